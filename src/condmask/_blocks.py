@@ -1,0 +1,42 @@
+"""Fixed blocks of rows, and the only place where threads start.
+
+The rows of a file are cut into blocks of 65,536, counted from row 0. A block is the unit of
+randomness (a stream per block), of threading and of summation: sums are formed within a block and
+added in block order. Nothing therefore depends on the number of workers.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from typing import Any
+
+BLOCK = 65_536
+
+Workers = int | Callable[..., Iterable[Any]]
+
+
+def blocks(n: int, size: int = BLOCK) -> list[tuple[int, int]]:
+    """The half-open row ranges that cover ``0 .. n``."""
+    return [(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def ordered_map(function: Callable[[Any], Any], tasks: Iterable[Any], workers: Workers) -> Iterator[Any]:
+    """``function`` of every task, in the order of the tasks.
+
+    ``workers`` is a number of threads or a map-like callable (the map of a process pool, of Dask,
+    of Ray). Threads run at most a few tasks ahead of the consumer, so results do not pile up.
+    """
+    if not isinstance(workers, int):
+        yield from workers(function, tasks)
+        return
+    if workers == 1:
+        yield from map(function, tasks)
+        return
+    remaining = iter(tasks)
+    with ThreadPoolExecutor(workers) as pool:
+        ahead = deque(pool.submit(function, task) for task in islice(remaining, 2 * workers))
+        while ahead:
+            result = ahead.popleft().result()
+            ahead.extend(pool.submit(function, task) for task in islice(remaining, 1))
+            yield result

@@ -1,0 +1,120 @@
+"""The only file that knows data frames: a column goes out as an array and comes back in its container.
+
+Arrays, lists, and whatever narwhals supports (pandas, polars, pyarrow and others) are taken.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask import _checks
+
+
+class Column(NamedTuple):
+    """A column as float64 with NaN for missing, its name, and the way back to its container."""
+
+    array: np.ndarray
+    name: str | None
+    kind: str  # "int", "float32" or "float64": what the container held
+    back: Callable[[np.ndarray], Any]
+
+
+def column(values: Any, name: str, *, dimensions: tuple[int, ...] = (1,)) -> Column:
+    """Take a column from any container."""
+    if type(values).__module__.split(".")[0] in ("numpy", "builtins"):
+        array = np.asarray(values)
+        return Column(
+            _checks.column(values, name, dimensions=dimensions), None, _kind(array.dtype), _as_array
+        )
+    import narwhals as nw
+
+    if type(values).__module__.startswith("pyarrow") and not hasattr(values, "chunks"):
+        return _arrow_array(values, name)
+    try:
+        series = nw.from_native(values, series_only=True)
+    except TypeError:
+        raise TypeError(
+            f"{name} must be an array or a series of numbers, got {type(values).__name__}"
+        ) from None
+    dtype = series.dtype
+    if not dtype.is_numeric() or isinstance(dtype, nw.Decimal):
+        raise TypeError(f"{name} must be numeric, got dtype {dtype}")
+    missing = series.is_null().to_numpy()
+    if dtype.is_integer():
+        _checks.exact_integers(series.filter(~series.is_null()).to_numpy(), name)
+    array = series.cast(nw.Float64()).to_numpy() if dtype.is_integer() or missing.any() else series.to_numpy()
+    kind = "int" if dtype.is_integer() else "float32" if dtype == nw.Float32() else "float64"
+
+    def back(z: np.ndarray) -> Any:
+        result = nw.new_series(series.name, z, backend=series.implementation)
+        if missing.any():
+            present = nw.new_series(series.name, ~missing, backend=series.implementation)
+            result = result.zip_with(present, result.shift(len(result)))
+            if z.dtype.kind == "i":
+                result = result.cast(nw.Int64())
+        native = result.to_native()
+        if hasattr(values, "index") and not callable(values.index):  # pandas and its like
+            native.index = values.index
+        return native
+
+    return Column(_checks.column(array, name), series.name, kind, back)
+
+
+def labels(values: Any) -> np.ndarray:
+    """Stratum labels or another column, as an array."""
+    if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
+        if hasattr(values, "to_numpy"):
+            try:
+                return np.asarray(values.to_numpy())
+            except (TypeError, ValueError):  # pyarrow arrays with gaps or text
+                return np.asarray(values.to_numpy(zero_copy_only=False))
+    return np.asarray(values)
+
+
+def table_column(frame: Any, name: str) -> Any:
+    """A column of a data frame, or one clear sentence."""
+    import narwhals as nw
+
+    table = as_frame(frame)
+    if name not in table.columns:
+        raise ValueError(f"frame must have the column {name!r}, it has {', '.join(map(repr, table.columns))}")
+    return nw.to_native(table.get_column(name))
+
+
+def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:
+    """The frame with some columns replaced, in their places."""
+    import narwhals as nw
+
+    table = as_frame(frame)
+    series = [nw.from_native(new, series_only=True).alias(name) for name, new in replacements.items()]
+    return table.with_columns(*series).to_native()
+
+
+def as_frame(frame: Any) -> Any:
+    import narwhals as nw
+
+    try:
+        return nw.from_native(frame, eager_only=True)
+    except TypeError:
+        raise TypeError(f"frame must be a data frame, got {type(frame).__name__}") from None
+
+
+def _arrow_array(values: Any, name: str) -> Column:
+    """A pyarrow.Array, which narwhals takes only as one chunk of a ChunkedArray."""
+    import pyarrow as pa
+
+    if not isinstance(values, pa.Array):
+        raise TypeError(f"{name} must be an array or a series of numbers, got {type(values).__name__}")
+    chunked = column(pa.chunked_array([values]), name)
+    return chunked._replace(back=lambda z: chunked.back(z).combine_chunks())
+
+
+def _kind(dtype: np.dtype) -> str:
+    if dtype.kind in "iu":
+        return "int"
+    return "float32" if dtype.itemsize == 4 else "float64"
+
+
+def _as_array(z: np.ndarray) -> np.ndarray:
+    return z

@@ -1,0 +1,76 @@
+"""Conditional masking, eq. (1) of the paper, for a block of rows.
+
+    Z_i = X_J          with probability p      (J uniform on the other records)
+    Z_i = X_i + Y_i    with probability 1 - p
+
+Random words come in as arrays, so nothing here draws anything. Coins and donors are exact to 2^-64:
+a coin is ``word < p 2^64``, a donor ``floor(word (m - 1) / 2^64)`` counted past the record itself.
+
+Cost: O(1) a row.
+"""
+
+import numpy as np
+
+from condmask._jit import kernel
+
+LOW = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(32)
+
+
+@kernel(inline="always")
+def high_product(a, b):
+    """The upper 64 bits of the 128-bit product of two words."""
+    a1, a0 = a >> HALF, a & LOW
+    b1, b0 = b >> HALF, b & LOW
+    middle = a1 * b0 + ((a0 * b0) >> HALF)
+    return a1 * b1 + (middle >> HALF) + (((middle & LOW) + a0 * b1) >> HALF)
+
+
+@kernel
+def toss(words, threshold, swapped, kept):
+    """Split the rows of a block: swapped where words[i] < threshold, else kept; returns how many of each."""
+    # both lists are written at every row and advanced by the coin: a branch on a fair coin is
+    # mispredicted half the time, and made masking a third slower (benchmarks/mask.py)
+    s = k = 0
+    for i in range(words.size):
+        heads = words[i] < threshold
+        swapped[s] = i
+        kept[k] = i
+        s += heads
+        k += not heads
+    return s, k
+
+
+@kernel
+def choose_donors(words, swapped, start, n, donors):
+    """donors[k]: the row whose value the k-th swapped row of the block takes, among all n rows."""
+    others = np.uint64(n - 1)
+    for k in range(swapped.size):
+        donor = np.int64(high_product(words[k], others))
+        donors[k] = donor + (donor >= start + swapped[k])
+
+
+@kernel
+def choose_pool_donors(words, swapped, start, rank, pool, first, size, order, donors):
+    """The same within pools: row r is the rank[r]-th of pool[r], whose rows are order[first:first + size].
+
+    Rows in no pool (pool -1: the value is missing) get the donor -1.
+    """
+    for k in range(swapped.size):
+        row = start + swapped[k]
+        own = pool[row]
+        if own < 0:
+            donors[k] = -1
+        else:
+            donor = np.int64(high_product(words[k], np.uint64(size[own] - 1)))
+            donors[k] = order[first[own] + donor + (donor >= rank[row])]
+
+
+@kernel
+def place(x, swapped, donors, kept, noise, start, z):
+    """z[i] = x[donor] in the swapped rows of a block, x[i] + noise in the kept ones."""
+    for k in range(swapped.size):
+        donor = donors[k]
+        z[swapped[k]] = x[donor] if donor >= 0 else np.nan
+    for k in range(kept.size):
+        z[kept[k]] = x[start + kept[k]] + noise[k]

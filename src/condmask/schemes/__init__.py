@@ -1,0 +1,1 @@
+"""What a publisher does: one masking method per file."""
