@@ -5,6 +5,7 @@ The form is always *argument, rule, value*: ``p must lie strictly between 0 and 
 
 import math
 import numbers
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,9 +53,10 @@ def reals(values: Any, name: str) -> np.ndarray:
 def whole(value: Any, name: str, *, least: int) -> int:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be a whole number of at least {least}, got {value!r}")
-    if value < least:
+    number = int(value)
+    if number < least:
         raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
-    return int(value)
+    return number
 
 
 def choice(value: Any, name: str, allowed: Sequence[str]) -> str:
@@ -68,9 +70,10 @@ def decimals(value: Any) -> int | None:
         return None
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
         raise TypeError(f"decimals must be None or a whole number from -15 to 15, got {value!r}")
-    if not -15 <= value <= 15:
+    places = int(value)
+    if not -15 <= places <= 15:
         raise ValueError(f"decimals must be None or a whole number from -15 to 15, got {value!r}")
-    return int(value)
+    return places
 
 
 def workers(value: Any) -> Any:
@@ -108,7 +111,7 @@ def rows(value: Any, n: int, random: Any) -> tuple[int, int]:
             "file would be masked under another key"
         )
     try:
-        start, stop = (int(bound) for bound in value)
+        start, stop = (operator.index(bound) for bound in value)
     except (TypeError, ValueError):
         raise TypeError(f"rows must be a pair (start, stop), got {value!r}") from None
     if not 0 <= start < stop <= n:
@@ -116,17 +119,30 @@ def rows(value: Any, n: int, random: Any) -> tuple[int, int]:
     return start, stop
 
 
+def secret(value: Any) -> bytes:
+    """The 16 bytes of a key. The wording names their number, never the bytes."""
+    if not isinstance(value, (bytes, bytearray)):
+        raise TypeError(f"secret must be 16 bytes, got {type(value).__name__}")
+    if len(value) != 16:
+        raise ValueError(f"secret must be 16 bytes, got {len(value)}")
+    return bytes(value)
+
+
 def column(values: Any, name: str, *, dimensions: tuple[int, ...] = (1,)) -> np.ndarray:
     """Numbers as C-contiguous float64; missing values stay NaN, infinities are refused."""
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"{name} must be a plain array, got a masked one; fill its gaps with NaN")
-    array = np.asarray(values)
+    shape = " or ".join(f"{d}-D" for d in dimensions)
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} must be {shape}, got rows of unequal length") from None
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{name} must be numeric, got {_kind(values, array)}")
-    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
-        raise TypeError(f"{name} must fit into float64, got dtype {array.dtype}")
+    if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
+        # longer ones do not fit; of half precision, the coarse values would show who was swapped
+        raise TypeError(f"{name} must be float32 or float64, got dtype {array.dtype}")
     if array.ndim not in dimensions:
-        shape = " or ".join(f"{d}-D" for d in dimensions)
         raise ValueError(f"{name} must be {shape}, got {array.ndim}-D")
     if array.shape[-1] < 2:
         raise ValueError(f"{name} must have at least 2 values, got {array.shape[-1]}")
@@ -136,9 +152,9 @@ def column(values: Any, name: str, *, dimensions: tuple[int, ...] = (1,)) -> np.
     infinite = np.isinf(array)
     if infinite.any():
         first = int(np.flatnonzero(infinite.ravel())[0])
-        raise ValueError(
-            f"{name} must be finite, got {infinite.sum()} infinite values, the first at position {first}"
-        )
+        count = int(infinite.sum())
+        many = "1 infinite value" if count == 1 else f"{count} infinite values"
+        raise ValueError(f"{name} must be finite, got {many}, the first at position {first}")
     return array
 
 
@@ -160,13 +176,16 @@ def present(array: np.ndarray, name: str, nan_policy: str) -> np.ndarray | None:
         raise ValueError(
             f'{name} has {values}, the first at position {first}; pass nan_policy="omit" to leave them out'
         )
-    there = ~missing
-    if array.ndim == 1 and there.sum() < 2:
-        raise ValueError(f"{name} must have at least 2 values that are not missing, got {int(there.sum())}")
+    left = array.size - count
+    if array.ndim == 1 and left < 2:
+        raise ValueError(f"{name} must have at least 2 values that are not missing, got {left}")
+    there: np.ndarray = ~missing
     return there
 
 
 def same_length(array: Any, name: str, n: int, of: str) -> None:
+    if np.ndim(array) != 1:
+        raise ValueError(f"{name} must be 1-D, got {np.ndim(array)}-D")
     if len(array) != n:
         raise ValueError(f"{name} must be as long as {of}, {n} values, got {len(array)}")
 
@@ -182,29 +201,32 @@ def stratum_sizes(labels: Sequence[Any], sizes: np.ndarray, name: str = "strata"
         )
 
 
-def grid(array: np.ndarray, places: int, name: str) -> np.ndarray:
+def grid(array: np.ndarray, places: int, name: str, kind: str = "float64") -> np.ndarray:
     """The data in units of ``10**-places``, as whole numbers; anything off that grid is refused."""
-    units = to_units(array, places)
+    with np.errstate(over="ignore"):
+        units = to_units(array, places)
+    if (np.abs(units) > LARGEST_EXACT_INTEGER).any():
+        largest = float(np.nanmax(np.abs(array)))
+        raise ValueError(
+            f"{name} must stay below 2^53 steps of its grid, got {largest!r} with decimals={places}"
+        )
     back = from_units(units, places)
     # a value computed in binary may miss its decimal by a few units in the last place
-    off = np.abs(array - back) > 4 * np.spacing(np.abs(back))
+    ulp = np.spacing(np.abs(back).astype(np.float32 if kind == "float32" else np.float64))
+    off = np.abs(array - back) > 4.0 * ulp
     if off.any():
         first = int(np.flatnonzero(off)[0])
         raise ValueError(
-            f"{name} must be rounded to decimals={places}, got {array[first]!r} at position {first} "
+            f"{name} must be rounded to decimals={places}, got {float(array[first])!r} at position {first} "
             f"({int(off.sum())} such values); round the data first, or swapped records show"
-        )
-    if (np.abs(units) > LARGEST_EXACT_INTEGER).any():
-        raise ValueError(
-            f"{name} must stay below 2^53 steps of its grid, got {np.nanmax(np.abs(array))!r} with decimals={places}"
         )
     return units
 
 
 def to_units(array: np.ndarray, places: int) -> np.ndarray:
-    """Whole steps of ``10**-places``."""
+    """Whole steps of ``10**-places``; zero has no sign, which noise would take from it."""
     step = 10.0 ** abs(places)
-    return np.rint(array * step if places >= 0 else array / step)
+    return np.rint(array * step if places >= 0 else array / step) + 0.0
 
 
 def from_units(units: np.ndarray, places: int) -> np.ndarray:
@@ -216,7 +238,10 @@ def from_units(units: np.ndarray, places: int) -> np.ndarray:
 def _real(value: Any, name: str, rule: str) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be {rule}, got {value!r}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:  # a whole number of more than 308 digits
+        return math.inf
 
 
 def _kind(values: Any, array: np.ndarray) -> str:
@@ -232,10 +257,11 @@ def _kind(values: Any, array: np.ndarray) -> str:
 def visible_grid(array: np.ndarray, kind: str) -> int | None:
     """The fewest decimal places (0 to 4) on which all values lie, None if there are more."""
     values = array[~np.isnan(array)]
+    if np.abs(values).max(initial=0.0) > LARGEST_EXACT_INTEGER:  # there every float is whole
+        return None
     for places in range(5):
         if all(_on_grid(part, places, kind) for part in (values[:1000], values)):
-            beyond = np.abs(values).max(initial=0.0) > LARGEST_EXACT_INTEGER  # there every float is whole
-            return None if beyond else places
+            return places
     return None
 
 

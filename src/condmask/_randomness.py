@@ -24,6 +24,8 @@ from typing import Any, NoReturn
 import numpy as np
 from randomgen import AESCounter
 
+from condmask import _checks
+
 COIN, DONOR, NOISE = 0, 1, 2
 
 ALL_ONES = np.iinfo(np.uint64).max
@@ -41,7 +43,7 @@ class Key:
     __slots__ = ("_secret",)
 
     def __init__(self, secret: bytes | None = None) -> None:
-        self._secret = secrets.token_bytes(16) if secret is None else bytes(secret)
+        self._secret = secrets.token_bytes(16) if secret is None else _checks.secret(secret)
 
     def __repr__(self) -> str:
         return "<Key: secret>"
@@ -94,8 +96,9 @@ def words(stream: np.random.Generator, count: int) -> np.ndarray:
 def working_key(rng: Any, columns: list[np.ndarray]) -> Key:
     """The key under which these columns are masked together.
 
-    None takes a new key from the operating system. A whole number stands for the same key each
-    time, so the data themselves are hashed into the working key: other columns, other coins.
+    None takes a new key from the operating system. A whole number or a SeedSequence stands for the
+    same key each time, so the data themselves are hashed into the working key: other columns, other
+    coins.
     """
     if rng is None:
         return Key()
@@ -104,5 +107,5 @@ def working_key(rng: Any, columns: list[np.ndarray]) -> Key:
     elif isinstance(rng, (int, np.integer)):
         root = Key(hashlib.blake2b(repr(int(rng)).encode(), digest_size=16, person=b"condmask seed").digest())
     else:
-        return Key(np.random.default_rng(rng).bytes(16))
-    return root.derive(*(hashlib.sha256(np.ascontiguousarray(column)).digest() for column in columns))
+        root = Key(np.random.default_rng(rng).bytes(16))
+    return root.derive(*(hashlib.sha256(np.ascontiguousarray(column).data).digest() for column in columns))

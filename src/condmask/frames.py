@@ -23,10 +23,8 @@ class Column(NamedTuple):
 def column(values: Any, name: str, *, dimensions: tuple[int, ...] = (1,)) -> Column:
     """Take a column from any container."""
     if type(values).__module__.split(".")[0] in ("numpy", "builtins"):
-        array = np.asarray(values)
-        return Column(
-            _checks.column(values, name, dimensions=dimensions), None, _kind(array.dtype), _as_array
-        )
+        array = _checks.column(values, name, dimensions=dimensions)
+        return Column(array, None, _kind(np.asarray(values).dtype), _as_array)
     import narwhals as nw
 
     if type(values).__module__.startswith("pyarrow") and not hasattr(values, "chunks"):
@@ -51,8 +49,6 @@ def column(values: Any, name: str, *, dimensions: tuple[int, ...] = (1,)) -> Col
         if missing.any():
             present = nw.new_series(series.name, ~missing, backend=series.implementation)
             result = result.zip_with(present, result.shift(len(result)))
-            if z.dtype.kind == "i":
-                result = result.cast(nw.Int64())
         native = result.to_native()
         if hasattr(values, "index") and not callable(values.index):  # pandas and its like
             native.index = values.index
@@ -62,13 +58,7 @@ def column(values: Any, name: str, *, dimensions: tuple[int, ...] = (1,)) -> Col
 
 
 def labels(values: Any) -> np.ndarray:
-    """Stratum labels or another column, as an array."""
-    if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
-        if hasattr(values, "to_numpy"):
-            try:
-                return np.asarray(values.to_numpy())
-            except (TypeError, ValueError):  # pyarrow arrays with gaps or text
-                return np.asarray(values.to_numpy(zero_copy_only=False))
+    """Stratum labels or another column, as an array; what is missing becomes NaN or None."""
     return np.asarray(values)
 
 

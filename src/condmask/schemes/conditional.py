@@ -9,7 +9,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._pools import Pools, codes, make_pools
-from condmask._randomness import Key, working_key
+from condmask._randomness import working_key
 from condmask.schemes.draws import Law, mask_columns
 
 if TYPE_CHECKING:
@@ -161,7 +161,8 @@ class ConditionalMasking:
         -------
         same container as `x`
             Masked values: float64; float32 where `x` is float32, since wider values would show
-            that they were not swapped; int64 where `x` holds integers and ``decimals <= 0``.
+            that they were not swapped; int64 where `x` holds integers without gaps and
+            ``decimals <= 0``. With `rows`, an array of shape (stop - start,).
 
         Raises
         ------
@@ -240,7 +241,7 @@ class ConditionalMasking:
     def canonical(self, x: np.ndarray, name: str, kind: str) -> np.ndarray:
         """The data as they are masked: in units of the grid where there is one."""
         if self.decimals is not None:
-            return _checks.grid(x, self.decimals, name)
+            return _checks.grid(x, self.decimals, name, kind)
         places = _checks.visible_grid(x, kind)
         if places is not None:
             digits = "whole numbers" if places == 0 else f"values with at most {places} decimal places"
@@ -256,7 +257,7 @@ class ConditionalMasking:
         """Masked values as they are released, of the kind the original had where that is possible."""
         if self.decimals is not None:
             z = _checks.from_units(z, self.decimals)
-            if kind == "int" and self.decimals <= 0 and not np.isnan(z).any():
+            if kind == "int" and self.decimals <= 0 and (np.abs(z) <= _checks.LARGEST_EXACT_INTEGER).all():
                 return z.astype(np.int64)
         return z.astype(np.float32) if kind == "float32" else z
 
@@ -297,29 +298,26 @@ def pools_of(columns: list[np.ndarray], strata: Any, nan_policy: str, names: lis
         stratum = frames.labels(strata)
         _checks.same_length(stratum, "strata", n, names[0])
         code, distinct = codes(stratum)
-    anything = np.ones(n, dtype=bool)
-    if any(mask is not None for mask in there):
-        masks = [np.ones(n, dtype=bool) if mask is None else mask for mask in there]
-        anything = np.logical_or.reduce(masks)
-        pattern = sum(mask.astype(np.int64) << k for k, mask in enumerate(masks[:62]))
-        code, distinct = _by_pattern(code, distinct, pattern, anything, len(masks))
-    pools = make_pools(code, anything)
-    if strata is not None or len(distinct) > 1:
-        used = np.flatnonzero(pools.size > 0)
+    masks = [np.ones(n, dtype=bool) if mask is None else mask for mask in there]
+    if len(masks) > 1 and any(mask is not None for mask in there):
+        code, distinct = _by_pattern(code, distinct, masks, names)
+    pools = make_pools(code, np.logical_or.reduce(masks))
+    used = np.flatnonzero(pools.size)
+    if strata is not None or used.size > 1:
         _checks.stratum_sizes([distinct[s] for s in used], pools.size[used])
     return pools
 
 
 def _by_pattern(
-    code: np.ndarray, distinct: list[Any], pattern: np.ndarray, anything: np.ndarray, columns: int
+    code: np.ndarray, distinct: list[Any], masks: list[np.ndarray], names: list[str]
 ) -> tuple[np.ndarray, list[Any]]:
-    """Strata crossed with the pattern of missing values; one column has no pattern but missing."""
-    if columns == 1:
-        return code, distinct
-    _, numbered = np.unique(np.where(anything, pattern, 0), return_inverse=True)
-    crossed, joint = np.unique(code * (numbered.max() + 1) + numbered, return_inverse=True)
-    names = [
-        f"{distinct[int(c) // (int(numbered.max()) + 1)]} (pattern of missing values {int(c) % (int(numbered.max()) + 1)})"
-        for c in crossed
-    ]
-    return joint.astype(np.int64), names
+    """Strata crossed with the pattern of missing values, each labelled by the columns it misses."""
+    crossed = code
+    for mask in masks:
+        _, example, crossed = np.unique(2 * crossed + mask, return_index=True, return_inverse=True)
+    labels = []
+    for row in example:
+        missing = [name for name, mask in zip(names, masks, strict=True) if not mask[row]]
+        stratum = distinct[code[row]]
+        labels.append(f"{stratum} without {', '.join(missing)}" if missing else stratum)
+    return crossed, labels

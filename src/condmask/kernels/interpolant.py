@@ -1,0 +1,159 @@
+"""K as a certified table: piecewise polynomials of degree 7 on two zones of equal cells.
+
+The half-weight G of weight.py is smooth at the scale of the noise, and at the scale of the bandwidth
+within a few bandwidths of 0. So the table has fine cells on ``0 <= v < split`` and coarse ones up to
+the reach, beyond which G is constant. A value costs one table look-up and seven multiply-adds, whatever
+p, the noise's law and the tolerance.
+
+Interpolation in the 8 Chebyshev nodes of a cell of half-width r errs by at most
+``max |G^(8)| r^8 / (2^7 8!)``; the derivative is bounded through the Fourier transform of G, and the
+reach through a shifted contour. The sum of both stays below ``tol``.
+"""
+
+from functools import lru_cache
+from math import factorial, pi, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from condmask._jit import SAFE_MATH, kernel
+from condmask.kernels import weight
+
+DEGREE = 7
+LARGEST_TABLE = 200_000  # cells
+
+
+class Table(NamedTuple):
+    """Cells of G (or of K'), and how to find one: ``v fine`` below ``split``, coarse ones after it.
+
+    coefficients[k] are those of the k-th cell, in powers of the position in cells minus k + 1/2; the last row is the
+    constant beyond the reach. mirror is -1 for G (odd about the step) and +1 for K' (even); base is 1/2 and 0.
+    """
+
+    coefficients: np.ndarray
+    split: float
+    fine: float
+    coarse: float
+    base: float
+    mirror: float
+
+
+def smallest_tol(p):
+    """The rounding error of one weight: no tolerance below it can be met."""
+    return 2e-14 / p
+
+
+@lru_cache(maxsize=64)
+def table(masking, tol, density=False):
+    """The table of G, or of K', for one law and one tolerance."""
+    if weight.is_discrete(masking):
+        half = weight.discrete_half_weights(masking)
+        far = np.flatnonzero(np.abs(half - 0.5) > tol * 1e-3)
+        half = np.append(half[: (far[-1] + 1 if far.size else 0)], 0.5)
+        coefficients = np.zeros((half.size, DEGREE + 1))
+        coefficients[:, 0] = half
+        return Table(coefficients, 0.0, 1.0, 1.0 / masking.delta, 0.5, -1.0)
+    sample = weight.density_weight if density else weight.half_weight
+    share = 0.25 * tol
+    end = weight.reach(masking, share)
+    split, fine_bound, coarse_bound = _zones(masking, 1 if density else 0)
+    split = min(split, end)
+    fine_cells = _cells(split, fine_bound, share)
+    coarse_cells = _cells(end - split, coarse_bound, share)
+    edges = np.concatenate(
+        (np.linspace(0.0, split, fine_cells + 1)[:-1], np.linspace(split, end, coarse_cells + 1))
+    )
+    coefficients = np.zeros((edges.size, DEGREE + 1))
+    coefficients[:-1] = _fit(lambda v: sample(masking, v), edges)
+    coefficients[-1, 0] = 0.0 if density else 0.5
+    return Table(
+        coefficients,
+        split,
+        fine_cells / split if split > 0.0 else 1.0,
+        coarse_cells / (end - split) if end > split else 1.0,
+        0.0 if density else 0.5,
+        1.0 if density else -1.0,
+    )
+
+
+def cells_needed(masking, tol):
+    """How many cells a table would have; a narrow bandwidth under Laplace noise may ask for too many."""
+    if weight.is_discrete(masking):
+        return 0
+    share = 0.25 * tol
+    split, fine_bound, coarse_bound = _zones(masking, 0)
+    end = weight.reach(masking, share)
+    return _cells(min(split, end), fine_bound, share) + _cells(end - min(split, end), coarse_bound, share)
+
+
+def _zones(masking, extra):
+    """Where the fine zone ends, and bounds of the eighth derivative on both (of K': one order more)."""
+    order = DEGREE + 1 + extra
+    p, beta = masking.p, masking.beta
+    # |He_n(x)| exp(-x^2/2) <= 1.09 sqrt(n!) (Cramer), n = order - 1
+    step = 1.09 * sqrt(factorial(order - 1)) / sqrt(2.0 * pi) / p
+    if not weight.has_closed_form(masking):
+        smooth = weight.derivative_bound(masking, order)
+        return beta * weight.SATURATION, smooth + (step / beta**order if beta > 0.0 else 0.0), smooth
+    amplitude, decay = weight.laplace_tail(masking)
+    if beta == 0.0:
+        return 0.0, 0.0, amplitude / decay**order
+    # Beyond v = beta (8.6 + beta/a) the tail is a pure exponential. Within, two derivatives fall on
+    # the exponential and the others on the Gaussian.
+    kappa = beta / decay
+    split = beta * (weight.SATURATION + kappa)
+    inner = amplitude * (
+        1.0 / decay**2 * 1.09 * sqrt(factorial(order - 2)) / beta ** (order - 2) + 2.0 / decay
+    )
+    inner += step / beta**order
+    outer = amplitude / decay**order * np.exp(-0.5 * kappa * kappa - weight.SATURATION * kappa)
+    return split, inner, float(outer)
+
+
+def _cells(length, bound, share):
+    """Cells of equal width over `length` such that interpolation errs by less than `share`."""
+    if length <= 0.0:
+        return 0
+    half_width = (share * 2.0**DEGREE * factorial(DEGREE + 1) / max(bound, 1e-300)) ** (1.0 / (DEGREE + 1))
+    return int(np.ceil(length / (2.0 * half_width)))
+
+
+def _fit(function, edges):
+    """Coefficients of the Chebyshev interpolant on every cell, in powers of its position in [-1/2, 1/2)."""
+    nodes = np.cos((np.arange(DEGREE + 1) + 0.5) * pi / (DEGREE + 1))
+    # powers of a centred variable: counted from the cell's edge they would cost four digits
+    to_powers = np.linalg.inv(np.vander(0.5 * nodes, increasing=True))
+    points = edges[:-1, None] + 0.5 * np.diff(edges)[:, None] * (1.0 + nodes)
+    return function(points.ravel()).reshape(points.shape) @ to_powers.T
+
+
+@kernel(fastmath=SAFE_MATH)
+def sum_weights(z, x, sigma, coefficients, split, fine, coarse, base, mirror, start, stop):
+    """Sum of the weights of z[start:stop] at the point x."""
+    first = split * fine
+    last = coefficients.shape[0] - 1.0
+    total = 0.0
+    for j in range(start, stop):
+        v = abs(x - z[j]) / sigma
+        position = v * fine if v < split else first + (v - split) * coarse
+        position = min(position, last)
+        k = np.int64(position)
+        s = position - k - 0.5
+        c = coefficients[k]
+        value = c[7]
+        value = value * s + c[6]
+        value = value * s + c[5]
+        value = value * s + c[4]
+        value = value * s + c[3]
+        value = value * s + c[2]
+        value = value * s + c[1]
+        value = value * s + c[0]
+        total += value if x >= z[j] else mirror * value
+    return total + base * (stop - start)
+
+
+@kernel
+def add_weights(x, z, sigma, coefficients, split, fine, coarse, base, mirror, start, stop, total):
+    """total[i] += sum of the weights at x[i] of z[j], start <= j < stop."""
+    for i in range(x.size):
+        total[i] += sum_weights(z, x[i], sigma, coefficients, split, fine, coarse, base, mirror, start, stop)

@@ -1,0 +1,136 @@
+"""The layout keeps its promises: imports run downwards, files stay short, importing costs nothing.
+
+Oracle: the ladder below, read against the syntax trees of the files.
+"""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import condmask
+
+SOURCE = Path(condmask.__file__).parent
+TESTS = Path(__file__).parent
+LADDER = [  # a module imports from its own row or from one below it
+    {"cli", "dask", "plot", "paper", "demo"},
+    {"study", "files", "planning"},
+    {"schemes", "inference", "risk"},
+    {"estimate", "summary", "bandwidth", "populations", "frames", "engines"},
+    {"kernels"},
+    {"_blocks", "_randomness", "_checks", "_jit", "_pools"},
+]
+ROW = {module: row for row, modules in enumerate(LADDER) for module in modules}
+FILES = sorted(SOURCE.rglob("*.py"))
+
+
+def name_of(path):
+    """The dotted name within the package: kernels.masking, estimate, or nothing for the package itself."""
+    return ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix("__init__").rstrip(".")
+
+
+def for_types_only(node):
+    return isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+
+
+def imports(node):
+    """Dotted names of all that a syntax tree imports, in functions too, but not for types alone."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            yield from (alias.name for alias in child.names)
+        elif isinstance(child, ast.ImportFrom):
+            yield from (f"{'.' * child.level}{child.module or ''}.{alias.name}" for alias in child.names)
+        elif not for_types_only(child):
+            yield from imports(child)
+
+
+def ours(source):
+    """What a source text imports of the package, without the package's own name."""
+    found = imports(ast.parse(source))
+    return [name.removeprefix("condmask.") for name in found if name.split(".")[0] in ("condmask", "")]
+
+
+def complaints(module, source):
+    """Every import of ``source``, the text of ``module``, that the ladder forbids."""
+    top = module.split(".")[0]
+    for name in ours(source):
+        target = name.split(".")[0]
+        if target not in ROW:
+            yield f"{module} imports {name}, which stands nowhere on the ladder"
+        elif ROW[target] < ROW[top]:
+            yield f"{module} imports {name}, from above"
+        elif top == "kernels" and target not in ("kernels", "_jit"):
+            yield f"{module} imports {name}: a kernel knows _jit and other kernels alone"
+
+
+def test_every_module_stands_on_the_ladder():
+    assert len(FILES) >= 12  # an empty listing would pass everything below
+    assert {name_of(path).split(".")[0] for path in FILES} - {""} <= set(ROW)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: name_of(path) or "condmask")
+def test_imports_run_downwards(path):
+    module = name_of(path)
+    source = path.read_text()
+
+    assert (ours(source) == []) if module == "" else (list(complaints(module, source)) == [])
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("_jit", "from condmask.schemes.conditional import ReleaseWarning"),
+        ("_jit", "from condmask import schemes"),
+        ("estimate", "def f():\n    import condmask.inference"),
+        ("kernels.weight", "from condmask import _checks"),
+        ("frames", "from condmask import ConditionalMasking"),
+        ("frames", "from . import _checks"),
+    ],
+)
+def test_the_ladder_forbids(module, source):
+    assert len(list(complaints(module, source))) == 1
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("schemes.joint", "from condmask.schemes.conditional import ReleaseWarning"),
+        ("schemes.conditional", "def f():\n    from condmask.estimate import Estimate"),
+        ("estimate", "if TYPE_CHECKING:\n    from condmask.schemes.conditional import ConditionalMasking"),
+        ("kernels.series", "from condmask.kernels.weight import laplace_weight"),
+        ("cli", "import condmask.files"),
+    ],
+)
+def test_the_ladder_allows(module, source):
+    assert list(complaints(module, source)) == []
+
+
+def test_the_reference_imports_nothing_of_ours():
+    assert ours((TESTS / "reference.py").read_text()) == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: name_of(path) or "condmask")
+def test_a_source_file_has_at_most_400_lines(path):
+    assert len(path.read_text().splitlines()) <= 400
+
+
+@pytest.mark.parametrize("heavy", ["numba", "scipy", "narwhals", "randomgen", "pandas"])
+def test_importing_the_package_does_not_import(heavy):
+    code = f"import sys, condmask; assert {heavy!r} not in sys.modules"
+
+    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert finished.returncode == 0, finished.stderr
+
+
+@pytest.mark.parametrize("name", condmask.__all__)
+def test_every_public_name_resolves(name):
+    assert getattr(condmask, name) is not None
+    assert name in dir(condmask)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match=r"^module 'condmask' has no attribute 'anonymise'$"):
+        condmask.anonymise  # noqa: B018

@@ -1,0 +1,313 @@
+"""One table: a wrong argument, and the exact message it brings.
+
+The form is argument, rule, value: ``p must lie strictly between 0 and 1, got 1.5``. To add a row,
+append ``Row(call, exception, message)`` to the list of its section; `call` takes nothing.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from columns import GENERIC
+
+import condmask as cm
+from condmask._randomness import Key
+
+
+class Row(NamedTuple):
+    call: Callable[[], object]
+    exception: type[Exception]
+    message: str
+
+
+def scheme(p=0.6, sigma=1000.0, **options):
+    return cm.ConditionalMasking(p, sigma, **options)
+
+
+def mask(x=GENERIC, decimals=None, rng=1, **options):
+    return scheme(decimals=decimals).mask(x, rng=rng, **options)
+
+
+FRAME = pd.DataFrame({"income": GENERIC, "bonus": GENERIC**2, "region": list("aaaaaabbbb"), "name": "x"})
+
+
+def table(frame=FRAME, income=None, bonus=None, **options):
+    return cm.mask_table(frame, {"income": income or scheme(), "bonus": bonus or scheme()}, rng=1, **options)
+
+
+def with_value(value, at=3):
+    x = GENERIC.copy()
+    x[at] = value
+    return x
+
+
+NOT_A_PROBABILITY = "p must lie strictly between 0 and 1, got "
+NOT_POSITIVE = "sigma must be positive and finite, got "
+NOT_DECIMALS = "decimals must be None or a whole number from -15 to 15, got "
+OTHER_KEY = ": every part of the file would be masked under another key"
+NO_KEY_TWICE = "rng must be a whole number or a Key where rows are given, got "
+NO_ROWS = "rows must be a pair 0 <= start < stop <= 10, got "
+NO_WORKERS = "workers must be a whole number of at least 1 or a map-like callable, got "
+NO_SERIES = "x must be an array or a series of numbers, got "
+NO_RNG = "rng must be None, a whole number, a Generator or a Key, got "
+DISAGREE = "schemes must agree in p and donors, got p=0.6, donors='sample' and for 'bonus' "
+OFF_GRID = "round the data first, or swapped records show"
+
+SCHEME = [
+    *(Row(lambda p=p: scheme(p), ValueError, f"{NOT_A_PROBABILITY}{p}") for p in (0, 1, -0.1, 1.5)),
+    Row(lambda: scheme(float("nan")), ValueError, NOT_A_PROBABILITY + "nan"),
+    Row(lambda: scheme("half"), TypeError, "p must be a number strictly between 0 and 1, got 'half'"),
+    Row(lambda: scheme(True), TypeError, "p must be a number strictly between 0 and 1, got True"),
+    Row(lambda: scheme(None), TypeError, "p must be a number strictly between 0 and 1, got None"),
+    *(Row(lambda s=s: scheme(sigma=s), ValueError, f"{NOT_POSITIVE}{s}") for s in (0, -2.0, np.inf, np.nan)),
+    Row(lambda: scheme(sigma="1"), TypeError, "sigma must be a positive finite number, got '1'"),
+    Row(lambda: scheme(sigma=1j), TypeError, "sigma must be a positive finite number, got 1j"),
+    Row(lambda: scheme(sigma=[1]), TypeError, "sigma must be a positive finite number, got [1]"),
+    Row(lambda: scheme(sigma=10**400), ValueError, f"{NOT_POSITIVE}{10**400}"),
+    Row(lambda: scheme(noise="cauchy"), ValueError, "noise must be one of 'normal', 'laplace', got 'cauchy'"),
+    Row(lambda: scheme(donors=None), ValueError, "donors must be one of 'sample', 'permutation', got None"),
+    *(Row(lambda d=d: scheme(decimals=d), ValueError, f"{NOT_DECIMALS}{d}") for d in (16, -16)),
+    *(Row(lambda d=d: scheme(decimals=d), TypeError, f"{NOT_DECIMALS}{d!r}") for d in (1.0, "2", False)),
+    Row(
+        lambda: cm.ConditionalMasking.from_dict({"scheme": "Swapping", "p": 0.5, "sigma": 1.0}),
+        ValueError,
+        "scheme must be 'ConditionalMasking', got 'Swapping'",
+    ),
+    Row(
+        lambda: cm.ConditionalMasking.from_dict({}),
+        ValueError,
+        "scheme must be 'ConditionalMasking', got None",
+    ),
+    Row(
+        lambda: cm.ConditionalMasking.from_dict({"scheme": "ConditionalMasking", "p": 0.5}),
+        ValueError,
+        "scheme has no entries 'sigma'",
+    ),
+    Row(
+        lambda: cm.ConditionalMasking.from_dict({**scheme().to_dict(), "key": 1, "alpha": 2}),
+        ValueError,
+        "scheme has unknown entries 'alpha', 'key'",
+    ),
+    Row(
+        lambda: cm.ConditionalMasking.from_dict({**scheme().to_dict(), "p": 7}),
+        ValueError,
+        NOT_A_PROBABILITY + "7",
+    ),
+    Row(lambda: Key(b"short"), ValueError, "secret must be 16 bytes, got 5"),
+    Row(lambda: Key(16), TypeError, "secret must be 16 bytes, got int"),
+]
+
+DATA = [
+    Row(
+        lambda: mask(with_value(np.nan)),
+        ValueError,
+        'x has 1 missing value, the first at position 3; pass nan_policy="omit" to leave them out',
+    ),
+    Row(
+        lambda: mask(pl.Series([None, 1.5, None, 2.5])),
+        ValueError,
+        'x has 2 missing values, the first at position 0; pass nan_policy="omit" to leave them out',
+    ),
+    Row(
+        lambda: mask([1.5, np.nan, np.nan], nan_policy="omit"),
+        ValueError,
+        "x must have at least 2 values that are not missing, got 1",
+    ),
+    Row(
+        lambda: mask(with_value(-np.inf, at=slice(4, 6))),
+        ValueError,
+        "x must be finite, got 2 infinite values, the first at position 4",
+    ),
+    Row(
+        lambda: mask(with_value(np.inf), nan_policy="omit"),
+        ValueError,
+        "x must be finite, got 1 infinite value, the first at position 3",
+    ),
+    Row(lambda: mask([]), ValueError, "x must have at least 2 values, got 0"),
+    Row(lambda: mask([1.5]), ValueError, "x must have at least 2 values, got 1"),
+    Row(lambda: mask(pa.array([1.5])), ValueError, "x must have at least 2 values, got 1"),
+    Row(lambda: mask(3.5), ValueError, "x must be 1-D, got 0-D"),
+    Row(lambda: mask(np.ones((3, 2))), ValueError, "x must be 1-D, got 2-D"),
+    Row(lambda: mask([[1.5, 2.5], [3.5]]), ValueError, "x must be 1-D, got rows of unequal length"),
+    Row(lambda: mask("1.5"), TypeError, "x must be numeric, got '1.5'"),
+    Row(lambda: mask(None), TypeError, "x must be numeric, got None"),
+    Row(lambda: mask(["1.5", "2.5"]), TypeError, "x must be numeric, got dtype <U3"),
+    Row(lambda: mask([1.5, None]), TypeError, "x must be numeric, got dtype object"),
+    Row(lambda: mask([True, False]), TypeError, "x must be numeric, got booleans"),
+    Row(lambda: mask([1j, 2.0]), TypeError, "x must be numeric, got complex numbers"),
+    Row(
+        lambda: mask(np.array(["2024", "2025"], "M8[Y]")),
+        TypeError,
+        "x must be numeric, got dtype datetime64[Y]",
+    ),
+    Row(lambda: mask(np.float16([1, 2])), TypeError, "x must be float32 or float64, got dtype float16"),
+    Row(
+        lambda: mask(np.ma.array([1.5, 2.5], mask=[0, 1])),
+        TypeError,
+        "x must be a plain array, got a masked one; fill its gaps with NaN",
+    ),
+    Row(lambda: mask(pd.Series(["a", "b"])), TypeError, "x must be numeric, got dtype String"),
+    Row(lambda: mask(pd.Series([True, False])), TypeError, "x must be numeric, got dtype Boolean"),
+    Row(lambda: mask(pl.Series([True, False])), TypeError, "x must be numeric, got dtype Boolean"),
+    Row(lambda: mask(pa.array(["a", "b"])), TypeError, "x must be numeric, got dtype String"),
+    Row(lambda: mask(FRAME), TypeError, NO_SERIES + "DataFrame"),
+    Row(lambda: mask(pa.table({"a": [1.5, 2.5]})), TypeError, NO_SERIES + "Table"),
+    Row(lambda: mask(pa.scalar(1.5)), TypeError, NO_SERIES + "DoubleScalar"),
+    *(
+        Row(lambda x=x: mask(x), ValueError, "x must hold integers of at most 2^53, got 9007199254740993")
+        for x in (
+            [1, 2**53 + 1],
+            np.array([1, 2**53 + 1], np.uint64),
+            pd.Series([1, 2**53 + 1, None], dtype="Int64"),
+            pl.Series([1, 2**53 + 1, None]),
+            pa.array([1, 2**53 + 1, None]),
+        )
+    ),
+    Row(
+        lambda: mask([-(2**53) - 1, 0]),
+        ValueError,
+        "x must hold integers of at most 2^53, got -9007199254740993",
+    ),
+    Row(
+        lambda: mask([1.25, 1.5, 1.75, 1.0], decimals=1),
+        ValueError,
+        f"x must be rounded to decimals=1, got 1.25 at position 0 (2 such values); {OFF_GRID}",
+    ),
+    Row(
+        lambda: mask(np.float32([0.5, 0.25]), decimals=1),
+        ValueError,
+        f"x must be rounded to decimals=1, got 0.25 at position 1 (1 such values); {OFF_GRID}",
+    ),
+    Row(
+        lambda: mask([100, 250], decimals=-2),
+        ValueError,
+        f"x must be rounded to decimals=-2, got 250.0 at position 1 (1 such values); {OFF_GRID}",
+    ),
+    Row(
+        lambda: mask([1.0, 1e6], decimals=15),
+        ValueError,
+        "x must stay below 2^53 steps of its grid, got 1000000.0 with decimals=15",
+    ),
+    Row(
+        lambda: mask([-1e300, 1.0], decimals=15),
+        ValueError,
+        "x must stay below 2^53 steps of its grid, got 1e+300 with decimals=15",
+    ),
+]
+
+MASK = [
+    Row(lambda: mask(nan_policy="drop"), ValueError, "nan_policy must be one of 'raise', 'omit', got 'drop'"),
+    Row(lambda: mask(strata=[1, 2]), ValueError, "strata must be as long as x, 10 values, got 2"),
+    Row(lambda: mask(strata="region"), ValueError, "strata must be 1-D, got 0-D"),
+    Row(lambda: mask(strata=np.zeros((10, 2))), ValueError, "strata must be 1-D, got 2-D"),
+    Row(
+        lambda: mask(strata=list("aaaaaabbbb")),
+        ValueError,
+        "strata must have at least 10 records each, got 6 in stratum 'a' (2 strata are too small)",
+    ),
+    Row(
+        lambda: mask(np.tile(GENERIC, 2), strata=[7] * 11 + [8] * 9),
+        ValueError,
+        "strata must have at least 10 records each, got 9 in stratum 8",
+    ),
+    Row(
+        lambda: mask(
+            np.where(np.arange(20) == 19, np.nan, 1.0) * np.pi, strata=[7] * 10 + [8] * 10, nan_policy="omit"
+        ),
+        ValueError,
+        "strata must have at least 10 records each, got 9 in stratum 8",
+    ),
+    *(
+        Row(lambda w=w: mask(workers=w), ValueError, f"{NO_WORKERS}{w!r}")
+        for w in (0, -1, 1.5, True, None, "2")
+    ),
+    *(Row(lambda r=r: mask(rng=r), TypeError, NO_RNG + type(r).__name__) for r in (1.5, "1", True, [1])),
+    Row(lambda: mask(rng=-1), ValueError, "rng must be at least 0, got -1"),
+    Row(lambda: mask(rng=np.random.RandomState(1)), TypeError, NO_RNG + "RandomState"),
+    Row(lambda: mask(rng=None, rows=(0, 5)), ValueError, NO_KEY_TWICE + "None" + OTHER_KEY),
+    Row(
+        lambda: mask(rng=np.random.default_rng(1), rows=(0, 5)),
+        ValueError,
+        NO_KEY_TWICE + "a Generator" + OTHER_KEY,
+    ),
+    Row(
+        lambda: mask(rng=np.random.SeedSequence(1), rows=(0, 5)),
+        ValueError,
+        NO_KEY_TWICE + "a SeedSequence" + OTHER_KEY,
+    ),
+    *(Row(lambda r=r: mask(rows=r), ValueError, f"{NO_ROWS}{r}") for r in ((-1, 5), (0, 11), (5, 5), (6, 5))),
+    *(
+        Row(lambda r=r: mask(rows=r), TypeError, f"rows must be a pair (start, stop), got {r!r}")
+        for r in (5, (1, 2, 3), "12", (0, 1.5))
+    ),
+]
+
+TABLE = [
+    Row(lambda: cm.mask_table(FRAME, {}), ValueError, "schemes must name at least one column, got none"),
+    Row(
+        lambda: cm.mask_table(FRAME, {"wage": scheme()}),
+        ValueError,
+        "frame must have the column 'wage', it has 'income', 'bonus', 'region', 'name'",
+    ),
+    Row(
+        lambda: table(strata="county"),
+        ValueError,
+        "frame must have the column 'county', it has 'income', 'bonus', 'region', 'name'",
+    ),
+    Row(lambda: table(frame=GENERIC), TypeError, "frame must be a data frame, got ndarray"),
+    Row(lambda: table(frame={"income": GENERIC}), TypeError, "frame must be a data frame, got dict"),
+    Row(
+        lambda: cm.mask_table(FRAME, {"region": scheme()}),
+        TypeError,
+        "region must be numeric, got dtype String",
+    ),
+    Row(
+        lambda: table(bonus=scheme(0.5)),
+        ValueError,
+        DISAGREE + "p=0.5, donors='sample'",
+    ),
+    Row(
+        lambda: table(bonus=scheme(donors="permutation")),
+        ValueError,
+        DISAGREE + "p=0.6, donors='permutation'",
+    ),
+    Row(lambda: table(strata="bonus"), ValueError, "strata must not be a column that is masked, got 'bonus'"),
+    Row(
+        lambda: table(strata="region"),
+        ValueError,
+        "strata must have at least 10 records each, got 6 in stratum 'a' (2 strata are too small)",
+    ),
+    Row(
+        lambda: table(frame=FRAME.assign(bonus=with_value(np.nan))),
+        ValueError,
+        'bonus has 1 missing value, the first at position 3; pass nan_policy="omit" to leave them out',
+    ),
+    Row(
+        lambda: table(frame=pd.concat([FRAME] * 2).assign(bonus=[np.nan] + [1.5] * 19), nan_policy="omit"),
+        ValueError,
+        "strata must have at least 10 records each, got 1 in stratum 'all without bonus'",
+    ),
+    Row(
+        lambda: table(frame=FRAME.assign(bonus=1.5), bonus=scheme(decimals=0)),
+        ValueError,
+        f"bonus must be rounded to decimals=0, got 1.5 at position 0 (10 such values); {OFF_GRID}",
+    ),
+    Row(
+        lambda: table(nan_policy="drop"), ValueError, "nan_policy must be one of 'raise', 'omit', got 'drop'"
+    ),
+    Row(lambda: table(workers=0), ValueError, NO_WORKERS + "0"),
+]
+
+
+@pytest.mark.filterwarnings("ignore::condmask.schemes.conditional.ReleaseWarning")
+@pytest.mark.parametrize("row", [*SCHEME, *DATA, *MASK, *TABLE], ids=lambda row: row.message[:60])
+def test_a_wrong_argument_brings_its_message(row):
+    with pytest.raises(row.exception) as caught:
+        row.call()
+
+    assert type(caught.value) is row.exception
+    assert str(caught.value) == row.message

@@ -1,0 +1,223 @@
+"""Keys and streams.
+
+Oracles: the AES-128 vectors of FIPS 197 (appendix C.1) and NIST SP 800-38A (F.1.1), counting, and
+the promises of the documentation themselves.
+"""
+
+import copy
+import io
+import json
+import logging
+import pickle
+import traceback
+from itertools import product
+
+import numpy as np
+import pytest
+import reference
+from columns import GENERIC, ZOO, values_of
+from randomgen import AESCounter
+from scipy.stats import binomtest
+
+import condmask as cm
+from condmask._randomness import COIN, DONOR, NOISE, Key, words, working_key
+
+SECRET = bytes(range(0xA0, 0xB0))
+RELEASE_WARNING = "ignore::condmask.schemes.conditional.ReleaseWarning"
+
+AES_128 = [  # key, plaintext block, ciphertext block
+    "000102030405060708090a0b0c0d0e0f 00112233445566778899aabbccddeeff 69c4e0d86a7b0430d8cdb78070b4c55a",
+    "2b7e151628aed2a6abf7158809cf4f3c 6bc1bee22e409f96e93d7e117393172a 3ad77bb40d7a3660a89ecaf32466ef97",
+    "2b7e151628aed2a6abf7158809cf4f3c ae2d8a571e03ac9c9eb76fac45af8e51 f5d3d58503b9699de785895a96fdbaaf",
+]
+
+
+@pytest.mark.parametrize("vector", AES_128)
+def test_the_words_are_aes_128_of_the_counter(vector):
+    key, plain, cipher = vector.split()
+    counter = int.from_bytes(bytes.fromhex(plain), "little")
+
+    drawn = AESCounter(key=int.from_bytes(bytes.fromhex(key), "little"), counter=counter).random_raw(2)
+
+    assert drawn.astype("<u8").tobytes().hex() == cipher
+
+
+def test_a_stream_starts_at_the_counter_of_its_block_lane_and_column():
+    # the plaintext whose ciphertext is known, read as a counter, is not one of ours: so the mapping
+    # from (block, lane, column) is compared with the counter written out
+    stream = Key(SECRET).stream(3, 2, 5)
+
+    counter = 0x0000_0000_0000_0003_02_0005_0000000000
+    plain = AESCounter(key=int.from_bytes(SECRET, "little"), counter=counter)
+
+    assert np.array_equal(words(stream, 9), plain.random_raw(9))
+
+
+def test_neighbouring_blocks_lanes_and_columns_share_no_word():
+    key = Key(SECRET)
+    cells = list(product(range(3), (COIN, DONOR, NOISE), range(3)))
+
+    drawn = np.concatenate([words(key.stream(*cell), 2 * 65_536) for cell in cells])
+
+    # 3.5e6 words: two are equal by chance with probability (3.5e6)^2 / 2^65 = 3e-7 over keys.
+    # Streams one counter step apart, the trap of AESCounter, would share 99.998% of their words
+    assert len(cells) == 27
+    assert np.unique(drawn).size == drawn.size
+
+
+def test_derived_keys_share_no_word_with_each_other_or_their_root():
+    root = Key(SECRET)
+    keys = [
+        root,
+        root.derive(),
+        root.derive(b""),
+        root.derive(b"a"),
+        root.derive(b"a", b"b"),
+        root.derive(b"ab"),
+    ]
+
+    drawn = np.concatenate([words(key.stream(0, COIN), 10_000) for key in keys])
+
+    assert np.unique(drawn).size == drawn.size  # by chance: 6e4^2 / 2^65 = 1e-10
+
+
+def test_the_operating_system_gives_distinct_keys():
+    # a generator seeded with 8, 16 or 32 bits would repeat itself: 32 bits give 1.2 pairs on average
+    keys = {Key().transport().__reduce__()[1][0] for _ in range(100_000)}
+
+    assert len(keys) == 100_000
+    assert {len(secret) for secret in keys} == {16}
+
+
+def test_two_releases_without_rng_share_nothing():
+    scheme = cm.ConditionalMasking(0.5, 1.0)
+    x = np.random.default_rng(1).normal(size=4_000)
+
+    first, second = scheme.mask(x), scheme.mask(x)
+
+    # chance of a common value: same donor in both, p^2/(n-1) a row, so 0.25 rows on average.
+    # 12 or more: Poisson tail 1e-16. One key twice gives 4,000
+    assert np.sum(first == second) < 12
+
+
+def everything_a_key_prints():
+    key = Key(SECRET)
+    log = io.StringIO()
+    logger = logging.Logger("test", level=0)
+    logger.addHandler(logging.StreamHandler(log))
+    for thing in (key, key.transport(), [key], {"key": key}):
+        logger.info("%s %r", thing, thing)
+        yield from (repr(thing), str(thing), f"{thing}", ascii(thing))
+    yield f"{key:}"
+    yield log.getvalue()
+    yield " ".join(dir(key))
+    scheme = cm.ConditionalMasking(0.5, 1.0)
+    for bad in ({"x": [1.0, np.inf]}, {"x": GENERIC, "rows": (5, 2)}, {"x": GENERIC, "strata": [1]}):
+        try:
+            scheme.mask(**bad, rng=key)
+        except ValueError as error:
+            yield "".join(traceback.TracebackException.from_exception(error, capture_locals=True).format())
+    for attack in (pickle.dumps, copy.copy, copy.deepcopy, vars, json.dumps):
+        try:
+            attack(key)
+        except TypeError as error:
+            yield "".join(traceback.TracebackException.from_exception(error, capture_locals=True).format())
+        else:
+            pytest.fail(f"{attack.__name__} took a Key")
+
+
+def test_a_key_shows_its_bytes_nowhere():
+    printed = "\n".join(everything_a_key_prints())
+
+    forms = {SECRET.hex(), repr(SECRET)[2:-1], str(list(SECRET))[1:-1]}
+    forms |= {str(int.from_bytes(SECRET, order)) for order in ("little", "big")}
+    assert "<Key: secret>" in printed
+    assert not [form for form in forms if form in printed]
+
+
+@pytest.mark.parametrize("bad", [SECRET[:15], SECRET * 2])
+def test_a_secret_of_the_wrong_length_is_refused_without_printing_it(bad):
+    with pytest.raises(ValueError, match=f"^secret must be 16 bytes, got {len(bad)}$"):
+        Key(bad)
+
+
+@pytest.mark.parametrize("bad", [16, "0123456789abcdef", [0] * 16])
+def test_only_bytes_are_a_secret(bad):
+    with pytest.raises(TypeError, match=f"^secret must be 16 bytes, got {type(bad).__name__}$"):
+        Key(bad)  # bytes(16) would be sixteen zeros
+
+
+def test_the_transport_carries_a_key_through_pickle():
+    key = Key(SECRET)
+
+    arrived = pickle.loads(pickle.dumps(key.transport())).open()
+
+    assert np.array_equal(words(arrived.stream(1, DONOR), 5), words(key.stream(1, DONOR), 5))
+
+
+def first_words(key):
+    return words(key.stream(0, COIN), 4).tolist()
+
+
+def test_the_working_key_is_that_of_the_contract():
+    x, y = GENERIC, GENERIC[::-1].copy()
+
+    for columns in ([x], [y], [x, y], [y, x]):
+        seeded, keyed = working_key(7, columns), working_key(Key(SECRET), columns)
+        assert first_words(seeded) == first_words(Key(reference.working_secret(7, columns)))
+        assert first_words(keyed) == first_words(Key(reference.derived_secret(SECRET, columns)))
+
+
+@pytest.mark.parametrize(
+    "rng",
+    [5, Key(SECRET), np.random.SeedSequence(5)],
+    ids=["int", "Key", "SeedSequence"],
+)
+def test_a_repeatable_rng_gives_other_columns_other_keys_and_the_same_column_the_same(rng):
+    columns = [[GENERIC], [GENERIC + 1.0], [GENERIC, GENERIC], [GENERIC, GENERIC + 1.0]]
+
+    seen = [first_words(working_key(rng, columns)) for columns in columns]
+
+    assert len(np.unique(seen)) == 16
+    assert seen == [first_words(working_key(rng, columns)) for columns in columns]
+
+
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.PCG64], ids=["Generator", "BitGenerator"])
+def test_a_generator_moves_on_from_call_to_call(make):
+    rng = make(5)
+
+    first, second = working_key(rng, [GENERIC]), working_key(rng, [GENERIC])
+
+    assert first_words(first) != first_words(second)
+    assert first_words(first) == first_words(working_key(make(5), [GENERIC]))
+
+
+@pytest.mark.parametrize("rng", [1, np.random.SeedSequence(1)], ids=["int", "SeedSequence"])
+def test_two_columns_under_one_seed_share_no_coins(rng):
+    n = 20_000
+    x = np.random.default_rng(2).normal(size=n)
+    y = x + 1e-9
+    scheme = cm.ConditionalMasking(0.5, 1.0)
+
+    zx, zy = scheme.mask(x, rng=rng), scheme.mask(y, rng=rng)
+
+    # coins agree by chance with probability p^2 + (1-p)^2 = 1/2; a shared key makes it 1 (p-value 0)
+    agree = int(np.sum(np.isin(zx, x) == np.isin(zy, y)))
+    assert binomtest(agree, n, 0.5).pvalue > 1e-6
+    # noise or values of both would differ by 1e-9 if the draws were shared. By chance, in the same way
+    # as above, only if the donor is the same: 0.25 rows on average, 12 or more with 1e-16
+    assert np.sum(np.abs(zy - zx) < 1e-8) < 12
+
+
+@pytest.mark.filterwarnings(RELEASE_WARNING)
+@pytest.mark.parametrize("name", ZOO)
+def test_the_same_data_under_the_same_seed_give_the_same_release_in_any_container(name):
+    specimen = ZOO[name]
+    scheme = cm.ConditionalMasking(0.5, 1.0)
+
+    released = values_of(scheme.mask(specimen.make(), rng=3, nan_policy="omit"))
+    plain = scheme.mask(specimen.values, rng=3, nan_policy="omit")
+
+    if name == "float32":
+        plain = plain.astype(np.float32).astype(float)
+    assert np.array_equal(released, plain, equal_nan=True)
