@@ -1,0 +1,31 @@
+"""The kernels: arrays in, arrays out, no checks. Usable inside one's own numba code.
+
+masking
+    Coins, donors and placement: eq. (1).
+weight
+    The weight K of one masked value: its symbol, integral and closed forms.
+series
+    K term by term for normal noise: Theorems 2.2 and 2.3.
+interpolant
+    K as a certified table, and sums over it.
+quantile
+    Quantiles by bisection.
+moments
+    Powers about a centre, and the recursion of Theorem 2.1.
+
+Examples
+--------
+The estimate of P(X <= 0) from three masked values, with the table of K:
+
+>>> import numpy as np
+>>> from condmask.kernels import interpolant, weight
+>>> table = interpolant.table(weight.Masking("normal", 0.6), 1e-10)
+>>> z = np.array([-1.0, 0.2, 3.0])
+>>> total = interpolant.sum_weights(z, 0.0, 1.0, *table, 0, 3)
+>>> round(total / 3, 6)
+0.298384
+"""
+
+from condmask.kernels import interpolant, masking, moments, quantile, series, weight
+
+__all__ = ["interpolant", "masking", "moments", "quantile", "series", "weight"]

@@ -1,0 +1,559 @@
+"""What an analyst gets from masked values: moments, distribution, quantiles and correlations of the original."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from condmask import _checks, engines, frames
+from condmask._blocks import Workers, blocks
+from condmask._pools import codes
+from condmask.bandwidth import bandwidth as rule_of_thumb
+from condmask.kernels import moments
+from condmask.kernels.weight import Masking, rounded_noise_moments
+
+NAN_POLICIES = ("raise", "omit")
+
+
+class EstimateWarning(UserWarning):
+    """An estimate lies where no original value could; it is returned as it is."""
+
+
+class Estimate:
+    r"""Estimates about the original variable from its masked values and the published scheme.
+
+    Made by `ConditionalMasking.estimate`. Nothing here knows an original value.
+
+    Parameters
+    ----------
+    scheme : ConditionalMasking
+        What was published with the data.
+    z : array_like or series of shape (n,), or array_like of shape (replicates, n)
+        Masked values. With two dimensions every result carries a leading axis of replicates.
+    strata : array_like of shape (n,), optional
+        Strata within which the donors were drawn; only covariances need them.
+    nan_policy : {"raise", "omit"}
+        What to do with missing values of a one-dimensional `z`.
+    workers : int or map-like callable
+        Results do not depend on it.
+
+    Notes
+    -----
+    The estimator of the distribution function is a sum with one fixed kernel,
+
+    .. math:: T(x) = \frac{1}{n} \sum_j K\left(\frac{x - Z_j}{\sigma}\right),
+
+    where K undoes the masking. It is unbiased given the original data, for every 0 < p < 1 [1]_. It may
+    leave [0, 1] and need not be monotone.
+
+    References
+    ----------
+    .. [1] D. Ghatak and B. Roy, "Conditional Masking to Numerical Data",
+           J. Stat. Theory Pract. (2019), arXiv:1807.05035.
+    """
+
+    def __init__(
+        self,
+        scheme: Any,
+        z: Any,
+        *,
+        strata: Any = None,
+        nan_policy: str = "omit",
+        workers: Workers = 1,
+    ) -> None:
+        array = frames.column(z, "z", dimensions=(1, 2)).array
+        self._there = _checks.present(array, "z", _checks.choice(nan_policy, "nan_policy", NAN_POLICIES))
+        if self._there is not None and array.ndim == 2:
+            raise ValueError("z must have no missing values where it is 2-D; estimate its rows one by one")
+        self._strata = None
+        if strata is not None:
+            labels = frames.labels(strata)
+            _checks.same_length(labels, "strata", array.shape[-1], "z")
+            self._strata = codes(labels if self._there is None else labels[self._there])[0]
+        self.scheme = scheme
+        self._batch = array.ndim == 2
+        self._rows = np.atleast_2d(array if self._there is None else array[self._there])
+        self._workers = _checks.workers(workers)
+        self._sorted: np.ndarray | None = None
+        self._powers: dict[int, list[Any]] = {}
+
+    @property
+    def n(self) -> int:
+        """Number of masked values, missing ones left out."""
+        return int(self._rows.shape[1])
+
+    def __repr__(self) -> str:
+        one = self.engine(1)
+        many = self.engine(1000)
+        chosen = f"'auto' is {one!r}" + ("" if one == many else f" for few points, {many!r} for many")
+        shape = f"n={self.n}" if not self._batch else f"replicates={self._rows.shape[0]}, n={self.n}"
+        return f"Estimate({shape}, scheme={self.scheme!r}; method {chosen})"
+
+    def engine(self, points: int, *, bandwidth: Any = None, tol: float = 1e-10) -> str:
+        """What ``method="auto"`` stands for at this number of points.
+
+        Parameters
+        ----------
+        points : int
+            Number of points x.
+        bandwidth, tol
+            As in `cdf`.
+
+        Returns
+        -------
+        {"series", "interpolant"}
+        """
+        width = self._bandwidth(self._rows[0], bandwidth)
+        pairs = self.n * _checks.whole(points, "points", least=1)
+        return engines.choose(self._masking(width), pairs, _checks.positive(tol, "tol"), "auto")
+
+    # --- moments (Theorem 2.1) ---
+
+    def mean(self) -> Any:
+        """Mean of the original: that of the masked values, without bias.
+
+        Returns
+        -------
+        float or ndarray of shape (replicates,)
+            In the units of the data.
+        """
+        return self._result(
+            [center + self._unmasked(row, 1)[1] * scale for row, center, scale in self._centers()]
+        )
+
+    def variance(self) -> Any:
+        r"""Variance of the original, :math:`S_Z^2 - (1 - p)\operatorname{Var} Y`, divisor n - 1.
+
+        Returns
+        -------
+        float or ndarray of shape (replicates,)
+            In squared units of the data. It may be negative, and is returned as it is.
+
+        Notes
+        -----
+        Donors are shared, so the expectation is :math:`(1 - \kappa)\operatorname{Var} X` with
+        :math:`\kappa = p^2 (n-2)/(n-1)^2 + 2 p (1-p)/(n-1)`, of order 1/n.
+        """
+        with np.errstate(over="ignore"):
+            return self._result([v * scale * scale for v, scale in self._variances()])
+
+    def std(self) -> Any:
+        """Standard deviation of the original; NaN with a warning where the variance is estimated negative.
+
+        Returns
+        -------
+        float or ndarray of shape (replicates,)
+            In the units of the data.
+
+        Warns
+        -----
+        EstimateWarning
+            If an estimated variance is negative.
+        """
+        variances = self._variances()
+        if any(v < 0.0 for v, _ in variances):
+            warnings.warn(
+                "the variance of the original is estimated negative, so its standard deviation is NaN: the "
+                "noise is too large for this many records",
+                EstimateWarning,
+                stacklevel=2,
+            )
+        return self._result([scale * np.sqrt(v) if v >= 0.0 else np.nan for v, scale in variances])
+
+    def moment(self, order: int, *, central: bool = False) -> Any:
+        """Raw or central moment of the original.
+
+        Parameters
+        ----------
+        order : int
+            At least 1.
+        central : bool
+            About the estimated mean, with divisor n, instead of about 0.
+
+        Returns
+        -------
+        float or ndarray of shape (replicates,)
+            In units of the data to the power `order`.
+
+        Notes
+        -----
+        Recursion of Theorem 2.1; raw moments are exactly unbiased.
+        """
+        order = _checks.whole(order, "order", least=1)
+        results = []
+        for row, center, scale in self._centers():
+            about = self._unmasked(row, order)
+            distance = -about[1] if central else center / scale
+            with np.errstate(over="ignore"):
+                results.append(moments.shift(about, distance)[order] * np.float64(scale) ** order)
+        return self._result(results)
+
+    # --- distribution (Theorems 2.2 and 2.3) ---
+
+    def cdf(self, t: Any, *, bandwidth: Any = None, tol: float = 1e-10, method: str = "auto") -> Any:
+        """Distribution function of the original.
+
+        Parameters
+        ----------
+        t : float or array_like of any shape
+            Where, in the units of the data.
+        bandwidth : float or {"scott", "silverman", "undersmooth"}, optional
+            Standard deviation of the smoothing, in the units of the data. None gives the unsmoothed,
+            unbiased T_1; a number or rule gives T_b, which estimates the smoothed distribution.
+        tol : float
+            Largest absolute error the computation may add; it says nothing about sampling error.
+        method : {"auto", "series", "interpolant"}
+            How the sum is evaluated; the answer is the same within `tol`. See `engine`.
+
+        Returns
+        -------
+        float or ndarray of the shape of `t`
+            With a leading axis of replicates where `z` is 2-D. May leave [0, 1].
+
+        Raises
+        ------
+        ValueError
+            If `t` is NaN, `bandwidth` or `tol` is not positive, or the method cannot meet `tol`.
+
+        Notes
+        -----
+        Theorem 2.2 (T_1) and 2.3 (T_b). Rounded data (`decimals`) are evaluated half a step to the right,
+        with the kernel of the rounded noise. Cost: O(n) a point.
+
+        Examples
+        --------
+        >>> import condmask as cm
+        >>> masked = [-1.2, -0.4, 0.1, 0.3, 0.9, 2.2]
+        >>> cm.ConditionalMasking(0.6, 1.0).estimate(masked).cdf([0.0, 1.0]).round(4)
+        array([0.3008, 0.8749])
+        """
+        return self._evaluate(t, bandwidth, tol, method, density=False)
+
+    def pdf(self, t: Any, *, bandwidth: Any = "scott", tol: float = 1e-10, method: str = "auto") -> Any:
+        """Density of the original, smoothed: the derivative of T_b.
+
+        Parameters
+        ----------
+        t, bandwidth, method
+            As in `cdf`; a bandwidth is needed.
+        tol : float
+            Largest absolute error of the computation, in units of 1/sigma (of 1/bandwidth for the series).
+
+        Returns
+        -------
+        float or ndarray of the shape of `t`
+            Per unit of the data. May be negative.
+        """
+        if bandwidth is None:
+            raise ValueError("bandwidth must be a positive number or a rule for a density, got None")
+        return self._evaluate(t, bandwidth, tol, method, density=True)
+
+    def quantile(self, q: Any, *, bandwidth: Any = None, tol: float = 1e-10) -> Any:
+        """Quantiles of the original: where `cdf` crosses the probabilities.
+
+        Parameters
+        ----------
+        q : float or array_like of any shape
+            Probabilities, 0 < q < 1.
+        bandwidth, tol
+            As in `cdf`.
+
+        Returns
+        -------
+        float or ndarray of the shape of `q`
+            In the units of the data; a leading axis of replicates where `z` is 2-D.
+
+        Raises
+        ------
+        ValueError
+            If a probability lies outside (0, 1).
+
+        Notes
+        -----
+        T is not monotone; where it crosses a probability several times, bisection finds one of the
+        crossings, the same for any number of workers. Cost: O(n log n).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> x = np.random.default_rng(1).laplace(10, 1000, 20_000)
+        >>> scheme = cm.ConditionalMasking(0.6, 1000.0)
+        >>> estimate = scheme.estimate(scheme.mask(x, rng=2))
+        >>> bool(abs(estimate.quantile(0.5) - np.median(x)) < 50)
+        True
+        """
+        probabilities = _checks.probabilities(q, "q")
+        tol = _checks.positive(tol, "tol")
+        if self._sorted is None:
+            self._sorted = np.sort(self._rows, axis=1)
+        z, wanted = self._sorted, probabilities.ravel()
+        if bandwidth is None or not isinstance(bandwidth, str):
+            masking = self._masking(self._bandwidth(z[0], bandwidth))
+            found = engines.quantiles(z, wanted, self.scheme.sigma, masking, tol=tol, workers=self._workers)
+        else:
+            found = np.concatenate([
+                engines.quantiles(
+                    z[i : i + 1], wanted, self.scheme.sigma, self._masking(self._bandwidth(z[i], bandwidth)),
+                    tol=tol, workers=self._workers,
+                )
+                for i in range(len(z))
+            ])  # fmt: skip
+        if self.scheme.decimals is not None and bandwidth is None:
+            # T_1 of rounded data is constant between grid points, and jumps at them
+            units = _checks.to_units(found, self.scheme.decimals)
+            found = _checks.from_units(units, self.scheme.decimals)
+        return self._shaped(found, probabilities.shape)
+
+    def bandwidth(self, rule: str = "scott") -> Any:
+        """The bandwidth that a rule gives for these masked values.
+
+        Parameters
+        ----------
+        rule : {"scott", "silverman", "undersmooth"}
+            1.06 or 0.9 times min(s.d., IQR/1.34) n^(-1/5); "undersmooth" is 1.06 with n^(-1/3).
+
+        Returns
+        -------
+        float or ndarray of shape (replicates,)
+            In the units of the data.
+        """
+        return self._result([self._bandwidth(row, rule) for row in self._rows])
+
+    # --- two variables (Theorem 2.5) ---
+
+    def covariance(self, other: Any) -> Any:
+        """Covariance of the original with another column.
+
+        Parameters
+        ----------
+        other : array_like of shape (n,), or Estimate
+            A column that was not masked, or the estimate of one that was masked together with this.
+
+        Returns
+        -------
+        float
+            In units of the one times units of the other. Divisor n - 1.
+
+        Raises
+        ------
+        ValueError
+            If the columns were not masked together, strata are needed and missing, or there are too
+            few records.
+
+        Notes
+        -----
+        Theorem 2.5, with the covariance of its proof. Its factor 1 - p is (1-p) - p/(n-1) exactly, since a
+        donor is never the record itself. Within strata the factor applies to the covariance within
+        each stratum, and the covariance between strata stays as it is (docs/theory.rst, "Strata").
+        """
+        covariance, scale, other_scale, _ = self._covariance(other)
+        return float(covariance * scale * other_scale)
+
+    def correlation(self, other: Any) -> Any:
+        """Correlation of the original with another column.
+
+        Parameters
+        ----------
+        other : array_like of shape (n,), or Estimate
+            As for `covariance`.
+
+        Returns
+        -------
+        float
+            May leave [-1, 1], with a warning; NaN where a variance is estimated negative.
+
+        Raises
+        ------
+        ValueError
+            As for `covariance`.
+
+        Warns
+        -----
+        EstimateWarning
+            If the estimate lies outside [-1, 1], or a variance is estimated negative.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> x, w = np.random.default_rng(1).multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], 50_000).T
+        >>> scheme = cm.ConditionalMasking(0.6, 1.0)
+        >>> round(scheme.estimate(scheme.mask(x, rng=2)).correlation(w), 1)
+        0.5
+        """
+        covariance, scale, other_scale, other_variance = self._covariance(other)
+        variance = self._pair_variance(other, scale)
+        if variance <= 0.0 or other_variance <= 0.0:
+            reason = "a variance is estimated negative or zero"
+            value = np.nan
+        else:
+            value = float(covariance / np.sqrt(variance * other_variance))
+            reason = f"the estimate {value:.4g} lies outside [-1, 1]"
+        if not abs(value) <= 1.0:
+            warnings.warn(
+                f"correlation: {reason}; too few records for this scheme", EstimateWarning, stacklevel=2
+            )
+        return value
+
+    # --- private ---
+
+    def _masking(self, width: float | None) -> Masking:
+        scheme = self.scheme
+        step = 0.0 if scheme.decimals is None else 10.0**-scheme.decimals
+        if width is not None and width < 1.5 * step:
+            raise ValueError(
+                f"bandwidth must be at least 1.5 steps of the grid, {1.5 * step:g}, got {width:g} with "
+                f"decimals={scheme.decimals}"
+            )
+        beta = 0.0 if width is None else width / scheme.sigma
+        return Masking(scheme.noise, scheme.p, beta, step / scheme.sigma)
+
+    def _bandwidth(self, row: np.ndarray, value: Any) -> float | None:
+        return None if value is None else rule_of_thumb(row, value)
+
+    def _evaluate(self, t: Any, bandwidth: Any, tol: float, method: str, *, density: bool) -> Any:
+        points = _checks.reals(t, "t")
+        tol = _checks.positive(tol, "tol")
+        _checks.choice(method, "method", engines.METHODS)
+        x = points.ravel()
+        if self.scheme.decimals is not None and bandwidth is None:
+            x = engines.to_grid(x, self.scheme.decimals)
+        values = [
+            engines.evaluate(
+                row, x, self.scheme.sigma, self._masking(self._bandwidth(row, bandwidth)),
+                tol=tol, method=method, density=density, workers=self._workers,
+            )
+            for row in self._rows
+        ]  # fmt: skip
+        return self._shaped(np.array(values), points.shape)
+
+    def _centers(self) -> list[tuple[int, float, float]]:
+        """Row, centre and scale about which its powers are summed: near the mean, and free of overflow."""
+        result = []
+        for row, z in enumerate(self._rows):
+            lowest, highest = float(z.min()), float(z.max())
+            center = 0.5 * lowest + 0.5 * highest
+            scale = max(highest - center, self.scheme.sigma)
+            center += float(np.mean((z - center) / scale)) * scale
+            result.append((row, center, scale))
+        return result
+
+    def _sums(self, row: int, center: float, scale: float, order: int) -> np.ndarray:
+        """Mean powers of (z - center) / scale, summed within blocks and then block by block."""
+        total = np.zeros(order + 1)
+        for start, stop in blocks(self.n):
+            part = np.zeros(order + 1)
+            moments.add_powers(self._rows[row], center, scale, start, stop, part)
+            total += part
+        return total / self.n
+
+    def _unmasked(self, row: int, order: int) -> np.ndarray:
+        """Moments of the original about the centre of `_centers`, in its scale."""
+        _, center, scale = self._centers()[row]
+        masked = self._sums(row, center, scale, order)
+        noise = self._noise_moments(order) * (self.scheme.sigma / scale) ** np.arange(order + 1)
+        return moments.unmask(masked, noise, self.scheme.p)
+
+    def _noise_moments(self, order: int) -> np.ndarray:
+        scheme = self.scheme
+        step = 0.0 if scheme.decimals is None else 10.0**-scheme.decimals / scheme.sigma
+        return rounded_noise_moments(scheme.noise, scheme.sigma, step, order)
+
+    def _variances(self) -> list[tuple[float, float]]:
+        """Estimated variances in units of a squared scale, and the scales."""
+        noise = self._noise_moments(2)[2]
+        result = []
+        for row, center, scale in self._centers():
+            sums = self._sums(row, center, scale, 2)
+            masked = (sums[2] - sums[1] ** 2) * self.n / (self.n - 1)
+            result.append((masked - (1.0 - self.scheme.p) * noise * (self.scheme.sigma / scale) ** 2, scale))
+        return result
+
+    def _pair(self, other: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, "Estimate | None"]:
+        """This column, the other and the strata on the records where both are present."""
+        if self._batch:
+            raise ValueError("z must be 1-D for a covariance, got 2-D; estimate its rows one by one")
+        z, strata = self._rows[0], self._strata
+        if isinstance(other, Estimate):
+            group = self.scheme.group
+            if group is None or group != other.scheme.group:
+                raise ValueError(
+                    "other must have been masked together with this column (mask_table), "
+                    f"got groups {group!r} and {other.scheme.group!r}"
+                )
+            mine = np.ones(self.n, dtype=bool) if self._there is None else self._there
+            theirs = np.ones(other.n, dtype=bool) if other._there is None else other._there
+            if mine.size != theirs.size:
+                raise ValueError(f"other must be as long as z, {mine.size} values, got {theirs.size}")
+            both = mine & theirs
+            return z[both[mine]], other._rows[0][both[theirs]], None, other
+        w = frames.column(other, "other").array
+        total = self.n if self._there is None else self._there.size
+        _checks.same_length(w, "other", total, "z")
+        if self._there is not None:
+            w = w[self._there]
+        if self.scheme.strata is not None and strata is None:
+            raise ValueError(
+                f"strata must be given: donors were drawn within {self.scheme.strata!r}, so pass that column "
+                "to estimate()"
+            )
+        both = ~np.isnan(w)
+        if both.sum() < 2:
+            raise ValueError(f"other must have at least 2 values where z has them, got {int(both.sum())}")
+        return z[both], w[both], strata if strata is None else strata[both], None
+
+    def _covariance(self, other: Any) -> tuple[float, float, float, float]:
+        """Covariance in units of two scales, the scales, and the variance of the other in its scale."""
+        z, w, strata, joint = self._pair(other)
+        a, scale = _standardise(z)
+        b, other_scale = _standardise(w)
+        n = z.size
+        if joint is not None:
+            variance = joint._pair_variance(self, other_scale)
+            return float(np.add.reduce(a * b) / (n - 1)), scale, other_scale, variance
+        plain = float(np.add.reduce(b * b) / (n - 1))
+        if strata is None:
+            return float(np.add.reduce(a * b) / (n - 1)) / self._retained(n), scale, other_scale, plain
+        size = np.bincount(strata)
+        mean_a = np.bincount(strata, a) / np.maximum(size, 1)
+        mean_b = np.bincount(strata, b) / np.maximum(size, 1)
+        within = np.bincount(strata, (a - mean_a[strata]) * (b - mean_b[strata]))
+        used = [s for s in range(size.size) if size[s] > 1]
+        recovered = sum(within[s] / self._retained(int(size[s])) for s in used)
+        between = np.add.reduce(size * mean_a * mean_b)
+        return float((recovered + between) / (n - 1)), scale, other_scale, plain
+
+    def _pair_variance(self, other: Any, scale: float) -> float:
+        """Variance of this column on the records of the pair, in units of scale^2."""
+        z = self._pair(other)[0]
+        a = (z - z[0]) / scale
+        masked = float(np.var(a, ddof=1))
+        return masked - (1.0 - self.scheme.p) * self._noise_moments(2)[2] * (self.scheme.sigma / scale) ** 2
+
+    def _retained(self, n: int) -> float:
+        """The share of a covariance that masking leaves: a swapped record's donor is any of the others."""
+        p = self.scheme.p
+        factor = (1.0 - p) - p / (n - 1)
+        if factor <= 0.0:
+            raise ValueError(
+                f"z must have more than {1.0 + p / (1.0 - p):.0f} records (in each stratum) for a covariance at "
+                f"p={p}, got {n}"
+            )
+        return factor
+
+    def _result(self, values: list[Any]) -> Any:
+        return np.array(values, dtype=np.float64) if self._batch else float(values[0])
+
+    def _shaped(self, values: np.ndarray, shape: tuple[int, ...]) -> Any:
+        if self._batch:
+            return values.reshape(len(values), *shape)
+        return values[0].reshape(shape) if shape else float(values[0, 0])
+
+
+def _standardise(values: np.ndarray) -> tuple[np.ndarray, float]:
+    """Deviations from the mean in units of the largest, and that unit."""
+    shifted = values - values[0]
+    scale = float(np.abs(shifted).max()) or 1.0
+    deviations = shifted / scale
+    return deviations - deviations.mean(), scale

@@ -1,0 +1,40 @@
+"""Moments of the original from those of the masked values: the recursion of Theorem 2.1.
+
+With Z = X_J or X + Y and symmetric noise, ``E (Z-c)^k = E (X-c)^k + (1-p) sum_{j>=2} C(k,j) E (X-c)^{k-j} E Y^j``
+for any centre c. The system is triangular, so the moments of X follow one by one, each without bias.
+Powers are summed about a centre near the data, never about 0; sums about one centre add up across blocks.
+"""
+
+from math import comb
+
+import numpy as np
+
+from condmask._jit import kernel
+
+
+@kernel
+def add_powers(z, center, scale, start, stop, sums):
+    """sums[k] += sum of ((z[j] - center) / scale)^k over start <= j < stop."""
+    for j in range(start, stop):
+        deviation = (z[j] - center) / scale
+        power = 1.0
+        for k in range(sums.size):
+            sums[k] += power
+            power *= deviation
+
+
+def unmask(masked, noise, p):
+    """Moments of the original about a centre, from those of the masked values and of the noise (Thm 2.1)."""
+    original = np.empty(len(masked))
+    for k in range(len(masked)):
+        added = sum(comb(k, j) * original[k - j] * noise[j] for j in range(1, k + 1))
+        original[k] = masked[k] - (1.0 - p) * added
+    return original
+
+
+def shift(moments, distance):
+    """Moments about a point `distance` below the centre: E (D + distance)^k from E D^k."""
+    order = len(moments)
+    return np.array(
+        [sum(comb(k, j) * moments[j] * distance ** (k - j) for j in range(k + 1)) for k in range(order)]
+    )
