@@ -112,8 +112,8 @@ def test_the_reference_imports_nothing_of_ours():
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: name_of(path) or "condmask")
-def test_a_source_file_has_at_most_400_lines(path):
-    assert len(path.read_text().splitlines()) <= 400
+def test_a_source_file_has_at_most_500_lines(path):
+    assert len(path.read_text().splitlines()) <= 500
 
 
 @pytest.mark.parametrize("heavy", ["numba", "scipy", "narwhals", "randomgen", "pandas"])

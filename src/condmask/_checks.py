@@ -167,9 +167,9 @@ def exact_integers(array: np.ndarray, name: str) -> None:
 def present(array: np.ndarray, name: str, nan_policy: str) -> np.ndarray | None:
     """Where values are present; None where all are. Missing ones are refused under "raise"."""
     missing = np.isnan(array)
-    count = int(missing.sum())
-    if not count:
+    if not missing.any():
         return None
+    count = int(missing.sum())
     if nan_policy == "raise":
         first = int(np.flatnonzero(missing.ravel())[0])
         values = "1 missing value" if count == 1 else f"{count} missing values"
@@ -256,16 +256,17 @@ def _kind(values: Any, array: np.ndarray) -> str:
 
 def visible_grid(array: np.ndarray, kind: str) -> int | None:
     """The fewest decimal places (0 to 4) on which all values lie, None if there are more."""
-    values = array[~np.isnan(array)]
-    if np.abs(values).max(initial=0.0) > LARGEST_EXACT_INTEGER:  # there every float is whole
-        return None
     for places in range(5):
-        if all(_on_grid(part, places, kind) for part in (values[:1000], values)):
+        # most data leave the grid within a few values
+        if _on_grid(array[:1000], places, kind) and _on_grid(array, places, kind):
             return places
     return None
 
 
-def _on_grid(values: np.ndarray, places: int, kind: str) -> bool:
+def _on_grid(array: np.ndarray, places: int, kind: str) -> bool:
+    values = array[~np.isnan(array)]
+    if np.abs(values).max(initial=0.0) > LARGEST_EXACT_INTEGER:  # there every float is whole
+        return False
     rounded = from_units(to_units(values, places), places)
     if kind == "float32":
         return np.array_equal(rounded.astype(np.float32), values.astype(np.float32))

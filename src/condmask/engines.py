@@ -27,9 +27,8 @@ POINTS = 64
 def choose(masking: Masking, pairs: int, tol: float, method: str) -> str:
     """The engine that serves a request; what cannot be done is said, never replaced."""
     if tol < interpolant.smallest_tol(masking.p):
-        raise ValueError(
-            f"tol must be at least {interpolant.smallest_tol(masking.p):.1e} at p={masking.p} (rounding), got {tol!r}"
-        )
+        least = interpolant.smallest_tol(masking.p)
+        raise ValueError(f"tol must be at least {least:.1e} at p={masking.p} (rounding), got {tol!r}")
     summable = masking.delta == 0.0 and (
         masking.noise == "laplace" or series.coefficients(masking.p, tol) is not None
     )
@@ -80,9 +79,8 @@ def quantiles(
     table = interpolant.table(masking, tol)
     end = weight.reach(masking, 0.25 * tol)
     task = partial(_bisect, z, q, masking.beta == 0.0, sigma, end, table)
-    tasks = [(row, i) for row in range(z.shape[0]) for i in range(q.size)]
-    if z.shape[1] < BLOCK:
-        tasks = [(row, None) for row in range(z.shape[0])]
+    share = 1 if z.shape[1] >= BLOCK else q.size  # a long row is shared out by probability
+    tasks = [(row, start, start + share) for row in range(z.shape[0]) for start in range(0, q.size, share)]
     parts = list(ordered_map(task, tasks, workers))
     return np.concatenate(parts).reshape(z.shape[0], q.size)
 
@@ -128,10 +126,10 @@ def _closed_form_sums(
 
 
 def _bisect(
-    z: Any, q: Any, steps: bool, sigma: float, end: float, table: Any, task: tuple[int, int | None]
+    z: Any, q: Any, steps: bool, sigma: float, end: float, table: Any, task: tuple[int, int, int]
 ) -> np.ndarray:
-    row, i = task
-    wanted = q if i is None else q[i : i + 1]
+    row, start, stop = task
+    wanted = q[start:stop]
     out = np.empty(wanted.size)
     quantile.bisect_quantiles(z[row], wanted, steps, sigma, end, *table, out)
     return out

@@ -1,4 +1,4 @@
-"""What an analyst gets from masked values: moments, distribution, quantiles and correlations of the original."""
+"""What an analyst gets from masked values: moments, distribution, quantiles, correlations of the original."""
 
 import warnings
 from typing import Any
@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, engines, frames
-from condmask._blocks import Workers, blocks
+from condmask._blocks import Workers
 from condmask._pools import codes
 from condmask.bandwidth import bandwidth as rule_of_thumb
+from condmask.covariance import check_joint, covariance, joint_covariance
 from condmask.kernels import moments
-from condmask.kernels.weight import Masking, rounded_noise_moments
+from condmask.kernels.weight import Masking
+from condmask.powers import Law, original_moments, original_variance
 
 NAN_POLICIES = ("raise", "omit")
 
@@ -75,7 +77,6 @@ class Estimate:
         self._rows = np.atleast_2d(array if self._there is None else array[self._there])
         self._workers = _checks.workers(workers)
         self._sorted: np.ndarray | None = None
-        self._powers: dict[int, list[Any]] = {}
 
     @property
     def n(self) -> int:
@@ -117,9 +118,8 @@ class Estimate:
         float or ndarray of shape (replicates,)
             In the units of the data.
         """
-        return self._result(
-            [center + self._unmasked(row, 1)[1] * scale for row, center, scale in self._centers()]
-        )
+        found = [original_moments(row, 1, self._law) for row in self._rows]
+        return self._result([center + means[1] * scale for center, scale, means in found])
 
     def variance(self) -> Any:
         r"""Variance of the original, :math:`S_Z^2 - (1 - p)\operatorname{Var} Y`, divisor n - 1.
@@ -134,8 +134,9 @@ class Estimate:
         Donors are shared, so the expectation is :math:`(1 - \kappa)\operatorname{Var} X` with
         :math:`\kappa = p^2 (n-2)/(n-1)^2 + 2 p (1-p)/(n-1)`, of order 1/n.
         """
+        found = [original_variance(row, self._law) for row in self._rows]
         with np.errstate(over="ignore"):
-            return self._result([v * scale * scale for v, scale in self._variances()])
+            return self._result([value * np.float64(scale) ** 2 for value, scale in found])
 
     def std(self) -> Any:
         """Standard deviation of the original; NaN with a warning where the variance is estimated negative.
@@ -150,15 +151,15 @@ class Estimate:
         EstimateWarning
             If an estimated variance is negative.
         """
-        variances = self._variances()
-        if any(v < 0.0 for v, _ in variances):
+        found = [original_variance(row, self._law) for row in self._rows]
+        if any(value < 0.0 for value, _ in found):
             warnings.warn(
                 "the variance of the original is estimated negative, so its standard deviation is NaN: the "
                 "noise is too large for this many records",
                 EstimateWarning,
                 stacklevel=2,
             )
-        return self._result([scale * np.sqrt(v) if v >= 0.0 else np.nan for v, scale in variances])
+        return self._result([scale * np.sqrt(v) if v >= 0.0 else np.nan for v, scale in found])
 
     def moment(self, order: int, *, central: bool = False) -> Any:
         """Raw or central moment of the original.
@@ -181,8 +182,8 @@ class Estimate:
         """
         order = _checks.whole(order, "order", least=1)
         results = []
-        for row, center, scale in self._centers():
-            about = self._unmasked(row, order)
+        for row in self._rows:
+            center, scale, about = original_moments(row, order, self._law)
             distance = -about[1] if central else center / scale
             with np.errstate(over="ignore"):
                 results.append(moments.shift(about, distance)[order] * np.float64(scale) ** order)
@@ -225,7 +226,7 @@ class Estimate:
         >>> import condmask as cm
         >>> masked = [-1.2, -0.4, 0.1, 0.3, 0.9, 2.2]
         >>> cm.ConditionalMasking(0.6, 1.0).estimate(masked).cdf([0.0, 1.0]).round(4)
-        array([0.3008, 0.8749])
+        array([0.2708, 0.9188])
         """
         return self._evaluate(t, bandwidth, tol, method, density=False)
 
@@ -347,8 +348,8 @@ class Estimate:
         donor is never the record itself. Within strata the factor applies to the covariance within
         each stratum, and the covariance between strata stays as it is (docs/theory.rst, "Strata").
         """
-        covariance, scale, other_scale, _ = self._covariance(other)
-        return float(covariance * scale * other_scale)
+        value, scale, other_scale = self._covariance(other)
+        return value * scale * other_scale
 
     def correlation(self, other: Any) -> Any:
         """Correlation of the original with another column.
@@ -382,32 +383,34 @@ class Estimate:
         >>> round(scheme.estimate(scheme.mask(x, rng=2)).correlation(w), 1)
         0.5
         """
-        covariance, scale, other_scale, other_variance = self._covariance(other)
-        variance = self._pair_variance(other, scale)
+        z, w, _ = self._pair(other)
+        value, unit, other_unit = self._covariance(other)
+        variance, scale = original_variance(z, self._law)
+        other_variance, other_scale = original_variance(
+            w, other._law if isinstance(other, Estimate) else None
+        )
         if variance <= 0.0 or other_variance <= 0.0:
             reason = "a variance is estimated negative or zero"
-            value = np.nan
+            result = np.nan
         else:
-            value = float(covariance / np.sqrt(variance * other_variance))
-            reason = f"the estimate {value:.4g} lies outside [-1, 1]"
-        if not abs(value) <= 1.0:
+            result = value * (unit / scale) * (other_unit / other_scale) / np.sqrt(variance * other_variance)
+            reason = f"the estimate {result:.4g} lies outside [-1, 1]"
+        if not abs(result) <= 1.0:
             warnings.warn(
                 f"correlation: {reason}; too few records for this scheme", EstimateWarning, stacklevel=2
             )
-        return value
+        return float(result)
 
     # --- private ---
 
     def _masking(self, width: float | None) -> Masking:
-        scheme = self.scheme
-        step = 0.0 if scheme.decimals is None else 10.0**-scheme.decimals
+        p, noise, sigma, step = self._law
         if width is not None and width < 1.5 * step:
             raise ValueError(
                 f"bandwidth must be at least 1.5 steps of the grid, {1.5 * step:g}, got {width:g} with "
-                f"decimals={scheme.decimals}"
+                f"decimals={self.scheme.decimals}"
             )
-        beta = 0.0 if width is None else width / scheme.sigma
-        return Masking(scheme.noise, scheme.p, beta, step / scheme.sigma)
+        return Masking(noise, p, 0.0 if width is None else width / sigma, step / sigma)
 
     def _bandwidth(self, row: np.ndarray, value: Any) -> float | None:
         return None if value is None else rule_of_thumb(row, value)
@@ -428,119 +431,48 @@ class Estimate:
         ]  # fmt: skip
         return self._shaped(np.array(values), points.shape)
 
-    def _centers(self) -> list[tuple[int, float, float]]:
-        """Row, centre and scale about which its powers are summed: near the mean, and free of overflow."""
-        result = []
-        for row, z in enumerate(self._rows):
-            lowest, highest = float(z.min()), float(z.max())
-            center = 0.5 * lowest + 0.5 * highest
-            scale = max(highest - center, self.scheme.sigma)
-            center += float(np.mean((z - center) / scale)) * scale
-            result.append((row, center, scale))
-        return result
-
-    def _sums(self, row: int, center: float, scale: float, order: int) -> np.ndarray:
-        """Mean powers of (z - center) / scale, summed within blocks and then block by block."""
-        total = np.zeros(order + 1)
-        for start, stop in blocks(self.n):
-            part = np.zeros(order + 1)
-            moments.add_powers(self._rows[row], center, scale, start, stop, part)
-            total += part
-        return total / self.n
-
-    def _unmasked(self, row: int, order: int) -> np.ndarray:
-        """Moments of the original about the centre of `_centers`, in its scale."""
-        _, center, scale = self._centers()[row]
-        masked = self._sums(row, center, scale, order)
-        noise = self._noise_moments(order) * (self.scheme.sigma / scale) ** np.arange(order + 1)
-        return moments.unmask(masked, noise, self.scheme.p)
-
-    def _noise_moments(self, order: int) -> np.ndarray:
+    @property
+    def _law(self) -> Law:
         scheme = self.scheme
-        step = 0.0 if scheme.decimals is None else 10.0**-scheme.decimals / scheme.sigma
-        return rounded_noise_moments(scheme.noise, scheme.sigma, step, order)
+        step = 0.0 if scheme.decimals is None else 10.0**-scheme.decimals
+        return Law(scheme.p, scheme.noise, scheme.sigma, step)
 
-    def _variances(self) -> list[tuple[float, float]]:
-        """Estimated variances in units of a squared scale, and the scales."""
-        noise = self._noise_moments(2)[2]
-        result = []
-        for row, center, scale in self._centers():
-            sums = self._sums(row, center, scale, 2)
-            masked = (sums[2] - sums[1] ** 2) * self.n / (self.n - 1)
-            result.append((masked - (1.0 - self.scheme.p) * noise * (self.scheme.sigma / scale) ** 2, scale))
-        return result
+    def _covariance(self, other: Any) -> tuple[float, float, float]:
+        z, w, strata = self._pair(other)
+        joint = isinstance(other, Estimate)
+        return joint_covariance(z, w) if joint else covariance(z, w, self.scheme.p, strata)
 
-    def _pair(self, other: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, "Estimate | None"]:
-        """This column, the other and the strata on the records where both are present."""
+    def _pair(self, other: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """This column, the other, and the strata, on the records where both are present."""
         if self._batch:
             raise ValueError("z must be 1-D for a covariance, got 2-D; estimate its rows one by one")
-        z, strata = self._rows[0], self._strata
         if isinstance(other, Estimate):
-            group = self.scheme.group
-            if group is None or group != other.scheme.group:
+            check_joint(self.scheme, other.scheme)
+            w = other._column()
+        else:
+            if self.scheme.strata is not None and self._strata is None:
                 raise ValueError(
-                    "other must have been masked together with this column (mask_table), "
-                    f"got groups {group!r} and {other.scheme.group!r}"
+                    f"strata must be given: donors were drawn within {self.scheme.strata!r}, so pass that "
+                    "column to estimate()"
                 )
-            mine = np.ones(self.n, dtype=bool) if self._there is None else self._there
-            theirs = np.ones(other.n, dtype=bool) if other._there is None else other._there
-            if mine.size != theirs.size:
-                raise ValueError(f"other must be as long as z, {mine.size} values, got {theirs.size}")
-            both = mine & theirs
-            return z[both[mine]], other._rows[0][both[theirs]], None, other
-        w = frames.column(other, "other").array
-        total = self.n if self._there is None else self._there.size
-        _checks.same_length(w, "other", total, "z")
-        if self._there is not None:
-            w = w[self._there]
-        if self.scheme.strata is not None and strata is None:
-            raise ValueError(
-                f"strata must be given: donors were drawn within {self.scheme.strata!r}, so pass that column "
-                "to estimate()"
-            )
-        both = ~np.isnan(w)
+            w = frames.column(other, "other").array
+        z = self._column()
+        _checks.same_length(w, "other", z.size, "z")
+        both = ~(np.isnan(z) | np.isnan(w))
         if both.sum() < 2:
             raise ValueError(f"other must have at least 2 values where z has them, got {int(both.sum())}")
-        return z[both], w[both], strata if strata is None else strata[both], None
+        strata = (
+            None if self._strata is None else self._strata[both if self._there is None else both[self._there]]
+        )
+        return z[both], w[both], strata
 
-    def _covariance(self, other: Any) -> tuple[float, float, float, float]:
-        """Covariance in units of two scales, the scales, and the variance of the other in its scale."""
-        z, w, strata, joint = self._pair(other)
-        a, scale = _standardise(z)
-        b, other_scale = _standardise(w)
-        n = z.size
-        if joint is not None:
-            variance = joint._pair_variance(self, other_scale)
-            return float(np.add.reduce(a * b) / (n - 1)), scale, other_scale, variance
-        plain = float(np.add.reduce(b * b) / (n - 1))
-        if strata is None:
-            return float(np.add.reduce(a * b) / (n - 1)) / self._retained(n), scale, other_scale, plain
-        size = np.bincount(strata)
-        mean_a = np.bincount(strata, a) / np.maximum(size, 1)
-        mean_b = np.bincount(strata, b) / np.maximum(size, 1)
-        within = np.bincount(strata, (a - mean_a[strata]) * (b - mean_b[strata]))
-        used = [s for s in range(size.size) if size[s] > 1]
-        recovered = sum(within[s] / self._retained(int(size[s])) for s in used)
-        between = np.add.reduce(size * mean_a * mean_b)
-        return float((recovered + between) / (n - 1)), scale, other_scale, plain
-
-    def _pair_variance(self, other: Any, scale: float) -> float:
-        """Variance of this column on the records of the pair, in units of scale^2."""
-        z = self._pair(other)[0]
-        a = (z - z[0]) / scale
-        masked = float(np.var(a, ddof=1))
-        return masked - (1.0 - self.scheme.p) * self._noise_moments(2)[2] * (self.scheme.sigma / scale) ** 2
-
-    def _retained(self, n: int) -> float:
-        """The share of a covariance that masking leaves: a swapped record's donor is any of the others."""
-        p = self.scheme.p
-        factor = (1.0 - p) - p / (n - 1)
-        if factor <= 0.0:
-            raise ValueError(
-                f"z must have more than {1.0 + p / (1.0 - p):.0f} records (in each stratum) for a covariance at "
-                f"p={p}, got {n}"
-            )
-        return factor
+    def _column(self) -> np.ndarray:
+        """The masked values in their places, NaN where missing."""
+        if self._there is None:
+            return np.asarray(self._rows[0])
+        column = np.full(self._there.size, np.nan)
+        column[self._there] = self._rows[0]
+        return column
 
     def _result(self, values: list[Any]) -> Any:
         return np.array(values, dtype=np.float64) if self._batch else float(values[0])
@@ -549,11 +481,3 @@ class Estimate:
         if self._batch:
             return values.reshape(len(values), *shape)
         return values[0].reshape(shape) if shape else float(values[0, 0])
-
-
-def _standardise(values: np.ndarray) -> tuple[np.ndarray, float]:
-    """Deviations from the mean in units of the largest, and that unit."""
-    shifted = values - values[0]
-    scale = float(np.abs(shifted).max()) or 1.0
-    deviations = shifted / scale
-    return deviations - deviations.mean(), scale

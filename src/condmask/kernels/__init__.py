@@ -23,7 +23,7 @@ The estimate of P(X <= 0) from three masked values, with the table of K:
 >>> z = np.array([-1.0, 0.2, 3.0])
 >>> total = interpolant.sum_weights(z, 0.0, 1.0, *table, 0, 3)
 >>> round(total / 3, 6)
-0.298384
+0.269306
 """
 
 from condmask.kernels import interpolant, masking, moments, quantile, series, weight

@@ -24,10 +24,13 @@ LARGEST_TABLE = 200_000  # cells
 
 
 class Table(NamedTuple):
-    """Cells of G (or of K'), and how to find one: ``v fine`` below ``split``, coarse ones after it.
+    """Cells of G (or of K').
 
-    coefficients[k] are those of the k-th cell, in powers of the position in cells minus k + 1/2; the last row is the
-    constant beyond the reach. mirror is -1 for G (odd about the step) and +1 for K' (even); base is 1/2 and 0.
+    A value v is in cell ``v fine`` below ``split``; above it, cells are counted by ``coarse``.
+
+    coefficients[k] are those of the k-th cell, in powers of the position in cells minus k + 1/2; the last
+    row is the constant beyond the reach. mirror and base are -1 and 1/2 for G, which is odd about the
+    step, +1 and 0 for K', which is even.
     """
 
     coefficients: np.ndarray

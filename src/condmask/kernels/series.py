@@ -2,9 +2,9 @@
 
 The paper's alternating series is ``K(u) = (1/p) sum_t lam^t Phi(u / sqrt(t + beta^2))``, lam = -(1-p)/p,
 that is the expansion of ``1 / (1 + q x)``, q = (1-p)/p, in powers of ``x = exp(-w^2/2)``. It converges for
-p > 1/2 only, and slowly near it. Here the powers are those of the best polynomial in the Chebyshev sense,
+p > 1/2 only, and slowly near it. Here the powers are those of a near-best polynomial instead,
 
-    Q(x) = [1 - T_N(1 - 2x) / T_N(1 + 2/q)] / (1 + q x)           T_N: Chebyshev polynomial, degree of Q: N - 1
+    Q(x) = [1 - T_N(1 - 2x) / T_N(1 + 2/q)] / (1 + q x)           T_N: Chebyshev polynomial
 
 whose N terms leave at most, for every u, every beta >= 0 and every 0 < p < 1,
 
@@ -30,7 +30,7 @@ MOST_TERMS = 80
 
 @lru_cache(maxsize=64)
 def coefficients(p, tol):
-    """c with K(u) = sum_t c[t] Phi(u / sqrt(t + beta^2)) to within `tol`, or None where rounding forbids it."""
+    """c with K(u) = sum_t c[t] Phi(u / sqrt(t + beta^2)) within `tol`; None where rounding forbids it."""
     q = (1 - Fraction(p)) / Fraction(p)
     terms = next((n for n in range(2, MOST_TERMS) if truncation_bound(p, n) <= 0.5 * tol), None)
     if terms is None:

@@ -11,9 +11,9 @@ noise and from closed forms for Laplace noise. The midpoint rule on the integral
 
 beta is the smoothing bandwidth in units of sigma (0: none, the paper's T_1; else T_b, Theorem 2.3), delta
 the step of the grid to which data and noise were rounded (0: none). With a grid and beta = 0, u is to be
-taken half a step to the right of the grid point, where K holds exactly (docs/theory.rst, "Rounding").
+taken half a step to the right of the grid point, where it is exact (docs/theory.rst, "Rounding").
 
-Error: below 4e-15/p absolute for the integral and 4e-16/p for the closed forms (tests/test_kernels_weight.py).
+Error (tests/test_kernels_weight.py): below 4e-15/p for the integral, 4e-16/p for the closed forms.
 """
 
 from math import comb, exp, log, pi, sqrt
@@ -40,7 +40,7 @@ class Masking(NamedTuple):
 
 
 def symbol(masking, w):
-    """phi(w), the characteristic function of the (rounded) noise of unit standard deviation; w may be complex."""
+    """phi(w), the characteristic function of the (rounded) noise, of unit s.d.; w may be complex."""
     delta = masking.delta
     if masking.noise == "laplace":
         return 1.0 / (1.0 + 0.5 * w * w) if delta == 0.0 else _rounded_laplace_symbol(w, delta)
@@ -168,7 +168,7 @@ def reach(masking, tol):
 
 
 def strip(masking):
-    """Half-width of the strip about the real axis in which S is analytic: Im w_1, w_1^2 = 2 ln((1-p)/p) + 2 pi i."""
+    """Half-width of the strip in which S is analytic: Im w_1, w_1^2 = 2 ln((1-p)/p) + 2 pi i."""
     p, delta = masking.p, masking.delta
     if masking.noise == "laplace":
         return -log(_geometric(p, delta)[0]) / delta if _geometric(p, delta)[0] > 0.0 else 1.0 / delta
@@ -191,7 +191,7 @@ def derivative_bound(masking, order):
     return float(np.trapezoid(np.abs(smooth_symbol(masking, w)) * w ** (order - 1), w) / pi) * 1.05
 
 
-def rounded_noise_moments(noise, sigma, delta, order):
+def rounded_noise_moments(noise, delta, order):
     """E Y^k for k = 0 .. order, in units of sigma, of noise rounded to a grid of step delta sigma."""
     moments = np.zeros(order + 1)
     moments[0] = 1.0
@@ -247,7 +247,7 @@ def _rounded_laplace_symbol(w, delta):
 
 
 def _geometric(p, delta):
-    """Ratio of the geometric tail of K for rounded Laplace noise, with sqrt(p + (1-p) phi(pi)) and q = e^-h."""
+    """Ratio of the geometric tail of K, rounded Laplace noise; sqrt(p + (1-p) phi(pi)); q = e^-h."""
     h = delta * sqrt(2.0)
     q = exp(-h)
     at_pi = -np.expm1(-0.5 * h) - np.tanh(0.5 * h) * exp(-0.5 * h)

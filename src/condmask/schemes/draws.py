@@ -111,7 +111,7 @@ def mask_block(transport: KeyTransport, plan: Plan, task: tuple[int, int]) -> li
     return masked
 
 
-def masked_blocks(
+def make_tasks(
     columns: list[np.ndarray],
     laws: list[Law],
     p: float,
@@ -120,27 +120,35 @@ def masked_blocks(
     donors: str,
     pools: Pools | None,
     rows: tuple[int, int],
+) -> tuple[Plan, list[tuple[int, int]]]:
+    """The plan of a release and the tasks of `mask_block` that cover ``rows``."""
+    n = columns[0].size
+    wanted = range(rows[0] // BLOCK, -(-rows[1] // BLOCK))
+    if donors == "sample":
+        return Plan(columns, laws, p, pools, None), [(block, 0) for block in wanted]
+    sizes = [coins(key, p, block, min(BLOCK, n - block * BLOCK))[0].size for block in range(wanted.stop)]
+    before = list(accumulate(sizes, initial=0))
+    cycle = permutation_donors(key, p, n, pools)
+    return Plan(columns, laws, p, pools, cycle), [(block, before[block]) for block in wanted]
+
+
+def masked_blocks(
+    columns: list[np.ndarray],
+    laws: list[Law],
+    p: float,
+    key: Key,
+    *,
+    donors: str,
+    pools: Pools | None,
     workers: Workers,
 ) -> Iterator[list[np.ndarray]]:
-    """The masked values of ``rows``, block by block, for every column.
+    """The masked values of every column, block by block, for files.
 
     A column with ``decimals`` goes in and comes out in units of its grid.
     """
-    n = columns[0].size
-    start, stop = rows
-    wanted = range(start // BLOCK, -(-stop // BLOCK))
-    cycle = permutation_donors(key, p, n, pools) if donors == "permutation" else None
-    before = [0] * wanted.stop
-    if cycle is not None:
-        sizes = [coins(key, p, block, min(BLOCK, n - block * BLOCK))[0].size for block in range(wanted.stop)]
-        before = list(accumulate(sizes, initial=0))
-    plan = Plan(columns, laws, p, pools, cycle)
-    masked = ordered_map(
-        partial(mask_block, key.transport(), plan), [(block, before[block]) for block in wanted], workers
-    )
-    for block, parts in zip(wanted, masked, strict=True):
-        inside = slice(max(start - block * BLOCK, 0), min(stop - block * BLOCK, BLOCK))
-        yield [z[inside] for z in parts]
+    whole = (0, columns[0].size)
+    plan, tasks = make_tasks(columns, laws, p, key, donors=donors, pools=pools, rows=whole)
+    yield from ordered_map(partial(mask_block, key.transport(), plan), tasks, workers)
 
 
 def mask_columns(
@@ -155,10 +163,21 @@ def mask_columns(
     workers: Workers,
 ) -> list[np.ndarray]:
     """The masked values of ``rows``, whole, for every column."""
+    plan, tasks = make_tasks(columns, laws, p, key, donors=donors, pools=pools, rows=rows)
+    block_of = partial(mask_block, key.transport(), plan)
     masked = [np.empty(rows[1] - rows[0]) for _ in columns]
-    done = 0
-    for parts in masked_blocks(columns, laws, p, key, donors=donors, pools=pools, rows=rows, workers=workers):
+
+    def insert(task: tuple[int, int], parts: list[np.ndarray]) -> None:
+        offset = task[0] * BLOCK
+        start, stop = max(rows[0], offset), min(rows[1], offset + BLOCK)
         for z, part in zip(masked, parts, strict=True):
-            z[done : done + part.size] = part
-        done += parts[0].size
+            z[start - rows[0] : stop - rows[0]] = part[start - offset : stop - offset]
+
+    if isinstance(workers, int):
+        # threads put their blocks in place themselves, while they are in the cache
+        for _ in ordered_map(lambda task: insert(task, block_of(task)), tasks, workers):
+            pass
+    else:
+        for task, parts in zip(tasks, workers(block_of, tasks), strict=True):
+            insert(task, parts)
     return masked

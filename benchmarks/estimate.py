@@ -1,0 +1,46 @@
+"""How long does the analyst wait, and how does it grow with n and with the number of points?"""
+
+from benchmarks import data
+
+
+class Cdf:
+    """T_1 at m points from n masked values."""
+
+    param_names = ["n", "m", "p", "method"]
+    params = [[1_000, 1_000_000], [1, 10], [0.501, 0.6, 0.9], ["series", "interpolant"]]
+
+    def setup(self, n, m, p, method):
+        self.estimate, self.x = data.estimate(n, p), data.points(m)
+        self.time_cdf(n, m, p, method)
+
+    def time_cdf(self, n, m, p, method):
+        self.estimate.cdf(self.x, method=method)
+
+
+class Quantile:
+    """Nine deciles."""
+
+    param_names = ["n", "bandwidth"]
+    params = [[1_000, 1_000_000], [None, "scott"]]
+
+    def setup(self, n, bandwidth):
+        self.time_quantile(n, bandwidth)
+
+    def time_quantile(self, n, bandwidth):
+        # a fresh Estimate, so that sorting is inside the clock
+        data.estimate(n).quantile([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9], bandwidth=bandwidth)
+
+
+class Moments:
+    """Mean, s.d., the fourth moment and a correlation."""
+
+    param_names = ["n"]
+    params = [[1_000, 1_000_000]]
+
+    def setup(self, n):
+        self.estimate, self.x = data.estimate(n), data.original(n)
+        self.time_moments(n)
+
+    def time_moments(self, n):
+        self.estimate.mean(), self.estimate.std(), self.estimate.moment(4)
+        self.estimate.correlation(self.x)
