@@ -63,10 +63,10 @@ def test_estimates_lie_near_the_originals():
 
     original, estimated = np.array([row[1:] for row in demo.rows]).T
 
-    # six standard errors of the mean, which masking adds; deciles and correlation are as precise or coarser
-    assert abs(estimated[0] - original[0]) < 6 * SCHEME.sigma * np.sqrt(2 / demo.n)
-    assert (np.abs(estimated[2:11] - original[2:11]) < 250).all()
-    assert abs(estimated[11] - original[11]) < 0.1
+    # about six standard errors each: mean 11, deciles at most 24, correlation .022
+    assert abs(estimated[0] - original[0]) < 70
+    assert (np.abs(estimated[2:11] - original[2:11]) < 150).all()
+    assert abs(estimated[11] - original[11]) < 0.13
 
 
 def test_every_step_is_timed(kept):

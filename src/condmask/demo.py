@@ -1,4 +1,9 @@
-"""A demonstration on incomes of the 2000 census: mask a file, then estimate from the masked file alone."""
+"""A demonstration on incomes of the 2000 census: mask a file, then estimate from the masked file alone.
+
+Many of these incomes are round numbers and recur, and noise repeats no value: whoever looks for repeated
+values in the masked file finds most of the swapped records, without learning whose values they carry.
+The demonstration shows the estimates, and is no example of a careful release.
+"""
 
 import tempfile
 import time
