@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from condmask import kernels
     from condmask._randomness import Key
     from condmask.estimate import Estimate
-    from condmask.files import Release, mask_file, read_release
+    from condmask.files import FileError, mask_file, read_column, read_release, read_schemes
     from condmask.schemes.conditional import ConditionalMasking, ReleaseWarning
     from condmask.schemes.joint import MaskedTable, mask_table
 
@@ -17,14 +17,16 @@ __version__ = "0.1.0"
 _HOMES = {
     "ConditionalMasking": "condmask.schemes.conditional",
     "Estimate": "condmask.estimate",
+    "FileError": "condmask.files",
     "Key": "condmask._randomness",
     "MaskedTable": "condmask.schemes.joint",
-    "Release": "condmask.files",
     "ReleaseWarning": "condmask.schemes.conditional",
     "kernels": "condmask.kernels",
     "mask_file": "condmask.files",
     "mask_table": "condmask.schemes.joint",
+    "read_column": "condmask.files",
     "read_release": "condmask.files",
+    "read_schemes": "condmask.files",
 }
 
 __all__ = [  # noqa: RUF022 (grouped by use)
@@ -33,7 +35,9 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "MaskedTable",
     "mask_file",
     "read_release",
-    "Release",
+    "read_schemes",
+    "read_column",
+    "FileError",
     "Estimate",
     "Key",
     "ReleaseWarning",

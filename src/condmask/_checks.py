@@ -144,18 +144,27 @@ def column(values: Any, name: str, *, dimensions: tuple[int, ...] = (1,)) -> np.
         raise TypeError(f"{name} must be float32 or float64, got dtype {array.dtype}")
     if array.ndim not in dimensions:
         raise ValueError(f"{name} must be {shape}, got {array.ndim}-D")
-    if array.shape[-1] < 2:
-        raise ValueError(f"{name} must have at least 2 values, got {array.shape[-1]}")
+    at_least_two(array.shape[-1], name)
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         exact_integers(array, name)
     array = np.ascontiguousarray(array, dtype=np.float64)
+    no_infinities(array, name)
+    return array
+
+
+def at_least_two(count: int, name: str) -> None:
+    if count < 2:
+        raise ValueError(f"{name} must have at least 2 values, got {count}")
+
+
+def no_infinities(array: np.ndarray, name: str, row: int = 0) -> None:
+    """``row`` is the position of the first value in the whole column."""
     infinite = np.isinf(array)
     if infinite.any():
-        first = int(np.flatnonzero(infinite.ravel())[0])
+        first = row + int(np.flatnonzero(infinite.ravel())[0])
         count = int(infinite.sum())
         many = "1 infinite value" if count == 1 else f"{count} infinite values"
         raise ValueError(f"{name} must be finite, got {many}, the first at position {first}")
-    return array
 
 
 def exact_integers(array: np.ndarray, name: str) -> None:
@@ -201,8 +210,11 @@ def stratum_sizes(labels: Sequence[Any], sizes: np.ndarray, name: str = "strata"
         )
 
 
-def grid(array: np.ndarray, places: int, name: str, kind: str = "float64") -> np.ndarray:
-    """The data in units of ``10**-places``, as whole numbers; anything off that grid is refused."""
+def grid(array: np.ndarray, places: int, name: str, kind: str = "float64", *, row: int = 0) -> np.ndarray:
+    """The data in units of ``10**-places``, as whole numbers; anything off that grid is refused.
+
+    ``row`` is the position of the first value in the whole column.
+    """
     with np.errstate(over="ignore"):
         units = to_units(array, places)
     if (np.abs(units) > LARGEST_EXACT_INTEGER).any():
@@ -217,7 +229,8 @@ def grid(array: np.ndarray, places: int, name: str, kind: str = "float64") -> np
     if off.any():
         first = int(np.flatnonzero(off)[0])
         raise ValueError(
-            f"{name} must be rounded to decimals={places}, got {float(array[first])!r} at position {first} "
+            f"{name} must be rounded to decimals={places}, "
+            f"got {float(array[first])!r} at position {row + first} "
             f"({int(off.sum())} such values); round the data first, or swapped records show"
         )
     return units
@@ -257,8 +270,8 @@ def _kind(values: Any, array: np.ndarray) -> str:
 def visible_grid(array: np.ndarray, kind: str) -> int | None:
     """The fewest decimal places (0 to 4) on which all values lie, None if there are more."""
     for places in range(5):
-        # most data leave the grid within a few values
-        if _on_grid(array[:1000], places, kind) and _on_grid(array, places, kind):
+        # part by part: most data leave the grid within a few values, and little memory is needed
+        if all(_on_grid(array[start : start + 8192], places, kind) for start in range(0, array.size, 8192)):
             return places
     return None
 

@@ -350,7 +350,9 @@ def _one_line_warnings() -> Iterator[None]:
         line = " ".join(str(message).split())
         if line not in seen:
             seen.add(line)
-            print(f"warning: {line}", file=sys.stderr)
+            bars = sys.modules.get("tqdm")  # which may be drawing on the same line
+            write = print if bars is None else bars.tqdm.write
+            write(f"warning: {line}", file=sys.stderr)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -74,16 +74,8 @@ def mask_table(
     >>> bool(abs(income.correlation(bonus) - 0.8) < 0.03)
     True
     """
-    if not schemes:
-        raise ValueError("schemes must name at least one column, got none")
-    first = next(iter(schemes.values()))
+    first = agree(schemes)
     columns = {name: frames.column(frames.table_column(frame, name), name) for name in schemes}
-    for name, scheme in schemes.items():
-        if scheme.p != first.p or scheme.donors != first.donors:
-            raise ValueError(
-                f"schemes must agree in p and donors, got p={first.p}, donors={first.donors!r} and for "
-                f"{name!r} p={scheme.p}, donors={scheme.donors!r}"
-            )
     if strata in schemes:
         raise ValueError(f"strata must not be a column that is masked, got {strata!r}")
     groups = None if strata is None else frames.table_column(frame, strata)
@@ -98,6 +90,24 @@ def mask_table(
         name: column.back(schemes[name].publish(z, column.kind))
         for (name, column), z in zip(columns.items(), masked, strict=True)
     }
-    group = secrets.token_hex(8)
-    stamped = {name: replace(scheme, strata=strata, group=group) for name, scheme in schemes.items()}
-    return MaskedTable(frames.with_columns(frame, released), stamped)
+    return MaskedTable(frames.with_columns(frame, released), stamp(schemes, strata))
+
+
+def agree(schemes: dict[str, ConditionalMasking]) -> ConditionalMasking:
+    """One of the schemes; all share its p and donors, else they cannot be masked together."""
+    if not schemes:
+        raise ValueError("schemes must name at least one column, got none")
+    first = next(iter(schemes.values()))
+    for name, scheme in schemes.items():
+        if scheme.p != first.p or scheme.donors != first.donors:
+            raise ValueError(
+                f"schemes must agree in p and donors, got p={first.p}, donors={first.donors!r} and for "
+                f"{name!r} p={scheme.p}, donors={scheme.donors!r}"
+            )
+    return first
+
+
+def stamp(schemes: dict[str, ConditionalMasking], strata: str | None) -> dict[str, ConditionalMasking]:
+    """The schemes to publish, with the strata's name and, where there are several, that of their group."""
+    group = secrets.token_hex(8) if len(schemes) > 1 else None
+    return {name: replace(scheme, strata=strata, group=group) for name, scheme in schemes.items()}

@@ -1,0 +1,127 @@
+"""Parquet and Arrow files, batch by batch: some columns out as numbers, other numbers into their place."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from condmask import _checks
+from condmask._blocks import BLOCK
+
+METADATA = b"condmask"
+
+
+class ArrowFile:
+    """The columns of a Parquet file or an Arrow IPC file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._parquet = path.suffix in (".parquet", ".pq")
+        try:
+            self.schema = (pq.read_schema if self._parquet else _ipc_schema)(path)
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            kind = "Parquet" if self._parquet else "Arrow"
+            raise ValueError(f"{path} is no readable {kind} file: {_line(error)}") from None
+        self.names = self.schema.names
+
+    def metadata(self) -> dict[str, Any] | None:
+        """What an earlier masking left in the schema's metadata."""
+        text = (self.schema.metadata or {}).get(METADATA)
+        return None if text is None else json.loads(text)
+
+    def batches(self, names: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Record batches of at most 65,536 rows."""
+        if self._parquet:
+            with pq.ParquetFile(self.path, pre_buffer=False) as file:
+                yield from file.iter_batches(batch_size=BLOCK, columns=names)
+            return
+        with pa.memory_map(str(self.path)) as source, pa.ipc.open_file(source) as file:
+            for i in range(file.num_record_batches):
+                batch = file.get_batch(i)
+                batch = batch if names is None else batch.select(names)
+                for start in range(0, batch.num_rows, BLOCK):
+                    yield batch.slice(start, BLOCK)
+
+    def chunks(self, names: list[str]) -> Iterator[dict[str, tuple[np.ndarray, str]]]:
+        """Numbers and their kind, batch by batch."""
+        for batch in self.batches(names):
+            yield {name: numbers(batch.column(name), name) for name in names}
+
+    def labels(self, name: str) -> Iterator[np.ndarray]:
+        """A column as NumPy values of any type."""
+        for batch in self.batches([name]):
+            yield np.asarray(batch.column(name).to_numpy(zero_copy_only=False))
+
+    def rewrite(
+        self,
+        target: IO[bytes],
+        kinds: dict[str, str],
+        take: Callable[[int], dict[str, np.ndarray]],
+        metadata: dict[str, Any],
+    ) -> None:
+        """Copy the file with the columns of ``kinds`` replaced by what ``take`` hands out row by row."""
+        schema = self.schema
+        for name, kind in kinds.items():
+            field = schema.field(name)
+            width: Any = {"int": pa.int64(), "float32": pa.float32(), "float64": pa.float64()}[kind]
+            schema = schema.set(schema.get_field_index(name), field.with_type(width))
+        schema = schema.with_metadata({**(schema.metadata or {}), METADATA: json.dumps(metadata).encode()})
+        with self._writer(target, schema) as writer:
+            for batch in self.batches():
+                masked = take(batch.num_rows)
+                columns = [
+                    _array(masked[name], batch.column(name), schema.field(name).type)
+                    if name in kinds
+                    else batch.column(name)
+                    for name in self.names
+                ]
+                writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
+
+    def _writer(self, target: Any, schema: pa.Schema) -> Any:
+        if not self._parquet:
+            return pa.ipc.new_file(target, schema)
+        compression: Any = "snappy"
+        with pq.ParquetFile(self.path) as file:
+            if file.metadata.num_row_groups:
+                group = file.metadata.row_group(0)
+                columns = (group.column(i) for i in range(group.num_columns))
+                names = {"UNCOMPRESSED": "none"}
+                compression = {
+                    c.path_in_schema: names.get(c.compression, c.compression.lower()) for c in columns
+                }
+        return pq.ParquetWriter(target, schema, compression=compression)
+
+
+def numbers(column: Any, name: str) -> tuple[np.ndarray, str]:
+    """An Arrow array as float64 with NaN where null, and its kind."""
+    dtype = column.type
+    if pa.types.is_boolean(dtype):
+        raise TypeError(f"{name} must be numeric, got booleans")
+    if not (pa.types.is_integer(dtype) or pa.types.is_float32(dtype) or pa.types.is_float64(dtype)):
+        raise TypeError(f"{name} must be numeric (integer, float32 or float64), got {dtype}")
+    if pa.types.is_integer(dtype):
+        _checks.exact_integers(pc.drop_null(column).to_numpy(zero_copy_only=False), name)
+    kind = "int" if pa.types.is_integer(dtype) else "float32" if pa.types.is_float32(dtype) else "float64"
+    values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return np.asarray(values, dtype=np.float64), kind
+
+
+def _array(z: np.ndarray, original: Any, dtype: Any) -> Any:
+    null = original.is_null().to_numpy(zero_copy_only=False)
+    if pa.types.is_integer(dtype):
+        z = np.where(np.isnan(z), 0.0, z).astype(np.int64)
+    return pa.array(z, mask=null if null.any() else None).cast(dtype)
+
+
+def _ipc_schema(path: Path) -> Any:
+    with pa.memory_map(str(path)) as source:
+        return pa.ipc.open_file(source).schema
+
+
+def _line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -1,0 +1,413 @@
+"""Files in, files out: two streaming passes, and an output that appears whole or not at all.
+
+Pass 1 counts the rows, checks every value and spools the columns to be masked to a temporary file that
+only its owner can read, mapped into memory. Pass 2 streams the source again and puts masked values in
+place. Memory is flat apart from that file.
+"""
+
+import errno
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from condmask import _checks
+from condmask._blocks import Workers, blocks
+from condmask._randomness import working_key
+from condmask.csv_files import CsvFile, kind_of, render_numbers
+from condmask.schemes.conditional import NAN_POLICIES, ConditionalMasking, pools_of
+from condmask.schemes.draws import masked_blocks
+from condmask.schemes.joint import agree, stamp
+
+if TYPE_CHECKING:
+    from condmask.estimate import Estimate
+
+SUFFIXES = (".parquet", ".pq", ".csv", ".arrow", ".feather", ".ipc")
+VERSION = 1
+
+
+class FileError(OSError):
+    """A file cannot be read or written; the message is one sentence that names it."""
+
+
+def mask_file(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    schemes: dict[str, ConditionalMasking],
+    *,
+    strata: str | None = None,
+    rng: Any = None,
+    nan_policy: str = "raise",
+    overwrite: bool = False,
+    workers: Workers = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, ConditionalMasking]:
+    """Mask columns of a Parquet, CSV or Arrow file; everything else in it stays as it is.
+
+    Parameters
+    ----------
+    source, target : path
+        Files of the same format, told by suffix: .parquet, .pq, .csv, .arrow, .feather or .ipc.
+    schemes : dict of str to ConditionalMasking
+        The scheme of each column to mask. Several columns are masked together, as by `mask_table`.
+    strata : str, optional
+        Column within whose groups donors are drawn.
+    rng, nan_policy, workers
+        As for `ConditionalMasking.mask`.
+    overwrite : bool
+        Whether an existing target may be replaced.
+    progress : callable (rows_done, rows_total), optional
+        Called as rows are written.
+
+    Returns
+    -------
+    dict of str to ConditionalMasking
+        The schemes as they were published, in the target's metadata (for CSV in ``target.condmask.json``).
+
+    Raises
+    ------
+    FileError
+        If a file cannot be read or written, or the target exists.
+    ValueError, TypeError
+        If a column is unknown or was masked before, or the data cannot be masked. Nothing is written.
+
+    Notes
+    -----
+    Two passes; memory is flat apart from a temporary file of 8 bytes a value and masked column. Masking a
+    file again draws a new key: never publish both results.
+    """
+    source, target = Path(source), Path(target)
+    first = agree(schemes)
+    policy = _checks.choice(nan_policy, "nan_policy", NAN_POLICIES)
+    random, threads = _checks.rng(rng), _checks.workers(workers)
+    if _suffix(source) != _suffix(target) and {_suffix(source), _suffix(target)} & {".csv"}:
+        raise ValueError(f"target must have the format of the source, got {source.name} and {target.name}")
+    with _reading(source):
+        file = open_table(source)
+        _columns_exist(file, [*schemes, *([] if strata is None else [strata])], source)
+        published = published_schemes(file)
+    if target.exists() and source.samefile(target):
+        raise FileError(f"target must be another file than the source, got {target}")
+    if target.exists() and not overwrite:
+        raise FileError(f"{target} exists; it is replaced only with --force (overwrite=True)")
+    for name in schemes:
+        if name in published:
+            raise ValueError(f"{name} is masked already in {source}: mask the original instead")
+    if strata in schemes:
+        raise ValueError(f"strata must not be a column that is masked, got {strata!r}")
+
+    with _reading(source), _spool() as spool:
+        columns, kinds = _spool_columns(file, list(schemes), spool)
+        labels = None if strata is None else np.concatenate(list(file.labels(strata)))
+        total = columns[0].size
+        _checks.at_least_two(total, next(iter(schemes)))
+        pools = pools_of(columns, labels, policy, list(schemes))
+        for (name, scheme), column in zip(schemes.items(), columns, strict=True):
+            _to_canonical(column, scheme, name, kinds[name])
+        done = 0
+
+        def masked_rows() -> Iterator[list[np.ndarray]]:
+            yield from masked_blocks(
+                columns, [scheme.law for scheme in schemes.values()], first.p,
+                working_key(random, columns), donors=first.donors, pools=pools, workers=threads,
+            )  # fmt: skip
+
+        rows = _Rows(masked_rows())
+
+        def take(count: int) -> dict[str, np.ndarray]:
+            nonlocal done
+            done += count
+            if progress is not None:
+                progress(done, total)
+            return {
+                name: z if scheme.decimals is None else _checks.from_units(z, scheme.decimals)
+                for (name, scheme), z in zip(schemes.items(), rows.take(count), strict=True)
+            }
+
+        stamped = stamp(schemes, strata)
+        entries = {name: scheme.to_dict() for name, scheme in {**published, **stamped}.items()}
+        metadata = {"version": VERSION, "columns": entries}
+        whole = {name for name, s in schemes.items() if s.decimals is not None and s.decimals <= 0}
+        released = {
+            name: kind if kind != "int" or name in whole else "float64" for name, kind in kinds.items()
+        }
+        with _published(target, overwrite) as (output, sidecar):
+            if isinstance(file, CsvFile):
+                render = {n: render_numbers(schemes[n].decimals, released[n]) for n in schemes}
+                file.rewrite(output, list(schemes), render, take)
+                sidecar(json.dumps(metadata, indent=1))
+            else:
+                file.rewrite(output, released, take, metadata)
+    return stamped
+
+
+def read_schemes(path: str | os.PathLike[str]) -> dict[str, ConditionalMasking]:
+    """The schemes of the masked columns of a file.
+
+    Parameters
+    ----------
+    path : path
+        A file that `mask_file` wrote.
+
+    Returns
+    -------
+    dict of str to ConditionalMasking
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read.
+    ValueError
+        If it holds no scheme.
+    """
+    path = Path(path)
+    with _reading(path):
+        schemes = published_schemes(open_table(path))
+    if not schemes:
+        raise ValueError(f"{path} holds no scheme: it was not masked by condmask, or its metadata is lost")
+    return schemes
+
+
+def read_column(path: str | os.PathLike[str], name: str) -> np.ndarray:
+    """One column of a file: float64 with NaN for missing where it is numeric, else as it is.
+
+    Parameters
+    ----------
+    path : path
+    name : str
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    path = Path(path)
+    with _reading(path):
+        file = open_table(path)
+        _columns_exist(file, [name], path)
+        try:
+            parts = [chunk[name][0] for chunk in file.chunks([name])]
+        except TypeError:
+            parts = list(file.labels(name))
+        return np.concatenate(parts) if parts else np.empty(0)
+
+
+def read_release(
+    path: str | os.PathLike[str], column: str | None = None, *, workers: Workers = 1
+) -> "Estimate":
+    """The estimate of a masked column, from the file alone.
+
+    Parameters
+    ----------
+    path : path
+        A file that `mask_file` wrote.
+    column : str, optional
+        May be left out where one column is masked.
+    workers : int or map-like callable
+        Results do not depend on it.
+
+    Returns
+    -------
+    Estimate
+        Its scheme is the one in the file.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read.
+    ValueError
+        If it holds no scheme, or not of this column.
+    """
+    schemes = read_schemes(path)
+    masked = ", ".join(map(repr, schemes))
+    if column is None and len(schemes) > 1:
+        raise ValueError(f"column must be one of the masked columns {masked}, got None")
+    name = next(iter(schemes)) if column is None else column
+    if name not in schemes:
+        raise ValueError(f"column must be one of the masked columns {masked}, got {name!r}")
+    scheme = schemes[name]
+    strata = None if scheme.strata is None else read_column(path, scheme.strata)
+    return scheme.estimate(read_column(path, name), strata=strata, workers=workers)
+
+
+def open_table(path: Path) -> Any:
+    """The reader of a file, by its suffix."""
+    if _suffix(path) == ".csv":
+        return CsvFile(path)
+    try:
+        from condmask.arrow_files import ArrowFile
+    except ImportError as error:
+        raise ImportError(f"{path.name} needs pyarrow: pip install 'condmask[cli]'") from error
+    if path.stat().st_size == 0:
+        raise ValueError(f"{path} is empty")
+    return ArrowFile(path)
+
+
+def published_schemes(file: Any) -> dict[str, ConditionalMasking]:
+    """The schemes that a file carries, in its metadata or in the file beside it."""
+    if isinstance(file, CsvFile):
+        beside = _sidecar(file.path)
+        metadata = json.loads(beside.read_text()) if beside.exists() else None
+    else:
+        metadata = file.metadata()
+    if metadata is None:
+        return {}
+    if metadata.get("version") != VERSION:
+        raise ValueError(
+            f"{file.path} was masked by a newer condmask, got version {metadata.get('version')!r}"
+        )
+    return {name: ConditionalMasking.from_dict(entry) for name, entry in metadata["columns"].items()}
+
+
+class _Rows:
+    """Blocks of masked rows, handed out in any number of rows at a time."""
+
+    def __init__(self, parts: Iterator[list[np.ndarray]]) -> None:
+        self._parts = parts
+        self._rest: list[np.ndarray] = []
+
+    def take(self, count: int) -> list[np.ndarray]:
+        held = [self._rest] if self._rest else []
+        while sum(part[0].size for part in held) < count:
+            held.append(next(self._parts))
+        columns = [np.concatenate(column) for column in zip(*held, strict=True)]
+        self._rest = [column[count:] for column in columns]
+        return [column[:count] for column in columns]
+
+
+def _spool_columns(
+    file: Any, names: list[str], spool: Callable[[str], IO[bytes]]
+) -> tuple[list[np.ndarray], dict[str, str]]:
+    """The columns to be masked, in memory-mapped files, and what they hold."""
+    outputs = [spool(f"column{k}") for k in range(len(names))]
+    kinds: dict[str, set[str]] = {name: set() for name in names}
+    row = 0
+    for chunk in file.chunks(names):
+        for output, name in zip(outputs, names, strict=True):
+            values, kind = chunk[name]
+            _checks.no_infinities(values, name, row)
+            kinds[name].add(kind)
+            output.write(values.tobytes())
+        row += values.size
+    columns = []
+    for output, name in zip(outputs, names, strict=True):
+        output.flush()
+        _checks.at_least_two(row, name)
+        columns.append(np.asarray(np.memmap(output, dtype=np.float64, mode="r+")))
+    return columns, {name: kind_of(found) for name, found in kinds.items()}
+
+
+def _to_canonical(column: np.ndarray, scheme: ConditionalMasking, name: str, kind: str) -> None:
+    """Bring a spooled column into the units in which it is masked, in its place."""
+    if scheme.decimals is None:
+        scheme.canonical(column, name, kind)
+        return
+    for start, stop in blocks(column.size):
+        part = column[start:stop]
+        part[:] = _checks.grid(part, scheme.decimals, name, kind, row=start)
+
+
+def _columns_exist(file: Any, names: list[str], path: Path) -> None:
+    for name in names:
+        if file.names.count(name) != 1:
+            there = ", ".join(map(repr, file.names))
+            number = "no column" if name not in file.names else "several columns"
+            raise ValueError(f"{path} has {number} {name!r}, it has {there}")
+
+
+def _suffix(path: Path) -> str:
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ValueError(f"{path} must end in one of {', '.join(SUFFIXES)}, got {path.suffix or 'no suffix'}")
+    return suffix
+
+
+def _sidecar(path: Path) -> Path:
+    return path.with_name(path.name + ".condmask.json")
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Errors of the operating system, as one sentence that names the file."""
+    try:
+        yield
+    except FileError:
+        raise
+    except OSError as error:
+        where = path if error.filename is None else error.filename
+        raise FileError(f"{where}: {_reason(error)}") from error
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise FileError(f"{path}: not readable: {error}") from error
+
+
+def _reason(error: OSError) -> str:
+    if error.errno == errno.ENOENT:
+        return "no such file or directory"
+    if error.errno == errno.ENOSPC:
+        return "no space left on the device; nothing was published"
+    return (error.strerror or str(error)).lower()
+
+
+@contextmanager
+def _spool() -> Iterator[Callable[[str], IO[bytes]]]:
+    """Temporary files that only their owner can read, gone at the end."""
+    with tempfile.TemporaryDirectory(prefix="condmask-") as folder:  # mode 0700
+        opened: list[IO[bytes]] = []
+
+        def create(name: str) -> IO[bytes]:
+            descriptor = os.open(os.path.join(folder, name), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            opened.append(os.fdopen(descriptor, "w+b"))
+            return opened[-1]
+
+        try:
+            yield create
+        finally:
+            for file in opened:
+                file.close()
+
+
+@contextmanager
+def _published(target: Path, overwrite: bool) -> Iterator[tuple[IO[bytes], Callable[[str], None]]]:
+    """A file that takes its name only when it is complete; and the one beside it, which comes first."""
+    temporary: list[tuple[Path, Path]] = []
+
+    def create(final: Path) -> IO[bytes]:
+        try:
+            descriptor, name = tempfile.mkstemp(dir=final.parent, prefix=f".{final.name}.")  # mode 0600
+        except OSError as error:
+            raise FileError(f"cannot write to {final.parent}: {_reason(error)}") from error
+        temporary.append((Path(name), final))
+        return os.fdopen(descriptor, "wb")
+
+    def sidecar(text: str) -> None:
+        with create(_sidecar(target)) as file:
+            file.write(text.encode())
+
+    try:
+        with create(target) as output:
+            yield output, sidecar
+        mask = os.umask(0)
+        os.umask(mask)
+        for name, _ in temporary:
+            with name.open("rb+") as file:
+                os.fsync(file.fileno())
+            name.chmod(0o666 & ~mask)
+        if target.exists() and not overwrite:
+            raise FileError(
+                f"{target} has appeared meanwhile; it is replaced only with --force (overwrite=True)"
+            )
+        while temporary:
+            name, final = temporary[-1]
+            os.replace(name, final)
+            temporary.pop()
+    except OSError as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"cannot write {target}: {_reason(error)}") from error
+    finally:
+        for name, _ in temporary:
+            name.unlink(missing_ok=True)
