@@ -1,15 +1,19 @@
-"""Slow, plain truth: what the package must give, from NumPy and Python integers alone.
+"""Slow, plain truth: what the package must give, from NumPy, mpmath and Python integers alone.
 
 Nothing here imports condmask (tests/test_architecture.py sees to it). Every function follows the
 words of the documentation, with loops, exact fractions and integers of any length, and no care for
-speed. First part: masking, by the draw contract.
+speed. First part: masking, by the draw contract. Then the weight K, and the estimates.
 """
 
 import hashlib
+import itertools
+import math
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 from randomgen import AESCounter
+from scipy.special import ndtr
 
 # --- masking: the draw contract -------------------------------------------------------------------
 
@@ -145,3 +149,202 @@ def masked(secret, p, columns, laws, *, strata=None, donors="sample"):
                 z.append(float(values[row] + added[row]))
         released.append(np.array(z if decimals is None else [from_grid(v, decimals) for v in z]))
     return released
+
+
+# --- the weight K ---------------------------------------------------------------------------------
+#
+# p K(u) + (1 - p) E K(u - Y) = 1{u >= 0}; with a bandwidth beta > 0 (in units of sigma, as u is) the
+# right-hand side is Phi(u / beta).
+
+
+def gauss_legendre(edges, order=60):
+    """Nodes and weights of Gauss's rule on every panel between two edges."""
+    nodes, weights = np.polynomial.legendre.leggauss(order)
+    edges = np.asarray(edges, dtype=float)
+    half = 0.5 * np.diff(edges)[:, None]
+    return (edges[:-1, None] + half * (1.0 + nodes)).ravel(), (half * weights).ravel()
+
+
+def normal_weight(u, p, beta=0.0):
+    """K for normal noise by Gauss's rule on the Fourier integral of what is smooth in it."""
+    w, weight = gauss_legendre(np.linspace(0.0, 14.0, 29))
+    phi = np.exp(-0.5 * w * w)
+    smooth = (1.0 / (p + (1.0 - p) * phi) - 1.0 / p) * np.exp(-0.5 * (beta * w) ** 2)
+    u = np.asarray(u, dtype=float)
+    wave = np.sin(np.multiply.outer(u, w)) @ (smooth / w * weight) / math.pi
+    return 0.5 + wave + (smoothed_step(u, beta) - 0.5) / p
+
+
+def normal_density(u, p, beta):
+    """K' for normal noise, likewise."""
+    w, weight = gauss_legendre(np.linspace(0.0, 14.0, 29))
+    phi = np.exp(-0.5 * w * w)
+    smooth = (1.0 / (p + (1.0 - p) * phi) - 1.0 / p) * np.exp(-0.5 * (beta * w) ** 2)
+    u = np.asarray(u, dtype=float)
+    wave = np.cos(np.multiply.outer(u, w)) @ (smooth * weight) / math.pi
+    return wave + np.exp(-0.5 * (u / beta) ** 2) / (beta * math.sqrt(2.0 * math.pi)) / p
+
+
+def normal_weight_by_residues(u, p, poles=400):
+    """K(u) - 1{u >= 0} summed over the poles of 1 / (p + (1-p) phi); mpmath, for |u| > 1/2."""
+    total = mpmath.mpf(0)
+    for k in range(poles):
+        pole = mpmath.sqrt(2 * mpmath.log((1 - mpmath.mpf(p)) / p) + 2j * mpmath.pi * (2 * k + 1))
+        total += 2 * mpmath.re(mpmath.exp(1j * pole * abs(u)) / (p * pole**2))
+    return float(1 + total if u >= 0 else -total)
+
+
+def plain_series(u, p, beta=0.0, terms=400):
+    """The paper's alternating sum (1/p) sum_t lam^t Phi(u / sqrt(t + beta^2)); for p > 1/2."""
+    lam = -(1.0 - p) / p
+    total = 0.0
+    for t in range(terms):
+        total += lam**t * float(smoothed_step(u, math.sqrt(t + beta * beta)))
+    return total / p
+
+
+def smoothed_step(u, beta):
+    u = np.asarray(u, dtype=float)
+    return (u >= 0.0).astype(float) if beta == 0.0 else ndtr(u / beta)
+
+
+def laplace_weight(u, p, beta=0.0):
+    """K for Laplace noise: an exponential beyond the step; with a bandwidth, its convolution by quadrature."""
+    decay = math.sqrt(p / 2.0)
+    if beta == 0.0:
+        u = np.asarray(u, dtype=float)
+        tail = (1.0 - p) / (2.0 * p) * np.exp(-np.abs(u) / decay)
+        return np.where(u >= 0.0, 1.0 + tail, -tail)
+    if np.ndim(u):
+        return np.array([laplace_weight(value, p, beta) for value in np.asarray(u).tolist()])
+    # the step of K(u - y), at y = u, and its steep tail are edges of panels, and so is the Gaussian's width
+    offsets = np.concatenate(
+        [np.linspace(-1.0, 1.0, 41) * 10 * beta, u + np.linspace(-1, 1, 41) * 40 * decay]
+    )
+    edges = np.unique(np.append(np.clip(offsets, -10 * beta, 10 * beta), np.clip(u, -10 * beta, 10 * beta)))
+    y, weight = gauss_legendre(edges)
+    gaussian = np.exp(-0.5 * (y / beta) ** 2) / (beta * math.sqrt(2.0 * math.pi))
+    return float(laplace_weight(u - y, p) @ (gaussian * weight))
+
+
+def weights(noise, u, p, beta=0.0):
+    return normal_weight(u, p, beta) if noise == "normal" else laplace_weight(u, p, beta)
+
+
+def noise_cdf(noise, y):
+    y = np.asarray(y, dtype=float)
+    if noise == "normal":
+        return ndtr(y)
+    tail = 0.5 * np.exp(-math.sqrt(2.0) * np.abs(y))
+    return np.where(y < 0.0, tail, 1.0 - tail)
+
+
+def rounded_noise(noise, delta, reach):
+    """P(Y rounds to k delta), k = -reach .. reach, without cancellation in the tails; Y of unit s.d."""
+    k = np.arange(1, reach + 1)
+    upper = noise_cdf(noise, -(k - 0.5) * delta) - noise_cdf(noise, -(k + 0.5) * delta)
+    middle = 1.0 - 2.0 * float(noise_cdf(noise, -0.5 * delta))
+    return np.concatenate([upper[::-1], [middle], upper])
+
+
+def rounded_weights(noise, p, delta, reach):
+    """K_d(j), j = -reach .. reach, from the discrete defining equation, solved as a linear system.
+
+    The unknowns are the jumps of K_d, which vanish beyond the reach.
+    """
+    chance = rounded_noise(noise, delta, 2 * reach)
+    size = 2 * reach + 1
+    apart = np.subtract.outer(np.arange(size), np.arange(size))
+    matrix = (1.0 - p) * chance[apart + 2 * reach] + p * np.eye(size)
+    jumps = np.linalg.solve(matrix, np.eye(size)[reach])
+    return np.cumsum(jumps)
+
+
+# --- estimates ------------------------------------------------------------------------------------
+
+
+def cdf(z, x, noise, p, sigma, bandwidth=0.0):
+    """T(x) by the double loop of its definition."""
+    beta = bandwidth / sigma
+    values = []
+    for point in np.atleast_1d(x).tolist():
+        values.append(math.fsum(weights(noise, (point - np.asarray(z)) / sigma, p, beta).tolist()) / len(z))
+    return np.array(values)
+
+
+def pdf(z, x, p, sigma, bandwidth):
+    """The derivative of T_b for normal noise."""
+    return np.array(
+        [
+            normal_density((point - np.asarray(z)) / sigma, p, bandwidth / sigma).mean() / sigma
+            for point in np.atleast_1d(x).tolist()
+        ]
+    )
+
+
+def crossings(z, q, noise, p, sigma, steps=2000):
+    """Every x where T_1 rises through q: jumps at masked values and, by a scan, the gaps between them."""
+    places = np.unique(z)
+    edges = [places[0] - 40 * sigma, *places.tolist(), places[-1] + 40 * sigma]
+    found = []
+    for left, right in itertools.pairwise(edges):
+        inside = np.linspace(left, right, steps)[1:-1]
+        inside = np.concatenate([[np.nextafter(left, right)], inside, [np.nextafter(right, left)]])
+        total = cdf(z, inside, noise, p, sigma)
+        rises = np.flatnonzero((total[:-1] < q) & (total[1:] >= q))
+        found += [(inside[k], inside[k + 1]) for k in rises]
+        if right != edges[-1] and total[-1] < q <= cdf(z, right, noise, p, sigma)[0]:
+            found.append((right, right))
+    return found
+
+
+def noise_moments(noise, order, scale):
+    """E Y^k as fractions, for a scale that is the standard deviation (Fraction)."""
+    result = []
+    for k in range(order + 1):
+        if k % 2:
+            result.append(Fraction(0))
+        elif noise == "normal":
+            result.append(Fraction(math.prod(range(1, k, 2))) * scale**k)
+        else:  # k! a^k, a^2 = sigma^2 / 2
+            result.append(Fraction(math.factorial(k), 2 ** (k // 2)) * scale**k)
+    return result
+
+
+def original_moments(z, order, noise, p, sigma, added=None):
+    """Raw moments of the original, orders 0 .. order, by Theorem 2.1 in fractions."""
+    values, p = [Fraction(float(v)) for v in z], Fraction(p)
+    added = noise_moments(noise, order, Fraction(sigma)) if added is None else added
+    result = []
+    for k in range(order + 1):
+        masked = sum(v**k for v in values) / len(values)
+        known = sum(math.comb(k, j) * result[k - j] * added[j] for j in range(1, k + 1))
+        result.append(masked - (1 - p) * known)
+    return result
+
+
+def original_variance(z, p, noise_variance):
+    """S_Z^2 - (1-p) Var Y with divisor n - 1, in fractions."""
+    values = [Fraction(float(v)) for v in z]
+    mean = sum(values) / len(values)
+    return sum((v - mean) ** 2 for v in values) / (len(values) - 1) - (1 - Fraction(p)) * Fraction(
+        noise_variance
+    )
+
+
+def covariance(z, w, p, strata=None):
+    """Theorem 2.5 in fractions: within a stratum of m records masking leaves (1-p) - p/(m-1)."""
+    p = Fraction(p)
+    a, b = [Fraction(float(v)) for v in z], [Fraction(float(v)) for v in w]
+    labels = [0] * len(a) if strata is None else list(strata)
+    mean_a, mean_b = sum(a) / len(a), sum(b) / len(b)
+    total = Fraction(0)
+    for label in set(labels):
+        rows = [row for row, other in enumerate(labels) if other == label]
+        own_a = sum(a[row] for row in rows) / len(rows)
+        own_b = sum(b[row] for row in rows) / len(rows)
+        within = sum((a[row] - own_a) * (b[row] - own_b) for row in rows)
+        if len(rows) > 1:
+            total += within / ((1 - p) - p / (len(rows) - 1))
+        total += len(rows) * (own_a - mean_a) * (own_b - mean_b)
+    return total / (len(a) - 1)

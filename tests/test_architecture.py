@@ -18,7 +18,8 @@ LADDER = [  # a module imports from its own row or from one below it
     {"cli", "dask", "plot", "paper", "demo"},
     {"study", "files", "planning"},
     {"schemes", "inference", "risk"},
-    {"estimate", "summary", "bandwidth", "populations", "frames", "engines"},
+    {"estimate", "summary", "populations"},
+    {"bandwidth", "covariance", "engines", "frames", "powers", "arrow_files", "csv_files"},
     {"kernels"},
     {"_blocks", "_randomness", "_checks", "_jit", "_pools"},
 ]

@@ -16,8 +16,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from condmask import __version__
-
 if TYPE_CHECKING:
     from condmask.schemes.conditional import ConditionalMasking
 
@@ -157,10 +155,18 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"condmask: error: {message}\n")
 
 
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        from importlib.metadata import version
+
+        print(f"condmask {version('condmask')}")
+        parser.exit()
+
+
 def parser() -> argparse.ArgumentParser:
     """The grammar of the command line."""
     top = _Parser(prog="condmask", description="Mask columns of a file, and estimate from masked files.")
-    top.add_argument("--version", action="version", version=f"condmask {__version__}")
+    top.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = top.add_subparsers(metavar="command", required=True)
 
     def command(run: Callable[[argparse.Namespace], str], text: str) -> argparse.ArgumentParser:
