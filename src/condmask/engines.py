@@ -74,11 +74,15 @@ def evaluate(
 def quantiles(
     z: np.ndarray, q: np.ndarray, sigma: float, masking: Masking, *, tol: float, workers: Workers = 1
 ) -> np.ndarray:
-    """Crossings of T at q for every row of the sorted z, always through the table of K."""
+    """Crossings of T at q for every row of the sorted z, always through the table of K.
+
+    Those of T_1 of rounded data are counted in steps of the grid.
+    """
     choose(masking, z.size, tol, "auto")
     table = interpolant.table(masking, tol)
     end = weight.reach(masking, 0.25 * tol)
-    task = partial(_bisect, z, q, masking.beta == 0.0, sigma, end, table)
+    step = masking.delta * sigma if masking.beta == 0.0 else 0.0
+    task = partial(_bisect, z, q, masking.beta == 0.0, step, sigma, end, table)
     share = 1 if z.shape[1] >= BLOCK else q.size  # a long row is shared out by probability
     tasks = [(row, start, start + share) for row in range(z.shape[0]) for start in range(0, q.size, share)]
     parts = list(ordered_map(task, tasks, workers))
@@ -126,10 +130,13 @@ def _closed_form_sums(
 
 
 def _bisect(
-    z: Any, q: Any, steps: bool, sigma: float, end: float, table: Any, task: tuple[int, int, int]
+    z: Any, q: Any, jumps: bool, step: float, sigma: float, end: float, table: Any, task: tuple[int, int, int]
 ) -> np.ndarray:
     row, start, stop = task
     wanted = q[start:stop]
     out = np.empty(wanted.size)
-    quantile.bisect_quantiles(z[row], wanted, steps, sigma, end, *table, out)
+    if step > 0.0:
+        quantile.bisect_grid(z[row], wanted, step, sigma, end, *table, out)
+    else:
+        quantile.bisect_quantiles(z[row], wanted, jumps, sigma, end, *table, out)
     return out

@@ -11,6 +11,7 @@ from condmask._pools import codes
 from condmask.bandwidth import bandwidth as rule_of_thumb
 from condmask.covariance import check_joint, covariance, joint_covariance
 from condmask.kernels import moments
+from condmask.kernels.interpolant import smallest_tol
 from condmask.kernels.weight import Masking
 from condmask.powers import Law, original_moments, original_variance
 
@@ -84,8 +85,8 @@ class Estimate:
         return int(self._rows.shape[1])
 
     def __repr__(self) -> str:
-        one = self.engine(1)
-        many = self.engine(1000)
+        tol = max(1e-10, smallest_tol(self.scheme.p))
+        one, many = self.engine(1, tol=tol), self.engine(1000, tol=tol)
         chosen = f"'auto' is {one!r}" + ("" if one == many else f" for few points, {many!r} for many")
         shape = f"n={self.n}" if not self._batch else f"replicates={self._rows.shape[0]}, n={self.n}"
         return f"Estimate({shape}, scheme={self.scheme!r}; method {chosen})"
@@ -202,7 +203,8 @@ class Estimate:
             Standard deviation of the smoothing, in the units of the data. None gives the unsmoothed,
             unbiased T_1; a number or rule gives T_b, which estimates the smoothed distribution.
         tol : float
-            Largest absolute error the computation may add; it says nothing about sampling error.
+            Largest absolute error the computation may add; it says nothing about sampling error. At least
+            2e-14 / p, the rounding error of values of size 1/p.
         method : {"auto", "series", "interpolant"}
             How the sum is evaluated; the answer is the same within `tol`. See `engine`.
 
@@ -301,9 +303,7 @@ class Estimate:
                 for i in range(len(z))
             ])  # fmt: skip
         if self.scheme.decimals is not None and bandwidth is None:
-            # T_1 of rounded data is constant between grid points, and jumps at them
-            units = _checks.to_units(found, self.scheme.decimals)
-            found = _checks.from_units(units, self.scheme.decimals)
+            found = _checks.from_units(found, self.scheme.decimals)  # counted in steps of the grid
         return self._shaped(found, probabilities.shape)
 
     def bandwidth(self, rule: str = "scott") -> Any:

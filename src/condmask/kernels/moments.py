@@ -1,10 +1,10 @@
 """Moments of the original from those of the masked values: the recursion of Theorem 2.1.
 
-With Z = X_J or X + Y, for any centre c,
+With Z = X_J or X + Y, for any centre c::
 
     E (Z-c)^k = E (X-c)^k + (1-p) sum_{j>=1} C(k,j) E (X-c)^{k-j} E Y^j
 
- The system is triangular, so the moments of X follow one by one, each without bias.
+The system is triangular, so the moments of X follow one by one, each without bias.
 Powers are summed about a centre near the data, never about 0; sums about one centre add up across blocks.
 """
 

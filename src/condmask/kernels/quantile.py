@@ -89,3 +89,25 @@ def bisect_quantiles(z, q, steps, sigma, reach, coefficients, split, fine, coars
         out[i] = solve_gap(
             z, target, left, right, sigma, reach, coefficients, split, fine, coarse, base, mirror
         )
+
+
+@kernel
+def bisect_grid(z, q, step, sigma, reach, coefficients, split, fine, coarse, base, mirror, out):
+    """out[i]: a crossing of T at q[i] in steps of the grid of rounded data, where T is constant between
+    grid points and exact half a step to their right; z sorted."""
+    margin = (reach + 1.0) * sigma
+    for i in range(q.size):
+        target = q[i] * z.size
+        low = np.floor((z[0] - margin) / step)
+        high = np.ceil((z[-1] + margin) / step)
+        while high - low > 1.0:
+            middle = np.floor(low + 0.5 * (high - low))
+            if not low < middle < high:
+                break
+            x = (middle + 0.5) * step
+            weight = total_weight(z, x, sigma, reach, coefficients, split, fine, coarse, base, mirror)
+            if weight >= target:
+                high = middle
+            else:
+                low = middle
+        out[i] = high

@@ -2,11 +2,11 @@
 
 The paper's alternating series is ``K(u) = (1/p) sum_t lam^t Phi(u / sqrt(t + beta^2))``, lam = -(1-p)/p,
 that is the expansion of ``1 / (1 + q x)``, q = (1-p)/p, in powers of ``x = exp(-w^2/2)``. It converges for
-p > 1/2 only, and slowly near it. Here the powers are those of a near-best polynomial instead,
+p > 1/2 only, and slowly near it. Here the powers are those of a near-best polynomial instead::
 
     Q(x) = [1 - T_N(1 - 2x) / T_N(1 + 2/q)] / (1 + q x)           T_N: Chebyshev polynomial
 
-whose N terms leave at most, for every u, every beta >= 0 and every 0 < p < 1,
+whose N terms leave at most, for every u, every beta >= 0 and every 0 < p < 1::
 
     |K_N(u) - K(u)| <= [1 + 0.59 (2 N + 2 - p)] / (p T_N(1 + 2/q))
 
@@ -47,7 +47,7 @@ def coefficients(p, tol):
 
 
 def truncation_bound(p, terms):
-    """The proven bound on |K_N - K| with N terms."""
+    """The proven bound on the error of K with this many terms."""
     root = sqrt(p)
     growth = (1.0 + root) / (1.0 - root) if root < 1.0 else np.inf
     return (1.0 + 0.59 * (2.0 * terms + 2.0 - p)) * 2.0 * growth**-terms / p

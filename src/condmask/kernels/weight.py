@@ -156,7 +156,7 @@ def tail_bound(masking):
 
 
 def reach(masking, tol):
-    """Beyond this |u|, K differs from 0 or 1 by less than `tol`."""
+    """Beyond this distance from 0, K differs from 0 or 1 by less than `tol`."""
     if is_discrete(masking):
         apart = np.flatnonzero(np.abs(discrete_half_weights(masking) - 0.5) >= tol)
         return masking.delta * (apart[-1] + 2 if apart.size else 1)
