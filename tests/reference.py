@@ -167,20 +167,20 @@ def gauss_legendre(edges, order=60):
 
 def normal_weight(u, p, beta=0.0):
     """K for normal noise by Gauss's rule on the Fourier integral of what is smooth in it."""
-    w, weight = gauss_legendre(np.linspace(0.0, 14.0, 29))
+    w, weight = gauss_legendre(np.linspace(0.0, 14.0, 15), order=40)
     phi = np.exp(-0.5 * w * w)
     smooth = (1.0 / (p + (1.0 - p) * phi) - 1.0 / p) * np.exp(-0.5 * (beta * w) ** 2)
-    u = np.asarray(u, dtype=float)
+    u = np.clip(np.asarray(u, dtype=float), -40.0, 40.0)  # beyond, what is left is below 1e-19
     wave = np.sin(np.multiply.outer(u, w)) @ (smooth / w * weight) / math.pi
     return 0.5 + wave + (smoothed_step(u, beta) - 0.5) / p
 
 
 def normal_density(u, p, beta):
     """K' for normal noise, likewise."""
-    w, weight = gauss_legendre(np.linspace(0.0, 14.0, 29))
+    w, weight = gauss_legendre(np.linspace(0.0, 14.0, 15), order=40)
     phi = np.exp(-0.5 * w * w)
     smooth = (1.0 / (p + (1.0 - p) * phi) - 1.0 / p) * np.exp(-0.5 * (beta * w) ** 2)
-    u = np.asarray(u, dtype=float)
+    u = np.clip(np.asarray(u, dtype=float), -40.0, 40.0)
     wave = np.cos(np.multiply.outer(u, w)) @ (smooth * weight) / math.pi
     return wave + np.exp(-0.5 * (u / beta) ** 2) / (beta * math.sqrt(2.0 * math.pi)) / p
 
@@ -209,7 +209,7 @@ def smoothed_step(u, beta):
 
 
 def laplace_weight(u, p, beta=0.0):
-    """K for Laplace noise: an exponential beyond the step; with a bandwidth, its convolution by quadrature."""
+    """K for Laplace noise: an exponential beyond the step; with a bandwidth, smoothed by quadrature."""
     decay = math.sqrt(p / 2.0)
     if beta == 0.0:
         u = np.asarray(u, dtype=float)
@@ -282,19 +282,21 @@ def pdf(z, x, p, sigma, bandwidth):
     )
 
 
-def crossings(z, q, noise, p, sigma, steps=2000):
-    """Every x where T_1 rises through q: jumps at masked values and, by a scan, the gaps between them."""
+def crossings(z, levels, noise, p, sigma, steps=100):
+    """For each level, every x where T_1 rises through it: jumps at masked values and, by a scan, the gaps."""
     places = np.unique(z)
     edges = [places[0] - 40 * sigma, *places.tolist(), places[-1] + 40 * sigma]
-    found = []
+    found = [[] for _ in levels]
     for left, right in itertools.pairwise(edges):
         inside = np.linspace(left, right, steps)[1:-1]
         inside = np.concatenate([[np.nextafter(left, right)], inside, [np.nextafter(right, left)]])
         total = cdf(z, inside, noise, p, sigma)
-        rises = np.flatnonzero((total[:-1] < q) & (total[1:] >= q))
-        found += [(inside[k], inside[k + 1]) for k in rises]
-        if right != edges[-1] and total[-1] < q <= cdf(z, right, noise, p, sigma)[0]:
-            found.append((right, right))
+        at_right = cdf(z, right, noise, p, sigma)[0]
+        for q, intervals in zip(levels, found, strict=True):
+            rises = np.flatnonzero((total[:-1] < q) & (total[1:] >= q))
+            intervals += [(inside[k], inside[k + 1]) for k in rises]
+            if right != edges[-1] and total[-1] < q <= at_right:
+                intervals.append((right, right))
     return found
 
 

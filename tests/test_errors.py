@@ -303,8 +303,152 @@ TABLE = [
 ]
 
 
+def estimate(z=GENERIC, p=0.6, sigma=2.0, labels=None, nan_policy="omit", **options):
+    return scheme(p, sigma, **options).estimate(z, strata=labels, nan_policy=nan_policy)
+
+
+RULES = "bandwidth must be one of 'scott', 'silverman', 'undersmooth', got 'sheather'"
+NOT_TOGETHER = "other must have been masked together with this column (mask_table), got groups "
+TOO_FEW = " records (in each stratum) for a covariance at p="
+
+ESTIMATE = [
+    *(
+        Row(lambda q=q: estimate().quantile(q), ValueError, f"q must lie strictly between 0 and 1, got {q}")
+        for q in (0.0, 1.0, -0.5, 1.5)
+    ),
+    Row(lambda: estimate().quantile([0.5, 2.0]), ValueError, "q must lie strictly between 0 and 1, got 2.0"),
+    Row(lambda: estimate().quantile([0.5, np.nan]), ValueError, "q must not hold NaN"),
+    Row(
+        lambda: estimate().quantile("0.5"), TypeError, "q must be a number or an array of numbers, got '0.5'"
+    ),
+    Row(lambda: estimate().cdf(np.nan), ValueError, "t must not be NaN, got nan"),
+    Row(lambda: estimate().cdf([1.0, np.nan]), ValueError, "t must not hold NaN"),
+    Row(lambda: estimate().cdf(True), TypeError, "t must be a number or an array of numbers, got booleans"),
+    *(
+        Row(
+            lambda b=b, name=name: getattr(estimate(), name)(0.5, bandwidth=b),
+            ValueError,
+            f"bandwidth must be positive and finite, got {b}",
+        )
+        for b in (0, -1.0, np.inf, np.nan)
+        for name in ("cdf", "pdf", "quantile")
+    ),
+    *(
+        Row(lambda name=name: getattr(estimate(), name)(0.5, bandwidth="sheather"), ValueError, RULES)
+        for name in ("cdf", "pdf", "quantile")
+    ),
+    Row(lambda: estimate().bandwidth("sheather"), ValueError, RULES),
+    Row(
+        lambda: estimate().pdf(0.5, bandwidth=None),
+        ValueError,
+        "bandwidth must be a positive number or a rule for a density, got None",
+    ),
+    Row(
+        lambda: estimate([2.5] * 4).cdf(0.5, bandwidth="scott"),
+        ValueError,
+        "bandwidth='scott' needs masked values that differ; pass a number",
+    ),
+    Row(
+        lambda: estimate(np.round(GENERIC, 1), decimals=1).cdf(0.5, bandwidth=0.1),
+        ValueError,
+        "bandwidth must be at least 1.5 steps of the grid, 0.15, got 0.1 with decimals=1",
+    ),
+    *(
+        Row(
+            lambda t=t, name=name: getattr(estimate(), name)(0.5, tol=t),
+            ValueError,
+            f"tol must be positive and finite, got {t}",
+        )
+        for t in (0, -1e-9, np.nan)
+        for name in ("cdf", "pdf", "quantile")
+    ),
+    *(
+        Row(
+            lambda name=name: getattr(estimate(p=0.5), name)(0.5, tol=1e-15),
+            ValueError,
+            "tol must be at least 4.0e-14 at p=0.5 (rounding), got 1e-15",
+        )
+        for name in ("cdf", "pdf", "quantile")
+    ),
+    Row(
+        lambda: estimate().cdf(0.5, method="fft"),
+        ValueError,
+        "method must be one of 'auto', 'series', 'interpolant', got 'fft'",
+    ),
+    Row(
+        lambda: estimate(p=0.05).cdf(0.5, method="series"),
+        ValueError,
+        "method must be 'auto' or 'interpolant' for tol=1e-10 at p=0.05, got 'series'",
+    ),
+    Row(
+        lambda: estimate(np.round(GENERIC), decimals=0).cdf(0.5, method="series"),
+        ValueError,
+        "method must be 'auto' or 'interpolant' for rounded data, got 'series'",
+    ),
+    *(
+        Row(
+            lambda k=k: estimate().moment(k),
+            ValueError,
+            f"order must be a whole number of at least 1, got {k}",
+        )
+        for k in (0, -2)
+    ),
+    Row(lambda: estimate().moment(2.0), TypeError, "order must be a whole number of at least 1, got 2.0"),
+    Row(lambda: estimate([1.5]), ValueError, "z must have at least 2 values, got 1"),
+    Row(lambda: estimate(np.ones((2, 2, 2))), ValueError, "z must be 1-D or 2-D, got 3-D"),
+    Row(
+        lambda: estimate([1.5, np.nan]),
+        ValueError,
+        "z must have at least 2 values that are not missing, got 1",
+    ),
+    Row(
+        lambda: estimate(with_value(np.nan), nan_policy="raise"),
+        ValueError,
+        'z has 1 missing value, the first at position 3; pass nan_policy="omit" to leave them out',
+    ),
+    Row(
+        lambda: estimate([[1.5, np.nan], [2.5, 3.5]]),
+        ValueError,
+        "z must have no missing values where it is 2-D; estimate its rows one by one",
+    ),
+    Row(lambda: estimate(labels=[1, 2]), ValueError, "strata must be as long as z, 10 values, got 2"),
+    Row(
+        lambda: estimate().covariance([1.5, 2.5]), ValueError, "other must be as long as z, 10 values, got 2"
+    ),
+    Row(
+        lambda: estimate([GENERIC, GENERIC]).covariance(GENERIC),
+        ValueError,
+        "z must be 1-D for a covariance, got 2-D; estimate its rows one by one",
+    ),
+    Row(lambda: estimate().correlation(estimate()), ValueError, NOT_TOGETHER + "None and None"),
+    Row(
+        lambda: estimate(group="a").correlation(estimate(group="b")), ValueError, NOT_TOGETHER + "'a' and 'b'"
+    ),
+    Row(
+        lambda: estimate(strata="region").correlation(GENERIC),
+        ValueError,
+        "strata must be given: donors were drawn within 'region', so pass that column to estimate()",
+    ),
+    Row(
+        lambda: estimate([1.5, np.nan, 2.5]).covariance([np.nan, 1.0, 2.0]),
+        ValueError,
+        "other must have at least 2 values where z has them, got 1",
+    ),
+    Row(
+        lambda: estimate(p=0.9).covariance(GENERIC),
+        ValueError,
+        f"z must have more than 10{TOO_FEW}0.9, got 10",
+    ),
+    Row(
+        lambda: estimate(p=0.8, labels=list("aaaaaabbbb")).covariance(GENERIC),
+        ValueError,
+        f"z must have more than 5{TOO_FEW}0.8, got 4",
+    ),
+]
+
+
 @pytest.mark.filterwarnings("ignore::condmask.schemes.conditional.ReleaseWarning")
-@pytest.mark.parametrize("row", [*SCHEME, *DATA, *MASK, *TABLE], ids=lambda row: row.message[:60])
+@pytest.mark.parametrize("row", [*SCHEME, *DATA, *MASK, *TABLE, *ESTIMATE], ids=lambda row: row.message[:60])
 def test_a_wrong_argument_brings_its_message(row):
     with pytest.raises(row.exception) as caught:
         row.call()

@@ -37,10 +37,11 @@ def exactly(masking, u):
 def points(masking, tol, seed=1):
     """The step, both zones and what lies beyond the reach, at random."""
     end = weight.reach(masking, tol)
+    far = end * np.array([1.0, 1.5, 99.0])
     rng = np.random.default_rng(seed)
     fine = 10.0 * (masking.beta or 0.1)
     u = np.concatenate([
-        [0.0, 1e-12], rng.uniform(0, min(fine, end), 300), rng.uniform(0, end, 300), end * np.array([1, 1.5, 99])
+        [0.0, 1e-12], rng.uniform(0, min(fine, end), 100), rng.uniform(0, end, 100), far
     ])  # fmt: skip
     return np.concatenate([u, -u[1:]])
 
@@ -65,9 +66,9 @@ def test_the_tolerances_tested_are_nearly_all_allowed():
 
 @pytest.mark.parametrize("tol", TOLERANCES)
 @pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("p", [0.04, 0.3, 0.5, 0.97])
+@pytest.mark.parametrize("p", [0.04, 0.5, 0.97])
 @pytest.mark.parametrize(
-    ("beta", "delta"), [(0.0, 0.0), (0.03, 0.0), (1.5, 0.0), (0.0, 0.05), (0.0, 2.0), (0.1, 0.05), (3.0, 2.0)]
+    ("beta", "delta"), [(0.0, 0.0), (0.03, 0.0), (1.5, 0.0), (0.0, 0.1), (0.0, 2.0), (0.2, 0.1), (3.0, 2.0)]
 )
 def test_table_keeps_its_tolerance_against_the_integral(noise, p, beta, delta, tol):
     masking = Masking(noise, p, beta, delta)
@@ -78,7 +79,7 @@ def test_table_keeps_its_tolerance_against_the_integral(noise, p, beta, delta, t
     assert np.abs(from_table(masking, tol, u) - exactly(masking, u)).max() <= tol
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(
     noise=st.sampled_from(NOISES),
     p=st.floats(0.02, 0.999),
@@ -97,7 +98,7 @@ def test_table_keeps_any_tolerance(noise, p, beta, tol, seed):
 @pytest.mark.parametrize("tol", TOLERANCES)
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("p", [0.04, 0.5, 0.97])
-@pytest.mark.parametrize(("beta", "delta"), [(0.03, 0.0), (0.4, 0.0), (3.0, 0.0), (0.1, 0.05), (3.0, 2.0)])
+@pytest.mark.parametrize(("beta", "delta"), [(0.03, 0.0), (0.4, 0.0), (3.0, 0.0), (0.2, 0.1), (3.0, 2.0)])
 def test_density_table_keeps_its_tolerance(noise, p, beta, delta, tol):
     masking = Masking(noise, p, beta, delta)
     tol = max(tol, interpolant.smallest_tol(p) / beta)

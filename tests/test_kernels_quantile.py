@@ -22,17 +22,9 @@ def quantiles(z, q, noise, p, sigma, beta=0.0):
     return out
 
 
-def assert_is_a_crossing(x, z, q, noise, p, sigma):
-    """x is among the crossings that the scan finds, up to where T is flat within the tolerance."""
-    intervals = reference.crossings(z, q, noise, p, sigma)
-    assert intervals
-    at_a_value = [right for left, right in intervals if left == right]
-    in_a_gap = [(left, right) for left, right in intervals if left < right]
-    slack = 1e-9 * sigma
-    assert x in at_a_value or any(left - slack <= x <= right + slack for left, right in in_a_gap), (
-        x,
-        intervals,
-    )
+def is_a_crossing(x, intervals):
+    """x is a masked value where T jumps through the level, or in a piece of a gap where it rises."""
+    return any(x == right if left == right else left - 1e-9 <= x <= right + 1e-9 for left, right in intervals)
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -50,11 +42,14 @@ def assert_is_a_crossing(x, z, q, noise, p, sigma):
 )
 def test_quantiles_are_crossings(noise, p, z):
     q = [0.04, 0.21, 0.5, 0.77, 0.96]
-    for level, x in zip(q, quantiles(z, q, noise, p, 1.3), strict=True):
-        assert_is_a_crossing(x, z, level, noise, p, 1.3)
+
+    found = quantiles(z, q, noise, p, 1.3)
+
+    for x, intervals in zip(found, reference.crossings(z, q, noise, p, 1.3), strict=True):
+        assert is_a_crossing(x, intervals)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(
     z=st.lists(st.floats(-8, 8).map(lambda v: v + 0.1234567), min_size=2, max_size=6),
     q=st.floats(0.02, 0.98),
@@ -76,12 +71,16 @@ def assert_weakly_crosses(x, z, q, noise, p, sigma):
     assert just_before <= q + 1e-8
 
 
-def test_a_quantile_may_lie_below_every_masked_value():
-    # T's smooth part rises above alpha there, although no masked value lies below 0
-    (x,) = quantiles([0.0] * 5, [0.04], "normal", 0.3, 1.0)
+def test_one_of_several_crossings_is_found():
+    # at p = .3 the smooth part of T rises above .04 at -2.06, where no masked value lies, falls, and T
+    # jumps through .04 again at 0: either is documented as an answer
+    z = [0.0] * 5
+    (intervals,) = reference.crossings(z, [0.04], "normal", 0.3, 1.0, steps=400)
 
-    assert x == pytest.approx(-2.06, abs=0.005)
-    assert reference.cdf([0.0] * 5, [x], "normal", 0.3, 1.0)[0] == pytest.approx(0.04, abs=1e-11)
+    (x,) = quantiles(z, [0.04], "normal", 0.3, 1.0)
+
+    assert [np.mean(interval) for interval in intervals] == pytest.approx([-2.06, 0.0], abs=0.1)
+    assert is_a_crossing(x, intervals)
 
 
 @pytest.mark.parametrize("noise", NOISES)
