@@ -99,8 +99,8 @@ def show(demo: Demo) -> str:
         lines.append(f"{name:{width}}  {original:>12,.{places}f}  {estimated:>12,.{places}f}")
     lines += [
         "",
-        "Many of these incomes are round numbers that recur. Estimated quantiles jump at such values, so some",
-        "agree exactly; and repeated values in the masked file show that their records were swapped.",
+        "Many of these incomes are round numbers that recur. Estimated quantiles jump at such values, so",
+        "some agree exactly; and repeated values in the masked file show that their records were swapped.",
         "",
     ]
     lines.extend(f"{step:{max(width, 30)}}  {seconds:6.2f} s" for step, seconds in demo.seconds)
