@@ -416,9 +416,9 @@ ESTIMATE = [
         lambda: estimate().covariance([1.5, 2.5]), ValueError, "other must be as long as z, 10 values, got 2"
     ),
     Row(
-        lambda: estimate([GENERIC, GENERIC]).covariance(GENERIC),
+        lambda: estimate([GENERIC, GENERIC]).covariance([GENERIC] * 3),
         ValueError,
-        "z must be 1-D for a covariance, got 2-D; estimate its rows one by one",
+        "other must have 2 replicates, as z has, got 3",
     ),
     Row(lambda: estimate().correlation(estimate()), ValueError, NOT_TOGETHER + "None and None"),
     Row(

@@ -412,3 +412,27 @@ def test_missing_values_are_left_out(z, p):
 
     assert estimate(z, p).mean() == estimate(there, p).mean()
     assert estimate(z, p).cdf(1.0) == estimate(there, p).cdf(1.0)
+
+
+def test_a_batch_has_the_covariances_of_its_rows():
+    rng = np.random.default_rng(8)
+    z, w = rng.normal(size=(2, 4, 300))
+    w += z / 2
+    strata = np.arange(300) % 5
+    scheme = cm.ConditionalMasking(0.3, 0.5)
+    batch = scheme.estimate(z, strata=strata)
+    rows = [scheme.estimate(row, strata=strata) for row in z]
+
+    # exactly: each replicate is estimated as a sample of its own
+    assert np.array_equal(batch.correlation(w), [row.correlation(v) for row, v in zip(rows, w, strict=True)])
+    assert np.array_equal(batch.covariance(w[0]), [row.covariance(w[0]) for row in rows])
+
+
+def test_a_batch_of_jointly_masked_columns_has_the_correlations_of_its_rows():
+    rng = np.random.default_rng(9)
+    z, w = rng.normal(size=(2, 3, 200))
+    w += z
+    scheme = cm.ConditionalMasking(0.6, 0.2, group="g")
+    expected = [scheme.estimate(a).correlation(scheme.estimate(b)) for a, b in zip(z, w, strict=True)]
+
+    assert np.array_equal(scheme.estimate(z).correlation(scheme.estimate(w)), expected)

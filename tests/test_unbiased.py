@@ -77,7 +77,7 @@ def test_the_distribution_function_of_rounded_data_is_unbiased(noise, steps):
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("steps", [0.5, 2.0, 20.0])
 def test_moments_of_rounded_data_are_unbiased(noise, steps):
-    # without the variance that rounding adds, order 2 is off by FAULT standard errors at half a step
+    # without the variance that rounding adds, order 2 is off by 7 to 14 standard errors at half a step
     x = np.round((X - X.mean()) * steps * 0.8)
     scheme = cm.ConditionalMasking(0.4, steps, noise=noise, decimals=0)
     estimate = scheme.estimate(releases(scheme, x))

@@ -1,6 +1,7 @@
 """What an analyst gets from masked values: moments, distribution, quantiles, correlations of the original."""
 
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -328,12 +329,12 @@ class Estimate:
 
         Parameters
         ----------
-        other : array_like of shape (n,), or Estimate
+        other : array_like of shape (n,) or (replicates, n), or Estimate
             A column that was not masked, or the estimate of one that was masked together with this.
 
         Returns
         -------
-        float
+        float or ndarray of shape (replicates,)
             In units of the one times units of the other. Divisor n - 1.
 
         Raises
@@ -348,6 +349,8 @@ class Estimate:
         donor is never the record itself. Within strata the factor applies to the covariance within
         each stratum, and the covariance between strata stays as it is (docs/theory.rst, "Strata").
         """
+        if self._batch:
+            return np.array([row.covariance(w) for row, w in self._row_by_row(other)])
         value, scale, other_scale = self._covariance(other)
         return value * scale * other_scale
 
@@ -356,12 +359,12 @@ class Estimate:
 
         Parameters
         ----------
-        other : array_like of shape (n,), or Estimate
+        other : array_like of shape (n,) or (replicates, n), or Estimate
             As for `covariance`.
 
         Returns
         -------
-        float
+        float or ndarray of shape (replicates,)
             May leave [-1, 1], with a warning; NaN where a variance is estimated negative.
 
         Raises
@@ -383,6 +386,8 @@ class Estimate:
         >>> round(scheme.estimate(scheme.mask(x, rng=2)).correlation(w), 1)
         0.5
         """
+        if self._batch:
+            return np.array([row.correlation(w) for row, w in self._row_by_row(other)])
         z, w, _ = self._pair(other)
         value, unit, other_unit = self._covariance(other)
         variance, scale = original_variance(z, self._law)
@@ -444,8 +449,6 @@ class Estimate:
 
     def _pair(self, other: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """This column, the other, and the strata, on the records where both are present."""
-        if self._batch:
-            raise ValueError("z must be 1-D for a covariance, got 2-D; estimate its rows one by one")
         if isinstance(other, Estimate):
             check_joint(self.scheme, other.scheme)
             w = other._column()
@@ -465,6 +468,19 @@ class Estimate:
             None if self._strata is None else self._strata[both if self._there is None else both[self._there]]
         )
         return z[both], w[both], strata
+
+    def _replicates(self) -> list["Estimate"]:
+        return [Estimate(self.scheme, z, strata=self._strata, workers=self._workers) for z in self._rows]
+
+    def _row_by_row(self, other: Any) -> Iterator[tuple["Estimate", Any]]:
+        """Each replicate, and its part of the other column."""
+        if isinstance(other, Estimate):
+            theirs: list[Any] = other._replicates()
+        else:
+            theirs = list(other) if np.ndim(other) == 2 else [other] * len(self._rows)
+        if len(theirs) != len(self._rows):
+            raise ValueError(f"other must have {len(self._rows)} replicates, as z has, got {len(theirs)}")
+        return zip(self._replicates(), theirs, strict=True)
 
     def _column(self) -> np.ndarray:
         """The masked values in their places, NaN where missing."""
