@@ -22,6 +22,13 @@ class Pools(NamedTuple):
     order: np.ndarray
 
 
+class Coded(NamedTuple):
+    """Stratum labels that `codes` has been through already."""
+
+    code: np.ndarray
+    distinct: list[Any]
+
+
 def codes(labels: Any) -> tuple[np.ndarray, list[Any]]:
     """Stratum labels as whole numbers, in the sorted order of the labels."""
     values = np.asarray(labels)

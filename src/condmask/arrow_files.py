@@ -14,6 +14,7 @@ from condmask import _checks
 from condmask._blocks import BLOCK
 
 METADATA = b"condmask"
+LARGEST_GROUP = 1 << 27  # bytes held back, at most, to write a row group as large as it was
 
 
 class ArrowFile:
@@ -21,7 +22,7 @@ class ArrowFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._parquet = path.suffix in (".parquet", ".pq")
+        self._parquet = path.suffix.lower() in (".parquet", ".pq")
         try:
             self.schema = (pq.read_schema if self._parquet else _ipc_schema)(path)
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
@@ -36,26 +37,35 @@ class ArrowFile:
 
     def batches(self, names: list[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Record batches of at most 65,536 rows."""
-        if self._parquet:
-            with pq.ParquetFile(self.path, pre_buffer=False) as file:
-                yield from file.iter_batches(batch_size=BLOCK, columns=names)
-            return
-        with pa.memory_map(str(self.path)) as source, pa.ipc.open_file(source) as file:
-            for i in range(file.num_record_batches):
-                batch = file.get_batch(i)
-                batch = batch if names is None else batch.select(names)
-                for start in range(0, batch.num_rows, BLOCK):
-                    yield batch.slice(start, BLOCK)
+        try:
+            if self._parquet:
+                with pq.ParquetFile(self.path, pre_buffer=False) as file:
+                    yield from file.iter_batches(batch_size=BLOCK, columns=names)
+                return
+            with pa.memory_map(str(self.path)) as source, pa.ipc.open_file(source) as file:
+                for i in range(file.num_record_batches):
+                    batch = file.get_batch(i)
+                    batch = batch if names is None else batch.select(names)
+                    for start in range(0, batch.num_rows, BLOCK):
+                        yield batch.slice(start, BLOCK)
+        except (pa.ArrowException, OSError) as error:
+            raise ValueError(f"{self.path} cannot be read: {_line(error)}") from error
 
     def chunks(self, names: list[str]) -> Iterator[dict[str, tuple[np.ndarray, str]]]:
         """Numbers and their kind, batch by batch."""
         for batch in self.batches(names):
             yield {name: numbers(batch.column(name), name) for name in names}
 
-    def labels(self, name: str) -> Iterator[np.ndarray]:
-        """A column as NumPy values of any type."""
+    def labels(self, name: str) -> Iterator[tuple[np.ndarray, list[Any]]]:
+        """A column of any plain type, in codes and the distinct values they stand for."""
         for batch in self.batches([name]):
-            yield np.asarray(batch.column(name).to_numpy(zero_copy_only=False))
+            try:
+                column = batch.column(name).dictionary_encode()
+            except pa.ArrowNotImplementedError:
+                raise TypeError(f"{name} must hold labels, got {batch.column(name).type}") from None
+            missing = len(column.dictionary)
+            code = column.indices.cast(pa.int64()).fill_null(missing).to_numpy(zero_copy_only=False)
+            yield code, [*column.dictionary.to_pylist(), None]
 
     def rewrite(
         self,
@@ -71,16 +81,27 @@ class ArrowFile:
             width: Any = {"int": pa.int64(), "float32": pa.float32(), "float64": pa.float64()}[kind]
             schema = schema.set(schema.get_field_index(name), field.with_type(width))
         schema = schema.with_metadata({**(schema.metadata or {}), METADATA: json.dumps(metadata).encode()})
+        rows = self._largest_group()
+        held: list[pa.RecordBatch] = []
         with self._writer(target, schema) as writer:
             for batch in self.batches():
                 masked = take(batch.num_rows)
                 columns = [
-                    _array(masked[name], batch.column(name), schema.field(name).type)
-                    if name in kinds
-                    else batch.column(name)
-                    for name in self.names
+                    _array(masked[name], column, schema.field(name).type, name) if name in kinds else column
+                    for name, column in zip(self.names, batch.columns, strict=True)
                 ]
-                writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
+                held.append(pa.RecordBatch.from_arrays(columns, schema=schema))
+                large = sum(part.nbytes for part in held) >= LARGEST_GROUP
+                if large or sum(part.num_rows for part in held) >= rows:
+                    _write(writer, held, rows, everything=large)
+            _write(writer, held, rows, everything=True)
+
+    def _largest_group(self) -> int:
+        """Rows of the largest row group; the batches of an Arrow file are written as they are read."""
+        if not self._parquet:
+            return 1
+        groups = pq.read_metadata(self.path)
+        return max((groups.row_group(g).num_rows for g in range(groups.num_row_groups)), default=1)
 
     def _writer(self, target: Any, schema: pa.Schema) -> Any:
         if not self._parquet:
@@ -111,10 +132,27 @@ def numbers(column: Any, name: str) -> tuple[np.ndarray, str]:
     return np.asarray(values, dtype=np.float64), kind
 
 
-def _array(z: np.ndarray, original: Any, dtype: Any) -> Any:
+def _write(writer: Any, held: list[pa.RecordBatch], rows: int, *, everything: bool) -> None:
+    """Write what is held, in groups of ``rows``; without ``everything`` only groups that are full."""
+    if not held:
+        return
+    table = pa.Table.from_batches(held)
+    full = table.num_rows if everything else table.num_rows // rows * rows
+    options = {"row_group_size": rows} if isinstance(writer, pq.ParquetWriter) else {}
+    writer.write_table(table.slice(0, full), **options)
+    held[:] = table.slice(full).to_batches()
+
+
+def _array(z: np.ndarray, original: Any, dtype: Any, name: str) -> Any:
     null = original.is_null().to_numpy(zero_copy_only=False)
     if pa.types.is_integer(dtype):
-        z = np.where(np.isnan(z), 0.0, z).astype(np.int64)
+        z = np.where(np.isnan(z), 0.0, z)
+        if (np.abs(z) > _checks.LARGEST_EXACT_INTEGER).any():
+            largest = float(np.abs(z).max())
+            raise ValueError(
+                f"{name} must stay below 2^53 when it is masked, got {largest!r}: sigma is too large"
+            )
+        z = z.astype(np.int64)
     return pa.array(z, mask=null if null.any() else None).cast(dtype)
 
 

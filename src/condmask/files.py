@@ -18,6 +18,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import Workers, blocks
+from condmask._pools import Coded, codes
 from condmask._randomness import working_key
 from condmask.csv_files import CsvFile, kind_of, render_numbers
 from condmask.schemes.conditional import NAN_POLICIES, ConditionalMasking, pools_of
@@ -27,7 +28,14 @@ from condmask.schemes.joint import agree, stamp
 if TYPE_CHECKING:
     from condmask.estimate import Estimate
 
-SUFFIXES = (".parquet", ".pq", ".csv", ".arrow", ".feather", ".ipc")
+FORMATS = {
+    ".parquet": "Parquet",
+    ".pq": "Parquet",
+    ".csv": "CSV",
+    ".arrow": "Arrow",
+    ".feather": "Arrow",
+    ".ipc": "Arrow",
+}
 VERSION = 1
 
 
@@ -85,16 +93,20 @@ def mask_file(
     first = agree(schemes)
     policy = _checks.choice(nan_policy, "nan_policy", NAN_POLICIES)
     random, threads = _checks.rng(rng), _checks.workers(workers)
-    if _suffix(source) != _suffix(target) and {_suffix(source), _suffix(target)} & {".csv"}:
+    if FORMATS[_suffix(source)] != FORMATS[_suffix(target)]:
         raise ValueError(f"target must have the format of the source, got {source.name} and {target.name}")
     with _reading(source):
         file = open_table(source)
         _columns_exist(file, [*schemes, *([] if strata is None else [strata])], source)
         published = published_schemes(file)
+        before = _state(source)
     if target.exists() and source.samefile(target):
         raise FileError(f"target must be another file than the source, got {target}")
-    if target.exists() and not overwrite:
-        raise FileError(f"{target} exists; it is replaced only with --force (overwrite=True)")
+    if target.is_dir():
+        raise FileError(f"{target} is a directory")
+    for path in [target, *([_sidecar(target)] if isinstance(file, CsvFile) else [])]:
+        if path.exists() and not overwrite:
+            raise FileError(f"{path} exists; it is replaced only with --force (overwrite=True)")
     for name in schemes:
         if name in published:
             raise ValueError(f"{name} is masked already in {source}: mask the original instead")
@@ -103,7 +115,7 @@ def mask_file(
 
     with _reading(source), _spool() as spool:
         columns, kinds = _spool_columns(file, list(schemes), spool)
-        labels = None if strata is None else np.concatenate(list(file.labels(strata)))
+        labels = None if strata is None else _spool_strata(file, strata, spool)
         total = columns[0].size
         _checks.at_least_two(total, next(iter(schemes)))
         pools = pools_of(columns, labels, policy, list(schemes))
@@ -143,6 +155,8 @@ def mask_file(
                 sidecar(json.dumps(metadata, indent=1))
             else:
                 file.rewrite(output, released, take, metadata)
+            if done != total or _state(source) != before:
+                raise FileError(f"{source} changed while it was masked; nothing was published")
     return stamped
 
 
@@ -192,7 +206,7 @@ def read_column(path: str | os.PathLike[str], name: str) -> np.ndarray:
         try:
             parts = [chunk[name][0] for chunk in file.chunks([name])]
         except TypeError:
-            parts = list(file.labels(name))
+            parts = [np.array(values, dtype=object)[code] for code, values in file.labels(name)]
         return np.concatenate(parts) if parts else np.empty(0)
 
 
@@ -230,7 +244,12 @@ def read_release(
     if name not in schemes:
         raise ValueError(f"column must be one of the masked columns {masked}, got {name!r}")
     scheme = schemes[name]
-    strata = None if scheme.strata is None else read_column(path, scheme.strata)
+    strata = None
+    if scheme.strata is not None:
+        with _reading(Path(path)):
+            file = open_table(Path(path))
+            _columns_exist(file, [scheme.strata], Path(path))
+            strata = np.concatenate(list(_coded(file, scheme.strata, {})))
     return scheme.estimate(read_column(path, name), strata=strata, workers=workers)
 
 
@@ -273,7 +292,10 @@ class _Rows:
     def take(self, count: int) -> list[np.ndarray]:
         held = [self._rest] if self._rest else []
         while sum(part[0].size for part in held) < count:
-            held.append(next(self._parts))
+            part = next(self._parts, None)
+            if part is None:
+                raise FileError("the source grew while it was masked; nothing was published")
+            held.append(part)
         columns = [np.concatenate(column) for column in zip(*held, strict=True)]
         self._rest = [column[count:] for column in columns]
         return [column[:count] for column in columns]
@@ -301,6 +323,34 @@ def _spool_columns(
     return columns, {name: kind_of(found) for name, found in kinds.items()}
 
 
+def _spool_strata(file: Any, name: str, spool: Callable[[str], IO[bytes]]) -> Coded:
+    """The strata as codes in a memory-mapped file, numbered in the order of their labels."""
+    output = spool("strata")
+    table: dict[Any, int] = {}
+    for part in _coded(file, name, table):
+        output.write(part.tobytes())
+    output.flush()
+    rank, distinct = codes(list(table))
+    code = np.asarray(np.memmap(output, dtype=np.int64, mode="r+"))
+    for start, stop in blocks(code.size):
+        code[start:stop] = rank[code[start:stop]]
+    return Coded(code, distinct)
+
+
+def _coded(file: Any, name: str, table: dict[Any, int]) -> Iterator[np.ndarray]:
+    """A column of labels as numbers, part by part; ``table`` collects which number is which label."""
+    for code, values in file.labels(name):
+        # NaN differs from itself: as a label it would be a new one each time
+        labels = [None if value != value else value for value in values]
+        yield np.array([table.setdefault(label, len(table)) for label in labels], dtype=np.int64)[code]
+
+
+def _state(path: Path) -> tuple[int, int, int]:
+    """What changes when somebody writes to a file."""
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
 def _to_canonical(column: np.ndarray, scheme: ConditionalMasking, name: str, kind: str) -> None:
     """Bring a spooled column into the units in which it is masked, in its place."""
     if scheme.decimals is None:
@@ -321,8 +371,8 @@ def _columns_exist(file: Any, names: list[str], path: Path) -> None:
 
 def _suffix(path: Path) -> str:
     suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise ValueError(f"{path} must end in one of {', '.join(SUFFIXES)}, got {path.suffix or 'no suffix'}")
+    if suffix not in FORMATS:
+        raise ValueError(f"{path} must end in one of {', '.join(FORMATS)}, got {path.suffix or 'no suffix'}")
     return suffix
 
 
@@ -365,6 +415,10 @@ def _spool() -> Iterator[Callable[[str], IO[bytes]]]:
 
         try:
             yield create
+        except OSError as error:
+            if error.errno != errno.ENOSPC or isinstance(error, FileError):
+                raise
+            raise FileError(f"{folder}: {_reason(error)}; TMPDIR may name another place") from error
         finally:
             for file in opened:
                 file.close()

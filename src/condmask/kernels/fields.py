@@ -1,30 +1,38 @@
-"""Where the fields of a CSV file stand, byte by byte: quotes, doubled quotes, line breaks within quotes."""
+"""Where the fields of a CSV file stand, byte by byte, and other bytes put in their place.
+
+Quotes, doubled quotes and line breaks within quotes are those of RFC 4180. A record that has not the
+width of the header is a fault: one delimiter too many would shift a masked column by a field.
+"""
 
 from condmask._jit import kernel
 
 QUOTE, NEWLINE, RETURN = 34, 10, 13
+TOO_FEW, TOO_MANY, AFTER_QUOTE = 1, 2, 3  # faults
 
 
 @kernel
-def find_fields(text, delimiter, wanted, starts, stops):
-    """starts[r, k], stops[r, k]: the field wanted[k] of the r-th record; (records, bytes they take, short).
+def find_fields(text, delimiter, width, wanted, starts, stops):
+    """starts[r, k], stops[r, k]: the field wanted[k], ascending, of the r-th record of ``width`` fields.
 
-    Only records that end with a line break count, and empty lines are none. ``short`` is the first
-    record with fewer fields than wanted, or -1. A quoted field is given without its quotes.
+    Returns the number of records, the bytes they take, and what is wrong with the next one (0: nothing).
+    Only records that end with a line break count, and empty lines are none. A quoted field is given
+    without its quotes.
     """
     records = 0
     taken = 0
     position = 0
     while position < text.size and records < starts.shape[0]:
+        first = position
         field = 0
         k = 0
-        begin = position
-        first = position
+        fault = 0
         ended = False
         while not ended:
+            if position >= text.size:
+                return records, taken, 0
             start = position
             stop = -1
-            if position < text.size and text[position] == QUOTE:
+            if text[position] == QUOTE:
                 start = position + 1
                 position += 1
                 while position < text.size:
@@ -36,26 +44,55 @@ def find_fields(text, delimiter, wanted, starts, stops):
                             position += 1
                             break
                     position += 1
+            after = position
             while position < text.size and text[position] != delimiter and text[position] != NEWLINE:
                 position += 1
             if position >= text.size:
-                return records, taken, -1
+                return records, taken, 0
+            ended = text[position] == NEWLINE
+            end = position
+            if ended and end > after and text[end - 1] == RETURN:
+                end -= 1
+            here = k < wanted.size and wanted[k] == field
             if stop < 0:
-                stop = position
-                if text[position] == NEWLINE and stop > start and text[stop - 1] == RETURN:
-                    stop -= 1
-            if k < wanted.size and wanted[k] == field:
+                stop = end
+            elif end > after and here:
+                fault = AFTER_QUOTE
+            if here:
                 starts[records, k] = start
                 stops[records, k] = stop
                 k += 1
-            ended = text[position] == NEWLINE
-            begin = start
             position += 1
             field += 1
-        taken = position
-        if field == 1 and stop <= begin and position - first <= 2:
+        if field == 1 and stop == first:  # an empty line
+            taken = position
             continue
-        if k < wanted.size:
-            return records, taken, records
+        if field != width:
+            return records, taken, TOO_FEW if field < width else TOO_MANY
+        if fault:
+            return records, taken, fault
+        taken = position
         records += 1
-    return records, taken, -1
+    return records, taken, 0
+
+
+@kernel
+def splice(text, starts, stops, keep, fields, ends, out):
+    """out: the text with fields[ends[i-1] : ends[i]] for its i-th piece, unless keep[i]; its length."""
+    length = 0
+    done = 0
+    begin = 0
+    for i in range(starts.size):
+        if not keep[i]:
+            for position in range(done, starts[i]):
+                out[length] = text[position]
+                length += 1
+            for position in range(begin, ends[i]):
+                out[length] = fields[position]
+                length += 1
+            done = stops[i]
+        begin = ends[i]
+    for position in range(done, text.size):
+        out[length] = text[position]
+        length += 1
+    return length

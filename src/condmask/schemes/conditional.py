@@ -8,7 +8,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
-from condmask._pools import Pools, codes, make_pools
+from condmask._pools import Coded, Pools, codes, make_pools
 from condmask._randomness import working_key
 from condmask.schemes.draws import Law, mask_columns
 
@@ -294,6 +294,8 @@ def pools_of(columns: list[np.ndarray], strata: Any, nan_policy: str, names: lis
         return None
     if strata is None:
         code, distinct = np.zeros(n, dtype=np.int64), ["all"]
+    elif isinstance(strata, Coded):
+        code, distinct = strata
     else:
         stratum = frames.labels(strata)
         _checks.same_length(stratum, "strata", n, names[0])
