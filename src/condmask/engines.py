@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from condmask._blocks import BLOCK, Workers, blocks, ordered_map
-from condmask.kernels import interpolant, quantile, series, weight
+from condmask._blocks import Workers, blocks, ordered_map
+from condmask.kernels import interpolant, series, weight
 from condmask.kernels.weight import Masking
 
 METHODS = ("auto", "series", "interpolant")
@@ -71,24 +71,6 @@ def evaluate(
     return total / (z.size * sigma) if density else total / z.size
 
 
-def quantiles(
-    z: np.ndarray, q: np.ndarray, sigma: float, masking: Masking, *, tol: float, workers: Workers = 1
-) -> np.ndarray:
-    """Crossings of T at q for every row of the sorted z, always through the table of K.
-
-    Those of T_1 of rounded data are counted in steps of the grid.
-    """
-    choose(masking, z.size, tol, "auto")
-    table = interpolant.table(masking, tol)
-    end = weight.reach(masking, 0.25 * tol)
-    step = masking.delta * sigma if masking.beta == 0.0 else 0.0
-    task = partial(_bisect, z, q, masking.beta == 0.0, step, sigma, end, table)
-    share = 1 if z.shape[1] >= BLOCK else q.size  # a long row is shared out by probability
-    tasks = [(row, start, start + share) for row in range(z.shape[0]) for start in range(0, q.size, share)]
-    parts = list(ordered_map(task, tasks, workers))
-    return np.concatenate(parts).reshape(z.shape[0], q.size)
-
-
 def to_grid(x: np.ndarray, decimals: int) -> np.ndarray:
     """Half a step to the right of the grid point at or below x, where rounded data are evaluated."""
     step = 10.0 ** abs(decimals)
@@ -103,7 +85,7 @@ def to_grid(x: np.ndarray, decimals: int) -> np.ndarray:
 def _add_interpolated(z: Any, x: Any, sigma: float, table: Any, task: Any) -> np.ndarray:
     points, rows = task
     total = np.zeros(points[1] - points[0])
-    interpolant.add_weights(x[slice(*points)], z, sigma, *table, *rows, total)
+    interpolant.add_weights(x[slice(*points)], z, sigma, table, *rows, total)
     return total
 
 
@@ -127,16 +109,3 @@ def _closed_form_sums(
         else:
             half = weight.half_weight(masking, np.abs(u))
             yield 0.5 * u.size + np.where(part <= point, half, -half).sum()
-
-
-def _bisect(
-    z: Any, q: Any, jumps: bool, step: float, sigma: float, end: float, table: Any, task: tuple[int, int, int]
-) -> np.ndarray:
-    row, start, stop = task
-    wanted = q[start:stop]
-    out = np.empty(wanted.size)
-    if step > 0.0:
-        quantile.bisect_grid(z[row], wanted, step, sigma, end, *table, out)
-    else:
-        quantile.bisect_quantiles(z[row], wanted, jumps, sigma, end, *table, out)
-    return out

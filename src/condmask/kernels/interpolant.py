@@ -52,30 +52,70 @@ def table(masking, tol, density=False):
     if weight.is_discrete(masking):
         half = weight.discrete_half_weights(masking)
         far = np.flatnonzero(np.abs(half - 0.5) > tol * 1e-3)
-        half = np.append(half[: (far[-1] + 1 if far.size else 0)], 0.5)
-        coefficients = np.zeros((half.size, DEGREE + 1))
-        coefficients[:, 0] = half
-        return Table(coefficients, 0.0, 1.0, 1.0 / masking.delta, 0.5, -1.0)
+        return _of_steps(np.append(half[: (far[-1] + 1 if far.size else 0)], 0.5), 0.5, masking.delta)
     sample = weight.density_weight if density else weight.half_weight
     share = 0.25 * tol
     end = weight.reach(masking, share)
     split, fine_bound, coarse_bound = _zones(masking, 1 if density else 0)
-    split = min(split, end)
+    return _tabulate(
+        lambda v: sample(masking, v), min(split, end), end, fine_bound, coarse_bound, share,
+        (0.0, 1.0) if density else (0.5, -1.0),
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def smooth_table(masking, tol, density=False):
+    """The same of what remains of K, or of K', without its step: ``1{u >= 0} / p``, smoothed for T_b."""
+    p = masking.p
+    if weight.is_discrete(masking):
+        half = table(masking, tol).coefficients[:, 0] - 0.5 / p
+        return _of_steps(half, 0.5 - 0.5 / p, masking.delta)
+    share = 0.25 * tol
+    end = weight.reach(masking, share)
+    split, fine_bound, coarse_bound = _zones(masking, 1 if density else 0)
+    split = min(split, end) if weight.has_closed_form(masking) else 0.0
+    limit = 0.0 if density else 0.5 - 0.5 / p
+    return _tabulate(
+        lambda v: weight.smooth_weight(masking, v, density), split, end, fine_bound, coarse_bound, share,
+        (limit, 1.0 if density else -1.0),
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def normal_table(tol, density=False):
+    """The same of the normal distribution function less one half, or of its density, in its own units."""
+    # |He_n(x)| exp(-x^2/2) <= 1.09 sqrt(n!) (Cramer), n the order of the derivative of the density
+    bound = 1.09 * sqrt(factorial(DEGREE + density)) / sqrt(2.0 * pi)
+    end = weight.SATURATION
+    sample = weight.normal_density if density else weight.normal_half_weight
+    return _tabulate(sample, 0.0, end, 0.0, bound, 0.5 * tol, (0.0, 1.0) if density else (0.5, -1.0))
+
+
+def _of_steps(half, limit, delta):
+    """A table with one value per step of a grid."""
+    coefficients = np.zeros((half.size, DEGREE + 1))
+    coefficients[:, 0] = half
+    return Table(coefficients, 0.0, 1.0, 1.0 / delta, limit, -1.0)
+
+
+def _tabulate(sample, split, end, fine_bound, coarse_bound, share, limits):
+    """Cells such that interpolating `sample` errs by less than `share` on 0 <= v < end."""
+    base, mirror = limits
     fine_cells = _cells(split, fine_bound, share)
     coarse_cells = _cells(end - split, coarse_bound, share)
     edges = np.concatenate(
         (np.linspace(0.0, split, fine_cells + 1)[:-1], np.linspace(split, end, coarse_cells + 1))
     )
     coefficients = np.zeros((edges.size, DEGREE + 1))
-    coefficients[:-1] = _fit(lambda v: sample(masking, v), edges)
-    coefficients[-1, 0] = 0.0 if density else 0.5
+    coefficients[:-1] = _fit(sample, edges)
+    coefficients[-1, 0] = base
     return Table(
         coefficients,
         split,
         fine_cells / split if split > 0.0 else 1.0,
         coarse_cells / (end - split) if end > split else 1.0,
-        0.0 if density else 0.5,
-        1.0 if density else -1.0,
+        base,
+        mirror,
     )
 
 
@@ -131,8 +171,9 @@ def _fit(function, edges):
 
 
 @kernel(fastmath=SAFE_MATH)
-def sum_weights(z, x, sigma, coefficients, split, fine, coarse, base, mirror, start, stop):
+def sum_weights(z, x, sigma, table, start, stop):
     """Sum of the weights of z[start:stop] at the point x."""
+    coefficients, split, fine, coarse, base, mirror = table
     first = split * fine
     last = coefficients.shape[0] - 1.0
     total = 0.0
@@ -156,7 +197,7 @@ def sum_weights(z, x, sigma, coefficients, split, fine, coarse, base, mirror, st
 
 
 @kernel
-def add_weights(x, z, sigma, coefficients, split, fine, coarse, base, mirror, start, stop, total):
+def add_weights(x, z, sigma, table, start, stop, total):
     """total[i] += sum of the weights at x[i] of z[j], start <= j < stop."""
     for i in range(x.size):
-        total[i] += sum_weights(z, x[i], sigma, coefficients, split, fine, coarse, base, mirror, start, stop)
+        total[i] += sum_weights(z, x[i], sigma, table, start, stop)

@@ -1,113 +1,83 @@
-"""Quantiles by bisection: where the estimated distribution function crosses given probabilities.
+"""Quantiles: where the estimated distribution function first reaches a probability, and what part of the
+line to the right of that point still lies below it.
 
-T_1 jumps by 1/(n p) at masked values and moves smoothly between them, so the bisection runs over the
-sorted masked values first and enters the gap below the crossing only where its smooth part reaches the
-probability. T need not be monotone: where it crosses a probability several times, this is one of the
-crossings (all lie within a few 1/sqrt(n) of each other for p >= 1/2).
-
-Cost: O(log n) evaluations a probability, each over the masked values within reach.
+T is not monotone, so the search is by exclusion. On an interval [l, r) n T is at most its rising part
+just before r, plus its smooth part at l, plus what the smooth part can gain: `rise` times the width,
+for each record within reach. Intervals whose bound stays below the target hold no crossing; the others
+are halved, from left to right, at their middle record or, between records, in the middle, until the
+crossing is known to rounding. Data in whole steps of a grid are searched in whole steps.
 """
 
 import numpy as np
 
 from condmask._jit import kernel
-from condmask.kernels.interpolant import sum_weights
+from condmask.kernels.curve import add_rising, add_smooth, records
+from condmask.kernels.lattice import count_below, count_up_to
+
+# Halving the number of records and then a gap between them takes some 20 + 60 levels.
+DEPTH = 1 << 11
+# Between records halved at a middle one rather than in the middle of the line, where T has no jumps.
+FEW = 32
 
 
 @kernel
-def count_below(z, x):
-    """How many of the sorted z lie below x."""
-    low, high = 0, z.size
-    while low < high:
-        middle = (low + high) // 2
-        if z[middle] < x:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+def search(curve, target, left, right, reach, resolution, measure):
+    """First x in [left, right) with n T(x) >= target, or, with `measure`, the length of {n T < target}.
 
+    `right` if there is none. `reach`: how far a record's smooth part changes; `resolution`: the width
+    at which an interval is not halved any more, beside rounding.
+    """
+    values, below = curve.values, curve.below
+    x, index, sums = np.empty(1), np.empty(1, dtype=np.int64), np.empty(1)
 
-@kernel
-def total_weight(z, x, sigma, reach, coefficients, split, fine, coarse, base, mirror):
-    """n T(x) from sorted z: values further below x than the reach count 1, further above 0."""
-    start = count_below(z, x - reach * sigma)
-    stop = count_below(z, x + reach * sigma)
-    return start + sum_weights(z, x, sigma, coefficients, split, fine, coarse, base, mirror, start, stop)
+    def rising(at, before):
+        x[0], index[0], sums[0] = at + curve.half, before, 0.0
+        add_rising(curve, x, index, sums)
+        return sums[0]
 
+    def smooth(at, up_to):
+        x[0], index[0], sums[0] = at + curve.half, up_to, 0.0
+        add_smooth(curve, x, index, sums)
+        return sums[0]
 
-@kernel
-def solve_gap(z, target, left, right, sigma, reach, coefficients, split, fine, coarse, base, mirror):
-    """The crossing of n T = target in (left, right], by false position, halved at every third step."""
-    below = total_weight(z, left, sigma, reach, coefficients, split, fine, coarse, base, mirror) - target
-    above = total_weight(z, right, sigma, reach, coefficients, split, fine, coarse, base, mirror) - target
-    for step in range(300):
-        width = right - left
-        if width <= 4e-15 * max(abs(left), abs(right)) or width <= 1e-13 * sigma:
-            break
-        middle = left + 0.5 * width
-        if step % 3 != 2 and above > below:
-            middle = min(
-                max(left - below * (width / (above - below)), left + 1e-3 * width), right - 1e-3 * width
-            )
-        if not left < middle < right:
-            break
-        value = (
-            total_weight(z, middle, sigma, reach, coefficients, split, fine, coarse, base, mirror) - target
-        )
-        if value >= 0.0:
-            right, above = middle, value
-            if value == 0.0:
-                break
-        else:
-            left, below = middle, value
-    return right
+    # of the intervals still to do, by their right ends: values before it, rising part before it, smooth part
+    ends, inside = np.empty((DEPTH, 3)), np.empty(DEPTH, dtype=np.int64)
+    inside[0] = count_below(values, right, 0, values.size)
+    ends[0] = (right, rising(right, inside[0]), smooth(right, inside[0]))
+    depth, length = 1, 0.0
 
-
-@kernel
-def bisect_quantiles(z, q, steps, sigma, reach, coefficients, split, fine, coarse, base, mirror, out):
-    """out[i]: a crossing of T at q[i]; z sorted, steps: whether T jumps at the masked values (T_1)."""
-    n = z.size
-    for i in range(q.size):
-        target = q[i] * n
-        low, high = -1, n
-        while high - low > 1:
-            middle = (low + high) // 2
-            weight = total_weight(z, z[middle], sigma, reach, coefficients, split, fine, coarse, base, mirror)
-            if weight >= target:
-                high = middle
-            else:
-                low = middle
-        right = z[high] if high < n else z[n - 1] + (reach + 1.0) * sigma
-        left = z[low] if low >= 0 else z[0] - (reach + 1.0) * sigma
-        if steps and high < n:
-            before = np.nextafter(right, -np.inf)
-            weight = total_weight(z, before, sigma, reach, coefficients, split, fine, coarse, base, mirror)
-            if weight < target or before <= left:
-                out[i] = right
-                continue
-            right = before
-        out[i] = solve_gap(
-            z, target, left, right, sigma, reach, coefficients, split, fine, coarse, base, mirror
-        )
-
-
-@kernel
-def bisect_grid(z, q, step, sigma, reach, coefficients, split, fine, coarse, base, mirror, out):
-    """out[i]: a crossing of T at q[i] in steps of the grid of rounded data, where T is constant between
-    grid points and exact half a step to their right; z sorted."""
-    margin = (reach + 1.0) * sigma
-    for i in range(q.size):
-        target = q[i] * z.size
-        low = np.floor((z[0] - margin) / step)
-        high = np.ceil((z[-1] + margin) / step)
-        while high - low > 1.0:
-            middle = np.floor(low + 0.5 * (high - low))
-            if not low < middle < high:
-                break
-            x = (middle + 0.5) * step
-            weight = total_weight(z, x, sigma, reach, coefficients, split, fine, coarse, base, mirror)
-            if weight >= target:
-                high = middle
-            else:
-                low = middle
-        out[i] = high
+    start = left
+    done = count_up_to(values, start, 0, values.size)
+    low, base = rising(start, done), smooth(start, done)
+    while depth > 0:
+        if not measure and low + base >= target:
+            return start
+        end, high, end_base = ends[depth - 1]
+        width, before = end - start, inside[depth - 1]
+        gain = 0.0
+        if curve.rise > 0.0:
+            first = count_below(values, start - reach, 0, done)
+            last = count_up_to(values, end + reach, before, values.size)
+            gain = curve.rise * width * (records(below, last) - records(below, first))
+        above = low + end_base - gain >= target
+        narrow = width <= max(resolution, 4e-15 * max(abs(start), abs(end))) or depth == DEPTH
+        if high + base + gain < target or above or narrow:
+            if not above and (low + base < target or not narrow):
+                length += width
+            start, base = end, end_base
+            done = count_up_to(values, end, before, values.size)
+            low = rising(end, done) if curve.jump != 0.0 else high
+            depth -= 1
+            continue
+        middle = start + 0.5 * width
+        if before - done > (0 if curve.jump != 0.0 else FEW):
+            middle = values[done + (before - done) // 2]
+        elif curve.half > 0.0:
+            middle = np.floor(middle)
+        if not start < middle < end:
+            middle = start + 0.5 * width
+        inside[depth] = count_below(values, middle, done, before)
+        up_to = count_up_to(values, middle, inside[depth], before)
+        ends[depth] = (middle, rising(middle, inside[depth]), smooth(middle, up_to))
+        depth += 1
+    return length if measure else right

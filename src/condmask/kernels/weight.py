@@ -97,6 +97,24 @@ def density_weight(masking, v):
     return peak / p + _sum_over_nodes(np.cos, v, w, smooth_symbol(masking, w) * weight)
 
 
+def smooth_weight(masking, v, density=False):
+    """What remains of G(v), or of K'(v), without the step's share: that of 1{u >= 0}/p, smoothed by beta."""
+    if density:
+        return density_weight(masking, v) - normal_density(v / masking.beta) / (masking.beta * masking.p)
+    step = 0.5 if masking.beta == 0.0 else normal_half_weight(v / masking.beta)
+    return half_weight(masking, v) - step / masking.p
+
+
+def normal_half_weight(v):
+    """The normal distribution function less one half."""
+    return 0.5 * erf(v / sqrt(2.0))
+
+
+def normal_density(v):
+    """The normal density."""
+    return np.exp(-0.5 * v * v) / sqrt(2.0 * pi)
+
+
 def laplace_tail(masking):
     """(A, a) with K(u) = 1 + A exp(-u/a) for u > 0 and Laplace noise; exact on a grid too, at half steps."""
     p, delta = masking.p, masking.delta
@@ -170,6 +188,8 @@ def reach(masking, tol):
 def strip(masking):
     """Half-width of the strip in which S is analytic: Im w_1, w_1^2 = 2 ln((1-p)/p) + 2 pi i."""
     p, delta = masking.p, masking.delta
+    if has_closed_form(masking):
+        return 1.0 / laplace_tail(masking)[1]
     if masking.noise == "laplace":
         return -log(_geometric(p, delta)[0]) / delta if _geometric(p, delta)[0] > 0.0 else 1.0 / delta
     first = np.sqrt(2.0 * (log(1.0 - p) - log(p)) + 2j * pi)
