@@ -22,5 +22,5 @@ class Weight:
             found = np.array([series.weight(v, c, rates) for v in u])
         else:
             table = interpolant.table(masking, tol)
-            found = np.array([interpolant.sum_weights(np.zeros(1), v, 1.0, *table, 0, 1) for v in u])
+            found = np.array([interpolant.sum_weights(np.zeros(1), v, 1.0, table, 0, 1) for v in u])
         return float(np.abs(found - exact).max())

@@ -19,7 +19,8 @@ LADDER = [  # a module imports from its own row or from one below it
     {"study", "files", "planning"},
     {"schemes", "inference", "risk"},
     {"estimate", "summary", "populations"},
-    {"bandwidth", "covariance", "engines", "frames", "powers", "arrow_files", "csv_files"},
+    {"sample", "covariance", "frames", "arrow_files", "csv_files"},
+    {"bandwidth", "curves", "engines", "powers"},
     {"kernels"},
     {"_blocks", "_randomness", "_checks", "_jit", "_pools"},
 ]

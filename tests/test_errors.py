@@ -373,17 +373,33 @@ ESTIMATE = [
     Row(
         lambda: estimate().cdf(0.5, method="fft"),
         ValueError,
-        "method must be one of 'auto', 'series', 'interpolant', got 'fft'",
+        "method must be one of 'auto', 'series', 'interpolant', 'lattice', got 'fft'",
+    ),
+    Row(
+        lambda: estimate(noise="laplace").cdf(0.5, bandwidth=1e-6, method="lattice"),
+        ValueError,
+        "method must be 'auto' or 'series' for a bandwidth of 1e-06 sigma under Laplace noise, whose table "
+        "would be too large, got 'lattice'",
+    ),
+    Row(
+        lambda: estimate().cdf(0.5, method="series", monotone=True),
+        ValueError,
+        "method must be 'auto' or 'lattice' where monotone=True, got 'series'",
+    ),
+    Row(
+        lambda: estimate().quantile(0.5, crossing="last"),
+        ValueError,
+        "crossing must be one of 'first', 'rearranged', got 'last'",
     ),
     Row(
         lambda: estimate(p=0.05).cdf(0.5, method="series"),
         ValueError,
-        "method must be 'auto' or 'interpolant' for tol=1e-10 at p=0.05, got 'series'",
+        "method must be 'auto', 'interpolant' or 'lattice' for tol=1e-10 at p=0.05, got 'series'",
     ),
     Row(
         lambda: estimate(np.round(GENERIC), decimals=0).cdf(0.5, method="series"),
         ValueError,
-        "method must be 'auto' or 'interpolant' for rounded data, got 'series'",
+        "method must be 'auto', 'interpolant' or 'lattice' for rounded data, got 'series'",
     ),
     *(
         Row(

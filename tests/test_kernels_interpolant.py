@@ -26,7 +26,7 @@ def from_table(masking, tol, u, density=False):
     """K at every u, each as the sum over a sample of one."""
     table = interpolant.table(masking, tol, density)
     zero = np.zeros(1)
-    return np.array([interpolant.sum_weights(zero, x, 1.0, *table, 0, 1) for x in np.asarray(u, dtype=float)])
+    return np.array([interpolant.sum_weights(zero, x, 1.0, table, 0, 1) for x in np.asarray(u, dtype=float)])
 
 
 def exactly(masking, u):
@@ -116,9 +116,9 @@ def test_parts_of_a_sample_add_up(split):
     table = interpolant.table(Masking("normal", 0.4), 1e-10)
     whole, parts = np.zeros(x.size), np.zeros(x.size)
 
-    interpolant.add_weights(x, z, 1.3, *table, 0, 50, whole)
-    interpolant.add_weights(x, z, 1.3, *table, 0, split, parts)
-    interpolant.add_weights(x, z, 1.3, *table, split, 50, parts)
+    interpolant.add_weights(x, z, 1.3, table, 0, 50, whole)
+    interpolant.add_weights(x, z, 1.3, table, 0, split, parts)
+    interpolant.add_weights(x, z, 1.3, table, split, 50, parts)
 
     assert parts == pytest.approx(whole, abs=1e-13 * 50)  # 50 additions, in another order
     assert whole[3:].tolist() == [50.0, 0.0]
@@ -128,12 +128,12 @@ def test_a_scheme_may_call_the_kernels_in_its_own_compiled_code():
     table = interpolant.table(Masking("normal", 0.6), 1e-10)
 
     @numba.njit
-    def median_weight(z, c, split, fine, coarse, base, mirror):
-        return interpolant.sum_weights(z, 0.0, 2.0, c, split, fine, coarse, base, mirror, 0, z.size) / z.size
+    def median_weight(z, table):
+        return interpolant.sum_weights(z, 0.0, 2.0, table, 0, z.size) / z.size
 
     z = np.array([-3.0, -0.7, 0.0, 1.9])
 
-    assert median_weight(z, *table) == pytest.approx(
+    assert median_weight(z, table) == pytest.approx(
         exactly(Masking("normal", 0.6), -z / 2.0).mean(), abs=1e-10
     )
 

@@ -43,7 +43,7 @@ def test_the_integral_matches_25_digits(p, beta):
 def test_the_interpolant_keeps_its_tolerance(p, beta, tol):
     u, k = tabulated(p, beta)
     table = interpolant.table(Masking("normal", p, beta), tol)
-    found = np.array([interpolant.sum_weights(np.zeros(1), x, 1.0, *table, 0, 1) for x in u])
+    found = np.array([interpolant.sum_weights(np.zeros(1), x, 1.0, table, 0, 1) for x in u])
 
     assert np.abs(found - k).max() <= tol
 

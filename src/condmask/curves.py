@@ -17,7 +17,7 @@ import numpy as np
 
 from condmask._blocks import Workers, blocks, ordered_map
 from condmask.kernels import curve as kernels
-from condmask.kernels import exponentials, interpolant, lattice, quantile, weight
+from condmask.kernels import exponentials, interpolant, lattice, ordering, quantile, weight
 from condmask.kernels.curve import Curve
 from condmask.kernels.lattice import ORDER, Layer, Shape
 from condmask.kernels.weight import Masking
@@ -27,6 +27,7 @@ FEWEST = 16
 # A lattice may have this many cells, and one more for so many records; 650 bytes a cell while it is built.
 CELLS, RECORDS_PER_CELL = 1 << 15, 32
 POINTS = 4096
+PARALLEL_SORT = 1 << 17  # records from which sorting in several threads pays
 # Unsorted records are summed by cells as long as all cells fit into the cache, in fixed blocks.
 SCATTERED_CELLS, SCATTERED_BLOCK = 1 << 13, 1 << 19
 
@@ -35,7 +36,7 @@ _NO_STRETCH = np.empty(0, dtype=np.int64)
 _NO_TABLE = interpolant.Table(np.zeros((1, interpolant.DEGREE + 1)), 0.0, 1.0, 1.0, 0.0, 1.0)
 _NO_LAYER = Layer(
     _NO_STRETCH, _NO_STRETCH, _NONE, _NONE, np.zeros(1, dtype=np.int64), np.empty((0, ORDER)),
-    1.0, 0.0, 0.0, 1.0, _NO_TABLE,
+    1.0, 0.0, 0.0, 0.0, 1.0, _NO_TABLE,
 )  # fmt: skip
 _EMPTY = Curve(_NONE, _NO_STRETCH, 0, 0.0, 0.0, _NO_LAYER, _NO_LAYER, 0.0, 1.0, 0.0, _NONE, _NONE, 0.0)
 
@@ -132,18 +133,73 @@ def quantiles(
     if curve.half > 0.0:
         ends, resolution = (float(np.floor(ends[0])), float(np.ceil(ends[1]))), 1.0
     task = partial(_crossing, curve, *ends, reach, resolution, crossing == "rearranged")
-    return np.array(list(ordered_map(task, q.tolist(), workers)))
+    return np.array(list(ordered_map(task, q.tolist(), workers))) + 0.0  # zero has no sign
+
+
+def monotone_values(
+    curve: Curve, x: np.ndarray, reach: float, resolution: float, tol: float, workers: Workers = 1
+) -> np.ndarray:
+    """The monotone rearrangement of T at x, within [0, 1]: the inverse of the rearranged quantiles."""
+    near = values(curve, x + curve.half, workers)
+    task = partial(_rearranged_at, curve, reach, resolution, tol)
+    pairs = zip(x.tolist(), near.tolist(), strict=True)
+    return np.array(list(ordered_map(task, pairs, workers)))
+
+
+def ascending(z: np.ndarray, workers: Workers = 1) -> np.ndarray:
+    """A sorted copy; with two threads or more, each sorts the values on one side of the median."""
+    if not isinstance(workers, int) or workers == 1 or z.size < PARALLEL_SORT:
+        return np.sort(z)
+    pivot = float(np.median(z[:: z.size // 1024]))
+    rows = blocks(z.size, -(-z.size // 2))
+    counts = list(ordered_map(lambda part: ordering.count_low(z, pivot, *part), rows, 2))
+    lows = np.cumsum([0, *counts])
+    highs = lows[-1] + np.cumsum(
+        [0, *(stop - start - k for (start, stop), k in zip(rows, counts, strict=True))]
+    )
+    out = np.empty_like(z)
+    tasks = [(*part, low, high) for part, low, high in zip(rows, lows, highs, strict=False)]
+    list(ordered_map(lambda task: ordering.split(z, pivot, *task, out), tasks, 2))
+    list(ordered_map(np.ndarray.sort, [out[: lows[-1]], out[lows[-1] :]], 2))
+    return out
+
+
+def _rearranged_at(
+    curve: Curve, reach: float, resolution: float, tol: float, point: tuple[float, float]
+) -> float:
+    x, near = point
+    if not x > curve.values[0] - reach:
+        return 0.0
+    if not x < curve.values[-1] + reach:
+        return 1.0
+
+    def reached(q: float) -> bool:
+        return bool(quantiles(curve, np.array([q]), reach, resolution, "rearranged")[0] <= x)
+
+    # T and its rearrangement differ by little, so the bracket grows from T(x)
+    low = high = min(max(near, 0.0), 1.0)
+    step = 1.0 / curve.n
+    while low > 0.0 and not reached(low):
+        low, high, step = max(low - step, 0.0), low, 2.0 * step
+    while high < 1.0 and reached(high):
+        low, high, step = high, min(high + step, 1.0), 2.0 * step
+    while high - low > 0.5 * tol:
+        middle = 0.5 * (low + high)
+        if not low < middle < high:
+            break
+        low, high = (middle, high) if reached(middle) else (low, middle)
+    return high
 
 
 def _crossing(
     curve: Curve, left: float, right: float, reach: float, resolution: float, rearranged: bool, q: float
 ) -> float:
     target = q * curve.n
-    first = quantile.search(curve, target, left, right, reach, resolution, False)
+    first = float(quantile.search(curve, target, left, right, reach, resolution, False))
     if not rearranged:
         return first
     # the rearranged T reaches q after all of {T < q}: what lies left of the first crossing, and this
-    return first + quantile.search(curve, target, first, right, reach, resolution, True)
+    return first + float(quantile.search(curve, target, first, right, reach, resolution, True))
 
 
 def _values(curve: Curve, x: np.ndarray, points: tuple[int, int]) -> np.ndarray:
@@ -194,10 +250,10 @@ def _layer(z: np.ndarray, sigma: float, kernel: Kernel, workers: Workers) -> Lay
     whole = int(np.sum(stops - starts)) == z.size
     return Layer(
         starts, stops,
-        np.array([part.lows[0] for part in parts]), np.array([part.highs[0] for part in parts]),
+        np.array([part.origins[0] for part in parts]), np.array([part.highs[0] for part in parts]),
         np.cumsum([0, *(len(part.coefficients) for part in parts)]),
         np.concatenate([np.empty((0, ORDER)), *(part.coefficients for part in parts)]),
-        1.0 / width, kernel.limit, cells.reach * width, kernel.unit * sigma,
+        1.0 / width, float(cells.reach), kernel.limit, cells.reach * width, kernel.unit * sigma,
         _NO_TABLE if whole else kernel.table(),
     )  # fmt: skip
 
@@ -209,10 +265,10 @@ def _of_moments(
     polynomials = lattice.local_polynomials(moments, cells, kernel.shape.density, kernel.limit)
     reach = cells.reach * width
     return _NO_LAYER._replace(
-        starts=np.array([0]), stops=np.array([z.size]), lows=np.array([origin - reach]),
+        starts=np.array([0]), stops=np.array([z.size]), origins=np.array([origin]),
         highs=np.array([origin + len(moments) * width + reach]),
         offsets=np.array([0, len(polynomials)]), coefficients=polynomials, per_width=1.0 / width,
-        limit=kernel.limit, reach=reach,
+        margin=float(cells.reach), limit=kernel.limit, reach=reach,
     )  # fmt: skip
 
 

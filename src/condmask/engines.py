@@ -2,8 +2,9 @@
 
 "series"        K term by term at every pair; closed form for Laplace noise. The definition.
 "interpolant"   K from a certified table at every pair.
+"lattice"       one pass over the sorted records, then any x at once (curves.py).
 
-Both differ from the exact sum by at most ``tol``. Pairs are summed within fixed blocks and blocks in
+All differ from the exact sum by at most ``tol``. Pairs are summed within fixed blocks and blocks in
 order, so the bits do not depend on the number of workers.
 """
 
@@ -17,30 +18,43 @@ from condmask._blocks import Workers, blocks, ordered_map
 from condmask.kernels import interpolant, series, weight
 from condmask.kernels.weight import Masking
 
-METHODS = ("auto", "series", "interpolant")
+METHODS = ("auto", "series", "interpolant", "lattice")
 
 # Building a table costs as much as summing the series at about this many pairs.
 FEW_PAIRS = 20_000
+# One pass of the lattice costs as much as this many pairs, and sorting as much as this many points.
+MANY_PAIRS, FEW_POINTS = 200_000, 4
 POINTS = 64
 
 
-def choose(masking: Masking, pairs: int, tol: float, method: str) -> str:
-    """The engine that serves a request; what cannot be done is said, never replaced."""
-    if tol < interpolant.smallest_tol(masking.p):
-        least = interpolant.smallest_tol(masking.p)
+def check_tol(masking: Masking, tol: float) -> None:
+    """Refuse a tolerance below the rounding error of a weight."""
+    least = interpolant.smallest_tol(masking.p)
+    if tol < least:
         raise ValueError(f"tol must be at least {least:.1e} at p={masking.p} (rounding), got {tol!r}")
-    summable = masking.delta == 0.0 and (
-        masking.noise == "laplace" or series.coefficients(masking.p, tol) is not None
-    )
+
+
+def choose(masking: Masking, n: int, points: int, tol: float, method: str) -> str:
+    """The engine that serves a request; what cannot be done is said, never replaced."""
+    check_tol(masking, tol)
+    laplace, pairs = masking.noise == "laplace", n * points
+    summable = masking.delta == 0.0 and (laplace or series.coefficients(masking.p, tol) is not None)
     if method == "series" and not summable:
         why = "rounded data" if masking.delta else f"tol={tol!r} at p={masking.p}"
-        raise ValueError(f"method must be 'auto' or 'interpolant' for {why}, got 'series'")
+        raise ValueError(f"method must be 'auto', 'interpolant' or 'lattice' for {why}, got 'series'")
+    wide = laplace and interpolant.cells_needed(masking, tol) > interpolant.LARGEST_TABLE
+    if method in ("interpolant", "lattice") and wide:
+        raise ValueError(
+            f"method must be 'auto' or 'series' for a bandwidth of {masking.beta:g} sigma under Laplace "
+            f"noise, whose table would be too large, got {method!r}"
+        )
     if method != "auto":
         return method
-    if masking.noise == "laplace":
-        wide = interpolant.cells_needed(masking, tol) > interpolant.LARGEST_TABLE
-        return "series" if wide else "interpolant"
-    return "series" if summable and masking.p > 0.5 and pairs <= FEW_PAIRS else "interpolant"
+    if wide:
+        return "series"
+    if points >= FEW_POINTS and pairs > MANY_PAIRS:
+        return "lattice"
+    return "series" if summable and not laplace and masking.p > 0.5 and pairs <= FEW_PAIRS else "interpolant"
 
 
 def evaluate(
@@ -54,8 +68,8 @@ def evaluate(
     density: bool = False,
     workers: Workers = 1,
 ) -> np.ndarray:
-    """T (or its density) from one sample z at the points x."""
-    if choose(masking, z.size * x.size, tol, method) == "interpolant":
+    """T (or its density) from one sample z at the points x, pair by pair: "series" or "interpolant"."""
+    if method == "interpolant":
         table = interpolant.table(masking, tol, density)
         task = partial(_add_interpolated, z, x, sigma, table)
     elif masking.noise == "laplace":

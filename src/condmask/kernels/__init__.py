@@ -21,7 +21,7 @@ The estimate of P(X <= 0) from three masked values, with the table of K:
 >>> from condmask.kernels import interpolant, weight
 >>> table = interpolant.table(weight.Masking("normal", 0.6), 1e-10)
 >>> z = np.array([-1.0, 0.2, 3.0])
->>> total = interpolant.sum_weights(z, 0.0, 1.0, *table, 0, 3)
+>>> total = interpolant.sum_weights(z, 0.0, 1.0, table, 0, 3)
 >>> round(total / 3, 6)
 0.269306
 """

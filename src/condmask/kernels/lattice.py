@@ -34,18 +34,19 @@ _FACTORIALS = np.array([float(factorial(m)) for m in range(ORDER)])
 class Layer(NamedTuple):
     """The sum of one kernel over all records, ready for evaluation.
 
-    Stretch k holds records starts[k] .. stops[k], answers for lows[k] <= x <= highs[k], and its cells
-    begin at row offsets[k] of `coefficients`. Further left than `reach` a record counts `limit`,
-    further right 0. `unit` is the length in which the table is written.
+    Stretch k holds records starts[k] .. stops[k], and answers for origins[k] - reach <= x <= highs[k]; its
+    cells begin at row offsets[k] of `coefficients`, `margin` of them left of the origin. Further left than
+    `reach` a record counts `limit`, further right 0. `unit` is the length in which the table is written.
     """
 
     starts: np.ndarray
     stops: np.ndarray
-    lows: np.ndarray
+    origins: np.ndarray
     highs: np.ndarray
     offsets: np.ndarray
     coefficients: np.ndarray
     per_width: float
+    margin: float
     limit: float
     reach: float
     unit: float
@@ -271,9 +272,9 @@ def pages(z, width, starts):
 
 
 @kernel(inline="always")
-def polynomial(x, low, per_width, offset, count, coefficients):
+def polynomial(x, origin, per_width, margin, offset, count, coefficients):
     """The local polynomial at x of a stretch of `count` cells."""
-    position = (x - low) * per_width
+    position = (x - origin) * per_width + margin
     cell = min(max(np.int64(position), 0), count - 1)
     t = position - cell - 0.5
     k = offset + cell
@@ -316,7 +317,7 @@ def count_up_to(values, x, low, high):
 @kernel
 def add_layer(x, z, weight, layer, out):
     """out[i] += weight times the layer's kernel summed over all sorted records z, at x[i]."""
-    starts, stops, lows, highs, offsets, coefficients, per_width, limit, reach, unit, table = layer
+    starts, stops, origins, highs, offsets, coefficients, per_width, margin, limit, reach, unit, table = layer
     number = starts.size
     for i in range(x.size):
         k, high = 0, number
@@ -338,10 +339,10 @@ def add_layer(x, z, weight, layer, out):
                     total += sum_weights(z, x[i], unit, table, first, last)
                 if last < end:
                     break
-            if k == number or x[i] < lows[k]:
+            if k == number or x[i] < origins[k] - reach:
                 break
             cells = offsets[k + 1] - offsets[k]
-            total += polynomial(x[i], lows[k], per_width, offsets[k], cells, coefficients)
+            total += polynomial(x[i], origins[k], per_width, margin, offsets[k], cells, coefficients)
             done = stops[k]
             k += 1
         out[i] += weight * total
