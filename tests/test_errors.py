@@ -376,12 +376,6 @@ ESTIMATE = [
         "method must be one of 'auto', 'series', 'interpolant', 'lattice', got 'fft'",
     ),
     Row(
-        lambda: estimate(noise="laplace").cdf(0.5, bandwidth=1e-6, method="lattice"),
-        ValueError,
-        "method must be 'auto' or 'series' for a bandwidth of 1e-06 sigma under Laplace noise, whose table "
-        "would be too large, got 'lattice'",
-    ),
-    Row(
         lambda: estimate().cdf(0.5, method="series", monotone=True),
         ValueError,
         "method must be 'auto' or 'lattice' where monotone=True, got 'series'",

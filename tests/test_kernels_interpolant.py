@@ -136,10 +136,3 @@ def test_a_scheme_may_call_the_kernels_in_its_own_compiled_code():
     assert median_weight(z, table) == pytest.approx(
         exactly(Masking("normal", 0.6), -z / 2.0).mean(), abs=1e-10
     )
-
-
-def test_cells_needed_counts_the_cells_of_the_table():
-    for masking in (Masking("normal", 0.6), Masking("laplace", 0.3, 0.1), Masking("normal", 0.2, 0.5, 0.1)):
-        assert (
-            interpolant.cells_needed(masking, 1e-9) == len(interpolant.table(masking, 1e-9).coefficients) - 1
-        )

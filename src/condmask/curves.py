@@ -26,7 +26,10 @@ from condmask.kernels.weight import Masking
 FEWEST = 16
 # A lattice may have this many cells, and one more for so many records; 650 bytes a cell while it is built.
 CELLS, RECORDS_PER_CELL = 1 << 15, 32
+# Laplace noise under a narrow bandwidth has cells of the one within a reach of the other; not too many.
+FINEST = 1 << 15
 POINTS = 4096
+FINEST_REARRANGED = 1e-8
 PARALLEL_SORT = 1 << 17  # records from which sorting in several threads pays
 # Unsorted records are summed by cells as long as all cells fit into the cache, in fixed blocks.
 SCATTERED_CELLS, SCATTERED_BLOCK = 1 << 13, 1 << 19
@@ -38,7 +41,9 @@ _NO_LAYER = Layer(
     _NO_STRETCH, _NO_STRETCH, _NONE, _NONE, np.zeros(1, dtype=np.int64), np.empty((0, ORDER)),
     1.0, 0.0, 0.0, 0.0, 1.0, _NO_TABLE,
 )  # fmt: skip
-_EMPTY = Curve(_NONE, _NO_STRETCH, 0, 0.0, 0.0, _NO_LAYER, _NO_LAYER, 0.0, 1.0, 0.0, _NONE, _NONE, 0.0)
+_EMPTY = Curve(
+    _NONE, _NO_STRETCH, 0, 0.0, 0.0, _NO_LAYER, _NO_LAYER, 1.0, 0.0, np.inf, 1.0, 0.0, _NONE, _NONE, 0.0
+)
 
 
 class Kernel(NamedTuple):
@@ -74,9 +79,12 @@ def curve(
     if weight.is_discrete(masking):
         return _tied(z, sigma, masking, tol)
     smooth, *steps = _kernels(masking, tol, density)
+    # under Laplace noise the smooth part is a distribution function times a negative number
+    falls = density or masking.noise == "laplace"
+    rise, bend = (0.0, np.inf) if falls else lattice.steepness(smooth.shape, smooth.tol)
     found = _EMPTY._replace(
         values=z, n=z.size, smooth=_layer(z, sigma, smooth, workers), half=half,
-        rise=0.0 if density else lattice.steepest_rise(smooth.shape, smooth.tol) / sigma,
+        scale=sigma, rise=rise, bend=bend,
     )  # fmt: skip
     if not steps:
         return found._replace(jump=1.0 / masking.p)
@@ -91,6 +99,8 @@ def smooth_curve(
     None where the data are spread over too many cells for that.
     """
     kernels = _kernels(masking, tol, density)
+    if any(lattice.cells_within_reach(kernel.shape, kernel.tol) > FINEST for kernel in kernels):
+        return None
     units = [kernel.unit * sigma for kernel in kernels]
     widths = [
         lattice.widest(kernel.shape, kernel.tol) * unit for kernel, unit in zip(kernels, units, strict=True)
@@ -122,9 +132,15 @@ def values(curve: Curve, x: np.ndarray, workers: Workers = 1) -> np.ndarray:
 
 
 def quantiles(
-    curve: Curve, q: np.ndarray, reach: float, resolution: float, crossing: str, workers: Workers = 1
+    curve: Curve,
+    q: np.ndarray,
+    reach: float,
+    resolution: float,
+    tol: float,
+    crossing: str,
+    workers: Workers = 1,
 ) -> np.ndarray:
-    """Crossings of T at q: the first, or that of the monotone rearrangement of T.
+    """Crossings of T at q to within `tol`: the first, or that of the monotone rearrangement of T.
 
     `reach`: the distance within which a record's weight changes; `resolution`: the spacing at which a
     crossing between records is not pursued further.
@@ -132,14 +148,18 @@ def quantiles(
     ends = curve.values[0] - reach, curve.values[-1] + reach
     if curve.half > 0.0:
         ends, resolution = (float(np.floor(ends[0])), float(np.ceil(ends[1]))), 1.0
-    task = partial(_crossing, curve, *ends, reach, resolution, crossing == "rearranged")
-    return np.array(list(ordered_map(task, q.tolist(), workers))) + 0.0  # zero has no sign
+    task = partial(_crossing, curve, tol * curve.n, *ends, reach, resolution, crossing == "rearranged")
+    return np.array(list(ordered_map(task, (q - tol).tolist(), workers))) + 0.0  # zero has no sign
 
 
 def monotone_values(
     curve: Curve, x: np.ndarray, reach: float, resolution: float, tol: float, workers: Workers = 1
 ) -> np.ndarray:
-    """The monotone rearrangement of T at x, within [0, 1]: the inverse of the rearranged quantiles."""
+    """The monotone rearrangement of T at x, within [0, 1]: the inverse of the rearranged quantiles.
+
+    To within `tol`, or 1e-8: in the tails, where T levels off, a search takes the longer the finer.
+    """
+    tol = max(tol, FINEST_REARRANGED)
     near = values(curve, x + curve.half, workers)
     task = partial(_rearranged_at, curve, reach, resolution, tol)
     pairs = zip(x.tolist(), near.tolist(), strict=True)
@@ -174,32 +194,38 @@ def _rearranged_at(
         return 1.0
 
     def reached(q: float) -> bool:
-        return bool(quantiles(curve, np.array([q]), reach, resolution, "rearranged")[0] <= x)
+        found = quantiles(curve, np.array([q]), reach, resolution, 0.25 * tol, "rearranged")
+        return bool(found[0] <= x)
 
     # T and its rearrangement differ by little, so the bracket grows from T(x)
     low = high = min(max(near, 0.0), 1.0)
-    step = 1.0 / curve.n
+    step = max(1.0 / curve.n, 4.0 * tol)
     while low > 0.0 and not reached(low):
         low, high, step = max(low - step, 0.0), low, 2.0 * step
     while high < 1.0 and reached(high):
         low, high, step = high, min(high + step, 1.0), 2.0 * step
-    while high - low > 0.5 * tol:
+    while high - low > tol:
         middle = 0.5 * (low + high)
-        if not low < middle < high:
-            break
         low, high = (middle, high) if reached(middle) else (low, middle)
-    return high
+    return 0.5 * (low + high)
 
 
 def _crossing(
-    curve: Curve, left: float, right: float, reach: float, resolution: float, rearranged: bool, q: float
+    curve: Curve,
+    slack: float,
+    left: float,
+    right: float,
+    reach: float,
+    resolution: float,
+    rearranged: bool,
+    q: float,
 ) -> float:
     target = q * curve.n
-    first = float(quantile.search(curve, target, left, right, reach, resolution, False))
+    first = float(quantile.search(curve, target, slack, left, right, reach, resolution, False))
     if not rearranged:
         return first
     # the rearranged T reaches q after all of {T < q}: what lies left of the first crossing, and this
-    return first + float(quantile.search(curve, target, first, right, reach, resolution, True))
+    return first + float(quantile.search(curve, target, slack, first, right, reach, resolution, True))
 
 
 def _values(curve: Curve, x: np.ndarray, points: tuple[int, int]) -> np.ndarray:
@@ -240,8 +266,12 @@ def _tied(z: np.ndarray, sigma: float, masking: Masking, tol: float) -> Curve:
 
 def _layer(z: np.ndarray, sigma: float, kernel: Kernel, workers: Workers) -> Layer:
     """The lattice of one kernel where the sorted records lie densely, its table for the others."""
+    unit = kernel.unit * sigma
+    if lattice.cells_within_reach(kernel.shape, kernel.tol) > FINEST:
+        reach = weight.reach(kernel.shape.masking, 0.25 * kernel.tol) * unit
+        return _NO_LAYER._replace(limit=kernel.limit, reach=reach, unit=unit, table=kernel.table())
     cells = lattice.cells(kernel.shape, kernel.tol)
-    width = cells.width * kernel.unit * sigma
+    width = cells.width * unit
     starts, stops = _stretches(z, width, cells.reach * width)
     parts = [
         _of_moments(z, kernel, cells, _moments(z, start, stop, 1.0 / width, workers), width, z[start])
@@ -253,7 +283,7 @@ def _layer(z: np.ndarray, sigma: float, kernel: Kernel, workers: Workers) -> Lay
         np.array([part.origins[0] for part in parts]), np.array([part.highs[0] for part in parts]),
         np.cumsum([0, *(len(part.coefficients) for part in parts)]),
         np.concatenate([np.empty((0, ORDER)), *(part.coefficients for part in parts)]),
-        1.0 / width, float(cells.reach), kernel.limit, cells.reach * width, kernel.unit * sigma,
+        1.0 / width, float(cells.reach), kernel.limit, cells.reach * width, unit,
         _NO_TABLE if whole else kernel.table(),
     )  # fmt: skip
 

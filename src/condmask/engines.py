@@ -42,16 +42,8 @@ def choose(masking: Masking, n: int, points: int, tol: float, method: str) -> st
     if method == "series" and not summable:
         why = "rounded data" if masking.delta else f"tol={tol!r} at p={masking.p}"
         raise ValueError(f"method must be 'auto', 'interpolant' or 'lattice' for {why}, got 'series'")
-    wide = laplace and interpolant.cells_needed(masking, tol) > interpolant.LARGEST_TABLE
-    if method in ("interpolant", "lattice") and wide:
-        raise ValueError(
-            f"method must be 'auto' or 'series' for a bandwidth of {masking.beta:g} sigma under Laplace "
-            f"noise, whose table would be too large, got {method!r}"
-        )
     if method != "auto":
         return method
-    if wide:
-        return "series"
     if points >= FEW_POINTS and pairs > MANY_PAIRS:
         return "lattice"
     return "series" if summable and not laplace and masking.p > 0.5 and pairs <= FEW_PAIRS else "interpolant"

@@ -217,8 +217,8 @@ class Estimate:
         method : {"auto", "series", "interpolant", "lattice"}
             How the sum is evaluated; the answer is the same within `tol`. See `engine`.
         monotone : bool
-            Rearrange T into a distribution function: never decreasing, within [0, 1]. Its quantiles are
-            those of ``crossing="rearranged"``.
+            Rearrange T into a distribution function: never decreasing, within [0, 1], to within `tol` or
+            1e-8. Its quantiles are those of ``crossing="rearranged"``.
 
         Returns
         -------

@@ -74,7 +74,7 @@ class Sample:
     def quantiles(self, q: np.ndarray, width: float | None, tol: float, crossing: str) -> np.ndarray:
         """Crossings of T at the probabilities q."""
         curve, reach, resolution = self._searchable(width, tol)
-        found = curves.quantiles(curve, q, reach, resolution, crossing, self._workers)
+        found = curves.quantiles(curve, q, reach, resolution, tol, crossing, self._workers)
         return self._from_grid(found) if width is None else found
 
     def monotone(self, x: np.ndarray, width: float | None, tol: float) -> np.ndarray:

@@ -5,8 +5,9 @@ n T(x) is a *rising* part, which never decreases, and a *smooth* one::
     T_1    jump * #{z <= x}               + sum_j s((x - z_j) / sigma)
     T_b    sum_j Phi((x - z_j) / b) / p   + sum_j s_b((x - z_j) / sigma)
 
-The smooth part falls nearly everywhere; how fast it may rise is bounded by `rise` per record and unit of
-length. That is all a search for crossings needs to know (quantile.py).
+The smooth part falls nearly everywhere; how fast it may rise is bounded by `rise` per record, its second
+derivative by `bend`, both with `scale` as the unit of length. That is all a search for crossings needs
+to know (quantile.py).
 """
 
 from typing import NamedTuple
@@ -34,7 +35,9 @@ class Curve(NamedTuple):
     step: float
     steps: Layer
     smooth: Layer
+    scale: float
     rise: float
+    bend: float
     decay: float
     amplitude: float
     left: np.ndarray

@@ -20,7 +20,6 @@ from condmask._jit import SAFE_MATH, kernel
 from condmask.kernels import weight
 
 DEGREE = 7
-LARGEST_TABLE = 200_000  # cells
 
 
 class Table(NamedTuple):
@@ -117,16 +116,6 @@ def _tabulate(sample, split, end, fine_bound, coarse_bound, share, limits):
         base,
         mirror,
     )
-
-
-def cells_needed(masking, tol):
-    """How many cells a table would have; a narrow bandwidth under Laplace noise may ask for too many."""
-    if weight.is_discrete(masking):
-        return 0
-    share = 0.25 * tol
-    split, fine_bound, coarse_bound = _zones(masking, 0)
-    end = weight.reach(masking, share)
-    return _cells(min(split, end), fine_bound, share) + _cells(end - min(split, end), coarse_bound, share)
 
 
 def _zones(masking, extra):

@@ -89,10 +89,17 @@ def widest(shape, tol):
 
 
 @lru_cache(maxsize=64)
+def cells_within_reach(shape, tol, width=None):
+    """How many cells lie between a record and where it counts as constant, to half of `tol`."""
+    width = widest(shape, tol) if width is None else width
+    return int(np.ceil(_reach(shape, 0.5 * tol, width) / width)) + 1
+
+
+@lru_cache(maxsize=64)
 def cells(shape: Shape, tol: float, width: float | None = None) -> Cells:
     """Cells that keep the error per record below `tol`: the widest, or of a given width below that."""
     width = widest(shape, tol) if width is None else width
-    reach = int(np.ceil(_reach(shape, 0.5 * tol, width) / width)) + 1
+    reach = cells_within_reach(shape, tol, width)
     return Cells(width, reach, derivatives(shape, width, reach, 2 * ORDER - 1))
 
 
@@ -120,13 +127,15 @@ def derivatives(shape, width, reach, orders):
 
 
 @lru_cache(maxsize=64)
-def steepest_rise(shape: Shape, tol: float) -> float:
-    """A bound of how fast the half-weight's smooth part rises anywhere, per unit length; at least 0."""
+def steepness(shape: Shape, tol: float) -> tuple[float, float]:
+    """Bounds of how fast the half-weight's smooth part rises anywhere, and of its second derivative."""
     width, _, d = cells(shape, tol)
     theta = np.arange(-64, 65) / 128.0
-    powers = theta[:, None] ** np.arange(2 * ORDER - 3) / np.cumprod([1.0, *range(1, 2 * ORDER - 3)])
-    slope, curvature = powers @ d[1:-1], powers @ d[2:]
-    return max(0.0, float(slope.max() + np.abs(curvature).max() / 256.0)) / width
+    powers = theta[:, None] ** np.arange(2 * ORDER - 4) / np.cumprod([1.0, *range(1, 2 * ORDER - 4)])
+    slope, bend, change = (powers @ d[q : q + 2 * ORDER - 4] for q in (1, 2, 3))
+    steepest = float(slope.max() + np.abs(bend).max() / 256.0)
+    most_bent = float(np.abs(bend).max() + np.abs(change).max() / 256.0)
+    return max(0.0, steepest) / width, most_bent / width**2
 
 
 @kernel(fastmath=SAFE_MATH)

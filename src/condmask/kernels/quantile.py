@@ -1,11 +1,15 @@
 """Quantiles: where the estimated distribution function first reaches a probability, and what part of the
 line to the right of that point still lies below it.
 
-T is not monotone, so the search is by exclusion. On an interval [l, r) n T is at most its rising part
-just before r, plus its smooth part at l, plus what the smooth part can gain: `rise` times the width,
-for each record within reach. Intervals whose bound stays below the target hold no crossing; the others
-are halved, from left to right, at their middle record or, between records, in the middle, until the
-crossing is known to rounding. Data in whole steps of a grid are searched in whole steps.
+T is not monotone, so the search is by exclusion. On an interval [l, r) of width w n T is at most its
+rising part just before r plus the largest value of its smooth part, for which there are two bounds, with
+m records within reach: that at l plus ``m rise w``, and the larger of both ends plus ``m bend w^2 / 8``.
+Intervals whose bound stays below the target hold no crossing; the others are halved, from left to right,
+at their middle record or, between records, in the middle, until the crossing is known to rounding. Data in
+whole steps of a grid are searched in whole steps.
+
+T is known to a tolerance, and may stay at a probability for long (isolated records: at k/n). So the target
+must lie below the probability by the tolerance; what reaches it counts as a crossing.
 """
 
 import numpy as np
@@ -21,11 +25,12 @@ FEW = 32
 
 
 @kernel
-def search(curve, target, left, right, reach, resolution, measure):
+def search(curve, target, slack, left, right, reach, resolution, measure):
     """First x in [left, right) with n T(x) >= target, or, with `measure`, the length of {n T < target}.
 
     `right` if there is none. `reach`: how far a record's smooth part changes; `resolution`: the width
-    at which an interval is not halved any more, beside rounding.
+    at which an interval is not halved any more, beside rounding. Excursions of n T across the target by
+    less than `slack` between the points that are looked at are not pursued.
     """
     values, below = curve.values, curve.below
     x, index, sums = np.empty(1), np.empty(1, dtype=np.int64), np.empty(1)
@@ -54,14 +59,20 @@ def search(curve, target, left, right, reach, resolution, measure):
             return start
         end, high, end_base = ends[depth - 1]
         width, before = end - start, inside[depth - 1]
-        gain = 0.0
+        least, most, arc = end_base, base, 0.0  # of the smooth part, as long as it may not rise
         if curve.rise > 0.0:
             first = count_below(values, start - reach, 0, done)
             last = count_up_to(values, end + reach, before, values.size)
-            gain = curve.rise * width * (records(below, last) - records(below, first))
-        above = low + end_base - gain >= target
+            near = records(below, last) - records(below, first)
+            wide = width / curve.scale
+            gain, arc = near * curve.rise * wide, 0.125 * near * curve.bend * wide * wide
+            least = max(end_base - gain, min(base, end_base) - arc)
+            most = min(base + gain, max(base, end_base) + arc)
+        if high - low + arc <= slack:
+            least, most = max(least, min(base, end_base)), min(most, max(base, end_base))
+        above = low + least >= target
         narrow = width <= max(resolution, 4e-15 * max(abs(start), abs(end))) or depth == DEPTH
-        if high + base + gain < target or above or narrow:
+        if high + most < target or above or narrow:
             if not above and (low + base < target or not narrow):
                 length += width
             start, base = end, end_base
