@@ -17,9 +17,9 @@ TESTS = Path(__file__).parent
 LADDER = [  # a module imports from its own row or from one below it
     {"cli", "dask", "plot", "paper", "demo"},
     {"study", "files", "planning"},
-    {"schemes", "inference", "risk"},
-    {"estimate", "summary", "populations"},
-    {"sample", "covariance", "frames", "arrow_files", "csv_files"},
+    {"schemes", "summary", "summary_estimate", "inference", "risk"},
+    {"estimate", "populations"},
+    {"sample", "covariance", "frames", "arrow_files", "csv_files", "publishing"},
     {"bandwidth", "curves", "engines", "powers"},
     {"kernels"},
     {"_blocks", "_randomness", "_checks", "_jit", "_pools"},

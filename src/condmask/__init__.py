@@ -7,9 +7,12 @@ if TYPE_CHECKING:
     from condmask import kernels
     from condmask._randomness import Key
     from condmask.estimate import Estimate
-    from condmask.files import FileError, mask_file, read_column, read_release, read_schemes
+    from condmask.files import mask_file, read_column, read_release, read_schemes, read_summary
+    from condmask.publishing import FileError
     from condmask.schemes.conditional import ConditionalMasking, ReleaseWarning
     from condmask.schemes.joint import MaskedTable, mask_table
+    from condmask.summary import Summary
+    from condmask.summary_estimate import SummaryEstimate
 
 __version__ = "0.1.0"
 
@@ -17,16 +20,19 @@ __version__ = "0.1.0"
 _HOMES = {
     "ConditionalMasking": "condmask.schemes.conditional",
     "Estimate": "condmask.estimate",
-    "FileError": "condmask.files",
+    "FileError": "condmask.publishing",
     "Key": "condmask._randomness",
     "MaskedTable": "condmask.schemes.joint",
     "ReleaseWarning": "condmask.schemes.conditional",
+    "Summary": "condmask.summary",
+    "SummaryEstimate": "condmask.summary_estimate",
     "kernels": "condmask.kernels",
     "mask_file": "condmask.files",
     "mask_table": "condmask.schemes.joint",
     "read_column": "condmask.files",
     "read_release": "condmask.files",
     "read_schemes": "condmask.files",
+    "read_summary": "condmask.files",
 }
 
 __all__ = [  # noqa: RUF022 (grouped by use)
@@ -37,8 +43,11 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "read_release",
     "read_schemes",
     "read_column",
+    "read_summary",
     "FileError",
     "Estimate",
+    "Summary",
+    "SummaryEstimate",
     "Key",
     "ReleaseWarning",
     "kernels",

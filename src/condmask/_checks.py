@@ -128,7 +128,7 @@ def secret(value: Any) -> bytes:
     return bytes(value)
 
 
-def column(values: Any, name: str, *, dimensions: tuple[int, ...] = (1,)) -> np.ndarray:
+def column(values: Any, name: str, *, dimensions: tuple[int, ...] = (1,), least: int = 2) -> np.ndarray:
     """Numbers as C-contiguous float64; missing values stay NaN, infinities are refused."""
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"{name} must be a plain array, got a masked one; fill its gaps with NaN")
@@ -144,7 +144,8 @@ def column(values: Any, name: str, *, dimensions: tuple[int, ...] = (1,)) -> np.
         raise TypeError(f"{name} must be float32 or float64, got dtype {array.dtype}")
     if array.ndim not in dimensions:
         raise ValueError(f"{name} must be {shape}, got {array.ndim}-D")
-    at_least_two(array.shape[-1], name)
+    if least == 2:
+        at_least_two(array.shape[-1], name)
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         exact_integers(array, name)
     array = np.ascontiguousarray(array, dtype=np.float64)

@@ -14,11 +14,17 @@ def bandwidth(z: np.ndarray, value: Any) -> float:
     """A bandwidth in the units of the data, from a number or the name of a rule."""
     if not isinstance(value, str):
         return _checks.positive(value, "bandwidth")
-    factor, power = RULES[_checks.choice(value, "bandwidth", tuple(RULES))]
+    _checks.choice(value, "bandwidth", tuple(RULES))
     scale = float(np.abs(z).max()) or 1.0
     z = z / scale  # so that squares neither overflow nor vanish
     lower, upper = np.quantile(z, [0.25, 0.75])
-    spreads = [spread for spread in (z.std(ddof=1), (upper - lower) / 1.34) if spread > 0.0]
+    return rule(value, float(z.std(ddof=1)), float(upper - lower), z.size) * scale
+
+
+def rule(name: str, spread: float, iqr: float, n: int) -> float:
+    """The bandwidth that a rule gives for a standard deviation, an interquartile range and n values."""
+    factor, power = RULES[name]
+    spreads = [s for s in (spread, iqr / 1.34) if s > 0.0]
     if not spreads:
-        raise ValueError(f"bandwidth={value!r} needs masked values that differ; pass a number")
-    return float(factor * min(spreads) * z.size**power * scale)
+        raise ValueError(f"bandwidth={name!r} needs masked values that differ; pass a number")
+    return float(factor * min(spreads) * n**power)

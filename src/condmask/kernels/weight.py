@@ -166,7 +166,7 @@ def tail_bound(masking):
         return np.array([1.0 / decay]), np.array(
             [amplitude * exp(min(0.5 * (masking.beta / decay) ** 2, 700.0))]
         )
-    c = strip(masking) * np.linspace(0.02, 0.9, 45)[:, None]
+    c = contour(masking) * np.linspace(0.02, 0.9, 45)[:, None]
     v = np.linspace(0.0, cutoff(masking), 1500)
     w = v + 1j * c
     integrand = np.abs(smooth_symbol(masking, w) / w)
@@ -196,6 +196,11 @@ def strip(masking):
     if delta > FINE_GRID:  # rounding widens the noise and so narrows the strip; 1/12 is Sheppard's correction
         return float(first.imag) / sqrt(1.0 + delta * delta / 6.0)
     return float(first.imag) / sqrt(1.0 + delta * delta / 12.0)
+
+
+def contour(masking):
+    """How far up the inverse Fourier integral is worth moving: a wide bandwidth soon outweighs the gain."""
+    return strip(masking) if masking.beta == 0.0 else min(strip(masking), 12.0 / masking.beta)
 
 
 def cutoff(masking):

@@ -13,7 +13,7 @@ from condmask._randomness import working_key
 from condmask.schemes.draws import Law, mask_columns
 
 if TYPE_CHECKING:
-    from condmask.estimate import Estimate
+    pass
 
 NOISES = ("normal", "laplace")
 DONORS = ("sample", "permutation")
@@ -201,14 +201,12 @@ class ConditionalMasking:
         )  # fmt: skip
         return column.back(self.publish(z, column.kind)) if rows is None else self.publish(z, column.kind)
 
-    def estimate(
-        self, z: Any, *, strata: Any = None, nan_policy: str = "omit", workers: Workers = 1
-    ) -> "Estimate":
+    def estimate(self, z: Any, *, strata: Any = None, nan_policy: str = "omit", workers: Workers = 1) -> Any:
         """The analyst's view: what the masked values tell about the original ones.
 
         Parameters
         ----------
-        z : array_like or series of shape (n,), or array_like of shape (replicates, n)
+        z : array_like or series of shape (n,), array_like of shape (replicates, n), or Summary
             Masked values. With two dimensions every result carries a leading axis of replicates.
         strata : array_like of shape (n,), optional
             Strata of the records, where donors were drawn within strata. Only covariances and
@@ -220,7 +218,7 @@ class ConditionalMasking:
 
         Returns
         -------
-        Estimate
+        Estimate, or SummaryEstimate of a Summary
             Moments, distribution function, quantiles, density and correlations of the original.
 
         Examples
@@ -230,7 +228,14 @@ class ConditionalMasking:
         351.25
         """
         from condmask.estimate import Estimate
+        from condmask.summary import Summary
 
+        if isinstance(z, Summary):
+            from condmask.summary_estimate import SummaryEstimate
+
+            if z.scheme != self:
+                raise ValueError(f"z must be a Summary of the scheme {self!r}, got {z.scheme!r}")
+            return SummaryEstimate(z)
         return Estimate(self, z, strata=strata, nan_policy=nan_policy, workers=workers)
 
     @property
