@@ -30,9 +30,10 @@ CELLS, RECORDS_PER_CELL = 1 << 15, 32
 FINEST = 1 << 15
 POINTS = 4096
 FINEST_REARRANGED = 1e-8
-PARALLEL_SORT = 1 << 17  # records from which sorting in several threads pays
-# Unsorted records are summed by cells as long as all cells fit into the cache, in fixed blocks.
-SCATTERED_CELLS, SCATTERED_BLOCK = 1 << 13, 1 << 19
+MANY = 64  # probabilities
+PARALLEL = 1 << 20  # records from which threads pay
+# Records are summed in fixed blocks; unsorted ones as long as all cells fit into the cache.
+SCATTERED_CELLS, SUMMED_BLOCK = 1 << 13, 1 << 18
 
 _NONE = np.empty(0)
 _NO_STRETCH = np.empty(0, dtype=np.int64)
@@ -112,12 +113,14 @@ def smooth_curve(
         return None
     moments = np.zeros((int(spread) + 2, ORDER))
     task = partial(_scattered, z, low, 1.0 / width, len(moments))
-    for part in ordered_map(task, blocks(z.size, SCATTERED_BLOCK), workers):
+    for part in ordered_map(task, blocks(z.size, SUMMED_BLOCK), workers):
         moments += part
     layers = []
     for kernel, own, unit in zip(kernels, widths, units, strict=True):
         times = int(own / width)  # a wider cell holds a whole number of the narrowest
-        cells = lattice.cells(kernel.shape, kernel.tol, times * width / unit)
+        # the widest are made once for all bandwidths
+        given = None if own == width else times * width / unit
+        cells = lattice.cells(kernel.shape, kernel.tol, given)
         layers.append(_of_moments(z, kernel, cells, lattice.coarser(moments, times), times * width, low))
     return _EMPTY._replace(values=z, n=z.size, smooth=layers[0], step=kernels[1].weight, steps=layers[1])
 
@@ -127,7 +130,9 @@ def values(curve: Curve, x: np.ndarray, workers: Workers = 1) -> np.ndarray:
     ascending = x.size < 2 or bool((x[1:] >= x[:-1]).all())
     order = slice(None) if ascending else np.argsort(x)
     found = np.empty(x.size)
-    parts = ordered_map(partial(_values, curve, x[order]), blocks(x.size, POINTS), workers)
+    parts = ordered_map(
+        partial(_values, curve, x[order]), blocks(x.size, POINTS), workers if x.size > POINTS else 1
+    )
     found[order] = np.concatenate([*parts, _NONE])
     return found
 
@@ -150,7 +155,10 @@ def quantiles(
     if curve.half > 0.0:
         ends, resolution = (float(np.floor(ends[0])), float(np.ceil(ends[1]))), 1.0
     task = partial(_crossing, curve, tol * curve.n, *ends, reach, resolution, crossing == "rearranged")
-    return np.array(list(ordered_map(task, (q - tol).tolist(), workers))) + 0.0  # zero has no sign
+    few = isinstance(workers, int) and q.size < MANY  # threads take as long to start
+    return (
+        np.array(list(ordered_map(task, (q - tol).tolist(), 1 if few else workers))) + 0.0
+    )  # zero has no sign
 
 
 def monotone_values(
@@ -169,7 +177,7 @@ def monotone_values(
 
 def ascending(z: np.ndarray, workers: Workers = 1) -> np.ndarray:
     """A sorted copy; with two threads or more, each sorts the values on one side of the median."""
-    if not isinstance(workers, int) or workers == 1 or z.size < PARALLEL_SORT:
+    if not isinstance(workers, int) or workers == 1 or z.size < PARALLEL:
         return np.sort(z)
     pivot = float(np.median(z[:: z.size // 1024]))
     rows = blocks(z.size, -(-z.size // 2))
@@ -315,7 +323,8 @@ def _moments(z: np.ndarray, start: int, stop: int, per_width: float, workers: Wo
     origin = z[start]
     total = np.zeros((int((z[stop - 1] - origin) * per_width) + 3, ORDER))
     task = partial(_block_moments, z, start, origin, per_width)
-    for first, part in ordered_map(task, blocks(stop - start), workers):
+    many = 1 if isinstance(workers, int) and stop - start < PARALLEL else workers
+    for first, part in ordered_map(task, blocks(stop - start, SUMMED_BLOCK), many):
         total[first : first + len(part)] += part
     return total[1:-1]
 

@@ -8,8 +8,16 @@ series
     K term by term for normal noise: Theorems 2.2 and 2.3.
 interpolant
     K as a certified table, and sums over it.
+lattice
+    Sums of a smooth kernel over all records in one pass, by cells.
+exponentials
+    T_1 under Laplace noise, by recursion.
+curve
+    The estimated distribution function as a curve that is cheap at any x.
 quantile
-    Quantiles by bisection.
+    Where that curve crosses a probability.
+cells
+    The same sums from mergeable cells alone.
 moments
     Powers about a centre, and the recursion of Theorem 2.1.
 
@@ -26,6 +34,28 @@ The estimate of P(X <= 0) from three masked values, with the table of K:
 0.269306
 """
 
-from condmask.kernels import interpolant, masking, moments, quantile, series, weight
+from condmask.kernels import (
+    cells,
+    curve,
+    exponentials,
+    interpolant,
+    lattice,
+    masking,
+    moments,
+    quantile,
+    series,
+    weight,
+)
 
-__all__ = ["interpolant", "masking", "moments", "quantile", "series", "weight"]
+__all__ = [
+    "cells",
+    "curve",
+    "exponentials",
+    "interpolant",
+    "lattice",
+    "masking",
+    "moments",
+    "quantile",
+    "series",
+    "weight",
+]

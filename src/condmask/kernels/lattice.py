@@ -74,7 +74,7 @@ class Cells(NamedTuple):
 @lru_cache(maxsize=64)
 def widest(shape, tol):
     """The h at which the error bound of the expansions equals half of `tol`, from below."""
-    w = (np.arange(500) + 0.5) * (_cutoff(shape) / 500)
+    w = (np.arange(256) + 0.5) * (_cutoff(shape) / 256)
     size = np.abs(_transform(shape, w)) * (w[1] - w[0]) / pi
 
     def bound(h):
@@ -82,7 +82,7 @@ def widest(shape, tol):
         return float(np.sum(size * (2.0 * r + r * r))) * 1.05
 
     low, high = 0.0, 64.0 / _cutoff(shape)
-    for _ in range(32):
+    for _ in range(24):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if bound(middle) <= 0.5 * tol else (low, middle)
     return low
@@ -116,14 +116,11 @@ def derivatives(shape, width, reach, orders):
     lag = np.arange(reach + 1)
     turn = np.exp(1j * pi * lag / size)
     base = 1 if shape.density else 0
-    found = np.empty((orders, reach + 1))
-    for q in range(orders):
-        amplitude = spectrum * (w * width) ** q
-        folded = np.zeros(-(-w.size // size) * size)
-        folded[: w.size] = amplitude
-        wave = turn * np.fft.ifft(folded.reshape(-1, size).sum(axis=0))[: reach + 1] * size
-        found[q] = (1j ** ((q + base) % 4) * wave).imag
-    return found
+    q = np.arange(orders)[:, None]
+    folded = np.zeros((orders, -(-w.size // size) * size))
+    folded[:, : w.size] = spectrum * (w * width) ** q
+    waves = np.fft.ifft(folded.reshape(orders, -1, size).sum(axis=1), norm="forward")[:, : reach + 1] * turn
+    return np.ascontiguousarray((np.array([1, 1j, -1, -1j])[(q + base) % 4] * waves).imag)
 
 
 @lru_cache(maxsize=64)
@@ -238,23 +235,22 @@ def local_polynomials(moments, lattice, density, limit):
     sources, reach = len(moments), lattice.reach
     targets = sources + 2 * reach
     size = next_fast_len(targets + sources, real=True)
-    spectra = np.fft.rfft(moments * (np.where(np.arange(ORDER) % 2, -1.0, 1.0) / _FACTORIALS), size, axis=0)
+    signs = np.where(np.arange(ORDER) % 2, -1.0, 1.0)
+    spectra = np.fft.rfft(np.ascontiguousarray((moments * (signs / _FACTORIALS)).T), size)
     lag = np.arange(reach + 1)
-    waves = np.empty((2 * ORDER - 1, size // 2 + 1), dtype=np.complex128)
-    for q, values in enumerate(lattice.derivatives):
-        response = np.zeros(size)
-        sign = 1.0 if (q + density) % 2 else -1.0  # a half-weight is odd, a density even
-        response[reach - lag] = sign * values
-        response[reach + lag] = values
-        if q == 0:
-            response[: 2 * reach + 1] += 0.5 * limit
-            response[2 * reach + 1 : targets] = limit
-        waves[q] = np.fft.rfft(response)
-    coefficients = np.empty((targets, ORDER))
-    for order in range(ORDER):
-        product = np.einsum("mk,km->k", waves[order : order + ORDER], spectra)
-        coefficients[:, order] = np.fft.irfft(product, size)[:targets] / _FACTORIALS[order]
-    return coefficients
+    q = np.arange(2 * ORDER - 1)[:, None]
+    response = np.zeros((2 * ORDER - 1, size))
+    # a half-weight is odd, a density even
+    response[:, reach - lag] = np.where((q + density) % 2, 1.0, -1.0) * lattice.derivatives
+    response[:, reach + lag] = lattice.derivatives
+    response[0, : 2 * reach + 1] += 0.5 * limit
+    response[0, 2 * reach + 1 : targets] = limit
+    waves = np.fft.rfft(response)
+    del response
+    products = np.array(
+        [np.einsum("mk,mk->k", waves[order : order + ORDER], spectra) for order in range(ORDER)]
+    )
+    return np.ascontiguousarray(np.fft.irfft(products, size)[:, :targets].T / _FACTORIALS)
 
 
 @kernel
@@ -370,8 +366,8 @@ def _cutoff(shape):
 def _reach(shape, tol, spread):
     """Beyond this distance g, and its Taylor shifts by up to `spread`, are constant to `tol`."""
     strip = 12.0 if shape.masking is None else weight.contour(shape.masking)
-    c = strip * np.linspace(0.1, 0.9, 9)[:, None]
-    v = np.sinh(np.linspace(0.0, np.arcsinh(50.0 * _cutoff(shape)), 400)) / 50.0  # dense near the pole of 1/w
+    c = strip * np.linspace(0.15, 0.9, 6)[:, None]
+    v = np.sinh(np.linspace(0.0, np.arcsinh(50.0 * _cutoff(shape)), 240)) / 50.0  # dense near the pole of 1/w
     w = v + 1j * c
     size = np.abs(_transform(shape, w)) * np.exp(spread * np.abs(w))
     amplitude = 1.1 / pi * np.trapezoid(size, v, axis=1)

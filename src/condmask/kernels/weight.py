@@ -16,6 +16,7 @@ taken half a step to the right of the grid point, where it is exact (docs/theory
 Error (tests/test_kernels_weight.py): below 4e-15/p for the integral, 4e-16/p for the closed forms.
 """
 
+from functools import lru_cache
 from math import comb, exp, log, pi, sqrt
 from typing import NamedTuple
 
@@ -166,13 +167,15 @@ def tail_bound(masking):
         return np.array([1.0 / decay]), np.array(
             [amplitude * exp(min(0.5 * (masking.beta / decay) ** 2, 700.0))]
         )
-    c = contour(masking) * np.linspace(0.02, 0.9, 45)[:, None]
-    v = np.linspace(0.0, cutoff(masking), 1500)
+    c = contour(masking) * np.linspace(0.05, 0.9, 18)[:, None]
+    # dense near the pole of 1/w
+    v = np.sinh(np.linspace(0.0, np.arcsinh(50.0 * cutoff(masking)), 500)) / 50.0
     w = v + 1j * c
     integrand = np.abs(smooth_symbol(masking, w) / w)
     return c[:, 0], 1.1 / pi * np.trapezoid(integrand, v, axis=1)
 
 
+@lru_cache(maxsize=256)
 def reach(masking, tol):
     """Beyond this distance from 0, K differs from 0 or 1 by less than `tol`."""
     if is_discrete(masking):
