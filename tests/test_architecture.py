@@ -18,7 +18,7 @@ LADDER = [  # a module imports from its own row or from one below it
     {"cli", "dask", "plot", "paper", "demo"},
     {"study", "files", "planning"},
     {"schemes", "summary", "summary_estimate", "inference", "risk"},
-    {"estimate", "populations"},
+    {"estimate", "noise_estimate", "populations"},
     {"sample", "covariance", "frames", "arrow_files", "csv_files", "publishing"},
     {"bandwidth", "curves", "engines", "powers"},
     {"kernels"},

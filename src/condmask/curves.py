@@ -125,6 +125,15 @@ def smooth_curve(
     return _EMPTY._replace(values=z, n=z.size, smooth=layers[0], step=kernels[1].weight, steps=layers[1])
 
 
+def boosted(z: np.ndarray, width: float, boost: float, tol: float) -> Curve:
+    """H - boost width^2 h' of sorted z by a normal kernel of that width: the law before Laplace noise."""
+    shape = Shape(None, boost=boost)
+    table = partial(interpolant.normal_table, tol, False, boost)
+    rise, bend = lattice.steepness(shape, tol)
+    layer = _layer(z, width, Kernel(shape, 1.0, 1.0, 1.0, tol, table), 1)
+    return _EMPTY._replace(values=z, n=z.size, smooth=layer, scale=width, rise=rise, bend=bend)
+
+
 def values(curve: Curve, x: np.ndarray, workers: Workers = 1) -> np.ndarray:
     """T at any x; the density times sigma where the curve is one."""
     ascending = x.size < 2 or bool((x[1:] >= x[:-1]).all())

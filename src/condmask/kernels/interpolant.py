@@ -11,7 +11,7 @@ reach through a shifted contour. The sum of both stays below ``tol``.
 """
 
 from functools import lru_cache
-from math import factorial, pi, sqrt
+from math import factorial, log1p, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -81,12 +81,22 @@ def smooth_table(masking, tol, density=False):
 
 
 @lru_cache(maxsize=64)
-def normal_table(tol, density=False):
-    """The same of the normal distribution function less one half, or of its density, in its own units."""
+def normal_table(tol, density=False, boost=0.0):
+    """The same of the normal distribution function less one half, or of its density, in its own units.
+
+    `boost` (of the distribution function) takes that multiple of its second derivative from it.
+    """
     # |He_n(x)| exp(-x^2/2) <= 1.09 sqrt(n!) (Cramer), n the order of the derivative of the density
-    bound = 1.09 * sqrt(factorial(DEGREE + density)) / sqrt(2.0 * pi)
-    end = weight.SATURATION
-    sample = weight.normal_density if density else weight.normal_half_weight
+    order = DEGREE + density
+    bound = 1.09 * (sqrt(factorial(order)) + boost * sqrt(factorial(order + 2))) / sqrt(2.0 * pi)
+    end = weight.SATURATION + 0.25 * log1p(boost)
+    if density:
+        sample = weight.normal_density
+    else:
+
+        def sample(v):
+            return weight.normal_half_weight(v) + boost * v * weight.normal_density(v)
+
     return _tabulate(sample, 0.0, end, 0.0, bound, 0.5 * tol, (0.0, 1.0) if density else (0.5, -1.0))
 
 

@@ -56,11 +56,13 @@ class Layer(NamedTuple):
 class Shape(NamedTuple):
     """A smooth kernel: the smooth part of K or K' of a masking, or (masking None) the normal law's own.
 
-    Lengths are in units of sigma, of the bandwidth for the normal law.
+    Lengths are in units of sigma, of the bandwidth for the normal law. `boost` times the second derivative
+    of the normal law is taken from it, which undoes Laplace noise.
     """
 
     masking: weight.Masking | None
     density: bool = False
+    boost: float = 0.0
 
 
 class Cells(NamedTuple):
@@ -133,6 +135,21 @@ def steepness(shape: Shape, tol: float) -> tuple[float, float]:
     steepest = float(slope.max() + np.abs(bend).max() / 256.0)
     most_bent = float(np.abs(bend).max() + np.abs(change).max() / 256.0)
     return max(0.0, steepest) / width, most_bent / width**2
+
+
+def waves(shape, width, reach, orders):
+    """The same before they are summed: a bandwidth b damps the term at w by exp(-b^2 w^2 / 2).
+
+    Returns the terms, of shape (orders, reach + 1, nodes), and -w^2 / 2.
+    """
+    far = width * reach + _reach(shape, 1e-17, 0.0) + 1.0
+    step = 2.0 * pi / far
+    w = (np.arange(int(_cutoff(shape) / step) + 2) + 0.5) * step
+    phase = np.exp(1j * w * (np.arange(reach + 1) * width)[:, None])
+    q = np.arange(orders)[:, None, None]
+    turn = np.array([1, 1j, -1, -1j])[(q + int(shape.density)) % 4]
+    terms = (turn * phase).imag * (_transform(shape, w) * (step / pi)) * (w * width) ** q
+    return np.ascontiguousarray(terms), -0.5 * w * w
 
 
 @kernel(fastmath=SAFE_MATH)
@@ -355,12 +372,17 @@ def add_layer(x, z, weight, layer, out):
 
 def _transform(shape, w):
     """s(w): of g' where g is a half-weight, so it is divided by w, of g itself where it is a density."""
-    spectrum = np.exp(-0.5 * w * w) if shape.masking is None else weight.smooth_symbol(shape.masking, w)
+    if shape.masking is None:
+        spectrum = np.exp(-0.5 * w * w) * (1.0 + shape.boost * w * w)
+    else:
+        spectrum = weight.smooth_symbol(shape.masking, w)
     return spectrum if shape.density else spectrum / w
 
 
 def _cutoff(shape):
-    return weight.SATURATION if shape.masking is None else weight.cutoff(shape.masking)
+    if shape.masking is None:
+        return weight.SATURATION + 0.25 * np.log1p(shape.boost)
+    return weight.cutoff(shape.masking)
 
 
 def _reach(shape, tol, spread):

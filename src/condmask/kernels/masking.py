@@ -74,3 +74,28 @@ def place(x, swapped, donors, kept, noise, start, z):
         z[swapped[k]] = x[donor] if donor >= 0 else np.nan
     for k in range(kept.size):
         z[kept[k]] = x[start + kept[k]] + noise[k]
+
+
+@kernel
+def swap_ranks(x, order, window, chance, z):
+    """Exchange the values of records at most `window` ranks apart; chance[i] in [0, 1) draws i's partner."""
+    n = x.size
+    free = np.ones(n, dtype=np.bool_)
+    z[:] = x
+    for i in range(n):
+        if not free[i]:
+            continue
+        last = min(i + window, n - 1)
+        count = 0
+        for j in range(i + 1, last + 1):
+            count += free[j]
+        if count == 0:
+            continue
+        wanted = np.int64(chance[i] * count)
+        for j in range(i + 1, last + 1):
+            if free[j]:
+                if wanted == 0:
+                    z[order[i]], z[order[j]] = x[order[j]], x[order[i]]
+                    free[i] = free[j] = False
+                    break
+                wanted -= 1

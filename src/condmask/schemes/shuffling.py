@@ -1,0 +1,64 @@
+"""Data shuffling (Muralidhar and Sarathy, 2006): values redistributed by simulated conditional ranks."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from condmask import _checks, frames
+from condmask._randomness import working_key
+
+
+@dataclass(frozen=True)
+class DataShuffling:
+    """Reorder the values so that they keep their rank correlation with columns that are not masked.
+
+    Both are turned into normal scores; scores of the sensitive column are simulated given those of the
+    others, under a normal copula; the true values are then put in the order of the simulated ones.
+    """
+
+    def mask(self, x: Any, *, given: Any, rng: Any = None) -> Any:
+        """Shuffle a column without missing values.
+
+        Parameters
+        ----------
+        x : array_like or series of shape (n,)
+        given : array_like of shape (n,) or (n, columns)
+            What is published unmasked beside it.
+        rng : as for `ConditionalMasking.mask`
+
+        Returns
+        -------
+        same container as `x`
+        """
+        column = frames.column(x, "x")
+        _checks.present(column.array, "x", "raise")
+        others = np.atleast_2d(np.asarray(given, dtype=np.float64).T)
+        _checks.same_length(others[0], "given", column.array.size, "x")
+        key = working_key(_checks.rng(rng), [column.array])
+        return column.back(self.mask_rows(column.array[None], key.stream(0, 2), others[:, None])[0])
+
+    def mask_rows(self, x: np.ndarray, stream: np.random.Generator, *given: np.ndarray) -> np.ndarray:
+        """Every row of x, masked on its own; `given` as (columns, rows, n)."""
+        z = np.empty_like(x)
+        for row in range(len(x)):
+            others = np.array([_scores(column[row]) for column in given[0]])
+            own = _scores(x[row])
+            weights = np.linalg.lstsq(others.T, own, rcond=None)[0]
+            fitted = weights @ others
+            spread = np.sqrt(max(0.0, 1.0 - np.var(fitted) / np.var(own)))
+            simulated = fitted + spread * np.std(own) * stream.standard_normal(own.size)
+            z[row, np.argsort(simulated, kind="stable")] = np.sort(x[row])
+        return z
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is published, ready for JSON."""
+        return {"method": "shuffling"}
+
+
+def _scores(values: np.ndarray) -> np.ndarray:
+    """Normal scores of the ranks."""
+    ranks = np.empty(values.size)
+    ranks[np.argsort(values, kind="stable")] = np.arange(1, values.size + 1)
+    return np.asarray(ndtri(ranks / (values.size + 1)))

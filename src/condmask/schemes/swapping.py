@@ -1,0 +1,72 @@
+"""Data swapping and rank swapping: every value is another record's true value."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from condmask import _checks, frames
+from condmask._randomness import working_key
+from condmask.kernels.masking import swap_ranks
+
+
+@dataclass(frozen=True)
+class DataSwapping:
+    """Put the values in random order: margins stay, all correlations are lost."""
+
+    def mask(self, x: Any, *, rng: Any = None) -> Any:
+        """Permute a column at random. Same container out as in; missing values move like others."""
+        column = frames.column(x, "x")
+        key = working_key(_checks.rng(rng), [column.array])
+        return column.back(self.mask_rows(column.array[None], key.stream(0, 1))[0])
+
+    def mask_rows(self, x: np.ndarray, stream: np.random.Generator) -> np.ndarray:
+        """Every row of x, masked on its own."""
+        return stream.permuted(x, axis=1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is published, ready for JSON."""
+        return {"method": "swapping"}
+
+
+@dataclass(frozen=True, init=False)
+class RankSwapping:
+    """Exchange values between records of near rank (Moore, 1996).
+
+    From the smallest up, a record that was not yet exchanged takes a partner at random among the next
+    records in rank, within `percent` of n, that were not either.
+
+    Parameters
+    ----------
+    percent : float
+        Width of the window, 0 < percent <= 100.
+    """
+
+    percent: float
+
+    def __init__(self, percent: float) -> None:
+        value = _checks.positive(percent, "percent")
+        if value > 100.0:
+            raise ValueError(f"percent must be at most 100, got {percent!r}")
+        object.__setattr__(self, "percent", value)
+
+    def mask(self, x: Any, *, rng: Any = None) -> Any:
+        """Swap the ranks of a column without missing values. Same container out as in."""
+        column = frames.column(x, "x")
+        _checks.present(column.array, "x", "raise")
+        key = working_key(_checks.rng(rng), [column.array])
+        return column.back(self.mask_rows(column.array[None], key.stream(0, 1))[0])
+
+    def mask_rows(self, x: np.ndarray, stream: np.random.Generator) -> np.ndarray:
+        """Every row of x, masked on its own."""
+        window = max(1, int(self.percent / 100.0 * x.shape[1]))
+        order = np.argsort(x, axis=1, kind="stable")
+        chance = stream.random(x.shape)
+        z = np.empty_like(x)
+        for row in range(len(x)):
+            swap_ranks(x[row], order[row], window, chance[row], z[row])
+        return z
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is published, ready for JSON."""
+        return {"method": "rank swapping", "percent": self.percent}
