@@ -16,9 +16,9 @@ SOURCE = Path(condmask.__file__).parent
 TESTS = Path(__file__).parent
 LADDER = [  # a module imports from its own row or from one below it
     {"cli", "dask", "plot", "paper", "demo"},
-    {"study", "files", "planning"},
-    {"schemes", "summary", "summary_estimate", "inference", "risk"},
-    {"estimate", "noise_estimate", "populations"},
+    {"study", "study_result", "files", "planning"},
+    {"schemes", "summary", "summary_estimate", "inference"},
+    {"estimate", "noise_estimate", "populations", "risk"},
     {"sample", "covariance", "frames", "arrow_files", "csv_files", "publishing"},
     {"bandwidth", "curves", "engines", "powers"},
     {"kernels"},

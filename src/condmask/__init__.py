@@ -8,9 +8,16 @@ if TYPE_CHECKING:
     from condmask._randomness import Key
     from condmask.estimate import Estimate
     from condmask.files import mask_file, read_column, read_release, read_schemes, read_summary
+    from condmask.noise_estimate import NoiseEstimate
+    from condmask.populations import NormalCopula, Resampled, paper_population
     from condmask.publishing import FileError
     from condmask.schemes.conditional import ConditionalMasking, ReleaseWarning
     from condmask.schemes.joint import MaskedTable, mask_table
+    from condmask.schemes.noise import AdditiveNoise
+    from condmask.schemes.shuffling import DataShuffling
+    from condmask.schemes.swapping import DataSwapping, RankSwapping
+    from condmask.study import StudyWarning, simulate
+    from condmask.study_result import StudyResult
     from condmask.summary import Summary
     from condmask.summary_estimate import SummaryEstimate
 
@@ -24,6 +31,17 @@ _HOMES = {
     "Key": "condmask._randomness",
     "MaskedTable": "condmask.schemes.joint",
     "ReleaseWarning": "condmask.schemes.conditional",
+    "AdditiveNoise": "condmask.schemes.noise",
+    "DataSwapping": "condmask.schemes.swapping",
+    "RankSwapping": "condmask.schemes.swapping",
+    "DataShuffling": "condmask.schemes.shuffling",
+    "NoiseEstimate": "condmask.noise_estimate",
+    "NormalCopula": "condmask.populations",
+    "Resampled": "condmask.populations",
+    "paper_population": "condmask.populations",
+    "simulate": "condmask.study",
+    "StudyResult": "condmask.study_result",
+    "StudyWarning": "condmask.study",
     "Summary": "condmask.summary",
     "SummaryEstimate": "condmask.summary_estimate",
     "kernels": "condmask.kernels",
@@ -37,6 +55,10 @@ _HOMES = {
 
 __all__ = [  # noqa: RUF022 (grouped by use)
     "ConditionalMasking",
+    "AdditiveNoise",
+    "DataSwapping",
+    "RankSwapping",
+    "DataShuffling",
     "mask_table",
     "MaskedTable",
     "mask_file",
@@ -48,6 +70,13 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "Estimate",
     "Summary",
     "SummaryEstimate",
+    "NoiseEstimate",
+    "simulate",
+    "StudyResult",
+    "StudyWarning",
+    "NormalCopula",
+    "Resampled",
+    "paper_population",
     "Key",
     "ReleaseWarning",
     "kernels",

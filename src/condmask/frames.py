@@ -57,6 +57,13 @@ def column(values: Any, name: str, *, dimensions: tuple[int, ...] = (1,), least:
     return Column(_checks.column(array, name), series.name, kind, back)
 
 
+def data_frame(columns: dict[str, list[Any]]) -> Any:
+    """A pandas data frame."""
+    import narwhals as nw
+
+    return nw.from_dict(columns, backend="pandas").to_native()
+
+
 def labels(values: Any) -> np.ndarray:
     """Stratum labels or another column, as an array; what is missing becomes NaN or None."""
     return np.asarray(values)

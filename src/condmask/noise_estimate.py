@@ -12,6 +12,8 @@ import numpy as np
 from condmask import _checks, curves, frames
 from condmask.bandwidth import bandwidth as rule_of_thumb
 from condmask.covariance import joint_covariance
+from condmask.kernels.moments import shift
+from condmask.powers import Law, original_moments
 
 
 class NoiseEstimate:
@@ -48,6 +50,12 @@ class NoiseEstimate:
         """Standard deviation of the original; NaN where the variance is estimated negative."""
         variance = self.variance()
         return float(np.sqrt(variance)) if variance >= 0.0 else float("nan")
+
+    def moment(self, order: int) -> float:
+        """Raw moment of the original: Theorem 2.1 with nothing swapped."""
+        law = Law(0.0, self._noise, self._sigma, 0.0)
+        center, scale, about = original_moments(self._z, _checks.whole(order, "order", least=1), law)
+        return float(shift(about, center / scale)[order] * scale**order)
 
     def covariance(self, other: Any) -> float:
         """Covariance with a column that was not masked: noise leaves it as it is."""

@@ -71,7 +71,7 @@ def _cells(shape, tol):
 
 @kernel
 def stencil(derivatives, limit):
-    """matrix[l, (R - k) * ORDER + m] = (-1)^m h^(l+m) g^(l+m)(k h) / (l! m!), k = R .. -R; g is odd plus limit/2."""
+    """matrix[l, (R - k) ORDER + m] = (-1)^m h^(l+m) g^(l+m)(k h) / (l! m!), k = R .. -R; g odd plus limit/2."""
     reach = derivatives.shape[1] - 1
     matrix = np.empty((ORDER, (2 * reach + 1) * ORDER))
     factorial = np.ones(ORDER)
@@ -155,7 +155,7 @@ def _percentile(z, q):
 
 @kernel
 def conditional_quantiles(rows, q, plan, sharp, smoothed):
-    """Crossings of T_1 (sharp) and of T_b (smoothed) at q for every sorted row; NaN where a row is too wide."""
+    """Crossings of T_1 (sharp) and T_b (smoothed) at q for every sorted row; NaN where a row is too wide."""
     table = plan.table
     none, no_index = np.empty(0), np.empty(0, dtype=np.int64)
     smooth_limit, sigma = 1.0 - 1.0 / plan.p, plan.sigma
@@ -169,14 +169,42 @@ def conditional_quantiles(rows, q, plan, sharp, smoothed):
         reach = plan.smooth.reach
         own = _layer(z, plan.smooth.width * sigma, reach, plan.smooth.matrix, smooth_limit, table)
         curve = Curve(
-            z, no_index, z.size, 1.0 / plan.p, 0.0, own, own, sigma, plan.rise, plan.bend, 1.0, 0.0, none, none, 0.0
+            z,
+            no_index,
+            z.size,
+            1.0 / plan.p,
+            0.0,
+            own,
+            own,
+            sigma,
+            plan.rise,
+            plan.bend,
+            1.0,
+            0.0,
+            none,
+            none,
+            0.0,
         )
         _search_all(curve, q, plan.slack, own.reach, sigma, sharp[row])
         damped = stencil(_damped(plan.waves, plan.damping, width / sigma), smooth_limit)
         own = _layer(z, plan.smooth.width * sigma, reach, damped, smooth_limit, table)
         steps = _layer(z, plan.normal.width * width, plan.normal.reach, plan.normal.matrix, 1.0, table)
         curve = Curve(
-            z, no_index, z.size, 0.0, 1.0 / plan.p, steps, own, sigma, plan.rise, plan.bend, 1.0, 0.0, none, none, 0.0
+            z,
+            no_index,
+            z.size,
+            0.0,
+            1.0 / plan.p,
+            steps,
+            own,
+            sigma,
+            plan.rise,
+            plan.bend,
+            1.0,
+            0.0,
+            none,
+            none,
+            0.0,
         )
         _search_all(curve, q, plan.slack, max(own.reach, steps.reach), sigma, smoothed[row])
 
@@ -197,9 +225,7 @@ def noisy_quantiles(rows, q, plan, scale, out):
         own = _layer(z, plan.normal.width * width, plan.normal.reach, matrix, 1.0, table)
         # the slope of Phi + boost v phi is at most (1 + boost) phi(0), its second derivative (1 + 3 boost) / 4
         rise, bend = 0.4 * (1.0 + boost), 0.25 * (1.0 + 3.0 * boost)
-        curve = Curve(
-            z, no_index, z.size, 0.0, 0.0, own, own, width, rise, bend, 1.0, 0.0, none, none, 0.0
-        )
+        curve = Curve(z, no_index, z.size, 0.0, 0.0, own, own, width, rise, bend, 1.0, 0.0, none, none, 0.0)
         _search_all(curve, q, plan.slack, own.reach, width, out[row])
 
 

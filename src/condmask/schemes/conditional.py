@@ -10,6 +10,8 @@ from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._pools import Coded, Pools, codes, make_pools
 from condmask._randomness import working_key
+from condmask.kernels.weight import rounded_noise_moments
+from condmask.risk import interval_risk, mean_squared_error
 from condmask.schemes.draws import Law, mask_columns
 
 if TYPE_CHECKING:
@@ -237,6 +239,56 @@ class ConditionalMasking:
                 raise ValueError(f"z must be a Summary of the scheme {self!r}, got {z.scheme!r}")
             return SummaryEstimate(z)
         return Estimate(self, z, strata=strata, nan_policy=nan_policy, workers=workers)
+
+    def risk(self, x: Any, d: Any) -> Any:
+        """The chance that a masked value lies within d of its record's true one, averaged over a file.
+
+        Parameters
+        ----------
+        x : array_like of shape (n,)
+            Original values, of one stratum where donors are drawn within strata.
+        d : float or array_like
+            Distances, in the units of the data.
+
+        Returns
+        -------
+        float or ndarray of the shape of `d`
+            p times the share of pairs of records within d plus 1 - p times P(abs(Y) < d), exactly.
+        """
+        distances = _checks.reals(d, "d")
+        found = interval_risk(frames.column(x, "x").array, distances.ravel(), self)
+        return found.reshape(distances.shape) if distances.shape else float(found[0])
+
+    def mse(self, x: Any) -> float:
+        """Mean squared error of masked values as guesses of the true ones: 2 p S^2 + (1 - p) Var Y."""
+        return mean_squared_error(frames.column(x, "x").array, self)
+
+    @property
+    def noise_variance(self) -> float:
+        """Variance of the noise as it is added."""
+        step = 0.0 if self.decimals is None else 10.0**-self.decimals
+        return float(rounded_noise_moments(self.noise, step / self.sigma, 2)[2] * self.sigma**2)
+
+    def mask_rows(self, x: np.ndarray, stream: np.random.Generator) -> np.ndarray:
+        """Every row of x, masked on its own, without strata: for studies, whose randomness is no secret."""
+        rows, n = x.shape
+        swapped = stream.random(x.shape) < self.p
+        donor = stream.integers(0, n - 1, x.shape)
+        donor += donor >= np.arange(n)
+        taken = np.take_along_axis(x, donor, axis=1)
+        if self.donors == "permutation":
+            order = np.argsort(stream.random(x.shape), axis=1)
+            for row in range(rows):
+                cycle = order[row][swapped[row, order[row]]]
+                if cycle.size > 1:
+                    taken[row, cycle] = x[row, np.roll(cycle, -1)]
+        if self.noise == "normal":
+            noise = self.sigma * stream.standard_normal(x.shape)
+        else:
+            noise = stream.laplace(0.0, self.sigma / np.sqrt(2.0), x.shape)
+        if self.decimals is not None:
+            noise = np.round(noise, self.decimals)
+        return np.where(swapped, taken, x + noise)
 
     @property
     def law(self) -> Law:

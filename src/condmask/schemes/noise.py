@@ -8,6 +8,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._randomness import working_key
 from condmask.noise_estimate import NoiseEstimate
+from condmask.risk import noise_within
 
 NOISES = ("laplace", "normal")
 
@@ -43,6 +44,16 @@ class AdditiveNoise:
         if self.noise == "normal":
             return x + self.sigma * stream.standard_normal(x.shape)
         return x + stream.laplace(0.0, self.sigma / np.sqrt(2.0), x.shape)
+
+    def risk(self, x: Any, d: Any) -> Any:
+        """P(abs(Y) < d): the chance that a masked value lies within d of the true one."""
+        distances = _checks.reals(d, "d")
+        found = noise_within(distances.ravel(), self)
+        return found.reshape(distances.shape) if distances.shape else float(found[0])
+
+    def mse(self, x: Any) -> float:
+        """Mean squared error of masked values as guesses of the true ones: Var Y."""
+        return self.sigma**2
 
     def estimate(self, z: Any) -> NoiseEstimate:
         """The analyst's view of noisy values."""

@@ -1,0 +1,38 @@
+"""Figures, with matplotlib."""
+
+import os
+from typing import Any
+
+import matplotlib
+
+QUANTILE = "quantile "
+
+
+def bias_and_rmse(rows: list[dict[str, Any]], path: str | os.PathLike[str] | None = None) -> Any:
+    """Bias and RMSE of quantiles with bars of two standard errors; written to `path` where one is given."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.0, 4.0), layout="constrained")
+    panels = figure.subplots(1, 2)
+    estimators = dict.fromkeys((row["scheme"], row["estimator"]) for row in rows if "bias" in row)
+    for scheme, estimator in estimators:
+        own = [
+            row
+            for row in rows
+            if (row["scheme"], row["estimator"]) == (scheme, estimator)
+            and row["statistic"].startswith(QUANTILE)
+        ]
+        q = [float(row["statistic"].removeprefix(QUANTILE)) for row in own]
+        for panel, what in zip(panels, ("bias", "rmse"), strict=True):
+            panel.errorbar(
+                q, [row[what] for row in own], [2.0 * row[f"{what}_se"] for row in own],
+                label=f"{scheme}, {estimator}", marker="o", markersize=3, linewidth=1, capsize=2,
+            )  # fmt: skip
+    for panel, what in zip(panels, ("Bias", "RMSE"), strict=True):
+        panel.set(xlabel="probability", ylabel=f"{what} of the quantile")
+        panel.axhline(0.0, color="0.7", linewidth=0.8, zorder=0)
+    panels[0].legend(fontsize="small")
+    if path is not None:
+        with matplotlib.rc_context({"svg.hashsalt": "condmask"}):
+            figure.savefig(path, dpi=150)
+    return figure

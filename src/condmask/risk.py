@@ -1,0 +1,45 @@
+"""What an attacker learns about a record from its masked value: closed forms, given the original file."""
+
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from condmask.kernels.weight import rounded_noise_moments
+
+
+def interval_risk(x: np.ndarray, d: np.ndarray, scheme: Any) -> np.ndarray:
+    """P(|Z_i - X_i| < d), averaged over the records of a file masked by eq. (1) or by added noise."""
+    near = noise_within(d, scheme)
+    p = getattr(scheme, "p", 0.0)
+    if p == 0.0:
+        return near
+    ordered = np.sort(x)
+    n = ordered.size
+    pairs = [
+        np.sum(
+            np.searchsorted(ordered, ordered + one, "left") - np.searchsorted(ordered, ordered - one, "right")
+        )
+        for one in d
+    ]
+    # a record is within any distance of itself, but never its own donor
+    return p * (np.array(pairs) - n) / (n * (n - 1.0)) + (1.0 - p) * near
+
+
+def noise_within(d: np.ndarray, scheme: Any) -> np.ndarray:
+    """P(|Y| < d) for the (unrounded) noise of a scheme."""
+    u = d / scheme.sigma
+    if scheme.noise == "normal":
+        return np.asarray(ndtr(u) - ndtr(-u))
+    return np.asarray(-np.expm1(-u * np.sqrt(2.0)))
+
+
+def mean_squared_error(x: np.ndarray, scheme: Any) -> float:
+    """E (Z_i - X_i)^2 given the file, averaged over its records: 2 p S_X^2 + (1 - p) Var Y, S^2 with n - 1.
+
+    The paper's factor n / (n - 1) is wrong.
+    """
+    p = getattr(scheme, "p", 0.0)
+    step = 0.0 if getattr(scheme, "decimals", None) is None else 10.0**-scheme.decimals
+    noise = rounded_noise_moments(scheme.noise, step / scheme.sigma, 2)[2] * scheme.sigma**2
+    return float(2.0 * p * np.var(x, ddof=1) + (1.0 - p) * noise)
