@@ -15,8 +15,8 @@ import condmask
 SOURCE = Path(condmask.__file__).parent
 TESTS = Path(__file__).parent
 LADDER = [  # a module imports from its own row or from one below it
-    {"cli", "dask", "plot", "paper", "demo"},
-    {"study", "study_result", "files", "planning"},
+    {"cli", "dask", "paper", "demo"},
+    {"plot", "study", "study_result", "study_files", "files", "planning"},
     {"schemes", "summary", "summary_estimate", "inference"},
     {"estimate", "noise_estimate", "populations", "risk"},
     {"sample", "covariance", "frames", "arrow_files", "csv_files", "publishing"},

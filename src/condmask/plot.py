@@ -3,8 +3,6 @@
 import os
 from typing import Any
 
-import matplotlib
-
 QUANTILE = "quantile "
 
 
@@ -33,6 +31,5 @@ def bias_and_rmse(rows: list[dict[str, Any]], path: str | os.PathLike[str] | Non
         panel.axhline(0.0, color="0.7", linewidth=0.8, zorder=0)
     panels[0].legend(fontsize="small")
     if path is not None:
-        with matplotlib.rc_context({"svg.hashsalt": "condmask"}):
-            figure.savefig(path, dpi=150)
+        figure.savefig(path, dpi=150)
     return figure

@@ -28,7 +28,7 @@ from condmask.study_result import Column, StudyResult
 DECILES = tuple(k / 10 for k in range(1, 10))
 TOL = 1e-7  # of T, where one standard error of T is some 1e-2
 RECORDS = 1 << 16  # of a block
-PARTS = 4  # powers of the errors that are summed
+PARTS = 5  # powers of the errors that are summed, from 0
 SAVE_SECONDS = 5.0
 
 
@@ -158,8 +158,9 @@ def _run(
                 blocks, ordered_map(partial(_block, design, state.seed), blocks, workers), strict=True
             ):
                 for row in range(done - index * size, min(size, wanted - index * size)):
-                    error = values[row] - centers
-                    power = error.copy()
+                    defined = ~np.isnan(values[row])  # a variance may be estimated negative
+                    error = np.where(defined, values[row] - centers, 0.0)
+                    power = defined.astype(np.float64)
                     for part in range(PARTS):
                         sums[part] += power
                         power *= error

@@ -22,7 +22,7 @@ class Column(NamedTuple):
 
 
 class StudyResult(NamedTuple):
-    """The state of a study: sums of the first four powers of (value - center) over its replications.
+    """The state of a study: sums of the powers 0 to 4 of (value - center) over its replications.
 
     Made by `simulate`.
     """
@@ -45,7 +45,8 @@ class StudyResult(NamedTuple):
         """A dict for every statistic: mean, bias, RMSE and standard errors, or a risk and its standard error.
 
         With S replications the standard error of the bias is the s.d. of the errors over sqrt(S), that of the
-        RMSE the s.d. of the squared errors over 2 RMSE sqrt(S).
+        RMSE the s.d. of the squared errors over 2 RMSE sqrt(S). `defined` counts the replications in which a
+        statistic is a number: where a variance is estimated negative, s.d. and correlation are none.
         """
         samples = {c.statistic: k for k, c in enumerate(self.columns) if c.scheme == ""}
         found = []
@@ -53,6 +54,7 @@ class StudyResult(NamedTuple):
             if column.scheme == "":
                 continue
             mean, *_ = self._moments(k, 0.0)
+            s = int(self.sums[0, k])  # replications in which it is defined
             entry = {"scheme": column.scheme, "estimator": column.estimator, "statistic": column.statistic}
             if column.statistic in samples:
                 truth = column.truth
@@ -61,14 +63,13 @@ class StudyResult(NamedTuple):
                     truth = self.columns[own].center + self._moments(own, 0.0)[0]
                 first, second, _, fourth = self._moments(k, truth - column.center)
                 rmse = float(np.sqrt(second))
-                s = self.replications
                 found.append({
-                    **entry, "truth": truth, "mean": column.center + mean, "bias": first,
-                    "bias_se": _root((second - first**2) / (s - 1)), "rmse": rmse,
-                    "rmse_se": _root((fourth - second**2) / (s - 1)) / (2.0 * rmse) if rmse > 0.0 else 0.0,
+                    **entry, "defined": s, "truth": truth, "mean": column.center + mean, "bias": first,
+                    "bias_se": _root((second - first**2) / max(s - 1, 1)), "rmse": rmse,
+                    "rmse_se": _root((fourth - second**2) / max(s - 1, 1)) / (2.0 * rmse) if rmse > 0.0 else rmse,
                 })  # fmt: skip
             else:
-                variance = self._moments(k, mean)[1] / (self.replications - 1)
+                variance = self._moments(k, mean)[1] / max(s - 1, 1)
                 found.append({**entry, "mean": column.center + mean, "mean_se": _root(variance)})
         return found
 
@@ -122,7 +123,10 @@ class StudyResult(NamedTuple):
 
     def _moments(self, k: int, shift: float) -> tuple[float, float, float, float]:
         """Means of the first four powers of (value - center - shift)."""
-        m = self.sums[:, k] / self.replications
+        count, *sums = self.sums[:, k]
+        if count < 2:
+            return (float("nan"),) * 4
+        m = [total / count for total in sums]
         first = m[0] - shift
         second = m[1] - 2 * shift * m[0] + shift**2
         third = m[2] - 3 * shift * m[1] + 3 * shift**2 * m[0] - shift**3
@@ -131,4 +135,4 @@ class StudyResult(NamedTuple):
 
 
 def _root(value: float) -> float:
-    return float(np.sqrt(max(value, 0.0)))
+    return float(np.sqrt(max(value, 0.0))) if value == value else float("nan")

@@ -71,7 +71,7 @@ def _cells(shape, tol):
 
 @kernel
 def stencil(derivatives, limit):
-    """matrix[l, (R - k) ORDER + m] = (-1)^m h^(l+m) g^(l+m)(k h) / (l! m!), k = R .. -R; g odd plus limit/2."""
+    """matrix[l, (R - k) ORDER + m] = (-1)^m h^(l+m) g^(l+m)(k h) / (l! m!), k = R .. -R, g odd + limit/2."""
     reach = derivatives.shape[1] - 1
     matrix = np.empty((ORDER, (2 * reach + 1) * ORDER))
     factorial = np.ones(ORDER)
@@ -223,7 +223,7 @@ def noisy_quantiles(rows, q, plan, scale, out):
         boost = (scale / width) ** 2
         matrix = plan.normal.matrix + boost * plan.curvature
         own = _layer(z, plan.normal.width * width, plan.normal.reach, matrix, 1.0, table)
-        # the slope of Phi + boost v phi is at most (1 + boost) phi(0), its second derivative (1 + 3 boost) / 4
+        # the slope of Phi + boost v phi is at most (1 + boost) phi(0), its bend (1 + 3 boost) / 4
         rise, bend = 0.4 * (1.0 + boost), 0.25 * (1.0 + 3.0 * boost)
         curve = Curve(z, no_index, z.size, 0.0, 0.0, own, own, width, rise, bend, 1.0, 0.0, none, none, 0.0)
         _search_all(curve, q, plan.slack, own.reach, width, out[row])
