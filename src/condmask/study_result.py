@@ -44,9 +44,9 @@ class StudyResult(NamedTuple):
     def rows(self) -> list[dict[str, Any]]:
         """A dict for every statistic: mean, bias, RMSE and standard errors, or a risk and its standard error.
 
-        With S replications the standard error of the bias is the s.d. of the errors over sqrt(S), that of the
-        RMSE the s.d. of the squared errors over 2 RMSE sqrt(S). `defined` counts the replications in which a
-        statistic is a number: where a variance is estimated negative, s.d. and correlation are none.
+        With S replications the standard error of the bias is the s.d. of the errors over sqrt(S), that of
+        the RMSE the s.d. of the squared errors over 2 RMSE sqrt(S). `defined` counts the replications in
+        which a statistic is a number: where a variance is estimated negative, s.d. and correlation are none.
         """
         samples = {c.statistic: k for k, c in enumerate(self.columns) if c.scheme == ""}
         found = []
