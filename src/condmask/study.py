@@ -21,8 +21,9 @@ from condmask import _checks
 from condmask._blocks import Workers, ordered_map
 from condmask._randomness import Key
 from condmask.kernels import replicate
-from condmask.kernels.moments import shift
-from condmask.powers import Law, original_moments
+from condmask.kernels.moments import shift, unmask
+from condmask.kernels.weight import rounded_noise_moments
+from condmask.powers import Law
 from condmask.study_result import Column, StudyResult
 
 DECILES = tuple(k / 10 for k in range(1, 10))
@@ -250,7 +251,7 @@ def _moments(scheme: Any, z: np.ndarray, others: list[np.ndarray], design: Desig
     columns = [mean, np.sqrt(np.where(variance >= 0.0, variance, np.nan))]
     if design.moments:
         law = Law(p, scheme.noise, scheme.sigma, _step(scheme))
-        columns += list(np.array([_raw_moments(row, design.moments, law) for row in z]).T)
+        columns += _raw_moments(z, design.moments, law)
     if others:
         w = others[0]
         product = np.einsum("ij,ij->i", z - mean[:, None], w - w.mean(axis=1)[:, None]) / (n - 1)
@@ -259,10 +260,21 @@ def _moments(scheme: Any, z: np.ndarray, others: list[np.ndarray], design: Desig
     return np.stack(columns, axis=1)
 
 
-def _raw_moments(z: np.ndarray, orders: tuple[int, ...], law: Law) -> list[float]:
-    center, scale, about = original_moments(z, max(orders), law)
-    raw = shift(about, center / scale)
-    return [float(raw[order] * scale**order) for order in orders]
+def _raw_moments(z: np.ndarray, orders: tuple[int, ...], law: Law) -> list[np.ndarray]:
+    """Raw moments of the original, Theorem 2.1, of every row."""
+    highest = max(orders)
+    center = z.mean(axis=1)
+    deviation = z - center[:, None]
+    scale = np.maximum(np.abs(deviation).max(axis=1), law.sigma)
+    deviation /= scale[:, None]
+    masked, power = np.ones((highest + 1, len(z))), np.ones_like(z)
+    for k in range(1, highest + 1):
+        power *= deviation
+        masked[k] = power.mean(axis=1)
+    unit = rounded_noise_moments(law.noise, law.step / law.sigma, highest)
+    noise = unit[:, None] * (law.sigma / scale) ** np.arange(highest + 1)[:, None]
+    raw = shift(unmask(masked, noise, law.p), center / scale)
+    return [raw[order] * scale**order for order in orders]
 
 
 def _step(scheme: Any) -> float:
@@ -276,7 +288,7 @@ def _sample_statistics(
     n = x.shape[1]
     place = np.maximum(np.ceil(design.quantiles * n - 1e-9).astype(np.int64) - 1, 0)
     columns = [ordered[:, place], x.mean(axis=1)[:, None], x.std(axis=1, ddof=1)[:, None]]
-    columns += [np.mean(x**order, axis=1)[:, None] for order in design.moments]
+    columns += [_power(x, order).mean(axis=1)[:, None] for order in design.moments]
     if others:
         a, b = x - x.mean(axis=1)[:, None], others[0] - others[0].mean(axis=1)[:, None]
         product = np.einsum("ij,ij->i", a, b)
@@ -286,6 +298,14 @@ def _sample_statistics(
         (ordered[:, :, None] <= design.points).mean(axis=1) if design.points.size else ordered[:, :0]
     )
     return np.concatenate(columns, axis=1)
+
+
+def _power(x: np.ndarray, order: int) -> np.ndarray:
+    """x^order by multiplication, which is faster than a power."""
+    found = x
+    for _ in range(order - 1):
+        found = found * x
+    return found
 
 
 def _attacks(x: np.ndarray, z: np.ndarray, distances: np.ndarray) -> np.ndarray:

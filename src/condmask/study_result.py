@@ -63,10 +63,11 @@ class StudyResult(NamedTuple):
                     truth = self.columns[own].center + self._moments(own, 0.0)[0]
                 first, second, _, fourth = self._moments(k, truth - column.center)
                 rmse = float(np.sqrt(second))
+                spread = _root((fourth - second**2) / max(s - 1, 1))
                 found.append({
                     **entry, "defined": s, "truth": truth, "mean": column.center + mean, "bias": first,
                     "bias_se": _root((second - first**2) / max(s - 1, 1)), "rmse": rmse,
-                    "rmse_se": _root((fourth - second**2) / max(s - 1, 1)) / (2.0 * rmse) if rmse > 0.0 else rmse,
+                    "rmse_se": spread / (2.0 * rmse) if rmse > 0.0 else rmse,
                 })  # fmt: skip
             else:
                 variance = self._moments(k, mean)[1] / max(s - 1, 1)

@@ -28,7 +28,7 @@ def add_powers(z, center, scale, start, stop, sums):
 
 def unmask(masked, noise, p):
     """Moments of the original about a centre, from those of the masked values and of the noise (Thm 2.1)."""
-    original = np.empty(len(masked))
+    original = np.empty(np.shape(masked))
     for k in range(len(masked)):
         added = sum(comb(k, j) * original[k - j] * noise[j] for j in range(1, k + 1))
         original[k] = masked[k] - (1.0 - p) * added

@@ -3,18 +3,22 @@
 The expansions are those of lattice.py, with the convolution summed directly, since a sample of some
 thousand records spans a few dozen cells. What depends on the bandwidth, which every sample has its own, is
 put together from parts that do not.
+
+Crossings of T_1 are the first, as in quantile.py: T is evaluated at every record, and a gap in which it
+might rise above the probability in between is searched there. Those of smooth curves are the first
+between neighbouring points of a grid of about a ninth of the bandwidth; T_b and its kind bend so little
+over such a step that an excursion in between stays below 4e-4 / p in any case, and far below in any
+sample.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from condmask._jit import SAFE_MATH, kernel
 from condmask.kernels import lattice, weight
-from condmask.kernels.curve import Curve
-from condmask.kernels.interpolant import Table
-from condmask.kernels.lattice import ORDER, Layer, Shape, power_sums
-from condmask.kernels.quantile import search
+from condmask.kernels.lattice import ORDER, Shape, polynomial, power_sums
 
 # A row that spans more cells than this is left to the general engine.
 MOST_CELLS = 2048
@@ -38,35 +42,29 @@ class Plan(NamedTuple):
     damping: np.ndarray  # -w^2 / 2 at the nodes
     normal: Stencil
     curvature: np.ndarray  # the matrix of minus the second derivative of the normal law
-    rise: float
     bend: float
     slack: float
-    table: Table
 
 
+@lru_cache(maxsize=32)
 def plan(p, sigma, tol):
     """The parts for normal noise (or, p = 1, for none), to a tolerance on T."""
     share = tol * min(p, 0.5)
-    normal = _cells(Shape(None), share)
+    normal = lattice.cells(Shape(None), share)
     doubled = lattice.derivatives(Shape(None, boost=1.0), normal.width, normal.reach, 2 * ORDER - 1)
     if p < 1.0:
         shape = Shape(weight.Masking("normal", p))
-        smooth = _cells(shape, share)
+        smooth = lattice.cells(shape, share)
         waves, damping = lattice.waves(shape, smooth.width, smooth.reach, 2 * ORDER - 1)
-        rise, bend = lattice.steepness(shape, share)
+        bend = lattice.steepness(shape, share)[1]
     else:
-        smooth, rise, bend = normal, 0.0, 0.0
+        smooth, bend = normal, 0.0
         waves, damping = np.zeros((2 * ORDER - 1, normal.reach + 1, 1)), np.zeros(1)
-    table = Table(np.zeros((1, 8)), 0.0, 1.0, 1.0, 0.0, 1.0)
     return Plan(
         p, sigma, Stencil(smooth.width, smooth.reach, stencil(smooth.derivatives, 1.0 - 1.0 / p)),
         waves, damping, Stencil(normal.width, normal.reach, stencil(normal.derivatives, 1.0)),
-        stencil(doubled - normal.derivatives, 0.0), rise, bend, tol, table,
+        stencil(doubled - normal.derivatives, 0.0), bend, tol,
     )  # fmt: skip
-
-
-def _cells(shape, tol):
-    return lattice.cells(shape, tol)
 
 
 @kernel
@@ -92,12 +90,11 @@ def stencil(derivatives, limit):
 
 
 @kernel(fastmath=SAFE_MATH)
-def _layer(z, width, reach, matrix, limit, table):
-    """The lattice of one row."""
-    origin = z[0]
-    sources = np.int64((z[-1] - origin) / width) + 2
+def _polynomials(z, width, reach, matrix, limit):
+    """The local polynomials of one sorted row, its first cell `reach` cells left of the first record."""
+    sources = np.int64((z[-1] - z[0]) / width) + 2
     padded = np.zeros((sources + 4 * reach, ORDER))
-    power_sums(z, 0, z.size, origin, 1.0 / width, -2 * reach, padded)
+    power_sums(z, 0, z.size, z[0], 1.0 / width, -2 * reach, padded)
     flat = padded.reshape(padded.size)
     targets = sources + 2 * reach
     window = (2 * reach + 1) * ORDER
@@ -113,11 +110,18 @@ def _layer(z, width, reach, matrix, limit, table):
                 total += flat[start + j] * matrix[l, j]
             coefficients[i, l] = total
         coefficients[i, 0] += limit * farther
-    return Layer(
-        np.array([0]), np.array([z.size]), np.array([origin]),
-        np.array([origin + (sources + reach) * width]), np.array([0, targets]), coefficients,
-        1.0 / width, float(reach), limit, reach * width, 1.0, table,
-    )  # fmt: skip
+    return coefficients
+
+
+@kernel(inline="always")
+def _value(x, origin, width, reach, limit, n, coefficients):
+    """The sum at x, also where it lies beyond all cells."""
+    position = (x - origin) / width + reach
+    if position < 0.0:
+        return 0.0
+    if position >= coefficients.shape[0]:
+        return limit * n
+    return polynomial(x, origin, 1.0 / width, reach, 0, coefficients.shape[0], coefficients)
 
 
 @kernel
@@ -156,82 +160,151 @@ def _percentile(z, q):
 @kernel
 def conditional_quantiles(rows, q, plan, sharp, smoothed):
     """Crossings of T_1 (sharp) and T_b (smoothed) at q for every sorted row; NaN where a row is too wide."""
-    table = plan.table
-    none, no_index = np.empty(0), np.empty(0, dtype=np.int64)
-    smooth_limit, sigma = 1.0 - 1.0 / plan.p, plan.sigma
+    limit, sigma = 1.0 - 1.0 / plan.p, plan.sigma
+    coarse, reach = plan.smooth.width * sigma, plan.smooth.reach
     for row in range(rows.shape[0]):
         z = rows[row]
         width = bandwidth(z)
-        narrow = min(plan.smooth.width * sigma, plan.normal.width * width)
+        fine = plan.normal.width * width
         sharp[row], smoothed[row] = np.nan, np.nan
-        if not (z[-1] - z[0]) / narrow < MOST_CELLS:
+        if not (z[-1] - z[0]) / min(coarse, fine) < MOST_CELLS:
             continue
-        reach = plan.smooth.reach
-        own = _layer(z, plan.smooth.width * sigma, reach, plan.smooth.matrix, smooth_limit, table)
-        curve = Curve(
-            z,
-            no_index,
-            z.size,
-            1.0 / plan.p,
-            0.0,
-            own,
-            own,
-            sigma,
-            plan.rise,
-            plan.bend,
-            1.0,
-            0.0,
-            none,
-            none,
-            0.0,
-        )
-        _search_all(curve, q, plan.slack, own.reach, sigma, sharp[row])
-        damped = stencil(_damped(plan.waves, plan.damping, width / sigma), smooth_limit)
-        own = _layer(z, plan.smooth.width * sigma, reach, damped, smooth_limit, table)
-        steps = _layer(z, plan.normal.width * width, plan.normal.reach, plan.normal.matrix, 1.0, table)
-        curve = Curve(
-            z,
-            no_index,
-            z.size,
-            0.0,
-            1.0 / plan.p,
-            steps,
-            own,
-            sigma,
-            plan.rise,
-            plan.bend,
-            1.0,
-            0.0,
-            none,
-            none,
-            0.0,
-        )
-        _search_all(curve, q, plan.slack, max(own.reach, steps.reach), sigma, smoothed[row])
+        own = _polynomials(z, coarse, reach, plan.smooth.matrix, limit)
+        _first_crossings(z, q, plan, coarse, own, sharp[row])
+        damped = stencil(_damped(plan.waves, plan.damping, width / sigma), limit)
+        own = _polynomials(z, coarse, reach, damped, limit)
+        steps = _polynomials(z, fine, plan.normal.reach, plan.normal.matrix, 1.0)
+        margin = max(coarse * reach, fine * plan.normal.reach)
+        _smooth_crossings(
+            z, q, margin, 0.125 * fine, fine, plan.normal.reach, steps, 1.0 / plan.p,
+            coarse, reach, own, limit, smoothed[row],
+        )  # fmt: skip
 
 
 @kernel
 def noisy_quantiles(rows, q, plan, scale, out):
     """Crossings of H - scale^2 h' at q, where Laplace noise of that scale was added to every sorted row."""
-    table = plan.table
-    none, no_index = np.empty(0), np.empty(0, dtype=np.int64)
+    none = np.zeros((0, ORDER))
     for row in range(rows.shape[0]):
         z = rows[row]
         width = bandwidth(z)
+        fine, reach = plan.normal.width * width, plan.normal.reach
         out[row] = np.nan
-        if not (z[-1] - z[0]) / (plan.normal.width * width) < MOST_CELLS:
+        if not (z[-1] - z[0]) / fine < MOST_CELLS:
             continue
-        boost = (scale / width) ** 2
-        matrix = plan.normal.matrix + boost * plan.curvature
-        own = _layer(z, plan.normal.width * width, plan.normal.reach, matrix, 1.0, table)
-        # the slope of Phi + boost v phi is at most (1 + boost) phi(0), its bend (1 + 3 boost) / 4
-        rise, bend = 0.4 * (1.0 + boost), 0.25 * (1.0 + 3.0 * boost)
-        curve = Curve(z, no_index, z.size, 0.0, 0.0, own, own, width, rise, bend, 1.0, 0.0, none, none, 0.0)
-        _search_all(curve, q, plan.slack, own.reach, width, out[row])
+        matrix = plan.normal.matrix + (scale / width) ** 2 * plan.curvature
+        steps = _polynomials(z, fine, reach, matrix, 1.0)
+        _smooth_crossings(
+            z, q, fine * reach, 0.125 * fine, fine, reach, steps, 1.0, fine, reach, none, 0.0, out[row]
+        )
 
 
 @kernel
-def _search_all(curve, q, tol, reach, unit, out):
-    n = curve.n
-    low, high = curve.values[0] - reach, curve.values[-1] + reach
-    for i in range(q.size):
-        out[i] = search(curve, (q[i] - tol) * n, tol * n, low, high, reach, 1e-9 * unit, False)
+def _first_crossings(z, q, plan, width, coefficients, out):
+    """Where n T_1 first reaches n q."""
+    n, origin, reach = z.size, z[0], plan.smooth.reach
+    limit, jump = 1.0 - 1.0 / plan.p, 1.0 / plan.p
+    smooth = np.empty(n)
+    for j in range(n):
+        smooth[j] = _value(z[j], origin, width, reach, limit, n, coefficients)
+    early = 0.0  # a bound of T left of all records
+    for i in range(reach):
+        bound, scale = coefficients[i, 0], 1.0
+        for l in range(1, ORDER):  # noqa: E741
+            scale *= 0.5
+            bound += abs(coefficients[i, l]) * scale
+        early = max(early, bound)
+    for k in range(q.size):
+        target = (q[k] - plan.slack) * n
+        out[k] = z[-1] + width * reach
+        if early >= target:
+            out[k] = _search_gap(z, 0, target, plan, width, coefficients, z[0] - width * reach, z[0])
+            if out[k] < z[0]:
+                continue
+            out[k] = z[-1] + width * reach
+        for j in range(n):
+            if j > 0:
+                gap = (z[j] - z[j - 1]) / plan.sigma
+                most = max(smooth[j - 1], smooth[j]) + 0.125 * n * plan.bend * gap * gap
+                if jump * j + most >= target and gap > 0.0:
+                    found = _search_gap(z, j, target, plan, width, coefficients, z[j - 1], z[j])
+                    if found < z[j]:
+                        out[k] = found
+                        break
+            if jump * (j + 1) + smooth[j] >= target:
+                out[k] = z[j]
+                break
+
+
+@kernel
+def _search_gap(z, count, target, plan, width, coefficients, left, right):
+    """The first x between two records with jump * count + smooth part >= target, or `right`."""
+    n, origin, reach = z.size, z[0], plan.smooth.reach
+    limit, jump = 1.0 - 1.0 / plan.p, 1.0 / plan.p
+    depth, start = 1, left
+    ends = np.empty(64)
+    ends[0] = right
+    low = _value(start, origin, width, reach, limit, n, coefficients)
+    while depth > 0:
+        if start > left and jump * count + low >= target:
+            return start
+        end = ends[depth - 1]
+        high = _value(end, origin, width, reach, limit, n, coefficients)
+        step = (end - start) / plan.sigma
+        most = max(low, high) + 0.125 * n * plan.bend * step * step
+        if jump * count + most < target or step < 1e-9 or depth == ends.size:
+            start, low = end, high
+            depth -= 1
+            continue
+        ends[depth] = start + 0.5 * (end - start)
+        depth += 1
+    return right
+
+
+@kernel
+def _smooth_crossings(
+    z, q, margin, step, fine, fine_reach, steps, weight, coarse, coarse_reach, own, limit, out
+):
+    """Where n T of a smooth curve first reaches n q: a layer of steps, and perhaps one of the smooth part."""
+    n, origin = z.size, z[0]
+    points = np.int64((z[-1] - z[0] + 2.0 * margin) / step) + 2
+    total = np.empty(points)
+    for i in range(points):
+        total[i] = _both(
+            origin - margin + i * step,
+            origin,
+            fine,
+            fine_reach,
+            steps,
+            weight,
+            coarse,
+            coarse_reach,
+            own,
+            limit,
+            n,
+        )
+    for k in range(q.size):
+        target = q[k] * n
+        i = 0
+        while i < points - 1 and total[i] < target:
+            i += 1
+        right = origin - margin + i * step
+        left = right - step
+        for _ in range(40):
+            middle = 0.5 * (left + right)
+            value = _both(
+                middle, origin, fine, fine_reach, steps, weight, coarse, coarse_reach, own, limit, n
+            )
+            if value >= target:
+                right = middle
+            else:
+                left = middle
+        out[k] = right
+
+
+@kernel(inline="always")
+def _both(x, origin, fine, fine_reach, steps, weight, coarse, coarse_reach, own, limit, n):
+    value = weight * _value(x, origin, fine, fine_reach, 1.0, n, steps)
+    if own.shape[0] > 0:
+        value += _value(x, origin, coarse, coarse_reach, limit, n, own)
+    return value
