@@ -1,0 +1,23 @@
+"""How long does a replicate of the paper's study take?"""
+
+import condmask as cm
+from benchmarks import data
+
+
+class Study:
+    """T_1, T_b and additive noise; nine quantiles, moments, correlation and risk."""
+
+    param_names = ["n", "replications"]
+    params = [[500, 2_000, 10_000], [64, 1_000]]
+
+    def setup(self, n, replications):
+        self.schemes = {
+            "CM": cm.ConditionalMasking(0.6, data.SIGMA), "ANM": cm.AdditiveNoise(1.414 * data.SIGMA)
+        }  # fmt: skip
+        self.time_study(n, 2)
+
+    def time_study(self, n, replications):
+        cm.simulate(
+            cm.paper_population(), self.schemes, n=n, replications=replications, moments=(3,),
+            risk_distances=(500.0, 1000.0), rng=1,
+        )  # fmt: skip
