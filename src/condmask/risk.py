@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from condmask.kernels.weight import rounded_noise_moments
-
 
 def interval_risk(x: np.ndarray, d: np.ndarray, scheme: Any) -> np.ndarray:
     """P(|Z_i - X_i| < d), averaged over the records of a file masked by eq. (1) or by added noise."""
@@ -40,6 +38,18 @@ def mean_squared_error(x: np.ndarray, scheme: Any) -> float:
     The paper's factor n / (n - 1) is wrong.
     """
     p = getattr(scheme, "p", 0.0)
-    step = 0.0 if getattr(scheme, "decimals", None) is None else 10.0**-scheme.decimals
-    noise = rounded_noise_moments(scheme.noise, step / scheme.sigma, 2)[2] * scheme.sigma**2
-    return float(2.0 * p * np.var(x, ddof=1) + (1.0 - p) * noise)
+    return float(2.0 * p * np.var(x, ddof=1) + (1.0 - p) * scheme.noise_variance)
+
+
+def mean_squared_error_of_mean(x: np.ndarray, scheme: Any) -> float:
+    """E (mean of Z - X_i)^2 over samples with the variance of this file, averaged over records.
+
+    ``Var X (1 - 2/n) + Var(mean of Z)``, where donors are shared: with
+    ``kappa = p^2 (n-2)/(n-1)^2 + 2p(1-p)/(n-1)``, n Var(mean of Z) is
+    ``Var X + (1-p) Var Y + (n-1) kappa Var X``. The paper takes the Z_i to be independent.
+    """
+    p, n = getattr(scheme, "p", 0.0), x.size
+    kappa = p * p * (n - 2) / (n - 1) ** 2 + 2.0 * p * (1.0 - p) / (n - 1)
+    variance = float(np.var(x, ddof=1))
+    of_mean = (variance * (1.0 + (n - 1) * kappa) + (1.0 - p) * scheme.noise_variance) / n
+    return float(variance * (1.0 - 2.0 / n) + of_mean)

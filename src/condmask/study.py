@@ -24,6 +24,7 @@ from condmask.kernels import replicate
 from condmask.kernels.moments import shift, unmask
 from condmask.kernels.weight import rounded_noise_moments
 from condmask.powers import Law
+from condmask.risk import mean_squared_error_of_mean
 from condmask.study_result import Column, StudyResult
 
 DECILES = tuple(k / 10 for k in range(1, 10))
@@ -129,7 +130,7 @@ def simulate(
     if state is None:
         seed = int.from_bytes(os.urandom(6), "big") if rng is None else _checks.whole(rng, "rng", least=0)
         first = _block(design, seed, 0)
-        columns = _columns(design, first)
+        columns = _columns(design, seed, first)
         state = StudyResult(_identity(design), seed, 0, columns, np.zeros((PARTS, len(columns))), 0.0)
     if state.replications > wanted:
         raise ValueError(
@@ -183,11 +184,8 @@ def _block_size(n: int) -> int:
 
 def _block(design: Design, seed: int, index: int) -> np.ndarray:
     """The statistics of one block of replicates: a row each."""
-    secret = hashlib.blake2b(repr(seed).encode(), digest_size=16, person=b"condmask study").digest()
-    key = Key(secret).derive(design.n.to_bytes(8, "little"), index.to_bytes(8, "little"))
-    drawn = design.population(key.derive(b"population").stream(0, 0), _block_size(design.n), design.n)
-    x, *others = [drawn] if isinstance(drawn, np.ndarray) else drawn
-    x = np.ascontiguousarray(x, dtype=np.float64)
+    key = _key(design, seed, index)
+    x, others = _samples(design, key)
     parts = [_sample_statistics(np.sort(x, axis=1), x, others, design)]
     for name, scheme in design.schemes.items():
         stream = key.derive(b"scheme", name.encode()).stream(0, 0)
@@ -196,6 +194,17 @@ def _block(design: Design, seed: int, index: int) -> np.ndarray:
         parts += _estimates(scheme, z, others, design)
         parts.append(_attacks(x, z, design.distances))
     return np.concatenate(parts, axis=1)
+
+
+def _key(design: Design, seed: int, index: int) -> Key:
+    secret = hashlib.blake2b(repr(seed).encode(), digest_size=16, person=b"condmask study").digest()
+    return Key(secret).derive(design.n.to_bytes(8, "little"), index.to_bytes(8, "little"))
+
+
+def _samples(design: Design, key: Key) -> tuple[np.ndarray, list[np.ndarray]]:
+    drawn = design.population(key.derive(b"population").stream(0, 0), _block_size(design.n), design.n)
+    x, *others = [drawn] if isinstance(drawn, np.ndarray) else drawn
+    return np.ascontiguousarray(x, dtype=np.float64), others
 
 
 def _estimates(scheme: Any, z: np.ndarray, others: list[np.ndarray], design: Design) -> list[np.ndarray]:
@@ -246,8 +255,7 @@ def _moments(scheme: Any, z: np.ndarray, others: list[np.ndarray], design: Desig
     """Mean, standard deviation, raw moments and the correlation of the original, row by row."""
     p, n = getattr(scheme, "p", 0.0), z.shape[1]
     mean, masked = z.mean(axis=1), z.var(axis=1, ddof=1)
-    noise = scheme.noise_variance if hasattr(scheme, "noise_variance") else scheme.sigma**2
-    variance = masked - (1.0 - p) * noise
+    variance = masked - (1.0 - p) * scheme.noise_variance
     columns = [mean, np.sqrt(np.where(variance >= 0.0, variance, np.nan))]
     if design.moments:
         law = Law(p, scheme.noise, scheme.sigma, _step(scheme))
@@ -336,7 +344,7 @@ def _shuffles(scheme: Any) -> bool:
     return type(scheme).__name__ == "DataShuffling"
 
 
-def _columns(design: Design, first: np.ndarray) -> tuple[Column, ...]:
+def _columns(design: Design, seed: int, first: np.ndarray) -> tuple[Column, ...]:
     """What the columns of a block are, their true values, and centres near them."""
     drawn = design.population(np.random.default_rng(0), 1, 4)
     paired = not isinstance(drawn, np.ndarray) and len(drawn) > 1
@@ -353,9 +361,10 @@ def _columns(design: Design, first: np.ndarray) -> tuple[Column, ...]:
         names += [(name, estimator, statistic) for estimator in estimators for statistic in statistics]
         for guess in ("Z_i", "mean of Z"):
             names += [(name, guess, f"risk {d:g}") for d in design.distances] + [(name, guess, "MSE")]
+    closed = _closed_forms(design, seed)
     columns = []
     for k, (scheme_name, estimator, statistic) in enumerate(names):
-        known = truth.get(statistic)
+        known = truth.get(statistic, closed.get((scheme_name, estimator, statistic)))
         center = known if known is not None else float(np.nan_to_num(first[0, k]))
         columns.append(Column(scheme_name, estimator, statistic, known, center))
     return tuple(columns)
@@ -377,6 +386,21 @@ def _truth(design: Design, paired: bool) -> dict[str, float]:
     if paired:
         truth["correlation"] = population.correlation()
     return truth
+
+
+def _closed_forms(design: Design, seed: int) -> dict[tuple[str, str, str], float]:
+    """Risk and mean squared errors by their closed forms, averaged over the samples of the first block."""
+    x, _ = _samples(design, _key(design, seed, 0))
+    found: dict[tuple[str, str, str], float] = {}
+    for name, scheme in design.schemes.items():
+        if not hasattr(scheme, "risk"):
+            continue
+        risk = np.mean([scheme.risk(row, design.distances) for row in x], axis=0)
+        found |= {(name, "Z_i", f"risk {d:g}"): float(r) for d, r in zip(design.distances, risk, strict=True)}
+        found[name, "Z_i", "MSE"] = float(np.mean([scheme.mse(row) for row in x]))
+        of_mean = [mean_squared_error_of_mean(row, scheme) for row in x]
+        found[name, "mean of Z", "MSE"] = float(np.mean(of_mean))
+    return found
 
 
 def _identity(design: Design) -> str:

@@ -99,17 +99,21 @@ def show(result: StudyResult) -> str:
             )])
             for row in estimated
         ]  # fmt: skip
+        lines.append(_line(["", "", "share or MSE", "s.e.", "closed form"]))
         lines += [
-            _line([row["estimator"], row["statistic"], _number(row["mean"]), "", _number(row["mean_se"])])
+            _line([
+                row["estimator"], row["statistic"], _number(row["mean"]), _number(row["mean_se"]),
+                "" if row["closed_form"] is None else _number(row["closed_form"]),
+            ])
             for row in own
             if "bias" not in row
-        ]
+        ]  # fmt: skip
     return "\n".join(lines)
 
 
 def _line(cells: Iterable[str]) -> str:
     estimator, statistic, *numbers = cells
-    return f"  {estimator:10} {statistic:15}" + "".join(f"{number:>12}" for number in numbers).rstrip()
+    return f"  {estimator:10} {statistic:15}" + "".join(f"{number:>14}" for number in numbers).rstrip()
 
 
 def _number(value: float) -> str:

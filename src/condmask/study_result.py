@@ -12,7 +12,10 @@ from condmask import frames
 
 
 class Column(NamedTuple):
-    """One statistic of one estimator of one scheme; `truth` is None where only samples know it."""
+    """One statistic of one estimator of one scheme.
+
+    `truth` is that of the population, or the closed form of a risk; None where only samples know it.
+    """
 
     scheme: str
     estimator: str
@@ -47,6 +50,7 @@ class StudyResult(NamedTuple):
         With S replications the standard error of the bias is the s.d. of the errors over sqrt(S), that of
         the RMSE the s.d. of the squared errors over 2 RMSE sqrt(S). `defined` counts the replications in
         which a statistic is a number: where a variance is estimated negative, s.d. and correlation are none.
+        `closed_form` is what `scheme.risk` and `scheme.mse` give for the samples of the first block.
         """
         samples = {c.statistic: k for k, c in enumerate(self.columns) if c.scheme == ""}
         found = []
@@ -71,7 +75,10 @@ class StudyResult(NamedTuple):
                 })  # fmt: skip
             else:
                 variance = self._moments(k, mean)[1] / max(s - 1, 1)
-                found.append({**entry, "mean": column.center + mean, "mean_se": _root(variance)})
+                found.append({
+                    **entry, "mean": column.center + mean, "mean_se": _root(variance),
+                    "closed_form": column.truth,
+                })  # fmt: skip
         return found
 
     def value(self, scheme: str, estimator: str, statistic: str, what: str) -> float:

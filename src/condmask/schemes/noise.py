@@ -45,6 +45,11 @@ class AdditiveNoise:
             return x + self.sigma * stream.standard_normal(x.shape)
         return x + stream.laplace(0.0, self.sigma / np.sqrt(2.0), x.shape)
 
+    @property
+    def noise_variance(self) -> float:
+        """Variance of the noise."""
+        return self.sigma**2
+
     def risk(self, x: Any, d: Any) -> Any:
         """P(abs(Y) < d): the chance that a masked value lies within d of the true one."""
         distances = _checks.reals(d, "d")
