@@ -1,4 +1,4 @@
-"""The command ``condmask``: mask a file, estimate from a masked one, show its schemes, demonstrate.
+"""The command ``condmask``: mask a file, estimate from a masked one, simulate, demonstrate.
 
 Exit codes: 0 done, 1 the job failed, 2 wrong usage, 130 interrupted. Results go to standard output,
 everything else to standard error. There is no option for a seed: a seed is a secret.

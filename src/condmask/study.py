@@ -85,7 +85,8 @@ def simulate(
     moments : sequence of int
         Orders of raw moments besides mean and standard deviation.
     risk_distances : array_like
-        Distances d at which P(|guess - X_i| < d) is reported, for the guesses Z_i and the mean of Z.
+        Distances d at which the share of records is reported whose value lies within d of a guess: Z_i,
+        and the mean of Z.
     rng : int, optional
         The seed. Drawn and reported in the result where it is left out: a study has no secrets.
     workers : int or map-like callable
