@@ -210,6 +210,24 @@ def test_the_command_runs_a_study(tmp_path, capsys):
     assert len(cm.StudyResult.load(tmp_path / "r.npz").to_frame()) == len(result["rows"])
 
 
+def test_an_interrupted_command_shows_what_was_done(tmp_path, capsys, monkeypatch):
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY.replace("n = 300", "n = 40000"))
+    original = study._block
+
+    def interrupted(design, seed, index):
+        if index == 2:
+            raise KeyboardInterrupt
+        return original(design, seed, index)
+
+    monkeypatch.setattr(study, "_block", interrupted)
+
+    assert main(["simulate", str(file)]) == 130
+    out, err = capsys.readouterr()
+    assert out.startswith("2 replications, seed 3,")
+    assert "warning: interrupted after 2 of 4 replications" in err
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

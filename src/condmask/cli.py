@@ -171,14 +171,21 @@ def simulate(args: argparse.Namespace) -> str:
     from condmask.study import simulate as run
     from condmask.study_files import read_study, show
 
-    result = run(**read_study(args.study), workers=workers, progress=True, checkpoint=args.checkpoint)
+    described = read_study(args.study)
+    result = run(**described, workers=workers, progress=True, checkpoint=args.checkpoint)
     if args.out is not None:
         result.save(args.out)
     if args.plot is not None:
         result.plot(args.plot)
-    if not args.json:
-        return show(result)
-    return _json({"replications": result.replications, "seed": result.seed, "rows": result.rows()})
+    if args.json:
+        rows = result.rows()
+        text = _json({"replications": result.replications, "seed": result.seed, "rows": rows})
+    else:
+        text = show(result)
+    if result.replications < described["replications"]:
+        print(text, flush=True)
+        raise KeyboardInterrupt
+    return text
 
 
 def paper(args: argparse.Namespace) -> str:

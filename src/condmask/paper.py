@@ -125,6 +125,8 @@ def run(
         )
         for n in sizes
     }  # fmt: skip
+    if any(study.replications < replications for study in studies.values()):
+        raise KeyboardInterrupt
     return PaperResult(studies, _compared(studies), section_4(rng))
 
 
