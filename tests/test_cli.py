@@ -188,6 +188,27 @@ def test_estimate_equals_the_api(run, masked):
     assert result["correlation"] == {"with": "educ", "value": release.correlation(educ)}
 
 
+def test_large_files_are_estimated_from_a_summary(run, masked, monkeypatch):
+    options = ("estimate", masked, "-c", "income", "--cdf", "900", "--with", "educ", "--json")
+    options += ("--quantiles", "0.5")
+    exact = answer(run(*options))
+    asked = answer(run(*options, "--resolution", "2.5"))
+    monkeypatch.setattr(cli, "SUMMARISED", 1000)
+    large = answer(run(*options))
+    summary = cm.read_summary(masked, "income", other="educ", resolution=2.5)
+
+    assert (asked["resolution"], large["resolution"]) == (2.5, 400.0 / 64)
+    assert asked["mean"] == summary.scheme.estimate(summary).mean()
+    for found in (asked, large):
+        assert found["std"] == pytest.approx(exact["std"], rel=1e-11)
+        assert found["correlation"]["value"] == pytest.approx(exact["correlation"]["value"], rel=1e-10)
+        assert found["quantiles"][0]["value"] == pytest.approx(exact["quantiles"][0]["value"], abs=10.0)
+        assert found["cdf"][0]["value"] == pytest.approx(exact["cdf"][0]["value"], abs=0.02)
+    code, out, _ = run("estimate", masked, "-c", "income")
+    assert code == 0
+    assert "resolution" in out
+
+
 def test_a_masked_partner_is_its_estimate(run, masked):
     result = answer(run("estimate", masked, "-c", "income", "--with", "bonus", "--json"))
 

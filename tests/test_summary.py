@@ -3,6 +3,9 @@
 import itertools
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -201,3 +204,19 @@ def test_the_binned_rule_is_near_the_rule():
 def test_bad_input_gets_one_sentence(call, sentence):
     with pytest.raises(ValueError, match="^" + sentence + "$"):
         call()
+
+
+@pytest.mark.parametrize("container", [pd.Series, pl.Series, pa.array, list])
+def test_any_container_is_summarised(container):
+    z = RNG.normal(size=500)
+
+    assert summarised(scheme(), container(z)).to_bytes() == summarised(scheme(), z).to_bytes()
+
+
+def test_missing_values_and_empty_parts_are_left_out():
+    summary = cm.Summary(scheme())
+    summary.update([])
+    summary.update([np.nan, 1.0, np.nan])
+
+    assert summary.n == 1
+    assert "n=1, cells=1" in repr(summary)
