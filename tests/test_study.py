@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.stats import laplace, norm
+from scipy.stats import laplace
 
 import condmask as cm
 from condmask import paper, study, study_files
@@ -131,14 +131,31 @@ def test_fused_quantiles_are_those_of_the_estimate():
 
 
 def test_wide_rows_are_left_to_the_general_engine():
-    heavy = cm.NormalCopula((norm(0, 1),))
     result = cm.simulate(
         lambda rng, replications, n: rng.standard_cauchy((replications, n)) * 1e4,
         [cm.ConditionalMasking(0.6, 1.0)], n=400, replications=3, quantiles=[0.5], rng=1,
     )  # fmt: skip
 
     assert np.isfinite(result.sums).all()
-    assert heavy.mean() == 0.0
+
+
+@pytest.mark.parametrize(("spread", "defined"), [(0.3, 0), (7.4, None), (40.0, 20)])
+def test_t_b_is_not_defined_where_its_bandwidth_is_too_small_for_the_grid(spread, defined):
+    scheme = cm.ConditionalMasking(0.6, 1.0, decimals=0)
+    result = cm.simulate(
+        lambda rng, replications, n: rng.normal(0.0, spread, (replications, n)).round(),
+        {"CM": scheme}, n=4_000, replications=20, quantiles=[0.5], cdf_points=[0.0], rng=1,
+    )  # fmt: skip
+    count = {
+        (row["estimator"], row["statistic"]): row["defined"] for row in result.rows() if "defined" in row
+    }
+
+    assert count["T_1", "quantile 0.5"] == count["T_1", "cdf(0)"] == count["T_b", "mean"] == 20
+    assert count["T_b", "quantile 0.5"] == count["T_b", "cdf(0)"]
+    if defined is None:
+        assert 0 < count["T_b", "quantile 0.5"] < 20
+    else:
+        assert count["T_b", "quantile 0.5"] == defined
 
 
 def test_a_callable_is_its_own_truth():

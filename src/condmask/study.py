@@ -217,18 +217,24 @@ def _estimates(scheme: Any, z: np.ndarray, others: list[np.ndarray], design: Des
             replicate.conditional_quantiles(ordered, design.quantiles, plan, sharp, smoothed)
         else:
             sharp[:] = smoothed[:] = np.nan
+        widths = np.array([replicate.bandwidth(row) for row in ordered])
+        # T_b needs values that differ, and on a grid a bandwidth of 1.5 steps: else it is not defined
+        smooth = (widths > 0.0) & (widths >= 1.5 * _step(scheme))
+        smoothed[~smooth] = np.nan
         found = []
-        for values, bandwidth in ((sharp, None), (smoothed, "scott")):
-            for row in np.flatnonzero(np.isnan(values).any(axis=1)):
-                # the rows that the fused kernel leaves: too wide a range, or another noise
-                values[row] = scheme.estimate(ordered[row]).quantile(
-                    design.quantiles, bandwidth=bandwidth, crossing="first", tol=TOL
-                )
-            cdf = _rows(
-                ordered,
-                lambda row, b=bandwidth: scheme.estimate(row).cdf(design.points, bandwidth=b, tol=TOL),
-                design.points.size,
-            )
+        for values, bandwidth, defined in ((sharp, None, np.ones_like(smooth)), (smoothed, "scott", smooth)):
+            cdf = np.full((len(z), design.points.size), np.nan)
+            for row in np.flatnonzero(defined):
+                left = np.isnan(values[row]).any()  # by the fused kernel: too wide a range, or another noise
+                if not left and design.points.size == 0:
+                    continue
+                estimate = scheme.estimate(ordered[row])
+                if left:
+                    values[row] = estimate.quantile(
+                        design.quantiles, bandwidth=bandwidth, crossing="first", tol=TOL
+                    )
+                if design.points.size:
+                    cdf[row] = estimate.cdf(design.points, bandwidth=bandwidth, tol=TOL)
             found.append(np.concatenate([values, _moments(scheme, z, others, design), cdf], axis=1))
         return found
     if hasattr(scheme, "sigma"):

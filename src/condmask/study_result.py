@@ -49,8 +49,9 @@ class StudyResult(NamedTuple):
 
         With S replications the standard error of the bias is the s.d. of the errors over sqrt(S), that of
         the RMSE the s.d. of the squared errors over 2 RMSE sqrt(S). `defined` counts the replications in
-        which a statistic is a number: where a variance is estimated negative, s.d. and correlation are none.
-        `closed_form` is what `scheme.risk` and `scheme.mse` give for the samples of the first block.
+        which a statistic is a number: s.d. and correlation are none where a variance is estimated negative,
+        T_b where the bandwidth is below 1.5 steps of a grid. `closed_form` is what `scheme.risk` and
+        `scheme.mse` give for the samples of the first block.
         """
         samples = {c.statistic: k for k, c in enumerate(self.columns) if c.scheme == ""}
         found = []
