@@ -198,6 +198,23 @@ def test_threads_hand_results_over_in_order_and_stay_a_few_tasks_ahead():
     assert list(results) == list(range(1, 1_000))
 
 
+def test_a_task_that_fails_ends_the_rest_in_its_turn():
+    begun = []
+
+    def fail(task):
+        begun.append(task)
+        if task in (5, 6, 9):
+            raise ValueError(f"task {task}")
+        return task
+
+    for workers in (1, 2, 5):
+        results = ordered_map(fail, range(1_000), workers)
+        assert [next(results) for _ in range(5)] == [0, 1, 2, 3, 4]
+        with pytest.raises(ValueError, match=r"^task 5$"):
+            next(results)
+    assert max(begun) < 20
+
+
 def test_masking_leaves_the_original_alone():
     x = generic(100)
     before = x.copy()

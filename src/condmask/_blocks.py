@@ -7,7 +7,7 @@ added in block order. Nothing therefore depends on the number of workers.
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import Any
 
@@ -24,8 +24,9 @@ def blocks(n: int, size: int = BLOCK) -> list[tuple[int, int]]:
 def ordered_map(function: Callable[[Any], Any], tasks: Iterable[Any], workers: Workers) -> Iterator[Any]:
     """``function`` of every task, in the order of the tasks.
 
-    ``workers`` is a number of threads or a map-like callable (the map of a process pool, of Dask,
-    of Ray). Threads run at most a few tasks ahead of the consumer, so results do not pile up.
+    ``workers`` is a number of threads, the caller's included, or a map-like callable (the map of a process
+    pool, of Dask, of Ray). Threads run at most a few tasks ahead of the consumer, so results do not pile up;
+    what has not begun when the consumer stops never begins.
     """
     if not isinstance(workers, int):
         yield from workers(function, tasks)
@@ -34,9 +35,27 @@ def ordered_map(function: Callable[[Any], Any], tasks: Iterable[Any], workers: W
         yield from map(function, tasks)
         return
     remaining = iter(tasks)
-    with ThreadPoolExecutor(workers) as pool:
-        ahead = deque(pool.submit(function, task) for task in islice(remaining, 2 * workers))
+    pool = ThreadPoolExecutor(workers - 1)
+    try:
+        ahead = deque((task, pool.submit(function, task)) for task in islice(remaining, 2 * workers))
         while ahead:
-            result = ahead.popleft().result()
-            ahead.extend(pool.submit(function, task) for task in islice(remaining, 1))
+            _help(function, ahead)
+            result = ahead.popleft()[1].result()
+            ahead.extend((task, pool.submit(function, task)) for task in islice(remaining, 1))
             yield result
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _help(function: Callable[[Any], Any], ahead: deque[tuple[Any, Future[Any]]]) -> None:
+    """Take tasks from the pool while its first result is not there."""
+    for k, (task, future) in enumerate(ahead):
+        if ahead[0][1].done():
+            return
+        if future.cancel():
+            own: Future[Any] = Future()
+            try:
+                own.set_result(function(task))
+            except Exception as error:  # raised in its turn
+                own.set_exception(error)
+            ahead[k] = task, own

@@ -160,6 +160,8 @@ def at_least_two(count: int, name: str) -> None:
 
 def no_infinities(array: np.ndarray, name: str, row: int = 0) -> None:
     """``row`` is the position of the first value in the whole column."""
+    if array.size == 0 or (array.min() > -np.inf and array.max() < np.inf):
+        return  # without a temporary array; a NaN makes both comparisons false
     infinite = np.isinf(array)
     if infinite.any():
         first = row + int(np.flatnonzero(infinite.ravel())[0])
@@ -176,9 +178,9 @@ def exact_integers(array: np.ndarray, name: str) -> None:
 
 def present(array: np.ndarray, name: str, nan_policy: str) -> np.ndarray | None:
     """Where values are present; None where all are. Missing ones are refused under "raise"."""
-    missing = np.isnan(array)
-    if not missing.any():
+    if not np.isnan(array.min()):
         return None
+    missing = np.isnan(array)
     count = int(missing.sum())
     if nan_policy == "raise":
         first = int(np.flatnonzero(missing.ravel())[0])

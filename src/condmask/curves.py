@@ -31,7 +31,8 @@ FINEST = 1 << 15
 POINTS = 4096
 FINEST_REARRANGED = 1e-8
 MANY = 64  # probabilities
-PARALLEL = 1 << 20  # records from which threads pay
+PARALLEL = 1 << 19  # records from which threads pay
+SAMPLED = 1 << 10  # records that tell where to cut
 # Records are summed in fixed blocks; unsorted ones as long as all cells fit into the cache.
 SCATTERED_CELLS, SUMMED_BLOCK = 1 << 13, 1 << 18
 
@@ -185,20 +186,20 @@ def monotone_values(
 
 
 def ascending(z: np.ndarray, workers: Workers = 1) -> np.ndarray:
-    """A sorted copy; with two threads or more, each sorts the values on one side of the median."""
+    """A sorted copy; of several threads each gathers and sorts the values of a range."""
     if not isinstance(workers, int) or workers == 1 or z.size < PARALLEL:
         return np.sort(z)
-    pivot = float(np.median(z[:: z.size // 1024]))
-    rows = blocks(z.size, -(-z.size // 2))
-    counts = list(ordered_map(lambda part: ordering.count_low(z, pivot, *part), rows, 2))
-    lows = np.cumsum([0, *counts])
-    highs = lows[-1] + np.cumsum(
-        [0, *(stop - start - k for (start, stop), k in zip(rows, counts, strict=True))]
-    )
+    sample = np.sort(z[:: z.size // SAMPLED])
+    edges = [-np.inf, *sample[np.arange(1, workers) * sample.size // workers].tolist(), np.inf]
+    ends = [0, *(ordering.count_below(z, edge) for edge in edges[1:-1]), z.size]
     out = np.empty_like(z)
-    tasks = [(*part, low, high) for part, low, high in zip(rows, lows, highs, strict=False)]
-    list(ordered_map(lambda task: ordering.split(z, pivot, *task, out), tasks, 2))
-    list(ordered_map(np.ndarray.sort, [out[: lows[-1]], out[lows[-1] :]], 2))
+
+    def sort(k: int) -> None:
+        part = out[ends[k] : ends[k + 1]]
+        ordering.gather(z, edges[k], edges[k + 1], part)
+        part.sort()
+
+    list(ordered_map(sort, range(workers), workers))
     return out
 
 

@@ -29,7 +29,7 @@ from condmask.study_result import Column, StudyResult
 
 DECILES = tuple(k / 10 for k in range(1, 10))
 TOL = 1e-7  # of T, where one standard error of T is some 1e-2
-RECORDS = 1 << 16  # of a block
+RECORDS, ROWS = 1 << 16, 128  # of a block, at most
 PARTS = 5  # powers of the errors that are summed, from 0
 SAVE_SECONDS = 5.0
 
@@ -180,7 +180,7 @@ def _run(
 
 
 def _block_size(n: int) -> int:
-    return max(1, RECORDS // n)
+    return max(1, min(RECORDS // n, ROWS))
 
 
 def _block(design: Design, seed: int, index: int) -> np.ndarray:

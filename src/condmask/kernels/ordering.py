@@ -1,24 +1,22 @@
-"""Splitting records at a pivot, so that several threads can sort a part of the range each."""
-
-import numpy as np
+"""Gathering the records of a range of values, so that several threads can each sort a range."""
 
 from condmask._jit import kernel
 
 
 @kernel
-def split(z, pivot, start, stop, low, high, out):
-    """Write the values of z[start:stop] below the pivot from out[low] on, the others from out[high] on."""
-    for j in range(start, stop):  # without a branch, which would be mispredicted at every second value
-        up = np.int64(z[j] >= pivot)
-        out[high if up else low] = z[j]
-        low += 1 - up
-        high += up
+def count_below(z, x):
+    """How many of z lie below x."""
+    count = 0
+    for j in range(z.size):
+        count += z[j] < x
+    return count
 
 
 @kernel
-def count_low(z, pivot, start, stop):
-    """How many of z[start:stop] lie below the pivot."""
-    count = 0
-    for j in range(start, stop):
-        count += z[j] < pivot
-    return count
+def gather(z, low, high, out):
+    """Fill out with the values of z in low <= z < high, of which there are out.size."""
+    j = k = 0
+    while k < out.size:  # without a branch, which would be mispredicted at every second value
+        out[k] = z[j]
+        k += (low <= z[j]) & (z[j] < high)
+        j += 1
