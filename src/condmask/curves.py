@@ -352,7 +352,8 @@ def _block_moments(
 
 def _stretches(z: np.ndarray, width: float, reach: float) -> tuple[np.ndarray, np.ndarray]:
     """Ranges of records that lie densely enough for a lattice, the densest where not all have room."""
-    starts = np.empty(z.size, dtype=np.int64)
+    most = int(min(z.size, (float(z[-1]) - float(z[0])) / reach + 2.0))
+    starts = np.empty(most, dtype=np.int64)
     starts = starts[: lattice.pages(z, reach, starts)].copy()
     counts = np.diff(starts, append=z.size)
     room = CELLS + z.size // RECORDS_PER_CELL
