@@ -348,6 +348,19 @@ ESTIMATE = [
         ValueError,
         "bandwidth='scott' needs masked values that differ; pass a number",
     ),
+    *(
+        Row(
+            lambda b=b: estimate().quantile(0.5, bandwidth=2 * b),
+            ValueError,
+            f"bandwidth must be between 1e-20 and 1e+20 sigma, got {2 * b:g} with sigma=2",
+        )
+        for b in (1e-21, 1e21)
+    ),
+    Row(
+        lambda: estimate([1.5, -1e308]).cdf(0.5),
+        ValueError,
+        "z must be at most 4.5e+307 in size, got -1e+308 at position 1",
+    ),
     Row(
         lambda: estimate(np.round(GENERIC, 1), decimals=1).cdf(0.5, bandwidth=0.1),
         ValueError,

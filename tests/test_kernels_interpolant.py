@@ -68,7 +68,8 @@ def test_the_tolerances_tested_are_nearly_all_allowed():
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("p", [0.04, 0.5, 0.97])
 @pytest.mark.parametrize(
-    ("beta", "delta"), [(0.0, 0.0), (0.03, 0.0), (1.5, 0.0), (0.0, 0.1), (0.0, 2.0), (0.2, 0.1), (3.0, 2.0)]
+    ("beta", "delta"),
+    [(0.0, 0.0), (0.03, 0.0), (1.5, 0.0), (0.0, 0.1), (0.0, 2.0), (0.2, 0.1), (3.0, 2.0), (1e6, 0.0)],
 )
 def test_table_keeps_its_tolerance_against_the_integral(noise, p, beta, delta, tol):
     masking = Masking(noise, p, beta, delta)
@@ -107,6 +108,15 @@ def test_density_table_keeps_its_tolerance(noise, p, beta, delta, tol):
     exact = weight.density_weight(masking, np.abs(u))
 
     assert np.abs(from_table(masking, tol, u, density=True) - exact).max() <= tol
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("beta", [1e-20, 1e-6, 30.0, 1e6, 1e20])
+def test_tables_stay_small_at_any_bandwidth(noise, beta):
+    masking = Masking(noise, 0.6, beta)
+
+    # some 200 cells for each of the zones at this tolerance
+    assert len(interpolant.table(masking, 1e-10).coefficients) < 1000
 
 
 @pytest.mark.parametrize("split", [0, 1, 17, 50])

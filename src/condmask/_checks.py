@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 LARGEST_EXACT_INTEGER = 2**53
+LARGEST = 2.0**1022  # so that the difference of two values is finite
 SMALLEST_STRATUM = 10
 
 
@@ -160,7 +161,7 @@ def at_least_two(count: int, name: str) -> None:
 
 def no_infinities(array: np.ndarray, name: str, row: int = 0) -> None:
     """``row`` is the position of the first value in the whole column."""
-    if array.size == 0 or (array.min() > -np.inf and array.max() < np.inf):
+    if array.size == 0 or (array.min() >= -LARGEST and array.max() <= LARGEST):
         return  # without a temporary array; a NaN makes both comparisons false
     infinite = np.isinf(array)
     if infinite.any():
@@ -168,6 +169,10 @@ def no_infinities(array: np.ndarray, name: str, row: int = 0) -> None:
         count = int(infinite.sum())
         many = "1 infinite value" if count == 1 else f"{count} infinite values"
         raise ValueError(f"{name} must be finite, got {many}, the first at position {first}")
+    beyond = np.flatnonzero(np.abs(array.ravel()) > LARGEST)
+    if beyond.size:
+        value, first = array.ravel()[beyond[0]], row + int(beyond[0])
+        raise ValueError(f"{name} must be at most {LARGEST:.1e} in size, got {value} at position {first}")
 
 
 def exact_integers(array: np.ndarray, name: str) -> None:

@@ -13,6 +13,7 @@ from condmask.kernels.weight import Masking
 from condmask.powers import Law
 
 CROSSINGS = ("first", "rearranged")
+NARROWEST, WIDEST = 1e-20, 1e20  # bandwidth, in sigma
 CURVES = 2  # kept: T_1, and a T_b
 
 
@@ -46,6 +47,11 @@ class Sample:
     def masking(self, width: float | None) -> Masking:
         """What K depends on at this bandwidth."""
         p, noise, sigma, step = self._law
+        if width is not None and not NARROWEST <= width / sigma <= WIDEST:
+            raise ValueError(
+                f"bandwidth must be between {NARROWEST:g} and {WIDEST:g} sigma, got {width:g} "
+                f"with sigma={sigma:g}"
+            )
         if width is not None and width < 1.5 * step:
             raise ValueError(
                 f"bandwidth must be at least 1.5 steps of the grid, {1.5 * step:g}, got {width:g} with "

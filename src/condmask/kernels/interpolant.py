@@ -11,7 +11,7 @@ reach through a shifted contour. The sum of both stays below ``tol``.
 """
 
 from functools import lru_cache
-from math import factorial, log1p, pi, sqrt
+from math import factorial, gamma, log1p, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -140,14 +140,11 @@ def _zones(masking, extra):
     amplitude, decay = weight.laplace_tail(masking)
     if beta == 0.0:
         return 0.0, 0.0, amplitude / decay**order
-    # Beyond v = beta (8.6 + beta/a) the tail is a pure exponential. Within, two derivatives fall on
-    # the exponential and the others on the Gaussian.
+    # Beyond v = beta (8.6 + beta/a) the tail is a pure exponential. Within, |S| <= 1/p leaves the
+    # moment of order - 1 of the Gaussian exp(-beta^2 w^2 / 2).
     kappa = beta / decay
     split = beta * (weight.SATURATION + kappa)
-    inner = amplitude * (
-        1.0 / decay**2 * 1.09 * sqrt(factorial(order - 2)) / beta ** (order - 2) + 2.0 / decay
-    )
-    inner += step / beta**order
+    inner = 2.0 ** (0.5 * order - 1.0) * gamma(0.5 * order) / (pi * p * beta**order)
     outer = amplitude / decay**order * np.exp(-0.5 * kappa * kappa - weight.SATURATION * kappa)
     return split, inner, float(outer)
 
