@@ -170,3 +170,17 @@ def test_a_large_sample_crosses_at_a_masked_value_or_in_a_gap(p):
 
     for level, x in zip(q, quantiles(z, q, "normal", p, 1.0), strict=True):
         assert_weakly_crosses(x, z, level, "normal", p, 1.0)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("sigma", [1e9, 1e13, 1e100])
+@pytest.mark.parametrize("crossing", ["first", "rearranged"])
+def test_noise_far_wider_than_the_data_leaves_only_the_jumps(noise, sigma, crossing):
+    z, q, p = np.random.default_rng(7).normal(0, 2, 300), np.array([0.11, 0.503, 0.801]), 0.6
+    # all records are at the middle of the smooth part: T = H / p + (1 - 1/p) / 2
+    share = p * (q - 0.5 * (1 - 1 / p))
+
+    found = quantiles(z, q, noise, p, sigma, crossing=crossing)
+
+    # as far as the smooth part, of slope 1/sigma, is level; a share is nowhere a multiple of 1/300
+    assert found == pytest.approx(np.sort(z)[np.ceil(share * 300).astype(int) - 1], abs=1e-6)

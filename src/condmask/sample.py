@@ -98,7 +98,8 @@ class Sample:
         if self._decimals is not None and width is None:
             unit /= self._law.step
         reach = (weight.reach(masking, 0.25 * tol) + 1.0) * unit
-        return self._curve(masking, tol, ordered=True), reach, 1e-13 * unit
+        finest = unit if width is None else min(unit, width)
+        return self._curve(masking, tol, ordered=True), reach, 1e-13 * finest
 
     def _curve(self, masking: Masking, tol: float, *, density: bool = False, ordered: bool = False) -> Curve:
         sigma, z = self._law.sigma, self.z

@@ -29,8 +29,8 @@ def search(curve, target, slack, left, right, reach, resolution, measure):
     """First x in [left, right) with n T(x) >= target, or, with `measure`, the length of {n T < target}.
 
     `right` if there is none. `reach`: how far a record's smooth part changes; `resolution`: the width
-    at which an interval is not halved any more, beside rounding. Excursions of n T across the target by
-    less than `slack` between the points that are looked at are not pursued.
+    at which an interval without a jump is not halved any more, beside rounding. Excursions of n T across
+    the target by less than `slack` between the points that are looked at are not pursued.
     """
     values, below = curve.values, curve.below
     x, index, sums = np.empty(1), np.empty(1, dtype=np.int64), np.empty(1)
@@ -71,7 +71,9 @@ def search(curve, target, slack, left, right, reach, resolution, measure):
         if high - low + arc <= slack:
             least, most = max(least, min(base, end_base)), min(most, max(base, end_base))
         above = low + least >= target
-        narrow = width <= max(resolution, 4e-15 * max(abs(start), abs(end))) or depth == DEPTH
+        between = curve.jump == 0.0 or before == done  # no jumps inside
+        finest = max(resolution if between else 0.0, 4e-15 * max(abs(start), abs(end)))
+        narrow = width <= finest or depth == DEPTH
         if high + most < target or above or narrow:
             if not above and (low + base < target or not narrow):
                 length += width
