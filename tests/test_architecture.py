@@ -22,7 +22,7 @@ LADDER = [  # a module imports from its own row or from one below it
     {"sample", "covariance", "frames", "arrow_files", "csv_files", "publishing"},
     {"bandwidth", "curves", "engines", "powers"},
     {"kernels"},
-    {"_blocks", "_randomness", "_checks", "_jit", "_pools"},
+    {"_blocks", "_randomness", "_checks", "_jit", "_pools", "_state"},
 ]
 ROW = {module: row for row, modules in enumerate(LADDER) for module in modules}
 FILES = sorted(SOURCE.rglob("*.py"))

@@ -52,6 +52,10 @@ def test_workers_splits_and_extensions_leave_no_trace(tmp_path):
         ValueError, match=r"^checkpoint must be of the same study and seed, got another one in"
     ):
         run(9, checkpoint=file, n=1_000)
+    file.write_bytes(b"something else")
+    with pytest.raises(ValueError, match=r"^checkpoint must be the file of a study, got .*, which is not$"):
+        run(9, checkpoint=file)
+    assert file.read_bytes() == b"something else"
 
 
 def test_an_interrupted_study_keeps_what_was_done(tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """Summaries against the estimate from the values, however the values were cut and merged."""
 
+import io
 import itertools
 
 import numpy as np
@@ -115,6 +116,38 @@ def test_bytes_give_the_summary_back():
     assert scheme().estimate(back).correlation() == scheme().estimate(summary).correlation()
 
 
+@pytest.mark.parametrize("read", [cm.Summary.from_bytes, cm.StudyResult.load])
+def test_damaged_bytes_are_refused(read, tmp_path):
+    whole = summarised(scheme(), RNG.normal(size=100)).to_bytes()
+    turned = bytearray(whole)
+    turned[len(whole) // 2] ^= 255
+    missing = io.BytesIO()
+    np.savez(missing, described=np.frombuffer(b"{}", dtype=np.uint8), index=0, moments=0, pairs=0, sums=0)
+    damaged = [b"", b"nothing", whole[:1000], whole[:-100], bytes(turned), missing.getvalue()]
+    for data in damaged:
+        given, file = data, tmp_path / "state.npz"
+        if read == cm.StudyResult.load:
+            file.write_bytes(data)
+            given = file
+        with pytest.raises(ValueError, match=r"^(data must be the bytes|path must be a saved StudyResult)"):
+            read(given)
+    with pytest.raises(TypeError, match=r"^data must be the bytes of a Summary, got str$"):
+        cm.Summary.from_bytes("text")
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("decimals", [None, 0])
+def test_infinite_points_have_the_limits(noise, decimals):
+    one = scheme(sigma=8.0, noise=noise, decimals=decimals)
+    estimate = one.estimate(summarised(one, np.round(RNG.normal(0, 9, 100))))
+    far, limits = [-np.inf, -1e308, 1e308, np.inf], pytest.approx([0.0, 0.0, 1.0, 1.0], abs=1e-15)
+
+    assert estimate.cdf(far) == limits
+    assert estimate.cdf(far, bandwidth=9.0) == limits
+    assert estimate.pdf(far, bandwidth=9.0).tolist() == [0.0] * 4
+    assert all(bound == limits for bound in estimate.cdf_bounds(far))
+
+
 def test_memory_is_capped_and_cells_coarsen():
     summary = cm.Summary(scheme(), most_cells=1_000)
     for _ in range(5):
@@ -197,6 +230,10 @@ def test_the_binned_rule_is_near_the_rule():
         (
             lambda: scheme().estimate(summarised(scheme(), [1.0, 2.0])).cdf(0.0, bandwidth=1e-3),
             r"resolution must be at most .* got cells of .*",
+        ),
+        (
+            lambda: scheme().estimate(summarised(scheme(), [1.0])).cdf(0.0, bandwidth=1.3e30),
+            r"bandwidth must be between 1e-20 and 1e\+20 sigma, got 1.3e\+30 with sigma=1.3",
         ),
         (lambda: scheme().estimate(summarised(scheme(), [1.0])).moment(10), r"order must be at most 9 .*"),
     ],

@@ -8,6 +8,7 @@ from condmask import _checks
 
 # "scott" is R's bw.nrd; it reproduces the paper's tables (docs/theory.rst, "Bandwidth")
 RULES = {"scott": (1.06, -1 / 5), "silverman": (0.9, -1 / 5), "undersmooth": (1.06, -1 / 3)}
+NARROWEST, WIDEST = 1e-20, 1e20  # bandwidth, in sigma
 
 
 def bandwidth(z: np.ndarray, value: Any) -> float:
@@ -28,3 +29,12 @@ def rule(name: str, spread: float, iqr: float, n: int) -> float:
     if not spreads:
         raise ValueError(f"bandwidth={name!r} needs masked values that differ; pass a number")
     return float(factor * min(spreads) * n**power)
+
+
+def check_bandwidth(width: float, sigma: float) -> None:
+    """Refuse a bandwidth so far from sigma that powers of their ratio overflow."""
+    if not NARROWEST <= width / sigma <= WIDEST:
+        raise ValueError(
+            f"bandwidth must be between {NARROWEST:g} and {WIDEST:g} sigma, got {width:g} "
+            f"with sigma={sigma:g}"
+        )

@@ -7,13 +7,13 @@ import numpy as np
 from condmask import _checks, curves, engines
 from condmask._blocks import Workers
 from condmask.bandwidth import bandwidth as rule_of_thumb
+from condmask.bandwidth import check_bandwidth
 from condmask.kernels import weight
 from condmask.kernels.curve import Curve
 from condmask.kernels.weight import Masking
 from condmask.powers import Law
 
 CROSSINGS = ("first", "rearranged")
-NARROWEST, WIDEST = 1e-20, 1e20  # bandwidth, in sigma
 CURVES = 2  # kept: T_1, and a T_b
 
 
@@ -47,11 +47,8 @@ class Sample:
     def masking(self, width: float | None) -> Masking:
         """What K depends on at this bandwidth."""
         p, noise, sigma, step = self._law
-        if width is not None and not NARROWEST <= width / sigma <= WIDEST:
-            raise ValueError(
-                f"bandwidth must be between {NARROWEST:g} and {WIDEST:g} sigma, got {width:g} "
-                f"with sigma={sigma:g}"
-            )
+        if width is not None:
+            check_bandwidth(width, sigma)
         if width is not None and width < 1.5 * step:
             raise ValueError(
                 f"bandwidth must be at least 1.5 steps of the grid, {1.5 * step:g}, got {width:g} with "

@@ -421,7 +421,10 @@ def _identity(design: Design) -> str:
 
 
 def _resumed(path: Path, design: Design, rng: Any) -> StudyResult:
-    state = StudyResult.load(path)
+    try:
+        state = StudyResult.load(path)
+    except ValueError as error:
+        raise ValueError(f"checkpoint must be the file of a study, got {path}, which is not") from error
     if state.identity != _identity(design) or (rng is not None and state.seed != rng):
         raise ValueError(f"checkpoint must be of the same study and seed, got another one in {path}")
     return state

@@ -1,14 +1,12 @@
 """What a study found: bias, RMSE and risk with their Monte Carlo standard errors, from sums of powers."""
 
-import io
-import json
 import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import frames
+from condmask import _state, frames
 
 
 class Column(NamedTuple):
@@ -107,28 +105,23 @@ class StudyResult(NamedTuple):
             "identity": self.identity, "seed": self.seed, "replications": self.replications,
             "columns": [list(column) for column in self.columns], "seconds": self.seconds,
         }  # fmt: skip
-        file = io.BytesIO()
-        np.savez(
-            file, described=np.frombuffer(json.dumps(described).encode(), dtype=np.uint8), sums=self.sums
-        )
         target = Path(path)
         beside = target.with_name(f".{target.name}.{os.getpid()}")
-        beside.write_bytes(file.getvalue())
+        beside.write_bytes(_state.pack(described, sums=self.sums))
         beside.replace(target)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "StudyResult":
         """What `save` wrote."""
         try:
-            with np.load(path, allow_pickle=False) as state:
-                described, sums = json.loads(bytes(state["described"])), state["sums"]
-        except (ValueError, KeyError, EOFError) as error:
+            described, arrays = _state.unpack(Path(path).read_bytes())
+            columns = tuple(Column(*column) for column in described["columns"])
+            return cls(
+                described["identity"], described["seed"], described["replications"], columns,
+                arrays["sums"], described["seconds"],
+            )  # fmt: skip
+        except (ValueError, KeyError) as error:
             raise ValueError(f"path must be a saved StudyResult, got {path}") from error
-        columns = tuple(Column(*column) for column in described["columns"])
-        return cls(
-            described["identity"], described["seed"], described["replications"], columns, sums,
-            described["seconds"],
-        )  # fmt: skip
 
     def _moments(self, k: int, shift: float) -> tuple[float, float, float, float]:
         """Means of the first four powers of (value - center - shift)."""

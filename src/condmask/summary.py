@@ -1,12 +1,10 @@
 """A file's masked column in one pass and little memory: power sums of sparse cells, which can be merged."""
 
-import io
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from condmask import _checks, frames
+from condmask import _checks, _state, frames
 from condmask.kernels import cells
 from condmask.kernels.lattice import ORDER
 
@@ -153,32 +151,29 @@ class Summary:
         described = {
             "scheme": self.scheme.to_dict(), "base": self._base, "most": self._most, "level": self._level
         }  # fmt: skip
-        file = io.BytesIO()
-        np.savez(
-            file, described=np.frombuffer(json.dumps(described).encode(), dtype=np.uint8),
-            index=self._index, moments=self._moments, pairs=self._pairs,
-        )  # fmt: skip
-        return file.getvalue()
+        return _state.pack(described, index=self._index, moments=self._moments, pairs=self._pairs)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Summary":
         """A summary from what `to_bytes` gave."""
         from condmask.schemes.conditional import ConditionalMasking
 
+        if not isinstance(data, (bytes, bytearray)):
+            raise TypeError(f"data must be the bytes of a Summary, got {type(data).__name__}")
         try:
-            with np.load(io.BytesIO(data), allow_pickle=False) as state:
-                described = json.loads(bytes(state["described"]))
-                arrays = state["index"], state["moments"], state["pairs"]
-        except (ValueError, KeyError, OSError, EOFError) as error:
+            described, arrays = _state.unpack(data)
+            summary = cls(
+                ConditionalMasking.from_dict(described["scheme"]), resolution=described["base"],
+                most_cells=described["most"],
+            )  # fmt: skip
+            summary._level = described["level"]
+            summary._index, summary._moments, summary._pairs = (
+                arrays[name] for name in ("index", "moments", "pairs")
+            )
+        except (ValueError, KeyError) as error:
             raise ValueError(
                 f"data must be the bytes of a Summary, got {len(data)} bytes that are not"
             ) from error
-        summary = cls(
-            ConditionalMasking.from_dict(described["scheme"]), resolution=described["base"],
-            most_cells=described["most"],
-        )  # fmt: skip
-        summary._level = described["level"]
-        summary._index, summary._moments, summary._pairs = arrays
         return summary
 
     # --- private ---

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, curves, engines
-from condmask.bandwidth import RULES, rule
+from condmask.bandwidth import RULES, check_bandwidth, rule
 from condmask.covariance import retained
 from condmask.kernels import cells, lattice, moments, weight
 from condmask.kernels.lattice import ORDER
@@ -191,6 +191,7 @@ class SummaryEstimate:
 
     def _masking(self, width: float) -> Masking:
         p, noise, sigma, step = self._law
+        check_bandwidth(width, sigma)
         return Masking(noise, p, width / sigma, step / sigma)
 
     def _smoothed(self, x: np.ndarray, width: float, tol: float, *, density: bool) -> np.ndarray:
@@ -235,7 +236,7 @@ class SummaryEstimate:
         engines.check_tol(masking, tol)
         if self.scheme.decimals is not None:
             x = engines.to_grid(x, self.scheme.decimals)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):  # infinite and enormous points
             position = np.ceil((x + self._offset) / self._width) - 1.0
             share = (x + self._offset) / self._width - position
         place = np.searchsorted(self._index, position)
