@@ -313,3 +313,89 @@ def test_rmse_is_the_exact_standard_deviation():
         if row.get("closed_form") is not None:
             # the closed form is an average over 32 samples, ours over 3000
             assert abs(row["mean"] - row["closed_form"]) < 4.5 * row["mean_se"] * np.sqrt(1 + 3000 / 32)
+
+
+def simulated(population=POPULATION, schemes=None, **options):
+    given = {"n": 100, "replications": 10, "rng": 1, **options}
+    return cm.simulate(population, SCHEMES["CM"] if schemes is None else schemes, **given)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: simulated("paper"), "population must be callable as .*, got 'paper'"),
+        (
+            lambda: simulated(lambda rng, r, n: rng.normal(size=(n, r))),
+            r"population must give arrays of numbers of shape \(128, 100\), got \(100, 128\) of float64",
+        ),
+        (
+            lambda: simulated(lambda rng, r, n: np.full((r, n), "a")),
+            r"population must give arrays of numbers of shape \(128, 100\), got \(128, 100\) of <U1",
+        ),
+        (
+            lambda: simulated(lambda rng, r, n: (rng.normal(size=(r, n)), rng.normal(size=n))),
+            r"population must give arrays of numbers of shape \(128, 100\), got \(100,\) of float64",
+        ),
+        (
+            lambda: simulated(lambda rng, r, n: np.full((r, n), np.nan)),
+            "population must give finite numbers, got others among them",
+        ),
+        (
+            lambda: simulated(lambda rng, r, n: rng.normal(size=(r, n))),
+            cm.DataShuffling(),
+            "population must give two variables for DataShuffling, got one",
+        ),
+        (lambda: simulated(schemes=[SCHEMES["CM"]] * 2), r"schemes must differ, or be a dict .*"),
+        (lambda: simulated(schemes=["CM"]), r"schemes must be masking schemes, got \['CM'\]"),
+        (lambda: simulated(schemes={1: SCHEMES["CM"]}), "schemes must have names of text, got 1"),
+        (
+            lambda: simulated(schemes=cm.ConditionalMasking(0.6, 1.0, strata="region")),
+            "schemes must have no strata, .*strata='region'.*",
+        ),
+        (lambda: simulated(n=3), "n must be a whole number of at least 4, got 3"),
+        (lambda: simulated(replications=1), "replications must be a whole number of at least 2, got 1"),
+        (lambda: simulated(moments=0), "moments must be a whole number of at least 1, got 0"),
+        (lambda: simulated(risk_distances=[1.0, -2.0]), r"risk_distances must not be negative, got -2\.0"),
+        (lambda: simulated(rng="a"), "rng must be a whole number of at least 0, got 'a'"),
+        (lambda: simulated(checkpoint=5), "checkpoint must be a path, got 5"),
+        (lambda: simulated(checkpoint="/nowhere/a.npz"), "checkpoint must be a file in a folder .*"),
+        (lambda: cm.NormalCopula(["norm"]), "margins must be frozen SciPy distributions, got 'norm'"),
+        (lambda: cm.NormalCopula([laplace()], 1.5), r"correlation must lie between -1 and 1, got 1\.5"),
+        (lambda: cm.Resampled([1.0, np.nan]), "x must be complete, got 1 missing value, .* position 1"),
+    ],
+)
+def test_bad_input_gets_one_sentence(call, sentence):
+    with pytest.raises((TypeError, ValueError), match="^" + sentence + "$"):
+        call()
+
+
+def test_a_checkpoint_knows_its_samples_and_not_its_process(tmp_path):
+    file = tmp_path / "state.npz"
+
+    def column(offset):
+        return cm.Resampled(np.arange(50.0) + offset)
+
+    def drawn():  # another function object every time, as in another process
+        return lambda rng, replications, n: rng.normal(size=(replications, n))
+
+    simulated(column(0.0), checkpoint=file)
+    with pytest.raises(ValueError, match=r"^checkpoint must be of the same study"):
+        simulated(column(1.0), checkpoint=file)
+    assert same(
+        simulated(column(0.0), checkpoint=file, replications=300), simulated(column(0.0), replications=300)
+    )
+
+    file.unlink()
+    simulated(drawn(), checkpoint=file)
+    assert same(simulated(drawn(), checkpoint=file, replications=300), simulated(drawn(), replications=300))
+
+
+def test_a_checkpoint_that_cannot_be_written_costs_no_results(tmp_path, monkeypatch):
+    def full(self, path):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(cm.StudyResult, "save", full)
+    with pytest.warns(cm.StudyWarning, match=r"^checkpoint .* could not be written: no space left$"):
+        result = simulated(checkpoint=tmp_path / "state.npz")
+
+    assert same(result, simulated())

@@ -6,7 +6,9 @@ The form is always *argument, rule, value*: ``p must lie strictly between 0 and 
 import math
 import numbers
 import operator
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,13 @@ def probabilities(values: Any, name: str) -> np.ndarray:
     return array
 
 
+def correlation(value: Any) -> float:
+    number = _real(value, "correlation", "a number between -1 and 1")
+    if not -1.0 < number < 1.0:
+        raise ValueError(f"correlation must lie between -1 and 1, got {value!r}")
+    return number
+
+
 def positive(value: Any, name: str) -> float:
     number = _real(value, name, "a positive finite number")
     if not (number > 0.0 and math.isfinite(number)):
@@ -49,6 +58,24 @@ def reals(values: Any, name: str) -> np.ndarray:
             f"{name} must not be NaN, got {values!r}" if array.ndim == 0 else f"{name} must not hold NaN"
         )
     return array
+
+
+def distances(values: Any, name: str) -> np.ndarray:
+    array = reals(values, name)
+    if (array < 0.0).any():
+        raise ValueError(f"{name} must not be negative, got {array[array < 0.0][0]}")
+    return array
+
+
+def writable(path: Any, name: str) -> Path:
+    """A file that can be written, once there is something to write."""
+    try:
+        target = Path(path)
+    except TypeError:
+        raise TypeError(f"{name} must be a path, got {path!r}") from None
+    if target.is_dir() or not os.access(target.parent, os.W_OK):
+        raise ValueError(f"{name} must be a file in a folder that can be written, got {path}")
+    return target
 
 
 def whole(value: Any, name: str, *, least: int) -> int:
@@ -198,6 +225,13 @@ def present(array: np.ndarray, name: str, nan_policy: str) -> np.ndarray | None:
         raise ValueError(f"{name} must have at least 2 values that are not missing, got {left}")
     there: np.ndarray = ~missing
     return there
+
+
+def complete(array: np.ndarray, name: str) -> None:
+    missing = np.flatnonzero(np.isnan(array.ravel()))
+    if missing.size:
+        values = "1 missing value" if missing.size == 1 else f"{missing.size} missing values"
+        raise ValueError(f"{name} must be complete, got {values}, the first at position {missing[0]}")
 
 
 def same_length(array: Any, name: str, n: int, of: str) -> None:

@@ -31,7 +31,8 @@ class NoiseEstimate:
     def __init__(self, sigma: float, noise: str, z: Any) -> None:
         array = frames.column(z, "z").array
         self._column = array
-        self._z = np.sort(array[~np.isnan(array)])
+        there = _checks.present(array, "z", "omit")
+        self._z = np.sort(array if there is None else array[there])
         self._sigma, self._noise = sigma, noise
         self.n = int(self._z.size)
 

@@ -25,9 +25,10 @@ class NormalCopula:
         self.margins = tuple(margins)
         if len(self.margins) not in (1, 2):
             raise ValueError(f"margins must be one or two distributions, got {len(self.margins)}")
-        if not -1.0 < correlation < 1.0:
-            raise ValueError(f"correlation must lie between -1 and 1, got {correlation!r}")
-        self.copula = float(correlation)
+        for margin in self.margins:
+            if not hasattr(margin, "dist") or not hasattr(margin, "ppf"):
+                raise TypeError(f"margins must be frozen SciPy distributions, got {margin!r}")
+        self.copula = _checks.correlation(correlation)
         self._correlation: float | None = None
 
     def __repr__(self) -> str:
@@ -98,7 +99,9 @@ class Resampled:
     def __init__(self, x: Any, other: Any = None) -> None:
         self.x = _checks.column(x, "x")
         self.other = None if other is None else _checks.column(other, "other")
+        _checks.complete(self.x, "x")
         if self.other is not None:
+            _checks.complete(self.other, "other")
             _checks.same_length(self.other, "other", self.x.size, "x")
 
     def __repr__(self) -> str:

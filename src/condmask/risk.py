@@ -5,10 +5,15 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from condmask import _checks
+
 
 def interval_risk(x: np.ndarray, d: np.ndarray, scheme: Any) -> np.ndarray:
     """P(|Z_i - X_i| < d), averaged over the records of a file masked by eq. (1) or by added noise."""
-    near = noise_within(d, scheme)
+    decimals = getattr(scheme, "decimals", None)
+    if decimals is not None:  # in whole steps, where no difference is rounded
+        x, d = _checks.to_units(x, decimals), _steps(d, decimals)
+    near = _noise_within(d if decimals is None else (d - 0.5) * 10.0**-decimals, scheme)
     p = getattr(scheme, "p", 0.0)
     if p == 0.0:
         return near
@@ -18,15 +23,25 @@ def interval_risk(x: np.ndarray, d: np.ndarray, scheme: Any) -> np.ndarray:
         np.sum(
             np.searchsorted(ordered, ordered + one, "left") - np.searchsorted(ordered, ordered - one, "right")
         )
+        if one > 0.0
+        else n
         for one in d
     ]
     # a record is within any distance of itself, but never its own donor
     return p * (np.array(pairs) - n) / (n * (n - 1.0)) + (1.0 - p) * near
 
 
-def noise_within(d: np.ndarray, scheme: Any) -> np.ndarray:
-    """P(|Y| < d) for the (unrounded) noise of a scheme."""
-    u = d / scheme.sigma
+def _steps(d: np.ndarray, decimals: int) -> np.ndarray:
+    """The number of steps of the grid next to or above d, so that |k| < d holds for the same whole k."""
+    units = d * 10.0**decimals
+    nearest = np.rint(units)
+    whole = np.abs(units - nearest) <= 4.0 * np.spacing(nearest)
+    return np.asarray(np.where(whole, nearest, np.ceil(units)))
+
+
+def _noise_within(d: np.ndarray, scheme: Any) -> np.ndarray:
+    """P(|Y| < d) for the noise of a scheme before it is rounded."""
+    u = np.maximum(d, 0.0) / scheme.sigma
     if scheme.noise == "normal":
         return np.asarray(ndtr(u) - ndtr(-u))
     return np.asarray(-np.expm1(-u * np.sqrt(2.0)))

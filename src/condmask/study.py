@@ -104,7 +104,8 @@ def simulate(
     Warns
     -----
     StudyWarning
-        If it was interrupted; the result has the replications that were done.
+        If it was interrupted; the result has the replications that were done. If the checkpoint could not
+        be written.
 
     Examples
     --------
@@ -115,24 +116,29 @@ def simulate(
     >>> result.replications
     64
     """
+    if not callable(population):
+        raise TypeError(f"population must be callable as (rng, replications, n), got {population!r}")
     design = Design(
         population,
         _named(schemes),
         _checks.whole(n, "n", least=4),
         _checks.probabilities(quantiles, "quantiles").ravel(),
-        tuple(_checks.whole(order, "moments", least=1) for order in moments),
+        tuple(_checks.whole(order, "moments", least=1) for order in np.atleast_1d(moments).tolist()),
         _checks.reals(cdf_points, "cdf_points").ravel() if np.size(cdf_points) else np.empty(0),
-        _checks.reals(risk_distances, "risk_distances").ravel() if np.size(risk_distances) else np.empty(0),
+        _checks.distances(risk_distances, "risk_distances").ravel()
+        if np.size(risk_distances)
+        else np.empty(0),
     )
     wanted = _checks.whole(replications, "replications", least=2)
     threads = _checks.workers(workers)
-    path = None if checkpoint is None else Path(checkpoint)
-    state = None if path is None or not path.exists() else _resumed(path, design, rng)
+    given = None if rng is None else _checks.whole(rng, "rng", least=0)
+    path = None if checkpoint is None else _checks.writable(checkpoint, "checkpoint")
+    state = None if path is None or not path.exists() else _resumed(path, design, given)
     if state is None:
-        seed = int.from_bytes(os.urandom(6), "big") if rng is None else _checks.whole(rng, "rng", least=0)
-        first = _block(design, seed, 0)
-        columns = _columns(design, seed, first)
-        state = StudyResult(_identity(design), seed, 0, columns, np.zeros((PARTS, len(columns))), 0.0)
+        seed = int.from_bytes(os.urandom(6), "big") if given is None else given
+        columns = _columns(design, seed, _block(design, seed, 0))
+        sums = np.zeros((PARTS, len(columns)))
+        state = StudyResult(_identity(design, seed), seed, 0, columns, sums, 0.0)
     if state.replications > wanted:
         raise ValueError(
             f"replications must be at least the {state.replications} in {checkpoint}, got {replications}"
@@ -170,13 +176,22 @@ def _run(
                     done += 1
                 advance(done)
                 if path is not None and time.perf_counter() - saved > SAVE_SECONDS:
-                    now().save(path)
+                    _save(now(), path)
                     saved = time.perf_counter()
         except KeyboardInterrupt:
             warnings.warn(f"interrupted after {done} of {wanted} replications", StudyWarning, stacklevel=3)
+    result = now()
     if path is not None:
-        now().save(path)
-    return now()
+        _save(result, path)
+    return result
+
+
+def _save(state: StudyResult, path: Path) -> None:
+    """Keep the state; a full disk does not end a study."""
+    try:
+        state.save(path)
+    except OSError as error:
+        warnings.warn(f"checkpoint {path} could not be written: {error}", StudyWarning, stacklevel=4)
 
 
 def _block_size(n: int) -> int:
@@ -190,6 +205,8 @@ def _block(design: Design, seed: int, index: int) -> np.ndarray:
     parts = [_sample_statistics(np.sort(x, axis=1), x, others, design)]
     for name, scheme in design.schemes.items():
         stream = key.derive(b"scheme", name.encode()).stream(0, 0)
+        if _shuffles(scheme) and not others:
+            raise ValueError("population must give two variables for DataShuffling, got one")
         given = (np.array(others),) if _shuffles(scheme) else ()
         z = scheme.mask_rows(x, stream, *given)
         parts += _estimates(scheme, z, others, design)
@@ -203,9 +220,19 @@ def _key(design: Design, seed: int, index: int) -> Key:
 
 
 def _samples(design: Design, key: Key) -> tuple[np.ndarray, list[np.ndarray]]:
-    drawn = design.population(key.derive(b"population").stream(0, 0), _block_size(design.n), design.n)
-    x, *others = [drawn] if isinstance(drawn, np.ndarray) else drawn
-    return np.ascontiguousarray(x, dtype=np.float64), others
+    shape = _block_size(design.n), design.n
+    drawn = design.population(key.derive(b"population").stream(0, 0), *shape)
+    parts = [np.asarray(part) for part in (drawn if isinstance(drawn, (tuple, list)) else [drawn])]
+    for part in parts:
+        if part.shape != shape or part.dtype.kind not in "iuf":
+            raise ValueError(
+                f"population must give arrays of numbers of shape {shape}, got {part.shape} of {part.dtype}"
+            )
+    x, *others = [np.ascontiguousarray(part, dtype=np.float64) for part in parts]
+    for part in (x, *others):
+        if not (part.min() >= -_checks.LARGEST and part.max() <= _checks.LARGEST):
+            raise ValueError("population must give finite numbers, got others among them")
+    return x, others
 
 
 def _estimates(scheme: Any, z: np.ndarray, others: list[np.ndarray], design: Design) -> list[np.ndarray]:
@@ -342,8 +369,15 @@ def _named(schemes: Any) -> dict[str, Any]:
     else:
         listed = list(schemes) if isinstance(schemes, (list, tuple)) else [schemes]
         named = {repr(scheme): scheme for scheme in listed}
+        if len(named) < len(listed):
+            raise ValueError(f"schemes must differ, or be a dict with names, got {schemes!r}")
     if not named or not all(hasattr(scheme, "mask_rows") for scheme in named.values()):
         raise TypeError(f"schemes must be masking schemes, got {schemes!r}")
+    for name, scheme in named.items():
+        if not isinstance(name, str):
+            raise TypeError(f"schemes must have names of text, got {name!r}")
+        if getattr(scheme, "strata", None) is not None:
+            raise ValueError(f"schemes must have no strata, which samples have not, got {scheme!r}")
     return named
 
 
@@ -353,8 +387,8 @@ def _shuffles(scheme: Any) -> bool:
 
 def _columns(design: Design, seed: int, first: np.ndarray) -> tuple[Column, ...]:
     """What the columns of a block are, their true values, and centres near them."""
-    drawn = design.population(np.random.default_rng(0), 1, 4)
-    paired = not isinstance(drawn, np.ndarray) and len(drawn) > 1
+    x, others = _samples(design, _key(design, seed, 0))
+    paired = bool(others)
     statistics = [f"quantile {q:g}" for q in design.quantiles] + ["mean", "s.d."]
     statistics += [f"moment {order}" for order in design.moments]
     statistics += ["correlation"] if paired else []
@@ -368,7 +402,7 @@ def _columns(design: Design, seed: int, first: np.ndarray) -> tuple[Column, ...]
         names += [(name, estimator, statistic) for estimator in estimators for statistic in statistics]
         for guess in ("Z_i", "mean of Z"):
             names += [(name, guess, f"risk {d:g}") for d in design.distances] + [(name, guess, "MSE")]
-    closed = _closed_forms(design, seed)
+    closed = _closed_forms(design, x)
     columns = []
     for k, (scheme_name, estimator, statistic) in enumerate(names):
         known = truth.get(statistic, closed.get((scheme_name, estimator, statistic)))
@@ -395,9 +429,8 @@ def _truth(design: Design, paired: bool) -> dict[str, float]:
     return truth
 
 
-def _closed_forms(design: Design, seed: int) -> dict[tuple[str, str, str], float]:
-    """Risk and mean squared errors by their closed forms, averaged over the samples of the first block."""
-    x, _ = _samples(design, _key(design, seed, 0))
+def _closed_forms(design: Design, x: np.ndarray) -> dict[tuple[str, str, str], float]:
+    """Risk and mean squared errors by their closed forms, averaged over samples."""
     found: dict[tuple[str, str, str], float] = {}
     for name, scheme in design.schemes.items():
         if not hasattr(scheme, "risk"):
@@ -410,22 +443,24 @@ def _closed_forms(design: Design, seed: int) -> dict[tuple[str, str, str], float
     return found
 
 
-def _identity(design: Design) -> str:
-    """What must agree for one study to go on with another's numbers."""
+def _identity(design: Design, seed: int) -> str:
+    """What must agree for one study to go on with another's numbers, its first samples among it."""
+    x, others = _samples(design, _key(design, seed, 0))
+    digest = hashlib.blake2b(b"".join(part.tobytes() for part in (x, *others)), digest_size=16)
     return json.dumps({
-        "population": repr(design.population), "n": design.n,
+        "seed": seed, "samples": digest.hexdigest(), "n": design.n,
         "schemes": {name: repr(scheme) for name, scheme in design.schemes.items()},
         "quantiles": design.quantiles.tolist(), "moments": design.moments,
         "points": design.points.tolist(), "distances": design.distances.tolist(),
     })  # fmt: skip
 
 
-def _resumed(path: Path, design: Design, rng: Any) -> StudyResult:
+def _resumed(path: Path, design: Design, seed: int | None) -> StudyResult:
     try:
         state = StudyResult.load(path)
     except ValueError as error:
         raise ValueError(f"checkpoint must be the file of a study, got {path}, which is not") from error
-    if state.identity != _identity(design) or (rng is not None and state.seed != rng):
+    if state.identity != _identity(design, state.seed if seed is None else seed):
         raise ValueError(f"checkpoint must be of the same study and seed, got another one in {path}")
     return state
 

@@ -254,14 +254,15 @@ class ConditionalMasking:
         -------
         float or ndarray of the shape of `d`
             p times the share of pairs of records within d plus 1 - p times P(abs(Y) < d), exactly.
+            Records without a value are left out.
         """
-        distances = _checks.reals(d, "d")
-        found = interval_risk(frames.column(x, "x").array, distances.ravel(), self)
+        distances = _checks.distances(d, "d")
+        found = interval_risk(_known(x), distances.ravel(), self)
         return found.reshape(distances.shape) if distances.shape else float(found[0])
 
     def mse(self, x: Any) -> float:
         """Mean squared error of masked values as guesses of the true ones: 2 p S^2 + (1 - p) Var Y."""
-        return mean_squared_error(frames.column(x, "x").array, self)
+        return mean_squared_error(_known(x), self)
 
     @property
     def noise_variance(self) -> float:
@@ -341,6 +342,13 @@ class ConditionalMasking:
             wrong = ", ".join(sorted(map(repr, unknown or missing)))
             raise ValueError(f"scheme has {'unknown' if unknown else 'no'} entries {wrong}")
         return cls(**values)
+
+
+def _known(x: Any) -> np.ndarray:
+    """The values of a column that are not missing."""
+    array = frames.column(x, "x").array
+    there = _checks.present(array, "x", "omit")
+    return array if there is None else array[there]
 
 
 def pools_of(columns: list[np.ndarray], strata: Any, nan_policy: str, names: list[str]) -> Pools | None:

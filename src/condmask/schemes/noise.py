@@ -8,7 +8,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._randomness import working_key
 from condmask.noise_estimate import NoiseEstimate
-from condmask.risk import noise_within
+from condmask.risk import interval_risk
 
 NOISES = ("laplace", "normal")
 
@@ -52,8 +52,8 @@ class AdditiveNoise:
 
     def risk(self, x: Any, d: Any) -> Any:
         """P(abs(Y) < d): the chance that a masked value lies within d of the true one."""
-        distances = _checks.reals(d, "d")
-        found = noise_within(distances.ravel(), self)
+        distances = _checks.distances(d, "d")
+        found = interval_risk(np.empty(0), distances.ravel(), self)
         return found.reshape(distances.shape) if distances.shape else float(found[0])
 
     def mse(self, x: Any) -> float:

@@ -33,8 +33,9 @@ class DataShuffling:
         same container as `x`
         """
         column = frames.column(x, "x")
-        _checks.present(column.array, "x", "raise")
-        others = np.atleast_2d(np.asarray(given, dtype=np.float64).T)
+        _checks.complete(column.array, "x")
+        others = np.atleast_2d(_checks.column(given, "given", dimensions=(1, 2), least=1).T)
+        _checks.complete(others, "given")
         _checks.same_length(others[0], "given", column.array.size, "x")
         key = working_key(_checks.rng(rng), [column.array])
         return column.back(self.mask_rows(column.array[None], key.stream(0, 2), others[:, None])[0])

@@ -53,7 +53,7 @@ class RankSwapping:
     def mask(self, x: Any, *, rng: Any = None) -> Any:
         """Swap the ranks of a column without missing values. Same container out as in."""
         column = frames.column(x, "x")
-        _checks.present(column.array, "x", "raise")
+        _checks.complete(column.array, "x")
         key = working_key(_checks.rng(rng), [column.array])
         return column.back(self.mask_rows(column.array[None], key.stream(0, 1))[0])
 
