@@ -231,6 +231,26 @@ def test_the_command_runs_a_study(tmp_path, capsys):
     assert len(cm.StudyResult.load(tmp_path / "r.npz").to_frame()) == len(result["rows"])
 
 
+@pytest.mark.parametrize(
+    ("option", "name", "sentence"),
+    [
+        ("--out", "nowhere/r.npz", "--out must be a file in a folder that can be written, got "),
+        ("--plot", "nowhere/r.png", "--plot must be a file in a folder that can be written, got "),
+        ("--plot", "r.xyz", "--plot must end in one of "),
+        ("--checkpoint", "nowhere/r.npz", "checkpoint must be a file in a folder that can be written, got "),
+    ],
+)
+def test_the_command_refuses_wrong_paths_before_the_work(
+    tmp_path, capsys, monkeypatch, option, name, sentence
+):
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY)
+    monkeypatch.setattr(study, "_block", None)  # no replicate is drawn
+
+    assert main(["simulate", str(file), option, str(tmp_path / name)]) in (1, 2)
+    assert capsys.readouterr().err.startswith(f"condmask: error: {sentence}")
+
+
 def test_an_interrupted_command_shows_what_was_done(tmp_path, capsys, monkeypatch):
     file = tmp_path / "study.toml"
     file.write_text(STUDY.replace("n = 300", "n = 40000"))
@@ -341,8 +361,7 @@ def simulated(population=POPULATION, schemes=None, **options):
             "population must give finite numbers, got others among them",
         ),
         (
-            lambda: simulated(lambda rng, r, n: rng.normal(size=(r, n))),
-            cm.DataShuffling(),
+            lambda: simulated(lambda rng, r, n: rng.normal(size=(r, n)), cm.DataShuffling()),
             "population must give two variables for DataShuffling, got one",
         ),
         (lambda: simulated(schemes=[SCHEMES["CM"]] * 2), r"schemes must differ, or be a dict .*"),

@@ -166,8 +166,16 @@ def demo(args: argparse.Namespace) -> str:
 
 def simulate(args: argparse.Namespace) -> str:
     """``condmask simulate``: a Monte Carlo study described in TOML."""
-    with _usage():
+    from condmask import _checks
+
+    with _usage():  # a long study is not lost to a wrong path
         workers = _workers(args)
+        if args.out is not None:
+            _checks.writable(args.out, "--out")
+        if args.plot is not None:
+            from condmask.plot import check_format
+
+            check_format(_checks.writable(args.plot, "--plot"), "--plot")
     from condmask.study import simulate as run
     from condmask.study_files import read_study, show
 
@@ -199,6 +207,10 @@ def paper(args: argparse.Namespace) -> str:
 
     from condmask.paper import run, show, write
 
+    if args.out is not None:  # both before the work is done
+        import matplotlib.figure  # noqa: F401
+
+        Path(args.out).mkdir(parents=True, exist_ok=True)
     result = run(args.replications, workers=workers, progress=True)
     if args.out is not None:
         write(result, Path(args.out))

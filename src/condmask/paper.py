@@ -227,8 +227,7 @@ def show(result: PaperResult) -> str:
 
 
 def write(result: PaperResult, folder: Path) -> list[Path]:
-    """The tables as CSV, the figure as PNG."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """The tables as CSV, the figure as PNG, in a folder that is there."""
     written = []
     for n, study in result.studies.items():
         path = folder / f"study-n{n}.csv"

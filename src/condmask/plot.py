@@ -1,6 +1,7 @@
 """Figures, with matplotlib."""
 
 import os
+from pathlib import Path
 from typing import Any
 
 QUANTILE = "quantile "
@@ -33,3 +34,12 @@ def bias_and_rmse(rows: list[dict[str, Any]], path: str | os.PathLike[str] | Non
     if path is not None:
         figure.savefig(path, dpi=150)
     return figure
+
+
+def check_format(path: Path, name: str) -> None:
+    """Refuse a file name that tells no picture format."""
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    known = sorted(FigureCanvasBase.get_supported_filetypes())
+    if path.suffix.removeprefix(".").lower() not in known:
+        raise ValueError(f"{name} must end in one of {', '.join(known)}, got {path}")
