@@ -17,7 +17,7 @@ TESTS = Path(__file__).parent
 LADDER = [  # a module imports from its own row or from one below it
     {"cli", "dask", "paper", "demo"},
     {"plot", "study", "study_result", "study_files", "files", "planning"},
-    {"schemes", "summary", "summary_estimate", "inference"},
+    {"schemes", "replicates", "summary", "summary_estimate", "inference"},
     {"estimate", "noise_estimate", "populations", "risk"},
     {"sample", "covariance", "frames", "arrow_files", "csv_files", "publishing"},
     {"bandwidth", "curves", "engines", "powers"},

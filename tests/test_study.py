@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import laplace
 
 import condmask as cm
-from condmask import paper, study, study_files
+from condmask import paper, replicates, study_files
 from condmask.cli import main
 from condmask.kernels import replicate
 
@@ -61,19 +61,19 @@ def test_workers_splits_and_extensions_leave_no_trace(tmp_path):
 def test_an_interrupted_study_keeps_what_was_done(tmp_path, monkeypatch):
     file = tmp_path / "state.npz"
     whole = run(8)
-    original = study._block
+    original = replicates.block
     calls = []
 
     def interrupted(design, seed, index):
         calls.append(index)
-        if len(calls) == 3:
+        if len(calls) == 2:
             raise KeyboardInterrupt
         return original(design, seed, index)
 
-    monkeypatch.setattr(study, "_block", interrupted)
+    monkeypatch.setattr(replicates, "block", interrupted)
     with pytest.warns(cm.StudyWarning, match=r"^interrupted after 3 of 8 replications$"):
         partial = run(8, checkpoint=file)
-    monkeypatch.setattr(study, "_block", original)
+    monkeypatch.setattr(replicates, "block", original)
 
     assert partial.replications == 3
     assert same(run(8, checkpoint=file), whole)
@@ -81,10 +81,10 @@ def test_an_interrupted_study_keeps_what_was_done(tmp_path, monkeypatch):
 
 def test_sums_give_bias_rmse_and_their_standard_errors():
     result = run(40, {"CM": SCHEMES["CM"]}, n=1_000)
-    design = study.Design(
+    design = replicates.Design(
         POPULATION, {"CM": SCHEMES["CM"]}, 1_000, np.array([0.2, 0.7]), (3,), np.zeros(1), np.array([500.0])
     )
-    values = study._block(design, 5, 0)[:40]
+    values = np.concatenate([replicates.block(design, 5, block) for block in (0, 1)])[:40]
     truth = POPULATION.quantile(np.array([0.2]))[0]
     column = [c.estimator + c.statistic for c in result.columns].index("T_1quantile 0.2")
     error = values[:, column] - truth
@@ -245,7 +245,7 @@ def test_the_command_refuses_wrong_paths_before_the_work(
 ):
     file = tmp_path / "study.toml"
     file.write_text(STUDY)
-    monkeypatch.setattr(study, "_block", None)  # no replicate is drawn
+    monkeypatch.setattr(replicates, "block", None)  # no replicate is drawn
 
     assert main(["simulate", str(file), option, str(tmp_path / name)]) in (1, 2)
     assert capsys.readouterr().err.startswith(f"condmask: error: {sentence}")
@@ -254,14 +254,14 @@ def test_the_command_refuses_wrong_paths_before_the_work(
 def test_an_interrupted_command_shows_what_was_done(tmp_path, capsys, monkeypatch):
     file = tmp_path / "study.toml"
     file.write_text(STUDY.replace("n = 300", "n = 40000"))
-    original = study._block
+    original = replicates.block
 
     def interrupted(design, seed, index):
         if index == 2:
             raise KeyboardInterrupt
         return original(design, seed, index)
 
-    monkeypatch.setattr(study, "_block", interrupted)
+    monkeypatch.setattr(replicates, "block", interrupted)
 
     assert main(["simulate", str(file)]) == 130
     out, err = capsys.readouterr()
@@ -346,15 +346,15 @@ def simulated(population=POPULATION, schemes=None, **options):
         (lambda: simulated("paper"), "population must be callable as .*, got 'paper'"),
         (
             lambda: simulated(lambda rng, r, n: rng.normal(size=(n, r))),
-            r"population must give arrays of numbers of shape \(128, 100\), got \(100, 128\) of float64",
+            r"population must give arrays of numbers of shape \(32, 100\), got \(100, 32\) of float64",
         ),
         (
             lambda: simulated(lambda rng, r, n: np.full((r, n), "a")),
-            r"population must give arrays of numbers of shape \(128, 100\), got \(128, 100\) of <U1",
+            r"population must give arrays of numbers of shape \(32, 100\), got \(32, 100\) of <U1",
         ),
         (
             lambda: simulated(lambda rng, r, n: (rng.normal(size=(r, n)), rng.normal(size=n))),
-            r"population must give arrays of numbers of shape \(128, 100\), got \(100,\) of float64",
+            r"population must give arrays of numbers of shape \(32, 100\), got \(100,\) of float64",
         ),
         (
             lambda: simulated(lambda rng, r, n: np.full((r, n), np.nan)),

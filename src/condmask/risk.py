@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from condmask import _checks
+from condmask.kernels.pairs import pairs_within
 
 
 def interval_risk(x: np.ndarray, d: np.ndarray, scheme: Any) -> np.ndarray:
@@ -19,16 +20,8 @@ def interval_risk(x: np.ndarray, d: np.ndarray, scheme: Any) -> np.ndarray:
         return near
     ordered = np.sort(x)
     n = ordered.size
-    pairs = [
-        np.sum(
-            np.searchsorted(ordered, ordered + one, "left") - np.searchsorted(ordered, ordered - one, "right")
-        )
-        if one > 0.0
-        else n
-        for one in d
-    ]
-    # a record is within any distance of itself, but never its own donor
-    return p * (np.array(pairs) - n) / (n * (n - 1.0)) + (1.0 - p) * near
+    pairs = np.array([pairs_within(ordered, distance) for distance in d])
+    return p * pairs / (n * (n - 1.0)) + (1.0 - p) * near
 
 
 def _steps(d: np.ndarray, decimals: int) -> np.ndarray:

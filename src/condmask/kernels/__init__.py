@@ -20,6 +20,10 @@ cells
     The same sums from mergeable cells alone.
 moments
     Powers about a centre, and the recursion of Theorem 2.1.
+pairs
+    Pairs of records near each other, for the disclosure risk.
+replicate
+    Both crossings of many samples at once, for studies.
 
 Examples
 --------
@@ -42,7 +46,9 @@ from condmask.kernels import (
     lattice,
     masking,
     moments,
+    pairs,
     quantile,
+    replicate,
     series,
     weight,
 )
@@ -55,7 +61,9 @@ __all__ = [
     "lattice",
     "masking",
     "moments",
+    "pairs",
     "quantile",
+    "replicate",
     "series",
     "weight",
 ]
