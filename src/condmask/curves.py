@@ -30,7 +30,7 @@ CELLS, RECORDS_PER_CELL = 1 << 15, 32
 FINEST = 1 << 15
 POINTS = 4096
 FINEST_REARRANGED = 1e-8
-MANY = 64  # probabilities
+MANY = 64  # probabilities; fewer are done sooner than a thread starts
 PARALLEL = 1 << 19  # records from which threads pay
 SAMPLED = 1 << 10  # records that tell where to cut
 # Records are summed in fixed blocks; unsorted ones as long as all cells fit into the cache.
@@ -164,11 +164,15 @@ def quantiles(
     ends = curve.values[0] - reach, curve.values[-1] + reach
     if curve.half > 0.0:
         ends, resolution = (float(np.floor(ends[0])), float(np.ceil(ends[1]))), 1.0
-    task = partial(_crossing, curve, tol * curve.n, *ends, reach, resolution, crossing == "rearranged")
-    few = isinstance(workers, int) and q.size < MANY  # threads take as long to start
-    return (
-        np.array(list(ordered_map(task, (q - tol).tolist(), 1 if few else workers))) + 0.0
-    )  # zero has no sign
+    order = np.argsort(q)
+    task = partial(
+        _crossings, curve, (q[order] - tol) * curve.n, tol * curve.n, *ends, reach, resolution,
+        crossing == "rearranged",
+    )  # fmt: skip
+    found = np.empty(q.size)
+    parts = ordered_map(task, blocks(q.size, MANY), workers if q.size > MANY else 1)
+    found[order] = np.concatenate([*parts, _NONE])
+    return found + 0.0  # zero has no sign
 
 
 def monotone_values(
@@ -229,22 +233,20 @@ def _rearranged_at(
     return 0.5 * (low + high)
 
 
-def _crossing(
+def _crossings(
     curve: Curve,
+    targets: np.ndarray,
     slack: float,
     left: float,
     right: float,
     reach: float,
     resolution: float,
     rearranged: bool,
-    q: float,
-) -> float:
-    target = q * curve.n
-    first = float(quantile.search(curve, target, slack, left, right, reach, resolution, False))
-    if not rearranged:
-        return first
-    # the rearranged T reaches q after all of {T < q}: what lies left of the first crossing, and this
-    return first + float(quantile.search(curve, target, slack, first, right, reach, resolution, True))
+    part: tuple[int, int],
+) -> np.ndarray:
+    found = np.empty(part[1] - part[0])
+    quantile.crossings(curve, targets[slice(*part)], slack, left, right, reach, resolution, rearranged, found)
+    return found
 
 
 def _values(curve: Curve, x: np.ndarray, points: tuple[int, int]) -> np.ndarray:
