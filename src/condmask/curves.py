@@ -32,7 +32,7 @@ POINTS = 4096
 FINEST_REARRANGED = 1e-8
 MANY = 64  # probabilities; fewer are done sooner than a thread starts
 PARALLEL = 1 << 19  # records from which threads pay
-SAMPLED = 1 << 10  # records that tell where to cut
+SAMPLED, RANGES = 1 << 10, 8  # records that tell where to cut; each range costs a pass to be counted
 # Records are summed in fixed blocks; unsorted ones as long as all cells fit into the cache.
 SCATTERED_CELLS, SUMMED_BLOCK = 1 << 13, 1 << 18
 
@@ -193,8 +193,8 @@ def ascending(z: np.ndarray, workers: Workers = 1) -> np.ndarray:
     """A sorted copy; of several threads each gathers and sorts the values of a range."""
     if not isinstance(workers, int) or workers == 1 or z.size < PARALLEL:
         return np.sort(z)
-    sample = np.sort(z[:: z.size // SAMPLED])
-    edges = [-np.inf, *sample[np.arange(1, workers) * sample.size // workers].tolist(), np.inf]
+    sample, ranges = np.sort(z[:: z.size // SAMPLED]), min(workers, RANGES)
+    edges = [-np.inf, *sample[np.arange(1, ranges) * sample.size // ranges].tolist(), np.inf]
     ends = [0, *(ordering.count_below(z, edge) for edge in edges[1:-1]), z.size]
     out = np.empty_like(z)
 
@@ -203,7 +203,7 @@ def ascending(z: np.ndarray, workers: Workers = 1) -> np.ndarray:
         ordering.gather(z, edges[k], edges[k + 1], part)
         part.sort()
 
-    list(ordered_map(sort, range(workers), workers))
+    list(ordered_map(sort, range(ranges), ranges))
     return out
 
 

@@ -11,6 +11,7 @@ from condmask.kernels import replicate
 from condmask.kernels.moments import shift, unmask
 from condmask.kernels.weight import rounded_noise_moments
 from condmask.powers import Law
+from condmask.risk import whole_steps
 
 TOL = 1e-7  # of T, where one standard error of T is some 1e-2
 RECORDS, ROWS = 1 << 16, 32  # of a block, at most
@@ -46,7 +47,7 @@ def block(design: Design, seed: int, index: int) -> np.ndarray:
         given = (np.array(others),) if _shuffles(scheme) else ()
         z = scheme.mask_rows(x, stream, *given)
         parts += _estimates(scheme, z, others, design)
-        parts.append(_attacks(x, z, design.distances))
+        parts.append(_attacks(x, z, design.distances, getattr(scheme, "decimals", None)))
     return np.concatenate(parts, axis=1)
 
 
@@ -188,12 +189,15 @@ def _power(x: np.ndarray, order: int) -> np.ndarray:
     return found
 
 
-def _attacks(x: np.ndarray, z: np.ndarray, distances: np.ndarray) -> np.ndarray:
+def _attacks(x: np.ndarray, z: np.ndarray, distances: np.ndarray, decimals: int | None) -> np.ndarray:
     """For the guesses Z_i and the mean of Z: how often within each distance, and the mean squared error."""
     columns = []
     for guess in (z, z.mean(axis=1)[:, None]):
-        error = np.abs(guess - x)
-        columns += [np.count_nonzero(error < d, axis=1) / x.shape[1] for d in distances]
+        near = error = np.abs(guess - x)
+        within = distances
+        if guess is z and decimals is not None:  # in whole steps, where no difference is rounded
+            near, within = _checks.to_units(error, decimals), whole_steps(distances, decimals)
+        columns += [np.count_nonzero(near < d, axis=1) / x.shape[1] for d in within]
         columns.append(np.einsum("ij,ij->i", error, error) / x.shape[1])
     return np.stack(columns, axis=1)
 

@@ -13,7 +13,7 @@ def interval_risk(x: np.ndarray, d: np.ndarray, scheme: Any) -> np.ndarray:
     """P(|Z_i - X_i| < d), averaged over the records of a file masked by eq. (1) or by added noise."""
     decimals = getattr(scheme, "decimals", None)
     if decimals is not None:  # in whole steps, where no difference is rounded
-        x, d = _checks.to_units(x, decimals), _steps(d, decimals)
+        x, d = _checks.to_units(x, decimals), whole_steps(d, decimals)
     near = _noise_within(d if decimals is None else (d - 0.5) * 10.0**-decimals, scheme)
     p = getattr(scheme, "p", 0.0)
     if p == 0.0:
@@ -24,7 +24,7 @@ def interval_risk(x: np.ndarray, d: np.ndarray, scheme: Any) -> np.ndarray:
     return p * pairs / (n * (n - 1.0)) + (1.0 - p) * near
 
 
-def _steps(d: np.ndarray, decimals: int) -> np.ndarray:
+def whole_steps(d: np.ndarray, decimals: int) -> np.ndarray:
     """The number of steps of the grid next to or above d, so that |k| < d holds for the same whole k."""
     units = d * 10.0**decimals
     nearest = np.rint(units)
