@@ -109,7 +109,7 @@ def search(curve, target, slack, left, right, reach, resolution, known, measure)
                 length += width
             start, base, done = end, end_base, counts[depth - 1, 1]
             first = count_below(values, start - reach, first, done)
-            low = rising(end, done) if curve.jump != 0.0 else high
+            low = curve.jump * records(below, done) if curve.jump != 0.0 else high
             depth -= 1
             continue
         if before - done > (0 if curve.jump != 0.0 else FEW):
