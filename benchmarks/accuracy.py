@@ -2,7 +2,10 @@
 
 import numpy as np
 
-from condmask.kernels import interpolant, series, weight
+from condmask.kernels import interpolant, series
+from condmask.weights import series as host
+from condmask.weights import table as weights
+from condmask.weights import weight
 
 
 class Weight:
@@ -17,10 +20,10 @@ class Weight:
         u = np.linspace(1e-9, 30.0, 2001)
         exact = 0.5 + weight.half_weight(masking, u)
         if method == "series":
-            c = series.coefficients(p, tol)
-            rates = series.rates(0.0, c.size)
+            c = host.coefficients(p, tol)
+            rates = host.rates(0.0, c.size)
             found = np.array([series.weight(v, c, rates) for v in u])
         else:
-            table = interpolant.table(masking, tol)
+            table = weights.table(masking, tol)
             found = np.array([interpolant.sum_weights(np.zeros(1), v, 1.0, table, 0, 1) for v in u])
         return float(np.abs(found - exact).max())

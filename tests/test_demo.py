@@ -10,7 +10,7 @@ import pytest
 
 from condmask import cli, read_release
 from condmask.demo import SCHEME, census, run, show
-from condmask.files import read_column, read_schemes
+from condmask.files.release import read_column, read_schemes
 
 
 @pytest.fixture(scope="module")

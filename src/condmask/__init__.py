@@ -6,51 +6,51 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from condmask import kernels
     from condmask._randomness import Key
-    from condmask.estimate import Estimate
-    from condmask.files import mask_file, read_column, read_release, read_schemes, read_summary
-    from condmask.noise_estimate import NoiseEstimate
-    from condmask.populations import NormalCopula, Resampled, paper_population
-    from condmask.publishing import FileError
+    from condmask.estimates.additive import NoiseEstimate
+    from condmask.estimates.estimate import Estimate
+    from condmask.estimates.summary import Summary
+    from condmask.estimates.summary_estimate import SummaryEstimate
+    from condmask.files.atomic import FileError
+    from condmask.files.release import mask_file, read_column, read_release, read_schemes, read_summary
+    from condmask.schemes.additive import AdditiveNoise
     from condmask.schemes.conditional import ConditionalMasking, ReleaseWarning
     from condmask.schemes.joint import MaskedTable, mask_table
-    from condmask.schemes.noise import AdditiveNoise
     from condmask.schemes.shuffling import DataShuffling
     from condmask.schemes.swapping import DataSwapping, RankSwapping
-    from condmask.study import StudyWarning, simulate
-    from condmask.study_result import StudyResult
-    from condmask.summary import Summary
-    from condmask.summary_estimate import SummaryEstimate
+    from condmask.studies.populations import NormalCopula, Resampled, paper_population
+    from condmask.studies.result import StudyResult
+    from condmask.studies.simulate import StudyWarning, simulate
 
 __version__ = "0.1.0"
 
 # Names resolve on first use, so that importing the package costs nothing (PEP 562).
 _HOMES = {
     "ConditionalMasking": "condmask.schemes.conditional",
-    "Estimate": "condmask.estimate",
-    "FileError": "condmask.publishing",
+    "Estimate": "condmask.estimates.estimate",
+    "FileError": "condmask.files.atomic",
     "Key": "condmask._randomness",
     "MaskedTable": "condmask.schemes.joint",
     "ReleaseWarning": "condmask.schemes.conditional",
-    "AdditiveNoise": "condmask.schemes.noise",
+    "AdditiveNoise": "condmask.schemes.additive",
     "DataSwapping": "condmask.schemes.swapping",
     "RankSwapping": "condmask.schemes.swapping",
     "DataShuffling": "condmask.schemes.shuffling",
-    "NoiseEstimate": "condmask.noise_estimate",
-    "NormalCopula": "condmask.populations",
-    "Resampled": "condmask.populations",
-    "paper_population": "condmask.populations",
-    "simulate": "condmask.study",
-    "StudyResult": "condmask.study_result",
-    "StudyWarning": "condmask.study",
-    "Summary": "condmask.summary",
-    "SummaryEstimate": "condmask.summary_estimate",
+    "NoiseEstimate": "condmask.estimates.additive",
+    "NormalCopula": "condmask.studies.populations",
+    "Resampled": "condmask.studies.populations",
+    "paper_population": "condmask.studies.populations",
+    "simulate": "condmask.studies.simulate",
+    "StudyResult": "condmask.studies.result",
+    "StudyWarning": "condmask.studies.simulate",
+    "Summary": "condmask.estimates.summary",
+    "SummaryEstimate": "condmask.estimates.summary_estimate",
     "kernels": "condmask.kernels",
-    "mask_file": "condmask.files",
+    "mask_file": "condmask.files.release",
     "mask_table": "condmask.schemes.joint",
-    "read_column": "condmask.files",
-    "read_release": "condmask.files",
-    "read_schemes": "condmask.files",
-    "read_summary": "condmask.files",
+    "read_column": "condmask.files.release",
+    "read_release": "condmask.files.release",
+    "read_schemes": "condmask.files.release",
+    "read_summary": "condmask.files.release",
 }
 
 __all__ = [  # noqa: RUF022 (grouped by use)

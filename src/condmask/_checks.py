@@ -5,7 +5,6 @@ The form is always *argument, rule, value*: ``p must lie strictly between 0 and 
 
 import math
 import numbers
-import operator
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -114,48 +113,6 @@ def workers(value: Any) -> Any:
     return int(value)
 
 
-def rng(value: Any) -> Any:
-    """What `numpy.random.default_rng` takes, or a Key."""
-    from condmask._randomness import Key
-
-    kinds = (np.random.Generator, np.random.BitGenerator, np.random.SeedSequence, Key)
-    if value is None or isinstance(value, kinds):
-        return value
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"rng must be None, a whole number, a Generator or a Key, got {type(value).__name__}")
-    if value < 0:
-        raise ValueError(f"rng must be at least 0, got {value!r}")
-    return int(value)
-
-
-def rows(value: Any, n: int, random: Any) -> tuple[int, int]:
-    """A half-open range of rows, which only a key that is the same next time can serve."""
-    if value is None:
-        return 0, n
-    if not (isinstance(random, int) or type(random).__name__ == "Key"):
-        given = "None" if random is None else f"a {type(random).__name__}"
-        raise ValueError(
-            f"rng must be a whole number or a Key where rows are given, got {given}: every part of the "
-            "file would be masked under another key"
-        )
-    try:
-        start, stop = (operator.index(bound) for bound in value)
-    except (TypeError, ValueError):
-        raise TypeError(f"rows must be a pair (start, stop), got {value!r}") from None
-    if not 0 <= start < stop <= n:
-        raise ValueError(f"rows must be a pair 0 <= start < stop <= {n}, got {value!r}")
-    return start, stop
-
-
-def secret(value: Any) -> bytes:
-    """The 16 bytes of a key. The wording names their number, never the bytes."""
-    if not isinstance(value, (bytes, bytearray)):
-        raise TypeError(f"secret must be 16 bytes, got {type(value).__name__}")
-    if len(value) != 16:
-        raise ValueError(f"secret must be 16 bytes, got {len(value)}")
-    return bytes(value)
-
-
 def column(values: Any, name: str, *, dimensions: tuple[int, ...] = (1,), least: int = 2) -> np.ndarray:
     """Numbers as C-contiguous float64; missing values stay NaN, infinities are refused."""
     if isinstance(values, np.ma.MaskedArray):
@@ -252,44 +209,6 @@ def stratum_sizes(labels: Sequence[Any], sizes: np.ndarray, name: str = "strata"
         )
 
 
-def grid(array: np.ndarray, places: int, name: str, kind: str = "float64", *, row: int = 0) -> np.ndarray:
-    """The data in units of ``10**-places``, as whole numbers; anything off that grid is refused.
-
-    ``row`` is the position of the first value in the whole column.
-    """
-    with np.errstate(over="ignore"):
-        units = to_units(array, places)
-    if (np.abs(units) > LARGEST_EXACT_INTEGER).any():
-        largest = float(np.nanmax(np.abs(array)))
-        raise ValueError(
-            f"{name} must stay below 2^53 steps of its grid, got {largest!r} with decimals={places}"
-        )
-    back = from_units(units, places)
-    # a value computed in binary may miss its decimal by a few units in the last place
-    ulp = np.spacing(np.abs(back).astype(np.float32 if kind == "float32" else np.float64))
-    off = np.abs(array - back) > 4.0 * ulp
-    if off.any():
-        first = int(np.flatnonzero(off)[0])
-        raise ValueError(
-            f"{name} must be rounded to decimals={places}, "
-            f"got {float(array[first])!r} at position {row + first} "
-            f"({int(off.sum())} such values); round the data first, or swapped records show"
-        )
-    return units
-
-
-def to_units(array: np.ndarray, places: int) -> np.ndarray:
-    """Whole steps of ``10**-places``; zero has no sign, which noise would take from it."""
-    step = 10.0 ** abs(places)
-    return np.rint(array * step if places >= 0 else array / step) + 0.0
-
-
-def from_units(units: np.ndarray, places: int) -> np.ndarray:
-    """The decimal nearest to a whole number of steps (a division rounds correctly, 0.1 * 3 does not)."""
-    step = 10.0 ** abs(places)
-    return units / step if places >= 0 else units * step
-
-
 def _real(value: Any, name: str, rule: str) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be {rule}, got {value!r}")
@@ -307,22 +226,3 @@ def _kind(values: Any, array: np.ndarray) -> str:
     if array.ndim == 0:
         return repr(values)
     return f"dtype {array.dtype}"
-
-
-def visible_grid(array: np.ndarray, kind: str) -> int | None:
-    """The fewest decimal places (0 to 4) on which all values lie, None if there are more."""
-    for places in range(5):
-        # part by part: most data leave the grid within a few values, and little memory is needed
-        if all(_on_grid(array[start : start + 8192], places, kind) for start in range(0, array.size, 8192)):
-            return places
-    return None
-
-
-def _on_grid(array: np.ndarray, places: int, kind: str) -> bool:
-    values = array[~np.isnan(array)]
-    if np.abs(values).max(initial=0.0) > LARGEST_EXACT_INTEGER:  # there every float is whole
-        return False
-    rounded = from_units(to_units(values, places), places)
-    if kind == "float32":
-        return np.array_equal(rounded.astype(np.float32), values.astype(np.float32))
-    return np.array_equal(rounded, values)

@@ -18,13 +18,13 @@ NOISE       the noise of every row that is not swapped, per column
 """
 
 import hashlib
+import numbers
+import operator
 import secrets
 from typing import Any, NoReturn
 
 import numpy as np
 from randomgen import AESCounter
-
-from condmask import _checks
 
 COIN, DONOR, NOISE = 0, 1, 2
 
@@ -43,7 +43,7 @@ class Key:
     __slots__ = ("_secret",)
 
     def __init__(self, secret: bytes | None = None) -> None:
-        self._secret = secrets.token_bytes(16) if secret is None else _checks.secret(secret)
+        self._secret = secrets.token_bytes(16) if secret is None else _secret_bytes(secret)
 
     def __repr__(self) -> str:
         return "<Key: secret>"
@@ -109,3 +109,43 @@ def working_key(rng: Any, columns: list[np.ndarray]) -> Key:
     else:
         root = Key(np.random.default_rng(rng).bytes(16))
     return root.derive(*(hashlib.sha256(np.ascontiguousarray(column).data).digest() for column in columns))
+
+
+def check_rng(value: Any) -> Any:
+    """What `numpy.random.default_rng` takes, or a Key."""
+    kinds = (np.random.Generator, np.random.BitGenerator, np.random.SeedSequence, Key)
+    if value is None or isinstance(value, kinds):
+        return value
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"rng must be None, a whole number, a Generator or a Key, got {type(value).__name__}")
+    if value < 0:
+        raise ValueError(f"rng must be at least 0, got {value!r}")
+    return int(value)
+
+
+def check_rows(value: Any, n: int, random: Any) -> tuple[int, int]:
+    """A half-open range of rows, which only a key that is the same next time can serve."""
+    if value is None:
+        return 0, n
+    if not (isinstance(random, (int, Key))):
+        given = "None" if random is None else f"a {type(random).__name__}"
+        raise ValueError(
+            f"rng must be a whole number or a Key where rows are given, got {given}: every part of the "
+            "file would be masked under another key"
+        )
+    try:
+        start, stop = (operator.index(bound) for bound in value)
+    except (TypeError, ValueError):
+        raise TypeError(f"rows must be a pair (start, stop), got {value!r}") from None
+    if not 0 <= start < stop <= n:
+        raise ValueError(f"rows must be a pair 0 <= start < stop <= {n}, got {value!r}")
+    return start, stop
+
+
+def _secret_bytes(value: Any) -> bytes:
+    """The 16 bytes of a key. The wording names their number, never the bytes."""
+    if not isinstance(value, (bytes, bytearray)):
+        raise TypeError(f"secret must be 16 bytes, got {type(value).__name__}")
+    if len(value) != 16:
+        raise ValueError(f"secret must be 16 bytes, got {len(value)}")
+    return bytes(value)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
-from condmask.files import mask_file, read_column, read_release
+from condmask.files.release import mask_file, read_column, read_release
 from condmask.schemes.conditional import ConditionalMasking
 
 SCHEME = ConditionalMasking(p=0.6, sigma=1700.0)  # dollars a week, about the s.d. of the incomes

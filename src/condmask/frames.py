@@ -115,3 +115,12 @@ def _kind(dtype: np.dtype) -> str:
 
 def _as_array(z: np.ndarray) -> np.ndarray:
     return z
+
+
+def codes(labels: Any) -> tuple[np.ndarray, list[Any]]:
+    """Stratum labels as whole numbers, in the sorted order of the labels."""
+    values = np.asarray(labels)
+    if values.dtype.kind == "O":
+        values = values.astype(str)
+    distinct, code = np.unique(values, return_inverse=True)
+    return code.astype(np.int64), distinct.tolist()

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from condmask import _checks
+from condmask._grid import to_units, whole_steps
 from condmask.kernels.pairs import pairs_within
 
 
@@ -13,7 +13,7 @@ def interval_risk(x: np.ndarray, d: np.ndarray, scheme: Any) -> np.ndarray:
     """P(|Z_i - X_i| < d), averaged over the records of a file masked by eq. (1) or by added noise."""
     decimals = getattr(scheme, "decimals", None)
     if decimals is not None:  # in whole steps, where no difference is rounded
-        x, d = _checks.to_units(x, decimals), whole_steps(d, decimals)
+        x, d = to_units(x, decimals), whole_steps(d, decimals)
     near = _noise_within(d if decimals is None else (d - 0.5) * 10.0**-decimals, scheme)
     p = getattr(scheme, "p", 0.0)
     if p == 0.0:
@@ -22,14 +22,6 @@ def interval_risk(x: np.ndarray, d: np.ndarray, scheme: Any) -> np.ndarray:
     n = ordered.size
     pairs = np.array([pairs_within(ordered, distance) for distance in d])
     return p * pairs / (n * (n - 1.0)) + (1.0 - p) * near
-
-
-def whole_steps(d: np.ndarray, decimals: int) -> np.ndarray:
-    """The number of steps of the grid next to or above d, so that |k| < d holds for the same whole k."""
-    units = d * 10.0**decimals
-    nearest = np.rint(units)
-    whole = np.abs(units - nearest) <= 4.0 * np.spacing(nearest)
-    return np.asarray(np.where(whole, nearest, np.ceil(units)))
 
 
 def _noise_within(d: np.ndarray, scheme: Any) -> np.ndarray:

@@ -2,8 +2,6 @@
 
 masking
     Coins, donors and placement: eq. (1).
-weight
-    The weight K of one masked value: its symbol, integral and closed forms.
 series
     K term by term for normal noise: Theorems 2.2 and 2.3.
 interpolant
@@ -30,10 +28,12 @@ Examples
 The estimate of P(X <= 0) from three masked values, with the table of K:
 
 >>> import numpy as np
->>> from condmask.kernels import interpolant, weight
->>> table = interpolant.table(weight.Masking("normal", 0.6), 1e-10)
+>>> from condmask.kernels import interpolant
+>>> from condmask.weights import weight
+>>> from condmask.weights.table import table
+>>> found = table(weight.Masking("normal", 0.6), 1e-10)
 >>> z = np.array([-1.0, 0.2, 3.0])
->>> total = interpolant.sum_weights(z, 0.0, 1.0, table, 0, 3)
+>>> total = interpolant.sum_weights(z, 0.0, 1.0, found, 0, 3)
 >>> round(total / 3, 6)
 0.269306
 """
@@ -50,7 +50,6 @@ from condmask.kernels import (
     quantile,
     replicate,
     series,
-    weight,
 )
 
 __all__ = [
@@ -65,5 +64,4 @@ __all__ = [
     "quantile",
     "replicate",
     "series",
-    "weight",
 ]

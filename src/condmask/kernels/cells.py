@@ -8,7 +8,7 @@ same error, give a sum at any x.
 import numpy as np
 
 from condmask._jit import SAFE_MATH, kernel
-from condmask.kernels.lattice import ORDER, coarser, count_below, count_up_to
+from condmask.kernels.lattice import ORDER, count_below, count_up_to
 
 
 @kernel(fastmath=SAFE_MATH)
@@ -21,25 +21,6 @@ def cell_sums(z, starts, centers, per_width, moments):
             for m in range(ORDER):
                 moments[r, m] += power
                 power *= t
-
-
-def halved(index, moments):
-    """Cells twice as wide."""
-    parents = index >> 1
-    first = np.flatnonzero(np.diff(parents, prepend=parents[0] - 1))
-    pairs = np.zeros((first.size, 2, ORDER))
-    row = np.cumsum(np.diff(parents, prepend=parents[0] - 1) != 0) - 1
-    pairs[row, index & 1] = moments
-    return parents[first], coarser(pairs.reshape(-1, ORDER), 2)
-
-
-def merged(index, moments, other_index, other_moments):
-    """The cells of two sets together."""
-    union = np.union1d(index, other_index)
-    total = np.zeros((union.size, ORDER))
-    total[np.searchsorted(union, index)] = moments
-    total[np.searchsorted(union, other_index)] += other_moments
-    return union, total
 
 
 @kernel

@@ -8,10 +8,6 @@ The system is triangular, so the moments of X follow one by one, each without bi
 Powers are summed about a centre near the data, never about 0; sums about one centre add up across blocks.
 """
 
-from math import comb
-
-import numpy as np
-
 from condmask._jit import kernel
 
 
@@ -24,20 +20,3 @@ def add_powers(z, center, scale, start, stop, sums):
         for k in range(sums.size):
             sums[k] += power
             power *= deviation
-
-
-def unmask(masked, noise, p):
-    """Moments of the original about a centre, from those of the masked values and of the noise (Thm 2.1)."""
-    original = np.empty(np.shape(masked))
-    for k in range(len(masked)):
-        added = sum(comb(k, j) * original[k - j] * noise[j] for j in range(1, k + 1))
-        original[k] = masked[k] - (1.0 - p) * added
-    return original
-
-
-def shift(moments, distance):
-    """Moments about a point `distance` below the centre: E (D + distance)^k from E D^k."""
-    order = len(moments)
-    return np.array(
-        [sum(comb(k, j) * moments[j] * distance ** (k - j) for j in range(k + 1)) for k in range(order)]
-    )

@@ -11,14 +11,12 @@ over such a step that an excursion in between stays below 4e-4 / p in any case, 
 sample.
 """
 
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from condmask._jit import SAFE_MATH, kernel
-from condmask.kernels import lattice, weight
-from condmask.kernels.lattice import ORDER, Shape, polynomial, power_sums
+from condmask.kernels.lattice import ORDER, polynomial, power_sums
 
 # A row that spans more cells than this is left to the general engine.
 MOST_CELLS = 2048
@@ -44,27 +42,6 @@ class Plan(NamedTuple):
     curvature: np.ndarray  # the matrix of minus the second derivative of the normal law
     bend: float
     slack: float
-
-
-@lru_cache(maxsize=32)
-def plan(p, sigma, tol):
-    """The parts for normal noise (or, p = 1, for none), to a tolerance on T."""
-    share = tol * min(p, 0.5)
-    normal = lattice.cells(Shape(None), share)
-    doubled = lattice.derivatives(Shape(None, boost=1.0), normal.width, normal.reach, 2 * ORDER - 1)
-    if p < 1.0:
-        shape = Shape(weight.Masking("normal", p))
-        smooth = lattice.cells(shape, share)
-        waves, damping = lattice.waves(shape, smooth.width, smooth.reach, 2 * ORDER - 1)
-        bend = lattice.steepness(shape, share)[1]
-    else:
-        smooth, bend = normal, 0.0
-        waves, damping = np.zeros((2 * ORDER - 1, normal.reach + 1, 1)), np.zeros(1)
-    return Plan(
-        p, sigma, Stencil(smooth.width, smooth.reach, stencil(smooth.derivatives, 1.0 - 1.0 / p)),
-        waves, damping, Stencil(normal.width, normal.reach, stencil(normal.derivatives, 1.0)),
-        stencil(doubled - normal.derivatives, 0.0), bend, tol,
-    )  # fmt: skip
 
 
 @kernel

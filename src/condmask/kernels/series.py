@@ -17,53 +17,11 @@ checked: `coefficients` returns None where `tol` is out of reach.
 Cost: one error function a term, 14 of them at p = .6 and tol = 1e-10, 16 at p = .501.
 """
 
-from fractions import Fraction
-from functools import lru_cache
-from math import comb, erf, exp, pi, sqrt
+from math import erf, exp, pi, sqrt
 
 import numpy as np
 
 from condmask._jit import SAFE_MATH, kernel
-
-MOST_TERMS = 80
-
-
-@lru_cache(maxsize=64)
-def coefficients(p, tol):
-    """c with K(u) = sum_t c[t] Phi(u / sqrt(t + beta^2)) within `tol`; None where rounding forbids it."""
-    q = (1 - Fraction(p)) / Fraction(p)
-    terms = next((n for n in range(2, MOST_TERMS) if truncation_bound(p, n) <= 0.5 * tol), None)
-    if terms is None:
-        return None
-    # T_N(1 - 2x) = sum_j (-4)^j N/(N+j) binom(N+j, 2j) x^j, in whole numbers
-    powers = [Fraction((-4) ** j * terms * comb(terms + j, 2 * j), terms + j) for j in range(terms + 1)]
-    scale = _chebyshev(terms, 1 + 2 / q)
-    series, carry = [], Fraction(0)
-    for j in range(terms):
-        carry = (1 if j == 0 else 0) - powers[j] / scale - q * carry
-        series.append(carry / Fraction(p))
-    c = np.array([float(term) for term in series])
-    return c if 4e-16 * np.abs(c).sum() <= 0.5 * tol else None
-
-
-def truncation_bound(p, terms):
-    """The proven bound on the error of K with this many terms."""
-    root = sqrt(p)
-    growth = (1.0 + root) / (1.0 - root) if root < 1.0 else np.inf
-    return (1.0 + 0.59 * (2.0 * terms + 2.0 - p)) * 2.0 * growth**-terms / p
-
-
-def rates(beta, terms):
-    """1 / sqrt(2 (t + beta^2)): what the error function multiplies u by; inf for the bare step."""
-    with np.errstate(divide="ignore"):
-        return 1.0 / np.sqrt(2.0 * (np.arange(terms) + beta * beta))
-
-
-def _chebyshev(n, x):
-    previous, current = Fraction(1), x
-    for _ in range(n - 1):
-        previous, current = current, 2 * x * current - previous
-    return current
 
 
 @kernel

@@ -1,1 +1,1 @@
-"""What a publisher does: one masking method per file."""
+"""The publisher's view: schemes that mask, and what they have in common."""

@@ -8,11 +8,12 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
-from condmask._pools import Coded, Pools, codes, make_pools
-from condmask._randomness import working_key
-from condmask.kernels.weight import rounded_noise_moments
+from condmask._grid import from_units, grid, visible_grid
+from condmask._randomness import check_rng, check_rows, working_key
+from condmask.law import rounded_noise_moments
 from condmask.risk import interval_risk, mean_squared_error
 from condmask.schemes.draws import Law, mask_columns
+from condmask.schemes.pools import pools_of
 
 if TYPE_CHECKING:
     pass
@@ -190,8 +191,8 @@ class ConditionalMasking:
         dtype('int64')
         """
         column = frames.column(x, "x")
-        random = _checks.rng(rng)
-        span = _checks.rows(rows, column.array.size, random)
+        random = check_rng(rng)
+        span = check_rows(rows, column.array.size, random)
         pools = pools_of(
             [column.array], strata, _checks.choice(nan_policy, "nan_policy", NAN_POLICIES), ["x"]
         )
@@ -229,11 +230,11 @@ class ConditionalMasking:
         >>> cm.ConditionalMasking(0.6, 100.0).estimate([310.0, 420.0, 385.0, 290.0]).mean()
         351.25
         """
-        from condmask.estimate import Estimate
-        from condmask.summary import Summary
+        from condmask.estimates.estimate import Estimate
+        from condmask.estimates.summary import Summary
 
         if isinstance(z, Summary):
-            from condmask.summary_estimate import SummaryEstimate
+            from condmask.estimates.summary_estimate import SummaryEstimate
 
             if z.scheme != self:
                 raise ValueError(f"z must be a Summary of the scheme {self!r}, got {z.scheme!r}")
@@ -299,8 +300,8 @@ class ConditionalMasking:
     def canonical(self, x: np.ndarray, name: str, kind: str) -> np.ndarray:
         """The data as they are masked: in units of the grid where there is one."""
         if self.decimals is not None:
-            return _checks.grid(x, self.decimals, name, kind)
-        places = _checks.visible_grid(x, kind)
+            return grid(x, self.decimals, name, kind)
+        places = visible_grid(x, kind)
         if places is not None:
             digits = "whole numbers" if places == 0 else f"values with at most {places} decimal places"
             warnings.warn(
@@ -314,7 +315,7 @@ class ConditionalMasking:
     def publish(self, z: np.ndarray, kind: str) -> np.ndarray:
         """Masked values as they are released, of the kind the original had where that is possible."""
         if self.decimals is not None:
-            z = _checks.from_units(z, self.decimals)
+            z = from_units(z, self.decimals)
             if kind == "int" and self.decimals <= 0 and (np.abs(z) <= _checks.LARGEST_EXACT_INTEGER).all():
                 return z.astype(np.int64)
         return z.astype(np.float32) if kind == "float32" else z
@@ -349,42 +350,3 @@ def _known(x: Any) -> np.ndarray:
     array = frames.column(x, "x").array
     there = _checks.present(array, "x", "omit")
     return array if there is None else array[there]
-
-
-def pools_of(columns: list[np.ndarray], strata: Any, nan_policy: str, names: list[str]) -> Pools | None:
-    """Donor pools by stratum and by which of the columns are missing; None where all rows are one pool."""
-    n = columns[0].size
-    there = [_checks.present(x, name, nan_policy) for x, name in zip(columns, names, strict=True)]
-    if strata is None and all(mask is None for mask in there):
-        return None
-    if strata is None:
-        code, distinct = np.zeros(n, dtype=np.int64), ["all"]
-    elif isinstance(strata, Coded):
-        code, distinct = strata
-    else:
-        stratum = frames.labels(strata)
-        _checks.same_length(stratum, "strata", n, names[0])
-        code, distinct = codes(stratum)
-    masks = [np.ones(n, dtype=bool) if mask is None else mask for mask in there]
-    if len(masks) > 1 and any(mask is not None for mask in there):
-        code, distinct = _by_pattern(code, distinct, masks, names)
-    pools = make_pools(code, np.logical_or.reduce(masks))
-    used = np.flatnonzero(pools.size)
-    if strata is not None or used.size > 1:
-        _checks.stratum_sizes([distinct[s] for s in used], pools.size[used])
-    return pools
-
-
-def _by_pattern(
-    code: np.ndarray, distinct: list[Any], masks: list[np.ndarray], names: list[str]
-) -> tuple[np.ndarray, list[Any]]:
-    """Strata crossed with the pattern of missing values, each labelled by the columns it misses."""
-    crossed = code
-    for mask in masks:
-        _, example, crossed = np.unique(2 * crossed + mask, return_index=True, return_inverse=True)
-    labels = []
-    for row in example:
-        missing = [name for name, mask in zip(names, masks, strict=True) if not mask[row]]
-        stratum = distinct[code[row]]
-        labels.append(f"{stratum} without {', '.join(missing)}" if missing else stratum)
-    return crossed, labels

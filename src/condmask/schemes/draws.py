@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask._blocks import BLOCK, Workers, ordered_map
-from condmask._pools import Pools
 from condmask._randomness import COIN, DONOR, NOISE, Key, KeyTransport, words
 from condmask.kernels import masking
+from condmask.schemes.pools import Pools
 
 
 class Law(NamedTuple):

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
-from condmask._randomness import working_key
-from condmask.schemes.conditional import NAN_POLICIES, ConditionalMasking, pools_of
+from condmask._randomness import check_rng, working_key
+from condmask.schemes.conditional import NAN_POLICIES, ConditionalMasking
 from condmask.schemes.draws import mask_columns
+from condmask.schemes.pools import pools_of
 
 
 class MaskedTable(NamedTuple):
@@ -83,7 +84,7 @@ def mask_table(
     pools = pools_of([c.array for c in columns.values()], groups, policy, list(columns))
     units = [schemes[name].canonical(c.array, name, c.kind) for name, c in columns.items()]
     masked = mask_columns(
-        units, [scheme.law for scheme in schemes.values()], first.p, working_key(_checks.rng(rng), units),
+        units, [scheme.law for scheme in schemes.values()], first.p, working_key(check_rng(rng), units),
         donors=first.donors, pools=pools, rows=(0, units[0].size), workers=_checks.workers(workers),
     )  # fmt: skip
     released = {

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from condmask import _checks, frames
-from condmask._randomness import working_key
+from condmask._randomness import check_rng, working_key
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class DataShuffling:
         others = np.atleast_2d(_checks.column(given, "given", dimensions=(1, 2), least=1).T)
         _checks.complete(others, "given")
         _checks.same_length(others[0], "given", column.array.size, "x")
-        key = working_key(_checks.rng(rng), [column.array])
+        key = working_key(check_rng(rng), [column.array])
         return column.back(self.mask_rows(column.array[None], key.stream(0, 2), others[:, None])[0])
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, *given: np.ndarray) -> np.ndarray:

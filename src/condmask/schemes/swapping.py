@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._randomness import working_key
+from condmask._randomness import check_rng, working_key
 from condmask.kernels.masking import swap_ranks
 
 
@@ -17,7 +17,7 @@ class DataSwapping:
     def mask(self, x: Any, *, rng: Any = None) -> Any:
         """Permute a column at random. Same container out as in; missing values move like others."""
         column = frames.column(x, "x")
-        key = working_key(_checks.rng(rng), [column.array])
+        key = working_key(check_rng(rng), [column.array])
         return column.back(self.mask_rows(column.array[None], key.stream(0, 1))[0])
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator) -> np.ndarray:
@@ -54,7 +54,7 @@ class RankSwapping:
         """Swap the ranks of a column without missing values. Same container out as in."""
         column = frames.column(x, "x")
         _checks.complete(column.array, "x")
-        key = working_key(_checks.rng(rng), [column.array])
+        key = working_key(check_rng(rng), [column.array])
         return column.back(self.mask_rows(column.array[None], key.stream(0, 1))[0])
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator) -> np.ndarray:

@@ -1,0 +1,1 @@
+"""How the estimator of the distribution function is evaluated."""

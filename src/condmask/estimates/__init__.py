@@ -1,0 +1,1 @@
+"""The analyst's view: what masked values tell about the original."""

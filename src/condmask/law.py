@@ -1,0 +1,71 @@
+"""The law of the masking of a column: p, the noise, and the grid to which it was rounded."""
+
+from math import comb, exp, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtr
+
+# Grids at most this wide (in units of sigma) leave no trace of aliasing in rounded normal noise:
+# exp(-pi^2 / (2 delta^2)) = 5e-20.
+FINE_GRID = 1.0 / 3.0
+
+
+class Law(NamedTuple):
+    """What masking did to a column: p and the noise; step is that of its grid, 0 for none."""
+
+    p: float
+    noise: str
+    sigma: float
+    step: float
+
+    def noise_moments(self, order: int, scale: float) -> np.ndarray:
+        """E Y^k, k = 0 .. order, of the noise as it was added, in units of ``scale``."""
+        relative = rounded_noise_moments(self.noise, self.step / self.sigma, order)
+        return np.asarray(relative * (self.sigma / scale) ** np.arange(order + 1))
+
+
+def rounded_noise_moments(noise, delta, order):
+    """E Y^k for k = 0 .. order, in units of sigma, of noise rounded to a grid of step delta sigma."""
+    moments = np.zeros(order + 1)
+    moments[0] = 1.0
+    for k in range(2, order + 1, 2):
+        plain = _noise_moment(noise, k)
+        if delta == 0.0:
+            moments[k] = plain
+        elif noise == "laplace":
+            moments[k] = _rounded_laplace_moment(k, delta)
+        elif delta <= FINE_GRID:
+            # Y rounded has the moments of Y plus an independent uniform, to exp(-2 pi^2 / delta^2)
+            moments[k] = sum(
+                comb(k, j) * _noise_moment(noise, k - j) * (0.5 * delta) ** j / (j + 1)
+                for j in range(0, k + 1, 2)
+            )
+        else:
+            steps = np.arange(1, int(40.0 / delta) + 3)
+            chance = ndtr((0.5 - steps) * delta) - ndtr((-0.5 - steps) * delta)
+            moments[k] = 2.0 * np.sum(chance * (steps * delta) ** k)
+    return moments
+
+
+def _noise_moment(noise, k):
+    product = 1.0
+    for j in range(1, k, 2):
+        product *= j  # (k - 1)!!
+    if noise == "normal":
+        return product
+    for j in range(2, k + 1, 2):
+        product *= j
+    return product / 2.0 ** (k // 2)  # k! a^k with a = 1/sqrt(2)
+
+
+def _rounded_laplace_moment(k, delta):
+    """2 sinh(h/2) sum_j (j delta)^k e^{-jh}, summed by Eulerian numbers; h is the step over the scale."""
+    h = delta * sqrt(2.0)
+    eulerian = [1]
+    for size in range(2, k + 1):
+        previous = [0, *eulerian, 0]
+        eulerian = [(i + 1) * previous[i + 1] + (size - i) * previous[i] for i in range(size)]
+    q = exp(-h)
+    polylog = sum(number * q ** (i + 1) for i, number in enumerate(eulerian)) / (-np.expm1(-h)) ** (k + 1)
+    return 2.0 * np.sinh(0.5 * h) * polylog * delta**k

@@ -1,0 +1,1 @@
+"""The researcher's view: Monte Carlo studies of masking schemes."""

@@ -1,0 +1,312 @@
+"""Monte Carlo studies: replicate a population, mask it by several schemes, estimate, and compare.
+
+Replicates are drawn, masked and estimated in blocks whose size depends on n alone, every block under a key
+of its own, and their errors are added up one replicate after the other. So a result depends neither on
+workers nor on how often a study was interrupted, and a longer study begins with the shorter one.
+"""
+
+import hashlib
+import json
+import os
+import sys
+import time
+import warnings
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from condmask import _checks
+from condmask._blocks import Workers, ordered_map
+from condmask.risk import mean_squared_error_of_mean
+from condmask.studies import replicates
+from condmask.studies.replicates import Design, Samples
+from condmask.studies.result import Column, StudyResult
+
+DECILES = tuple(k / 10 for k in range(1, 10))
+PARTS = 5  # powers of the errors that are summed, from 0
+SAVE_SECONDS = 5.0
+
+
+class StudyWarning(UserWarning):
+    """A study ended early; what was done is kept."""
+
+
+def simulate(
+    population: Any,
+    schemes: Any,
+    *,
+    n: int,
+    replications: int,
+    quantiles: Any = DECILES,
+    moments: Any = (),
+    cdf_points: Any = (),
+    risk_distances: Any = (),
+    rng: Any = None,
+    workers: Workers = 1,
+    progress: bool = False,
+    checkpoint: str | os.PathLike[str] | None = None,
+) -> StudyResult:
+    """Replicate, mask, estimate: bias, RMSE and disclosure risk with their Monte Carlo standard errors.
+
+    Parameters
+    ----------
+    population : NormalCopula, Resampled or callable
+        ``population(rng, replications, n)`` gives an array of shape (replications, n), or two: the
+        sensitive variable and one that is not masked. Where it has methods ``mean``, ``std``, ``moment``,
+        ``quantile``, ``cdf`` and ``correlation``, these are the truth; else the truth is the mean of the
+        same statistic over the samples.
+    schemes : dict of str to scheme, or sequence of schemes
+        `ConditionalMasking` (T_1 and T_b with the "scott" rule), `AdditiveNoise`, and schemes that swap
+        (the statistics of the masked sample).
+    n : int
+        Records of a sample.
+    replications : int
+    quantiles, cdf_points : array_like
+        Probabilities, and points, at which quantiles and distribution functions are estimated.
+    moments : sequence of int
+        Orders of raw moments besides mean and standard deviation.
+    risk_distances : array_like
+        Distances d at which the share of records is reported whose value lies within d of a guess: Z_i,
+        and the mean of Z.
+    rng : int, optional
+        The seed. Drawn and reported in the result where it is left out: a study has no secrets.
+    workers : int or map-like callable
+        The result does not depend on it, bit by bit.
+    progress : bool
+        Rate and time left, on standard error.
+    checkpoint : path, optional
+        Where the state is kept every few seconds. A study with the same arguments goes on from there, also
+        to more replications, and gives the bits of one that was never interrupted.
+
+    Returns
+    -------
+    StudyResult
+
+    Warns
+    -----
+    StudyWarning
+        If it was interrupted; the result has the replications that were done. If the checkpoint could not
+        be written.
+
+    Examples
+    --------
+    >>> import condmask as cm
+    >>> result = cm.simulate(
+    ...     cm.paper_population(), [cm.ConditionalMasking(0.6, 1000.0)], n=500, replications=64, rng=1
+    ... )
+    >>> result.replications
+    64
+    """
+    if not callable(population):
+        raise TypeError(f"population must be callable as (rng, replications, n), got {population!r}")
+    design = Design(
+        population,
+        _named(schemes),
+        _checks.whole(n, "n", least=4),
+        _checks.probabilities(quantiles, "quantiles").ravel(),
+        tuple(_checks.whole(order, "moments", least=1) for order in np.atleast_1d(moments).tolist()),
+        _checks.reals(cdf_points, "cdf_points").ravel() if np.size(cdf_points) else np.empty(0),
+        _checks.distances(risk_distances, "risk_distances").ravel()
+        if np.size(risk_distances)
+        else np.empty(0),
+    )
+    wanted = _checks.whole(replications, "replications", least=2)
+    threads = _checks.workers(workers)
+    given = None if rng is None else _checks.whole(rng, "rng", least=0)
+    path = None if checkpoint is None else _checks.writable(checkpoint, "checkpoint")
+    state = None if path is None or not path.exists() else _resumed(path, design, given)
+    known: list[np.ndarray] = []  # blocks
+    if state is None:
+        seed = int.from_bytes(os.urandom(6), "big") if given is None else given
+        samples, known = replicates.samples(design, seed), [replicates.block(design, seed, 0)]
+        columns = _columns(design, samples, known[0][0])
+        sums = np.zeros((PARTS, len(columns)))
+        state = StudyResult(_identity(design, seed, samples), seed, 0, columns, sums, 0.0)
+    if state.replications > wanted:
+        raise ValueError(
+            f"replications must be at least the {state.replications} in {checkpoint}, got {replications}"
+        )
+    return _run(design, state, known, wanted, threads, progress, path)
+
+
+def _run(
+    design: Design,
+    state: StudyResult,
+    known: list[np.ndarray],
+    wanted: int,
+    workers: Workers,
+    progress: bool,
+    path: Path | None,
+) -> StudyResult:
+    size = replicates.block_size(design.n)
+    centers = np.array([column.center for column in state.columns])
+    begun = saved = time.perf_counter()
+    reached = state  # replaced as a whole, so it is whole whenever Ctrl-C comes
+
+    def now() -> StudyResult:
+        return reached._replace(seconds=state.seconds + time.perf_counter() - begun)
+
+    blocks = range(state.replications // size, -(-wanted // size))
+    rest = ordered_map(partial(replicates.block, design, state.seed), blocks[len(known) :], workers)
+    with _bar(wanted, state.replications, progress) as advance:
+        try:
+            for index, values in zip(blocks, chain(known, rest), strict=True):
+                before = index * size
+                reached = _added(reached, values[reached.replications - before : wanted - before], centers)
+                advance(reached.replications)
+                if path is not None and time.perf_counter() - saved > SAVE_SECONDS:
+                    _save(now(), path)
+                    saved = time.perf_counter()
+        except KeyboardInterrupt:
+            text = f"interrupted after {reached.replications} of {wanted} replications"
+            warnings.warn(text, StudyWarning, stacklevel=3)
+    result = now()
+    if path is not None:
+        _save(result, path)
+    return result
+
+
+def _added(state: StudyResult, rows: np.ndarray, centers: np.ndarray) -> StudyResult:
+    """The state after more replications, added one after the other, so that cuts leave no trace."""
+    defined = ~np.isnan(rows)  # a variance may be estimated negative
+    error = np.where(defined, rows - centers, 0.0)
+    power, sums = defined.astype(np.float64), np.empty_like(state.sums)
+    for part in range(PARTS):
+        sums[part] = np.add.accumulate(np.vstack((state.sums[part], power)))[-1]
+        power *= error
+    return state._replace(replications=state.replications + len(rows), sums=sums)
+
+
+def _save(state: StudyResult, path: Path) -> None:
+    """Keep the state; a full disk does not end a study."""
+    try:
+        state.save(path)
+    except OSError as error:
+        warnings.warn(f"checkpoint {path} could not be written: {error}", StudyWarning, stacklevel=4)
+
+
+# --- what the numbers are ---
+
+
+def _named(schemes: Any) -> dict[str, Any]:
+    if isinstance(schemes, dict):
+        named = dict(schemes)
+    else:
+        listed = list(schemes) if isinstance(schemes, (list, tuple)) else [schemes]
+        named = {repr(scheme): scheme for scheme in listed}
+        if len(named) < len(listed):
+            raise ValueError(f"schemes must differ, or be a dict with names, got {schemes!r}")
+    if not named or not all(hasattr(scheme, "mask_rows") for scheme in named.values()):
+        raise TypeError(f"schemes must be masking schemes, got {schemes!r}")
+    for name, scheme in named.items():
+        if not isinstance(name, str):
+            raise TypeError(f"schemes must have names of text, got {name!r}")
+        if getattr(scheme, "strata", None) is not None:
+            raise ValueError(f"schemes must have no strata, which samples have not, got {scheme!r}")
+    return named
+
+
+def _columns(design: Design, samples: Samples, first: np.ndarray) -> tuple[Column, ...]:
+    """What the columns of a block are, their true values, and centres near them: a first row."""
+    x, others = samples
+    paired = bool(others)
+    statistics = [f"quantile {q:g}" for q in design.quantiles] + ["mean", "s.d."]
+    statistics += [f"moment {order}" for order in design.moments]
+    statistics += ["correlation"] if paired else []
+    statistics += [f"cdf({t:g})" for t in design.points]
+    truth = _truth(design, paired)
+    names = [("", "sample", statistic) for statistic in statistics]
+    for name, scheme in design.schemes.items():
+        estimators = (
+            ["T_1", "T_b"] if hasattr(scheme, "p") else ["ANM"] if hasattr(scheme, "sigma") else ["masked"]
+        )
+        names += [(name, estimator, statistic) for estimator in estimators for statistic in statistics]
+        for guess in ("Z_i", "mean of Z"):
+            names += [(name, guess, f"risk {d:g}") for d in design.distances] + [(name, guess, "MSE")]
+    closed = _closed_forms(design, x)
+    columns = []
+    for k, (scheme_name, estimator, statistic) in enumerate(names):
+        known = truth.get(statistic, closed.get((scheme_name, estimator, statistic)))
+        center = known if known is not None else float(np.nan_to_num(first[k]))
+        columns.append(Column(scheme_name, estimator, statistic, known, center))
+    return tuple(columns)
+
+
+def _truth(design: Design, paired: bool) -> dict[str, float]:
+    population = design.population
+    if not hasattr(population, "quantile"):
+        return {}
+    truth = {
+        f"quantile {q:g}": float(v)
+        for q, v in zip(design.quantiles, population.quantile(design.quantiles), strict=True)
+    }
+    truth |= {"mean": population.mean(), "s.d.": population.std()}
+    truth |= {f"moment {order}": population.moment(order) for order in design.moments}
+    truth |= {
+        f"cdf({t:g})": float(v) for t, v in zip(design.points, population.cdf(design.points), strict=True)
+    }
+    if paired:
+        truth["correlation"] = population.correlation()
+    return truth
+
+
+def _closed_forms(design: Design, x: np.ndarray) -> dict[tuple[str, str, str], float]:
+    """Risk and mean squared errors by their closed forms, averaged over samples."""
+    found: dict[tuple[str, str, str], float] = {}
+    for name, scheme in design.schemes.items():
+        if not hasattr(scheme, "risk"):
+            continue
+        risk = np.mean([scheme.risk(row, design.distances) for row in x], axis=0)
+        found |= {(name, "Z_i", f"risk {d:g}"): float(r) for d, r in zip(design.distances, risk, strict=True)}
+        found[name, "Z_i", "MSE"] = float(np.mean([scheme.mse(row) for row in x]))
+        of_mean = [mean_squared_error_of_mean(row, scheme) for row in x]
+        found[name, "mean of Z", "MSE"] = float(np.mean(of_mean))
+    return found
+
+
+def _identity(design: Design, seed: int, samples: Samples) -> str:
+    """What must agree for one study to go on with another's numbers, its first samples among it."""
+    x, others = samples
+    digest = hashlib.blake2b(b"".join(part.tobytes() for part in (x, *others)), digest_size=16)
+    return json.dumps({
+        "seed": seed, "samples": digest.hexdigest(), "n": design.n,
+        "schemes": {name: repr(scheme) for name, scheme in design.schemes.items()},
+        "quantiles": design.quantiles.tolist(), "moments": design.moments,
+        "points": design.points.tolist(), "distances": design.distances.tolist(),
+    })  # fmt: skip
+
+
+def _resumed(path: Path, design: Design, seed: int | None) -> StudyResult:
+    try:
+        state = StudyResult.load(path)
+    except ValueError as error:
+        raise ValueError(f"checkpoint must be the file of a study, got {path}, which is not") from error
+    seed = state.seed if seed is None else seed
+    if state.identity != _identity(design, seed, replicates.samples(design, seed)):
+        raise ValueError(f"checkpoint must be of the same study and seed, got another one in {path}")
+    return state
+
+
+class _bar:  # noqa: N801 (a context manager that reads like a function)
+    """Rate and time left, on a terminal."""
+
+    def __init__(self, total: int, done: int, shown: bool) -> None:
+        self._bar: Any = None
+        if shown and sys.stderr.isatty():
+            from tqdm import tqdm
+
+            self._bar = tqdm(total=total, initial=done, unit=" replications", smoothing=0.05)
+
+    def __enter__(self) -> Any:
+        return self._advance
+
+    def __exit__(self, *_: Any) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def _advance(self, done: int) -> None:
+        if self._bar is not None:
+            self._bar.update(done - self._bar.n)

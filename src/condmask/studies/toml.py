@@ -1,0 +1,120 @@
+"""Studies described in TOML, and their results as text."""
+
+import os
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from condmask.schemes.additive import AdditiveNoise
+from condmask.schemes.conditional import ConditionalMasking
+from condmask.schemes.shuffling import DataShuffling
+from condmask.schemes.swapping import DataSwapping, RankSwapping
+from condmask.studies.populations import NormalCopula, Resampled, paper_population
+from condmask.studies.result import StudyResult
+
+METHODS = {
+    "conditional": ConditionalMasking,
+    "additive": AdditiveNoise,
+    "swapping": DataSwapping,
+    "rank swapping": RankSwapping,
+    "shuffling": DataShuffling,
+}
+PLAIN = ("n", "replications", "quantiles", "moments", "cdf_points", "risk_distances", "rng")
+
+
+def read_study(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The arguments of `simulate` from a TOML file (docs/studies.rst has an example)."""
+    try:
+        described = tomllib.loads(Path(path).read_text())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is no TOML: {error}") from None
+    unknown = set(described) - {*PLAIN, "population", "schemes"}
+    if unknown:
+        raise ValueError(
+            f"{path} may have {', '.join((*PLAIN, 'population', 'schemes'))}, got {sorted(unknown)}"
+        )
+    for needed in ("n", "replications", "schemes"):
+        if needed not in described:
+            raise ValueError(f"{path} must have {needed!r}")
+    schemes = {}
+    for entry in described["schemes"]:
+        options = dict(entry)
+        method = options.pop("method", "conditional")
+        if method not in METHODS:
+            raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}, got {method!r}")
+        name = options.pop("name", None)
+        try:
+            scheme = METHODS[method](**options)
+        except TypeError as error:
+            raise ValueError(f"schemes in {path}: {method!r} does not take these options: {error}") from None
+        schemes[name or repr(scheme)] = scheme
+    arguments = {name: described[name] for name in PLAIN if name in described}
+    population = _population(described.get("population", {"kind": "paper"}), Path(path).parent)
+    return {"population": population, "schemes": schemes, **arguments}
+
+
+def _population(described: dict[str, Any], folder: Path) -> Any:
+    kind = described.get("kind", "paper")
+    if kind == "paper":
+        return paper_population()
+    if kind == "copula":
+        import scipy.stats
+
+        margins = []
+        for entry in described.get("margins", []):
+            options = dict(entry)
+            name = options.pop("name", "")
+            law: Any = getattr(scipy.stats, str(name), None)
+            if not hasattr(law, "ppf"):
+                raise ValueError(f"name of a margin must be a SciPy distribution, got {name!r}")
+            place, scale = options.pop("loc", 0.0), options.pop("scale", 1.0)
+            shapes = [options.pop(shape.strip()) for shape in (law.shapes or "").split(",") if shape]
+            margins.append(law(*shapes, place, scale))
+        return NormalCopula(margins, described.get("correlation", 0.0))
+    if kind == "file":
+        from condmask.files.release import read_column
+
+        path = folder / described["path"]
+        other = described.get("other")
+        return Resampled(
+            read_column(path, described["column"]), None if other is None else read_column(path, other)
+        )
+    raise ValueError(f"kind of population must be 'paper', 'copula' or 'file', got {kind!r}")
+
+
+def show(result: StudyResult) -> str:
+    """A line for every statistic."""
+    lines = [f"{result.replications:,} replications, seed {result.seed}, {result.seconds:.1f} s"]
+    rows = result.rows()
+    for scheme in dict.fromkeys(row["scheme"] for row in rows):
+        lines += ["", scheme]
+        own = [row for row in rows if row["scheme"] == scheme]
+        estimated = [row for row in own if "bias" in row]
+        if estimated:
+            lines.append(_line(["", "", "truth", "bias", "s.e.", "RMSE", "s.e."]))
+        lines += [
+            _line([row["estimator"], row["statistic"], *(
+                _number(row[name]) for name in ("truth", "bias", "bias_se", "rmse", "rmse_se")
+            )])
+            for row in estimated
+        ]  # fmt: skip
+        lines.append(_line(["", "", "share or MSE", "s.e.", "closed form"]))
+        lines += [
+            _line([
+                row["estimator"], row["statistic"], _number(row["mean"]), _number(row["mean_se"]),
+                "" if row["closed_form"] is None else _number(row["closed_form"]),
+            ])
+            for row in own
+            if "bias" not in row
+        ]  # fmt: skip
+    return "\n".join(lines)
+
+
+def _line(cells: Iterable[str]) -> str:
+    estimator, statistic, *numbers = cells
+    return f"  {estimator:10} {statistic:15}" + "".join(f"{number:>14}" for number in numbers).rstrip()
+
+
+def _number(value: float) -> str:
+    return f"{value:.5g}"

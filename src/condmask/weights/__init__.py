@@ -1,0 +1,1 @@
+"""The weight K of one masked value, on the host: symbol, bounds, coefficients, tables, expansions."""

@@ -1,0 +1,279 @@
+"""The weight of one masked value in the estimate of the distribution function.
+
+The estimate of the original CDF is ``T(x) = (1/n) sum_j K((x - z_j) / sigma)``. K undoes the masking::
+
+    p K(u) + (1 - p) E[K(u - Y)] = 1{u >= 0}         Y: the noise, in units of sigma
+
+so in the Fourier domain it is ``1 / (p + (1-p) phi(w))`` with phi the characteristic function of Y, bounded
+for every 0 < p <= 1. K is antisymmetric about its step, ``K(u) = 1/2 + sign(u) G(|u|)``, and this file
+computes G, the *half-weight* (and the density weight K'), from the inverse Fourier integral for normal
+noise and from closed forms for Laplace noise. The midpoint rule on the integral converges geometrically.
+
+beta is the smoothing bandwidth in units of sigma (0: none, the paper's T_1; else T_b, Theorem 2.3), delta
+the step of the grid to which data and noise were rounded (0: none). With a grid and beta = 0, u is to be
+taken half a step to the right of the grid point, where it is exact (docs/theory.rst, "Rounding").
+
+Error (tests/weights/test_weight.py): below 4e-15/p for the integral, 4e-16/p for the closed forms.
+"""
+
+from functools import lru_cache
+from math import exp, log, pi, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import erf, erfc, erfcx, ndtr
+
+from condmask.law import FINE_GRID
+
+# Beyond this argument exp(-v^2/2) and erfc are below 1e-17.
+SATURATION = 8.6
+
+
+class Masking(NamedTuple):
+    """All that K depends on: the noise's law, p, and bandwidth and grid step in units of sigma."""
+
+    noise: str
+    p: float
+    beta: float = 0.0
+    delta: float = 0.0
+
+
+def symbol(masking, w):
+    """phi(w), the characteristic function of the (rounded) noise, of unit s.d.; w may be complex."""
+    delta = masking.delta
+    if masking.noise == "laplace":
+        return 1.0 / (1.0 + 0.5 * w * w) if delta == 0.0 else _rounded_laplace_symbol(w, delta)
+    if delta == 0.0:
+        return np.exp(-0.5 * w * w)
+    if delta <= FINE_GRID:
+        w = w - np.rint(np.real(w) * delta / (2.0 * pi)) * (2.0 * pi / delta)
+        return np.exp(-0.5 * w * w) * _sinc(0.5 * delta * w)
+    k = np.arange(1, int(12.0 / delta) + 3)
+    probability = ndtr((0.5 - k) * delta) - ndtr((-0.5 - k) * delta)
+    total = 1.0 - 2.0 * probability.sum() + 0.0 * w
+    for step, chance in zip(k, probability, strict=True):
+        total = total + 2.0 * chance * np.cos(step * delta * w)
+    return total
+
+
+def smooth_symbol(masking, w):
+    """S(w): transform of the smooth part of K', what remains of 1/(p + (1-p) phi) without its limit 1/p."""
+    p, phi = masking.p, symbol(masking, w)
+    share = (1.0 - p) / p / (p + (1.0 - p) * phi)
+    if masking.delta > 0.0 and masking.beta == 0.0:
+        # T_1 on a grid: summing over whole steps divides by 2 sin(delta w / 2) / delta instead of w,
+        # which takes the rounding out of the numerator (docs/theory.rst, "Rounding")
+        phi = np.exp(-0.5 * w * w)
+    return -share * phi * np.exp(-0.5 * (masking.beta * w) ** 2)
+
+
+def half_weight(masking, v):
+    """G(v) for v >= 0: K(u) = 1/2 + G(u) for u >= 0 and 1/2 - G(-u) below."""
+    p, beta = masking.p, masking.beta
+    if has_closed_form(masking):
+        amplitude, decay = laplace_tail(masking)
+        if beta == 0.0:
+            return 0.5 + amplitude * np.exp(-v / decay)
+        return 0.5 * erf(v / (beta * sqrt(2.0))) + amplitude * _smoothed_tail(v / beta, beta / decay)
+    if is_discrete(masking):
+        table = discrete_half_weights(masking)
+        return table[np.minimum((v / masking.delta).astype(np.int64), table.size - 1)]
+    w, weight = _nodes(masking, float(np.max(v, initial=0.0)))
+    smooth = _sum_over_nodes(np.sin, v, w, smooth_symbol(masking, w) / w * weight)
+    step = 0.5 if beta == 0.0 else 0.5 * erf(v / (beta * sqrt(2.0)))
+    return step / p + smooth
+
+
+def density_weight(masking, v):
+    """K'(v) for v >= 0 and a bandwidth beta > 0; K' is even."""
+    p, beta = masking.p, masking.beta
+    peak = np.exp(-0.5 * (v / beta) ** 2) / (beta * sqrt(2.0 * pi))
+    if has_closed_form(masking):
+        amplitude, decay = laplace_tail(masking)
+        left, right = _tail_parts(v / beta, beta / decay)
+        return peak / p - amplitude / decay * (left + right)
+    w, weight = _nodes(masking, float(np.max(v, initial=0.0)))
+    return peak / p + _sum_over_nodes(np.cos, v, w, smooth_symbol(masking, w) * weight)
+
+
+def smooth_weight(masking, v, density=False):
+    """What remains of G(v), or of K'(v), without the step's share: that of 1{u >= 0}/p, smoothed by beta."""
+    if density:
+        return density_weight(masking, v) - normal_density(v / masking.beta) / (masking.beta * masking.p)
+    step = 0.5 if masking.beta == 0.0 else normal_half_weight(v / masking.beta)
+    return half_weight(masking, v) - step / masking.p
+
+
+def normal_half_weight(v):
+    """The normal distribution function less one half."""
+    return 0.5 * erf(v / sqrt(2.0))
+
+
+def normal_density(v):
+    """The normal density."""
+    return np.exp(-0.5 * v * v) / sqrt(2.0 * pi)
+
+
+def laplace_tail(masking):
+    """(A, a) with K(u) = 1 + A exp(-u/a) for u > 0 and Laplace noise; exact on a grid too, at half steps."""
+    p, delta = masking.p, masking.delta
+    if delta == 0.0:
+        return 0.5 * (1.0 - p) / p, sqrt(0.5 * p)
+    ratio, root, q = _geometric(p, delta)
+    # the tail of the lattice kernel is geometric; its value half a step off a grid point is the
+    # exponential with the same ratio per step
+    rounded = (1.0 + q) * (1.0 - root * root) / (2.0 * root * ((1.0 + q) * root - (1.0 - q)))
+    return rounded * sqrt(ratio), -delta / log(ratio)
+
+
+def has_closed_form(masking):
+    """Whether K is elementary: Laplace noise, off a grid or unsmoothed."""
+    return masking.noise == "laplace" and (
+        masking.delta == 0.0 or (masking.beta == 0.0 and not is_discrete(masking))
+    )
+
+
+def is_discrete(masking):
+    """Whether K is to be tabulated at whole steps of a coarse grid."""
+    if masking.delta == 0.0 or masking.beta > 0.0:
+        return False
+    if masking.noise == "laplace":
+        return _geometric(masking.p, masking.delta)[0] <= 0.0
+    return masking.delta > FINE_GRID
+
+
+def discrete_half_weights(masking, size=1 << 13):
+    """G half a step beyond 0, 1, 2, ... grid steps, by the discrete Fourier transform; the last entry is 1/2.
+
+    The grid is coarse, so K reaches its limit within some hundred steps; aliasing from `size` is far below
+    rounding.
+    """
+    theta = 2.0 * pi * np.arange(size // 2 + 1) / size
+    phi = symbol(masking, theta / masking.delta)
+    jumps = np.fft.irfft(1.0 / (masking.p + (1.0 - masking.p) * phi), size)
+    return np.append(np.cumsum(jumps[: size // 4]) - 0.5 * jumps[0], 0.5)
+
+
+def tail_bound(masking):
+    """(c, A): arrays such that |G(v) - 1/2| <= A exp(-c v) for v > 0, smooth part only where beta > 0.
+
+    The inverse Fourier integral is moved up by i c, below the first pole of S. Its absolute value there is
+    integrated to better than the 10% by which the bound is raised.
+    """
+    if has_closed_form(masking):
+        amplitude, decay = laplace_tail(masking)
+        return np.array([1.0 / decay]), np.array(
+            [amplitude * exp(min(0.5 * (masking.beta / decay) ** 2, 700.0))]
+        )
+    c = contour(masking) * np.linspace(0.05, 0.9, 18)[:, None]
+    # dense near the pole of 1/w
+    v = np.sinh(np.linspace(0.0, np.arcsinh(50.0 * cutoff(masking)), 500)) / 50.0
+    w = v + 1j * c
+    integrand = np.abs(smooth_symbol(masking, w) / w)
+    return c[:, 0], 1.1 / pi * np.trapezoid(integrand, v, axis=1)
+
+
+@lru_cache(maxsize=256)
+def reach(masking, tol):
+    """Beyond this distance from 0, K differs from 0 or 1 by less than `tol`."""
+    if is_discrete(masking):
+        apart = np.flatnonzero(np.abs(discrete_half_weights(masking) - 0.5) >= tol)
+        return masking.delta * (apart[-1] + 2 if apart.size else 1)
+    if has_closed_form(masking) and masking.beta >= SATURATION * laplace_tail(masking)[1]:
+        return masking.beta * SATURATION  # the smoothing is so wide that nothing of the exponential shows
+    c, amplitude = tail_bound(masking)
+    smooth = np.min(np.maximum(np.log(np.maximum(amplitude, 1e-300) * (2.0 / tol)) / c, 0.0))
+    return float(max(smooth, masking.beta * SATURATION))
+
+
+def strip(masking):
+    """Half-width of the strip in which S is analytic: Im w_1, w_1^2 = 2 ln((1-p)/p) + 2 pi i."""
+    p, delta = masking.p, masking.delta
+    if has_closed_form(masking):
+        return 1.0 / laplace_tail(masking)[1]
+    if masking.noise == "laplace":
+        return -log(_geometric(p, delta)[0]) / delta if _geometric(p, delta)[0] > 0.0 else 1.0 / delta
+    first = np.sqrt(2.0 * (log(1.0 - p) - log(p)) + 2j * pi)
+    if delta > FINE_GRID:  # rounding widens the noise and so narrows the strip; 1/12 is Sheppard's correction
+        return float(first.imag) / sqrt(1.0 + delta * delta / 6.0)
+    return float(first.imag) / sqrt(1.0 + delta * delta / 12.0)
+
+
+def contour(masking):
+    """How far up the inverse Fourier integral is worth moving: a wide bandwidth soon outweighs the gain."""
+    return strip(masking) if masking.beta == 0.0 else min(strip(masking), 12.0 / masking.beta)
+
+
+def cutoff(masking):
+    """The frequency beyond which S is below 1e-17 of its size."""
+    decay = masking.beta**2 + (0.0 if masking.noise == "laplace" or masking.delta > FINE_GRID else 1.0)
+    largest = SATURATION + 0.25 * max(0.0, -log(masking.p))
+    return largest / sqrt(decay)
+
+
+def derivative_bound(masking, order):
+    """Bound of the order-th derivative of the smooth part of G, from its Fourier transform."""
+    w = np.linspace(0.0, cutoff(masking), 2000)
+    return float(np.trapezoid(np.abs(smooth_symbol(masking, w)) * w ** (order - 1), w) / pi) * 1.05
+
+
+def _rounded_laplace_symbol(w, delta):
+    h = delta * sqrt(2.0)
+    q, cosine = exp(-h), np.cos(delta * w)
+    zero = -np.expm1(-0.5 * h)
+    if h < 600.0:
+        return zero + 2.0 * np.sinh(0.5 * h) * (q * cosine - q * q) / (1.0 - 2.0 * q * cosine + q * q)
+    return zero + 0.0 * cosine
+
+
+def _geometric(p, delta):
+    """Ratio of the geometric tail of K, rounded Laplace noise; sqrt(p + (1-p) phi(pi)); q = e^-h."""
+    h = delta * sqrt(2.0)
+    q = exp(-h)
+    at_pi = -np.expm1(-0.5 * h) - np.tanh(0.5 * h) * exp(-0.5 * h)
+    root = sqrt(p + (1.0 - p) * at_pi)
+    ratio = ((1.0 + q) * root + np.expm1(-h)) / ((1.0 + q) * root - np.expm1(-h))
+    return float(ratio), root, q
+
+
+def _smoothed_tail(v, kappa):
+    """sign(v) e^{-|v| kappa} convolved with the standard normal, at v >= 0."""
+    left, right = _tail_parts(v, kappa)
+    return right - left
+
+
+def _tail_parts(v, kappa):
+    """e^{kappa^2/2} [e^{kappa v} Phi(-v - kappa), e^{-kappa v} Phi(v - kappa)], which never overflow."""
+    root = sqrt(2.0)
+    peak = 0.5 * np.exp(-0.5 * v * v)
+    left = peak * erfcx((v + kappa) / root)
+    near = peak * erfcx(np.maximum(kappa - v, 0.0) / root)
+    far = 0.5 * np.exp(np.minimum(0.5 * kappa * kappa - kappa * v, 0.0)) * erfc((kappa - v) / root)
+    return left, np.where(v < kappa, near, far)
+
+
+def _sinc(x):
+    small = np.abs(x) < 1e-8
+    return np.where(small, 1.0, np.sin(x) / np.where(small, 1.0, x))
+
+
+def _nodes(masking, largest):
+    """Midpoint nodes and weights of the inverse Fourier integral, good for 0 <= v <= largest.
+
+    The rule's error at v is the tail of K at 2 pi / h - v, so h is set by the reach.
+    """
+    period = largest + reach(masking, 1e-17 / masking.p) + 1.0
+    h = 2.0 * pi / period
+    w = (np.arange(int(cutoff(masking) / h) + 2) + 0.5) * h
+    return w, h / pi
+
+
+def _sum_over_nodes(wave, v, w, weight):
+    """sum_k weight_k wave(v w_k), in slices that stay small."""
+    v = np.atleast_1d(np.asarray(v, dtype=np.float64))
+    total = np.empty(v.shape)
+    rows = max(1, 2_000_000 // w.size)
+    for start in range(0, v.size, rows):
+        part = slice(start, start + rows)
+        total[part] = wave(v[part, None] * w) @ weight
+    return total

@@ -1,0 +1,439 @@
+"""Estimates against tests/reference.py, and the promises about what they may not depend on.
+
+The reference forms T by a double loop over weights from a Gauss rule of its own, and moments and
+covariances in fractions.
+"""
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import reference
+import strategies
+from columns import GENERIC, ZOO
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import condmask as cm
+from condmask._blocks import BLOCK
+from condmask.estimates.estimate import EstimateWarning
+
+NOISES = ("normal", "laplace")
+TOL = 1e-10
+METHODS = ("series", "interpolant")
+SAMPLES = st.lists(st.floats(-30, 30).map(lambda v: v + 0.1234567), min_size=2, max_size=12).map(np.array)
+POINTS = np.array([-31.0, -2.2, 0.0, 0.37, 5.1, 40.0])
+RNG = np.random.default_rng(11)
+Z60 = RNG.normal(3.0, 2.5, 60)
+W60 = 0.1 * Z60 + RNG.normal(0.0, 1.0, 60)
+STRATA60 = np.repeat(["north", "south", "west"], 20)
+
+
+def estimate(z, p=0.6, sigma=1.3, **options):
+    named = {k: options.pop(k) for k in ("noise", "decimals", "strata", "group") if k in options}
+    labels = options.pop("labels", None)
+    return cm.ConditionalMasking(p, sigma, **named).estimate(z, strata=labels, **options)
+
+
+def as_floats(fractions):
+    return [float(f) for f in fractions]
+
+
+def assert_same_bits(a, b):
+    assert np.array_equal(np.asarray(a), np.asarray(b), equal_nan=True)
+
+
+# --- the same as the reference --------------------------------------------------------------------
+
+
+@settings(max_examples=25)
+@given(z=SAMPLES, p=st.floats(0.1, 0.95), sigma=st.floats(0.2, 9), noise=st.sampled_from(NOISES))
+def test_cdf_is_the_sum_of_its_definition(z, p, sigma, noise):
+    x = np.append(POINTS, z[0])  # a masked value, where T jumps
+
+    found = estimate(z, p, sigma, noise=noise).cdf(x)
+
+    # the tolerance, and (x - z) / sigma rounds at no corner but the step, where both sides are exact
+    assert found == pytest.approx(reference.cdf(z, x, noise, p, sigma), abs=TOL)
+
+
+@settings(max_examples=20)
+@given(z=SAMPLES, p=st.floats(0.1, 0.95), noise=st.sampled_from(NOISES), width=st.floats(0.05, 4))
+def test_smoothed_cdf_is_the_sum_of_its_definition(z, p, noise, width):
+    found = estimate(z, p, noise=noise).cdf(POINTS, bandwidth=width)
+
+    assert found == pytest.approx(reference.cdf(z, POINTS, noise, p, 1.3, width), abs=TOL)
+
+
+@settings(max_examples=20)
+@given(z=SAMPLES, p=st.floats(0.1, 0.95), width=st.floats(0.05, 4))
+def test_pdf_is_the_slope_of_its_definition(z, p, width):
+    found = estimate(z, p).pdf(POINTS, bandwidth=width)
+
+    # the tolerance is in units of 1/sigma or 1/bandwidth
+    assert found == pytest.approx(reference.pdf(z, POINTS, p, 1.3, width), abs=TOL / min(width, 1.3))
+
+
+@pytest.mark.parametrize("p", [0.3, 0.8])
+@pytest.mark.parametrize("method", METHODS)
+def test_laplace_pdf_is_the_slope_of_the_cdf(p, method):
+    one = estimate(GENERIC, p, noise="laplace")
+    h, width = 1e-3, 0.7
+    ends = one.cdf(np.add.outer([-h, h], POINTS), bandwidth=width, tol=1e-12)
+
+    # central differences err by K''' h^2 / (6 sigma^3) < 1e-5 / p
+    assert one.pdf(POINTS, bandwidth=width, method=method) == pytest.approx(
+        (ends[1] - ends[0]) / (2 * h), abs=1e-5
+    )
+
+
+@settings(max_examples=25)
+@given(z=SAMPLES, p=st.floats(0.2, 0.9), noise=st.sampled_from(NOISES), q=st.floats(0.02, 0.98))
+def test_quantile_is_a_crossing(z, p, noise, q):
+    x = estimate(z, p, noise=noise).quantile(q, crossing="first")
+
+    at, just_before = reference.cdf(z, [x, x - 1e-9], noise, p, 1.3)
+    assert just_before - 1e-8 <= q <= at + 1e-8  # T moves by less than 1e-9 / (p sigma) between jumps
+
+
+@given(z=SAMPLES, p=st.floats(0.02, 0.98), noise=st.sampled_from(NOISES), sigma=st.floats(0.2, 9))
+def test_moments_follow_theorem_2_1(z, p, noise, sigma):
+    one = estimate(z, p, sigma, noise=noise)
+    exact = as_floats(reference.original_moments(z, 6, noise, p, sigma))
+    # moments about any centre are sums of terms below this size
+    size = max(60.0, 3 * sigma)
+
+    assert one.mean() == pytest.approx(exact[1], abs=1e-14 * size)
+    for k in range(1, 7):
+        assert one.moment(k) == pytest.approx(exact[k], abs=1e-13 * size**k * math.factorial(k))
+    exact_variance = float(reference.original_variance(z, p, Fraction(sigma) ** 2))
+    assert one.variance() == pytest.approx(exact_variance, abs=1e-13 * size**2)
+
+
+@given(z=SAMPLES, p=st.floats(0.02, 0.98))
+def test_central_moments_are_about_the_mean(z, p):
+    one = estimate(z, p)
+    raw = reference.original_moments(z, 4, "normal", p, 1.3)
+    for k in range(1, 5):
+        exact = sum(math.comb(k, j) * raw[j] * (-raw[1]) ** (k - j) for j in range(k + 1))
+
+        assert one.moment(k, central=True) == pytest.approx(float(exact), abs=1e-12 * 60.0**k)
+
+
+@pytest.mark.parametrize("p", [0.2, 0.6])
+@pytest.mark.parametrize("labels", [None, STRATA60, np.arange(60) % 3])
+def test_covariance_follows_theorem_2_5(p, labels):
+    found = estimate(Z60, p, labels=labels).covariance(W60)
+
+    assert found == pytest.approx(float(reference.covariance(Z60, W60, p, labels)), rel=1e-12)
+
+
+@pytest.mark.parametrize("labels", [None, STRATA60])
+def test_correlation_is_the_covariance_over_both_deviations(labels):
+    p, sigma = 0.3, 0.8
+    covariance = reference.covariance(Z60, W60, p, labels)
+    variance = reference.original_variance(Z60, p, Fraction(sigma) ** 2)
+    other = reference.original_variance(W60, 1, 0)
+
+    found = estimate(Z60, p, sigma, labels=labels).correlation(W60)
+
+    assert found == pytest.approx(float(covariance) / math.sqrt(variance * other), rel=1e-12)
+
+
+def test_columns_masked_together_keep_their_covariance():
+    a = estimate(Z60, 0.6, 0.8, group="g")
+    b = estimate(W60, 0.6, 0.5, noise="laplace", group="g")
+    plain = np.cov(Z60, W60)[0, 1]
+    variances = [
+        float(reference.original_variance(v, 0.6, Fraction(s) ** 2)) for v, s in ((Z60, 0.8), (W60, 0.5))
+    ]
+
+    assert a.covariance(b) == pytest.approx(plain, rel=1e-12)
+    assert a.correlation(b) == pytest.approx(plain / math.sqrt(math.prod(variances)), rel=1e-12)
+    assert b.correlation(a) == pytest.approx(a.correlation(b), rel=1e-13)
+
+
+# --- rounded data ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize(("decimals", "sigma"), [(0, 0.5), (0, 2.0), (1, 0.35), (-2, 230.0)])
+@pytest.mark.parametrize("p", [0.3, 0.6])
+def test_cdf_of_rounded_data_uses_the_weights_of_rounded_noise(noise, decimals, sigma, p):
+    step = float(Fraction(10) ** -decimals)
+    steps = np.array([-9, -3, -3, 0, 1, 4, 4, 17])
+    z = np.array([reference.from_grid(int(k), decimals) for k in steps])
+    reach = 300
+    table = reference.rounded_weights(noise, p, step / sigma, reach)
+    x = np.array([-11, -4, -3, 0, 2, 4, 30])
+    exact = [table[reach + point - steps].mean() for point in x]
+    one = estimate(z, p, sigma, noise=noise, decimals=decimals)
+
+    on_grid = one.cdf([reference.from_grid(int(k), decimals) for k in x])
+    between = one.cdf((x + 0.7) * step)
+
+    assert on_grid == pytest.approx(exact, abs=TOL)
+    assert_same_bits(between, on_grid)  # T of rounded data is constant between grid points
+
+
+def test_moments_of_rounded_data_use_the_moments_of_rounded_noise():
+    z, sigma, p = np.array([-9.0, -3, 0, 1, 4, 17]), 0.7, 0.3
+    chance = reference.rounded_noise("normal", 1 / sigma, 40)
+    k = np.arange(-40, 41)
+    added = [Fraction(float(np.sum(chance * k.astype(float) ** j))) for j in range(5)]
+
+    one = estimate(z, p, sigma, decimals=0)
+
+    exact = as_floats(reference.original_moments(z, 4, "normal", p, sigma, added))
+    assert [one.moment(j) for j in range(1, 5)] == pytest.approx(exact[1:], rel=1e-12)
+    assert one.variance() == pytest.approx(float(reference.original_variance(z, p, added[2])), rel=1e-12)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("sigma", [0.05, 0.2, 3.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_quantiles_of_rounded_data_are_crossings_on_the_grid(noise, sigma, seed):
+    z = np.round(np.random.default_rng(seed).normal(40, 8, 200), 1)
+
+    one = estimate(z, 0.6, sigma, noise=noise, decimals=1)
+
+    found = one.quantile([0.1, 0.5, 0.9])
+    assert_same_bits(found, np.rint(found * 10) / 10)
+    for q, x in zip([0.1, 0.5, 0.9], found, strict=True):
+        assert one.cdf(np.round(x - 0.1, 1)) - 1e-9 <= q <= one.cdf(x) + 1e-9
+
+
+# --- routes agree ---------------------------------------------------------------------------------
+
+
+@settings(max_examples=25)
+@given(
+    z=SAMPLES, p=st.floats(0.5, 0.99, exclude_min=True), noise=st.sampled_from(NOISES),
+    width=st.one_of(st.none(), st.floats(0.05, 4)), power=st.integers(-11, -3),
+)  # fmt: skip
+def test_methods_agree_within_the_tolerance(z, p, noise, width, power):
+    one = estimate(z, p, noise=noise)
+    a, b, auto = (one.cdf(POINTS, bandwidth=width, tol=10.0**power, method=m) for m in (*METHODS, "auto"))
+
+    assert np.abs(a - b).max() <= 2 * 10.0**power
+    assert np.array_equal(auto, a) or np.array_equal(auto, b)
+
+
+@settings(max_examples=25)
+@given(
+    z=SAMPLES,
+    p=st.floats(0.5, 0.99, exclude_min=True),
+    noise=st.sampled_from(NOISES),
+    width=st.floats(0.05, 4),
+)
+def test_methods_agree_on_the_density(z, p, noise, width):
+    one = estimate(z, p, noise=noise)
+    a, b = (one.pdf(POINTS, bandwidth=width, method=m) for m in METHODS)
+
+    assert np.abs(a - b).max() <= 2 * TOL / min(width, 1.3)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("width", [None, 0.4])
+def test_the_number_of_workers_leaves_no_trace(method, width):
+    z = np.random.default_rng(4).normal(0, 3, BLOCK + 1_003)
+    x = np.linspace(-8, 8, 66)  # one block of points and two
+    one = {w: estimate(z, workers=w) for w in (1, 2, 5)}
+    with ThreadPoolExecutor(3) as pool:
+        one["map"] = estimate(z, workers=pool.map)
+        cdfs = {w: e.cdf(x, bandwidth=width, tol=1e-3, method=method) for w, e in one.items()}
+        quantiles = {w: e.quantile([0.1, 0.2, 0.5, 0.7, 0.9], bandwidth=width) for w, e in one.items()}
+
+    for w in one:
+        assert_same_bits(cdfs[w], cdfs[1])
+        assert_same_bits(quantiles[w], quantiles[1])
+        assert one[w].moment(3) == one[1].moment(3)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("width", [None, 0.8, "scott"])
+def test_a_batch_equals_its_rows(noise, width):
+    z = RNG.normal(0, 3, (4, 31))
+    batch = estimate(z, noise=noise)
+    rows = [estimate(row, noise=noise) for row in z]
+    grid = np.array([[0.3, 1.0, -2.0], [2.0, 7.0, 0.1]])
+    q = np.array([0.2, 0.8])
+
+    assert batch.n == 31
+    assert batch.cdf(grid, bandwidth=width).shape == (4, 2, 3)
+    assert batch.cdf(0.3).shape == batch.mean().shape == batch.quantile(0.5).shape == (4,)
+    assert_same_bits(batch.cdf(grid, bandwidth=width), [row.cdf(grid, bandwidth=width) for row in rows])
+    assert_same_bits(batch.quantile(q, bandwidth=width), [row.quantile(q, bandwidth=width) for row in rows])
+    for name in ("mean", "variance", "std", "bandwidth"):
+        assert_same_bits(getattr(batch, name)(), [getattr(row, name)() for row in rows])
+    assert_same_bits(batch.moment(3), [row.moment(3) for row in rows])
+    assert_same_bits(batch.moment(3, central=True), [row.moment(3, central=True) for row in rows])
+    assert_same_bits(
+        batch.pdf(grid, bandwidth=width or 1.0), [row.pdf(grid, bandwidth=width or 1.0) for row in rows]
+    )
+
+
+def test_results_have_the_shape_of_their_points():
+    one = estimate(GENERIC)
+
+    assert type(one.cdf(1)) is type(one.quantile(0.5)) is type(one.pdf(1.0)) is type(one.mean()) is float
+    assert one.cdf([]).shape == (0,)
+    assert one.cdf([[1.0], [2.0]]).shape == one.quantile([[0.1], [0.2]]).shape == (2, 1)
+    assert one.cdf([-np.inf, np.inf]) == pytest.approx([0.0, 1.0], abs=TOL)
+
+
+# --- the zoo --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_every_container_gives_the_estimates_of_its_values(name):
+    specimen = ZOO[name]
+    plain = specimen.values[~np.isnan(specimen.values)]
+    sigma = max(1.3, float(np.abs(plain).max()) / 10) if name != "tiny" else 1e-300
+    found, expected = (estimate(z, 0.6, sigma) for z in (specimen.make(), plain))
+    x = plain[:3]
+
+    assert found.n == plain.size
+    assert_same_bits(found.cdf(x), expected.cdf(x))
+    assert_same_bits(found.quantile([0.2, 0.5]), expected.quantile([0.2, 0.5]))
+    assert found.mean() == expected.mean()
+    assert found.cdf(x) == pytest.approx(reference.cdf(plain, x, "normal", 0.6, sigma), abs=TOL)
+    assert found.mean() == pytest.approx(float(sum(map(Fraction, plain.tolist())) / plain.size), rel=1e-13)
+
+
+@pytest.mark.parametrize("name", ["gaps", "pandas gaps", "polars gaps", "pyarrow gaps", "pandas nullable"])
+def test_a_record_that_misses_one_value_leaves_the_covariance(name):
+    specimen = ZOO[name]
+    w = np.array([0.3, 2.2, np.nan, 0.1, 4.4, 3.3, -1.0, 0.2, 0.9, 5.0])
+    both = ~(np.isnan(specimen.values) | np.isnan(w))
+
+    found = estimate(specimen.make(), 0.3).covariance(w)
+
+    assert found == pytest.approx(float(reference.covariance(specimen.values[both], w[both], 0.3)), rel=1e-12)
+
+
+def test_missing_values_leave_the_strata_in_their_places():
+    z = np.where(np.arange(60) % 7 == 2, np.nan, Z60)
+    w = np.where(np.arange(60) % 11 == 5, np.nan, W60)
+    both = ~(np.isnan(z) | np.isnan(w))
+
+    found = estimate(z, 0.3, labels=STRATA60).covariance(w)
+
+    exact = reference.covariance(z[both], w[both], 0.3, STRATA60[both])
+    assert found == pytest.approx(float(exact), rel=1e-12)
+
+
+@pytest.mark.parametrize("power", [-300, -150, 150, 300])
+def test_estimates_scale_with_the_data(power):
+    unit = 10.0**power
+    one, scaled = estimate(Z60, 0.3, 1.3), estimate(Z60 * unit, 0.3, 1.3 * unit)
+
+    # (x - z) / sigma rounds differently, by some 1e-16 of |z| / sigma
+    assert scaled.cdf(Z60[:5] * unit + unit * 0.01) == pytest.approx(one.cdf(Z60[:5] + 0.01), abs=1e-12)
+    assert scaled.quantile([0.1, 0.5]) / unit == pytest.approx(one.quantile([0.1, 0.5]), rel=1e-11)
+    assert scaled.mean() / unit == pytest.approx(one.mean(), rel=1e-13)
+    assert scaled.std() / unit == pytest.approx(one.std(), rel=1e-13)
+    assert scaled.moment(1) / unit == pytest.approx(one.moment(1), rel=1e-13)
+    assert scaled.bandwidth() / unit == pytest.approx(one.bandwidth(), rel=1e-13)
+    assert scaled.correlation(W60 * unit) == pytest.approx(one.correlation(W60), rel=1e-12)
+    assert scaled.cdf(4 * unit, bandwidth="scott") == pytest.approx(
+        one.cdf(4.0, bandwidth="scott"), abs=1e-11
+    )
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_a_constant_column_gives_one_weight(noise):
+    one = estimate(np.full(9, 2.5), noise=noise)
+    x = np.array([-1.0, 2.5, 3.0])
+
+    assert one.cdf(x) == pytest.approx(reference.weights(noise, (x - 2.5) / 1.3, 0.6), abs=TOL)
+    assert one.mean() == 2.5
+    assert one.variance() == pytest.approx(-0.4 * 1.3**2, rel=1e-14)
+
+
+# --- what is said ---------------------------------------------------------------------------------
+
+
+def test_repr_says_what_auto_chose():
+    small = estimate(GENERIC)
+    assert "method 'auto' is 'series'" in repr(small)
+    assert "n=10" in repr(small)
+    assert "ConditionalMasking(p=0.6, sigma=1.3)" in repr(small)
+    large = estimate(np.tile(GENERIC, 1000))
+    assert repr(large).endswith("method 'auto' is 'series' for few points, 'lattice' for many)")
+    assert "method 'auto' is 'interpolant')" in repr(estimate(GENERIC, 0.4))
+    assert "replicates=3, n=10" in repr(estimate(np.tile(GENERIC, (3, 1))))
+
+
+def test_what_auto_chose_can_be_asked():
+    one = estimate(GENERIC)
+
+    assert one.engine(1) == "series"
+    assert one.engine(10_000) == "interpolant"
+    assert one.engine(100_000) == "lattice"
+    assert estimate(GENERIC, noise="laplace").engine(1, bandwidth=1e-3) == "interpolant"
+    assert estimate(np.round(GENERIC), decimals=0).engine(1) == "interpolant"
+    for points in (1, 5_000):
+        x = np.linspace(-3, 9, points)
+        assert_same_bits(one.cdf(x), one.cdf(x, method=one.engine(points)))
+
+
+def test_a_negative_variance_is_returned_and_its_root_is_nan():
+    one = estimate(GENERIC, 0.6, 100.0)
+
+    assert one.variance() == pytest.approx(GENERIC.var(ddof=1) - 0.4 * 1e4, rel=1e-13)
+    with pytest.warns(EstimateWarning, match=r"^the variance of the original is estimated negative"):
+        assert math.isnan(one.std())
+    with pytest.warns(EstimateWarning, match="a variance is estimated negative or zero"):
+        assert math.isnan(one.correlation(np.arange(10.0)))
+
+
+def test_only_the_rows_of_negative_variance_are_nan():
+    batch = estimate(np.stack([GENERIC, GENERIC * 100]), 0.6, 20.0)
+
+    with pytest.warns(EstimateWarning, match="estimated negative"):
+        found = batch.std()
+
+    assert np.isnan(found).tolist() == [True, False]
+
+
+def test_a_correlation_outside_its_range_is_returned_with_a_warning():
+    with pytest.warns(EstimateWarning, match=r"lies outside \[-1, 1\]; too few records for this scheme$"):
+        found = estimate(Z60, 0.9, 0.1).correlation(Z60)
+
+    assert found > 1.0
+
+
+@given(z=strategies.columns(missing=True), p=st.floats(0.1, 0.9))
+def test_missing_values_are_left_out(z, p):
+    assume(np.isfinite(z).sum() >= 2)
+    there = z[np.isfinite(z)]
+
+    assert estimate(z, p).mean() == estimate(there, p).mean()
+    assert estimate(z, p).cdf(1.0) == estimate(there, p).cdf(1.0)
+
+
+def test_a_batch_has_the_covariances_of_its_rows():
+    rng = np.random.default_rng(8)
+    z, w = rng.normal(size=(2, 4, 300))
+    w += z / 2
+    strata = np.arange(300) % 5
+    scheme = cm.ConditionalMasking(0.3, 0.5)
+    batch = scheme.estimate(z, strata=strata)
+    rows = [scheme.estimate(row, strata=strata) for row in z]
+
+    # exactly: each replicate is estimated as a sample of its own
+    assert np.array_equal(batch.correlation(w), [row.correlation(v) for row, v in zip(rows, w, strict=True)])
+    assert np.array_equal(batch.covariance(w[0]), [row.covariance(w[0]) for row in rows])
+
+
+def test_a_batch_of_jointly_masked_columns_has_the_correlations_of_its_rows():
+    rng = np.random.default_rng(9)
+    z, w = rng.normal(size=(2, 3, 200))
+    w += z
+    scheme = cm.ConditionalMasking(0.6, 0.2, group="g")
+    expected = [scheme.estimate(a).correlation(scheme.estimate(b)) for a, b in zip(z, w, strict=True)]
+
+    assert np.array_equal(scheme.estimate(z).correlation(scheme.estimate(w)), expected)

@@ -1,0 +1,191 @@
+"""Estimates are unbiased given the original values: many releases of one file, averaged.
+
+Every test has a fixed seed. Where a statistic is averaged over R releases, its distance from the truth is
+at most 5.5 empirical standard errors, which a correct estimate exceeds in 4 of 10^8 seeds; no test looks
+at more than 20 numbers, so false alarms are below 1e-6. (The mean of R = 2000 releases is normal as far
+out as that matters.) What a real fault would give stands beside each test.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import condmask as cm
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::condmask.schemes.conditional.ReleaseWarning",
+    "ignore::condmask.estimates.estimate.EstimateWarning",
+)
+
+NOISES = ("normal", "laplace")
+R = 2000
+N = 40
+X = np.random.default_rng(21).gamma(2.0, 1.0, N)
+
+
+def releases(scheme, x, count=R):
+    return np.stack([scheme.mask(x, rng=seed) for seed in range(count)])
+
+
+def assert_unbiased(values, truth):
+    """Means over the first axis against the truth, in standard errors."""
+    values = np.asarray(values)
+    error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
+    assert np.size(truth) <= 20
+    assert (error > 0.0).all()
+    assert (np.abs(values.mean(axis=0) - truth) <= 5.5 * error).all()
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("p", [0.3, 0.6])
+def test_raw_moments_are_unbiased(noise, p):
+    # noise wider than the data, so that its moments matter: with those of the other law, order 4 is off by
+    # 9 standard errors and more, and with p + .05 order 2 by 6
+    scheme = cm.ConditionalMasking(p, 3.0, noise=noise)
+    estimate = scheme.estimate(releases(scheme, X))
+
+    found = np.stack([estimate.moment(k) for k in range(1, 7)], axis=1)
+
+    assert_unbiased(found, [np.mean(X**k) for k in range(1, 7)])
+
+
+@pytest.mark.parametrize("donors", ["sample", "permutation"])
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("p", [0.3, 0.6])
+def test_the_distribution_function_is_unbiased(noise, p, donors):
+    # with the other noise's K some points are off by 6 to 12 standard errors, with p + .1 by 8 to 11
+    scheme = cm.ConditionalMasking(p, 1.0, noise=noise, donors=donors)
+    t = np.array([-0.5, 0.4, 1.0, float(np.median(X)), 2.6, 4.5])
+
+    found = scheme.estimate(releases(scheme, X)).cdf(t)
+
+    assert_unbiased(found, [(t_ >= X).mean() for t_ in t])
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("steps", [0.5, 2.0, 20.0])
+def test_the_distribution_function_of_rounded_data_is_unbiased(noise, steps):
+    # ignoring the grid, T is off by 30 standard errors and more up to two steps (by 3 at twenty)
+    x = np.round(X * steps * 1.5)
+    scheme = cm.ConditionalMasking(0.4, steps, noise=noise, decimals=0)
+    t = np.quantile(x, [0.1, 0.3, 0.5, 0.7, 0.9]).round()
+
+    found = scheme.estimate(releases(scheme, x)).cdf(t)
+
+    assert_unbiased(found, [(x <= t_).mean() for t_ in t])
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("steps", [0.5, 2.0, 20.0])
+def test_moments_of_rounded_data_are_unbiased(noise, steps):
+    # without the variance that rounding adds, order 2 is off by 7 to 14 standard errors at half a step
+    x = np.round((X - X.mean()) * steps * 0.8)
+    scheme = cm.ConditionalMasking(0.4, steps, noise=noise, decimals=0)
+    estimate = scheme.estimate(releases(scheme, x))
+
+    found = np.stack([estimate.moment(k) for k in range(1, 5)], axis=1)
+
+    assert_unbiased(found, [np.mean(x**k) for k in range(1, 5)])
+
+
+def test_the_variance_has_the_bias_that_is_stated():
+    # (1 - kappa) Var X, kappa = p^2 (n-2)/(n-1)^2 + 2p(1-p)/(n-1): donors are shared
+    p, n = 0.6, 12
+    x = X[:n]
+    scheme = cm.ConditionalMasking(p, 0.5)
+
+    found = scheme.estimate(releases(scheme, x, 20_000)).variance()
+
+    kappa = p**2 * (n - 2) / (n - 1) ** 2 + 2 * p * (1 - p) / (n - 1)
+    assert_unbiased(found, (1 - kappa) * x.var(ddof=1))
+
+
+W = 0.8 * X + np.random.default_rng(22).normal(0.0, 1.0, N)
+
+
+@pytest.mark.parametrize("p", [0.3, 0.6])
+def test_the_covariance_with_a_plain_column_is_unbiased(p):
+    # with the factor 1 - p instead of (1-p) - p/(n-1), it is off by p/(n-1)/(1-p), 3.8% at p = .6
+    scheme = cm.ConditionalMasking(p, 0.7)
+
+    found = [scheme.estimate(z).covariance(W) for z in releases(scheme, X)]
+
+    assert_unbiased(found, np.cov(X, W)[0, 1])
+
+
+def test_the_covariance_with_strata_is_unbiased():
+    # the strata differ in both means: undoing the masking between them too gives twice the truth
+    strata = np.repeat([0, 1], 20)
+    x, w = X + 2.0 * strata, W + 3.0 * strata
+    scheme = cm.ConditionalMasking(0.6, 0.7)
+    masked = [scheme.mask(x, rng=seed, strata=strata) for seed in range(R)]
+
+    found = [scheme.estimate(z, strata=strata).covariance(w) for z in masked]
+    naive = [scheme.estimate(z).covariance(w) for z in masked]
+
+    assert_unbiased(found, np.cov(x, w)[0, 1])
+    assert np.mean(naive) > 1.5 * np.cov(x, w)[0, 1]  # the test sees the difference
+
+
+def test_the_covariance_within_strata_is_recovered():
+    # no difference between strata: all of the covariance lies within, and small strata need their own factor
+    strata = np.repeat([0, 1, 2, 3], 10)
+    x, w = X.copy(), W.copy()
+    for s in range(4):
+        x[strata == s] -= x[strata == s].mean()
+        w[strata == s] -= w[strata == s].mean()
+    scheme = cm.ConditionalMasking(0.6, 0.7)
+
+    found = [
+        scheme.estimate(scheme.mask(x, rng=seed, strata=strata), strata=strata).covariance(w)
+        for seed in range(R)
+    ]
+
+    # with (1-p) - p/(n-1) for all n = 40 it would be off by 13%
+    assert_unbiased(found, np.cov(x, w)[0, 1])
+
+
+@pytest.mark.parametrize("labels", [None, "region"])
+def test_the_correlation_converges(labels):
+    # a ratio has a bias of order 1/n: at n = 20,000 it is below a tenth of the standard error of 60 releases
+    rng = np.random.default_rng(23)
+    n = 20_000
+    strata = np.repeat([0, 1], n // 2)
+    x = rng.normal(0.0, 1.0, n) + (0.0 if labels is None else strata)
+    w = 0.7 * x + rng.normal(0.0, 1.0, n) + (0.0 if labels is None else 2.0 * strata)
+    scheme = cm.ConditionalMasking(0.6, 0.5)
+    used = None if labels is None else strata
+
+    found = np.array(
+        [scheme.estimate(scheme.mask(x, rng=s, strata=used), strata=used).correlation(w) for s in range(60)]
+    )
+
+    # 60 releases: Student's t with 59 degrees of freedom passes 6.5 errors in 2 of 10^8 seeds
+    error = found.std(ddof=1) / np.sqrt(60)
+    assert error < 0.005
+    assert abs(found.mean() - np.corrcoef(x, w)[0, 1]) <= 6.5 * error
+
+
+def test_the_covariance_of_columns_masked_together_has_the_bias_of_a_variance():
+    # two separate releases would leave (1-p)^2 = 16% of it
+    p, n = 0.6, N
+    frame = pd.DataFrame({"x": X, "w": W})
+    scheme = cm.ConditionalMasking(p, 0.5)
+    found = []
+    for seed in range(R):
+        data, schemes = cm.mask_table(frame, {"x": scheme, "w": scheme}, rng=seed)
+        found.append(schemes["x"].estimate(data["x"]).covariance(schemes["w"].estimate(data["w"])))
+
+    kappa = p**2 * (n - 2) / (n - 1) ** 2 + 2 * p * (1 - p) / (n - 1)
+    assert_unbiased(found, (1 - kappa) * np.cov(X, W)[0, 1])
+
+
+def test_the_expected_quantile_approaches_the_truth():
+    # a consistency check: s.d. of the median at n = 50,000 is .012 here, 5.5 of them are .07
+    x = np.random.default_rng(24).gamma(2.0, 1.0, 50_000)
+    for noise in NOISES:
+        scheme = cm.ConditionalMasking(0.6, 1.0, noise=noise)
+
+        found = scheme.estimate(scheme.mask(x, rng=3)).quantile([0.1, 0.5, 0.9])
+
+        assert np.abs(found - np.quantile(x, [0.1, 0.5, 0.9])).max() <= 0.2

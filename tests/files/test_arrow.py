@@ -1,0 +1,162 @@
+"""Parquet and Arrow files: what is not masked comes back equal, from pyarrow's own reader."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import condmask as cm
+from condmask.files import arrow as arrow_files
+
+SCHEME = cm.ConditionalMasking(0.6, 500.0)
+N = 1000
+
+
+def rich(n=N):
+    """A column of every kind that might not survive."""
+    random = np.random.default_rng(2)
+    income = pa.field("income", pa.float64(), metadata={b"unit": b"dollars"})
+    table = pa.table({
+        "income": random.lognormal(6, 0.7, n),
+        "list": [[i, i + 1] for i in range(n)],
+        "struct": [{"a": i, "b": str(i)} for i in range(n)],
+        "category": pa.array([f"c{i % 4}" for i in range(n)]).dictionary_encode(),
+        "time": pa.array(np.arange(n), pa.timestamp("ms", "UTC")),
+        "decimal": pa.array(range(n), pa.decimal128(10, 2)),
+        "nothing": pa.nulls(n),
+    })  # fmt: skip
+    return table.cast(pa.schema([income, *list(table.schema)[1:]], metadata={b"made by": b"a test"}))
+
+
+def write(table, path):
+    if path.suffix.lower() in (".parquet", ".pq"):
+        pq.write_table(table, path)
+    else:
+        with pa.ipc.new_file(path, table.schema) as writer:
+            writer.write_table(table)
+    return path
+
+
+def read(path):
+    return (
+        pq.read_table(path)
+        if path.suffix.lower() in (".parquet", ".pq")
+        else pa.ipc.open_file(path).read_all()
+    )
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".pq", ".PARQUET", ".arrow", ".feather", ".ipc"])
+def test_columns_of_every_kind_come_back_equal(tmp_path, suffix):
+    source, target = write(rich(), tmp_path / f"a{suffix}"), tmp_path / f"b{suffix}"
+
+    cm.mask_file(source, target, {"income": SCHEME}, strata="category", rng=1)
+
+    before, after = read(source), read(target)
+    assert after.drop(["income"]).equals(before.drop(["income"]))
+    assert list(after.schema) == list(before.schema)
+    assert after.schema.field("income").metadata[b"unit"] == b"dollars"
+    left = {key: value for key, value in after.schema.metadata.items() if key != b"condmask"}
+    assert left == before.schema.metadata
+    expected = SCHEME.mask(before["income"].to_numpy(), strata=before["category"].to_pylist(), rng=1)
+    assert np.array_equal(after["income"].to_numpy(), expected)
+
+
+def test_columns_of_the_same_name_come_back_if_they_are_not_masked(tmp_path):
+    table = pa.Table.from_arrays([pa.array(np.arange(50) / 7)] * 3, names=["income", "same", "same"])
+    source, target = write(table, tmp_path / "a.arrow"), tmp_path / "b.arrow"
+
+    cm.mask_file(source, target, {"income": SCHEME})
+
+    assert read(target).column_names == ["income", "same", "same"]
+    assert read(target).column(2).equals(table.column(2))
+
+
+@pytest.mark.parametrize("group", [30_000, 65_536, 150_000])
+def test_row_groups_keep_their_sizes(tmp_path, group):
+    table = pa.table({"income": np.random.default_rng(1).normal(size=200_000)})
+    source, target = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    pq.write_table(table, source, row_group_size=group)
+
+    cm.mask_file(source, target, {"income": SCHEME})
+
+    sizes = [
+        [file.row_group(g).num_rows for g in range(file.num_row_groups)]
+        for file in map(pq.read_metadata, (source, target))
+    ]
+    assert sizes[0] == sizes[1]
+
+
+def test_row_groups_too_large_to_hold_back_are_split(tmp_path, monkeypatch):
+    monkeypatch.setattr(arrow_files, "LARGEST_GROUP", 1 << 20)  # 131,072 values
+    table = pa.table({"income": np.random.default_rng(1).normal(size=200_000)})
+    source, target = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    pq.write_table(table, source)
+
+    cm.mask_file(source, target, {"income": SCHEME}, rng=1)
+
+    assert pq.read_metadata(target).num_row_groups == 2
+    assert np.array_equal(read(target)["income"].to_numpy(), SCHEME.mask(table["income"].to_numpy(), rng=1))
+
+
+@pytest.mark.parametrize("codec", ["none", "snappy", "zstd"])
+def test_compression_is_kept(tmp_path, codec):
+    source, target = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    pq.write_table(rich(), source, compression=codec)
+
+    cm.mask_file(source, target, {"income": SCHEME})
+
+    group = pq.read_metadata(target).row_group(0)
+    found = {group.column(i).compression for i in range(group.num_columns)}
+    assert found == {"UNCOMPRESSED" if codec == "none" else codec.upper()}
+
+
+@pytest.mark.parametrize(("a", "b"), [("parquet", "arrow"), ("arrow", "parquet"), ("parquet", "csv")])
+def test_the_target_has_the_format_of_the_source(tmp_path, a, b):
+    source = write(rich(), tmp_path / f"a.{a}")
+
+    with pytest.raises(ValueError, match="target must have the format of the source"):
+        cm.mask_file(source, tmp_path / f"b.{b}", {"income": SCHEME})
+
+
+def test_integers_that_noise_takes_beyond_2_to_the_53_are_refused(tmp_path):
+    source = write(pa.table({"income": range(50)}), tmp_path / "a.parquet")
+
+    with pytest.raises(ValueError, match=r"income must stay below 2\^53 when it is masked"):
+        cm.mask_file(source, tmp_path / "b.parquet", {"income": cm.ConditionalMasking(0.6, 1e21, decimals=0)})
+
+    assert list(tmp_path.iterdir()) == [source]
+
+
+def test_labels_are_coded_whatever_their_type(tmp_path):
+    labels = pa.array([None if i % 3 == 0 else f"s{i % 2}" for i in range(60)])
+    values = np.arange(60) / 7
+    source, target = (
+        write(pa.table({"x": values, "s": labels}), tmp_path / "a.parquet"),
+        tmp_path / "b.parquet",
+    )
+
+    cm.mask_file(source, target, {"x": SCHEME}, strata="s", rng=1)
+
+    assert np.array_equal(cm.read_column(target, "x"), SCHEME.mask(values, strata=labels.to_pylist(), rng=1))
+    assert cm.read_release(target).scheme.strata == "s"
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_labels_of_nested_type_are_refused(tmp_path, suffix):
+    source = write(rich(), tmp_path / f"a{suffix}")
+
+    with pytest.raises(TypeError, match="list must hold labels, got list"):
+        cm.mask_file(source, tmp_path / f"b{suffix}", {"income": SCHEME}, strata="list")
+
+
+def test_a_corrupt_page_names_the_file(tmp_path):
+    source = tmp_path / "a.parquet"
+    pq.write_table(rich(50_000).select(["income", "time"]), source, compression="gzip")
+    content = bytearray(source.read_bytes())
+    content[2000:6000] = bytes(4000)
+    source.write_bytes(content)
+
+    with pytest.raises(ValueError, match=r"a\.parquet cannot be read: "):
+        cm.mask_file(source, tmp_path / "b.parquet", {"income": SCHEME})
+
+    assert list(tmp_path.iterdir()) == [source]

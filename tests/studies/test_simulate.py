@@ -1,0 +1,436 @@
+"""Studies: bits, truth, standard errors, checkpoints; and the paper's figures."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from scipy.stats import laplace
+
+import condmask as cm
+from condmask.cli import main
+from condmask.kernels import replicate
+from condmask.studies import paper, replicates
+from condmask.studies import toml as study_files
+from condmask.weights import stencil
+
+SCHEMES = {
+    "CM": cm.ConditionalMasking(0.6, 1000.0),
+    "Laplace": cm.ConditionalMasking(0.6, 1000.0, noise="laplace", donors="permutation"),
+    "ANM": cm.AdditiveNoise(1400.0),
+    "ranks": cm.RankSwapping(5.0),
+    "shuffled": cm.DataShuffling(),
+    "swapped": cm.DataSwapping(),
+}
+POPULATION = cm.paper_population()
+
+
+def run(replications, schemes=None, **options):
+    given = {
+        "n": 20_000, "rng": 5, "quantiles": [0.2, 0.7], "moments": [3], "cdf_points": [0.0],
+        "risk_distances": [500.0], **options,
+    }  # fmt: skip
+    chosen = SCHEMES if schemes is None else schemes
+    return cm.simulate(POPULATION, chosen, replications=replications, **given)
+
+
+def same(one, other):
+    return one.replications == other.replications and np.array_equal(one.sums, other.sums, equal_nan=True)
+
+
+def test_workers_splits_and_extensions_leave_no_trace(tmp_path):
+    whole = run(8)  # blocks of 3 replications
+    file = tmp_path / "state.npz"
+
+    assert same(run(8, workers=2), whole)
+    assert same(run(8, workers=map), whole)
+    assert same(run(4, checkpoint=file), run(4))
+    assert same(run(8, checkpoint=file), whole)
+    assert cm.StudyResult.load(file).columns == whole.columns
+    assert not same(run(8, rng=6), whole)
+    with pytest.raises(ValueError, match=r"^replications must be at least the 8 in .*, got 5$"):
+        run(5, checkpoint=file)
+    with pytest.raises(
+        ValueError, match=r"^checkpoint must be of the same study and seed, got another one in"
+    ):
+        run(9, checkpoint=file, n=1_000)
+    file.write_bytes(b"something else")
+    with pytest.raises(ValueError, match=r"^checkpoint must be the file of a study, got .*, which is not$"):
+        run(9, checkpoint=file)
+    assert file.read_bytes() == b"something else"
+
+
+def test_an_interrupted_study_keeps_what_was_done(tmp_path, monkeypatch):
+    file = tmp_path / "state.npz"
+    whole = run(8)
+    original = replicates.block
+    calls = []
+
+    def interrupted(design, seed, index):
+        calls.append(index)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return original(design, seed, index)
+
+    monkeypatch.setattr(replicates, "block", interrupted)
+    with pytest.warns(cm.StudyWarning, match=r"^interrupted after 3 of 8 replications$"):
+        partial = run(8, checkpoint=file)
+    monkeypatch.setattr(replicates, "block", original)
+
+    assert partial.replications == 3
+    assert same(run(8, checkpoint=file), whole)
+
+
+def test_sums_give_bias_rmse_and_their_standard_errors():
+    result = run(40, {"CM": SCHEMES["CM"]}, n=1_000)
+    design = replicates.Design(
+        POPULATION, {"CM": SCHEMES["CM"]}, 1_000, np.array([0.2, 0.7]), (3,), np.zeros(1), np.array([500.0])
+    )
+    values = np.concatenate([replicates.block(design, 5, block) for block in (0, 1)])[:40]
+    truth = POPULATION.quantile(np.array([0.2]))[0]
+    column = [c.estimator + c.statistic for c in result.columns].index("T_1quantile 0.2")
+    error = values[:, column] - truth
+
+    row = next(r for r in result.rows() if (r["estimator"], r["statistic"]) == ("T_1", "quantile 0.2"))
+
+    assert row["bias"] == pytest.approx(error.mean(), rel=1e-9)
+    assert row["bias_se"] == pytest.approx(error.std(ddof=1) / np.sqrt(40), rel=1e-9)
+    assert row["rmse"] == pytest.approx(np.sqrt(np.mean(error**2)), rel=1e-9)
+    assert row["rmse_se"] == pytest.approx((error**2).std(ddof=1) / np.sqrt(40) / (2 * row["rmse"]), rel=1e-7)
+    assert result.value("CM", "Z_i", "risk 500", "mean") == pytest.approx(
+        values[:, [c.statistic for c in result.columns].index("risk 500")].mean(), rel=1e-12
+    )
+
+
+def test_every_scheme_is_near_the_truth():
+    result = run(12)
+    close = {"T_1", "T_b", "ANM"}
+    for row in result.rows():
+        if row["estimator"] in close and row["statistic"] in ("mean", "s.d.", "cdf(0)", "moment 3"):
+            bound = 0.02 * (1.0 if row["statistic"] == "cdf(0)" else 0.0)  # T_b and ANM smooth
+            assert abs(row["bias"]) < 6 * row["bias_se"] + bound, row
+        if row["estimator"] == "masked" and row["statistic"].startswith("quantile"):
+            assert abs(row["bias"]) < 6 * row["bias_se"] + 10.0, row
+    assert abs(result.value("swapped", "masked", "correlation", "mean")) < 0.02
+    assert result.value("shuffled", "masked", "correlation", "bias") == pytest.approx(0.0, abs=0.02)
+
+
+def test_fused_quantiles_are_those_of_the_estimate():
+    scheme = SCHEMES["CM"]
+    z = np.sort(
+        scheme.mask_rows(POPULATION(np.random.default_rng(2), 6, 800)[0], np.random.default_rng(3)), axis=1
+    )
+    q = np.array([0.05, 0.5, 0.93])
+    sharp, smoothed, noisy = np.empty((3, 6, 3))
+    replicate.conditional_quantiles(z, q, stencil.plan(0.6, 1000.0, 1e-7), sharp, smoothed)
+    replicate.noisy_quantiles(z, q, stencil.plan(1.0, 1.0, 1e-7), 700.0, noisy)
+
+    for row in range(6):
+        assert sharp[row] == pytest.approx(scheme.estimate(z[row]).quantile(q, tol=1e-7), abs=1e-3)
+        # T_b and the noise estimate have slopes above 1e-5 here, so 2e-7 of T is 2e-2 of x
+        assert smoothed[row] == pytest.approx(
+            scheme.estimate(z[row]).quantile(q, bandwidth="scott"), abs=2e-2
+        )
+        assert noisy[row] == pytest.approx(
+            cm.AdditiveNoise(700.0 * 2**0.5).estimate(z[row]).quantile(q), abs=2e-2
+        )
+
+
+def test_wide_rows_are_left_to_the_general_engine():
+    result = cm.simulate(
+        lambda rng, replications, n: rng.standard_cauchy((replications, n)) * 1e4,
+        [cm.ConditionalMasking(0.6, 1.0)], n=400, replications=3, quantiles=[0.5], rng=1,
+    )  # fmt: skip
+
+    assert np.isfinite(result.sums).all()
+
+
+@pytest.mark.parametrize(("spread", "defined"), [(0.3, 0), (7.4, None), (40.0, 20)])
+def test_t_b_is_not_defined_where_its_bandwidth_is_too_small_for_the_grid(spread, defined):
+    scheme = cm.ConditionalMasking(0.6, 1.0, decimals=0)
+    result = cm.simulate(
+        lambda rng, replications, n: rng.normal(0.0, spread, (replications, n)).round(),
+        {"CM": scheme}, n=4_000, replications=20, quantiles=[0.5], cdf_points=[0.0], rng=1,
+    )  # fmt: skip
+    count = {
+        (row["estimator"], row["statistic"]): row["defined"] for row in result.rows() if "defined" in row
+    }
+
+    assert count["T_1", "quantile 0.5"] == count["T_1", "cdf(0)"] == count["T_b", "mean"] == 20
+    assert count["T_b", "quantile 0.5"] == count["T_b", "cdf(0)"]
+    if defined is None:
+        assert 0 < count["T_b", "quantile 0.5"] < 20
+    else:
+        assert count["T_b", "quantile 0.5"] == defined
+
+
+def test_a_callable_is_its_own_truth():
+    result = cm.simulate(
+        lambda rng, replications, n: rng.exponential(1.0, (replications, n)),
+        {"CM": cm.ConditionalMasking(0.6, 0.5)}, n=4_000, replications=48, quantiles=[0.5], rng=1,
+    )  # fmt: skip
+    row = next(r for r in result.rows() if r["statistic"] == "quantile 0.5" and r["estimator"] == "T_1")
+
+    assert row["truth"] == pytest.approx(np.log(2), abs=0.02)
+    assert abs(row["bias"]) < 6 * row["bias_se"]
+
+
+def test_risks_of_rounded_data_count_whole_steps():
+    scheme = cm.ConditionalMasking(0.6, 0.4, decimals=1)
+    distances = [0.1, 0.3, 0.7, 1.1]  # of which floating differences of tenths fall on either side
+    result = cm.simulate(
+        lambda rng, replications, n: rng.normal(0.0, 0.5, (replications, n)).round(1),
+        {"CM": scheme}, n=1_000, replications=320, quantiles=[0.5], risk_distances=distances, rng=1,
+    )  # fmt: skip
+
+    for row in result.rows():
+        if row["estimator"] == "Z_i":
+            # the closed form is an average over 32 samples; 5 cells: false alarm below 5 * 7e-6
+            assert abs(row["mean"] - row["closed_form"]) < 4.5 * row["mean_se"] * np.sqrt(1 + 320 / 32)
+
+
+def test_populations_know_their_truth():
+    x, w = POPULATION(np.random.default_rng(1), 20, 20_000)
+    assert x.shape == w.shape == (20, 20_000)
+    assert POPULATION.correlation() == pytest.approx(-0.68645, abs=1e-5)
+    # six standard errors of a correlation at n = 400,000, heavy tails included
+    assert np.corrcoef(x.ravel(), w.ravel())[0, 1] == pytest.approx(POPULATION.correlation(), abs=0.02)
+    assert POPULATION.quantile(np.array([0.3])) == pytest.approx(laplace(10, 1000).ppf([0.3]))
+    assert np.quantile(x, 0.3) == pytest.approx(laplace(10, 1000).ppf(0.3), abs=15)
+    real = cm.Resampled([1.0, 2.0, 3.0, 9.0], [2.0, 1.0, 4.0, 8.0])
+    assert real.quantile(np.array([0.5])).tolist() == [2.0]
+    assert real.cdf(np.array([2.0])).tolist() == [0.5]
+    a, b = real(np.random.default_rng(1), 2, 50)
+    assert set(zip(a.ravel(), b.ravel(), strict=True)) <= {(1, 2), (2, 1), (3, 4), (9, 8)}
+
+
+STUDY = """
+n = 300
+replications = 4
+quantiles = [0.5]
+risk_distances = [100.0]
+rng = 3
+
+[population]
+kind = "copula"
+correlation = 0.4
+margins = [{name = "norm", loc = 5.0, scale = 2.0}, {name = "gamma", a = 2.0}]
+
+[[schemes]]
+name = "masked"
+p = 0.6
+sigma = 2.0
+
+[[schemes]]
+method = "rank swapping"
+percent = 10
+"""
+
+
+def test_the_command_runs_a_study(tmp_path, capsys):
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY)
+
+    assert (
+        main(["simulate", str(file), "--out", str(tmp_path / "r.npz"), "--plot", str(tmp_path / "r.png")])
+        == 0
+    )
+    shown = capsys.readouterr().out
+    assert main(["simulate", str(file), "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+
+    assert shown.startswith("4 replications, seed 3,")
+    assert "RankSwapping(percent=10.0)" in shown
+    assert result["rows"][0]["scheme"] == "masked"
+    assert cm.StudyResult.load(tmp_path / "r.npz").replications == 4
+    assert (tmp_path / "r.png").read_bytes().startswith(b"\x89PNG")
+    assert len(cm.StudyResult.load(tmp_path / "r.npz").to_frame()) == len(result["rows"])
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "sentence"),
+    [
+        ("--out", "nowhere/r.npz", "--out must be a file in a folder that can be written, got "),
+        ("--plot", "nowhere/r.png", "--plot must be a file in a folder that can be written, got "),
+        ("--plot", "r.xyz", "--plot must end in one of "),
+        ("--checkpoint", "nowhere/r.npz", "checkpoint must be a file in a folder that can be written, got "),
+    ],
+)
+def test_the_command_refuses_wrong_paths_before_the_work(
+    tmp_path, capsys, monkeypatch, option, name, sentence
+):
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY)
+    monkeypatch.setattr(replicates, "block", None)  # no replicate is drawn
+
+    assert main(["simulate", str(file), option, str(tmp_path / name)]) in (1, 2)
+    assert capsys.readouterr().err.startswith(f"condmask: error: {sentence}")
+
+
+def test_an_interrupted_command_shows_what_was_done(tmp_path, capsys, monkeypatch):
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY.replace("n = 300", "n = 40000"))
+    original = replicates.block
+
+    def interrupted(design, seed, index):
+        if index == 2:
+            raise KeyboardInterrupt
+        return original(design, seed, index)
+
+    monkeypatch.setattr(replicates, "block", interrupted)
+
+    assert main(["simulate", str(file)]) == 130
+    out, err = capsys.readouterr()
+    assert out.startswith("2 replications, seed 3,")
+    assert "warning: interrupted after 2 of 4 replications" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("n = ", "is no TOML"),
+        ("n = 4", "must have 'replications'"),
+        ("n = 4\nsize = 3", r"got \['size'\]"),
+        (STUDY.replace("rank swapping", "guessing"), "method must be one of .* got 'guessing'"),
+        (STUDY.replace("percent", "share"), "does not take these options"),
+        (STUDY.replace('"gamma"', '"gama"'), "must be a SciPy distribution, got 'gama'"),
+        (STUDY.replace('"copula"', '"vine"'), "must be 'paper', 'copula' or 'file', got 'vine'"),
+    ],
+)
+def test_a_wrong_study_gets_one_sentence(tmp_path, text, sentence):
+    file = tmp_path / "study.toml"
+    file.write_text(text)
+
+    with pytest.raises(ValueError, match=sentence):
+        study_files.read_study(file)
+
+
+def test_the_paper_agrees_where_it_is_no_misprint(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = paper.run(400, rng=7, sizes=(2000,))
+    honest = [line for line in result.lines if not line.cell.remark]
+    # 24 cells within 4.5 joint standard errors: false alarm below 24 * 7e-6
+    assert len(honest) == 24
+    assert max(abs(line.z) for line in honest) < 4.5
+    assert min(abs(line.z) for line in result.lines if line.cell.remark) > 20
+    text = paper.show(result)
+    written = paper.write(result, tmp_path)
+
+    assert "misprint: scored against 1000" in text
+    assert "-0.68645" in text
+    assert [path.suffix for path in written] == [".csv", ".csv", ".png"]
+    assert all(path.stat().st_size > 1000 for path in written)
+
+
+def test_rmse_is_the_exact_standard_deviation():
+    schemes = {"CM": SCHEMES["CM"], "ANM": cm.AdditiveNoise(1000.0 * 2**0.5)}
+    result = cm.simulate(POPULATION, schemes, n=2_000, replications=3_000, rng=8, risk_distances=[500.0])
+    exact = [109.0, 72.3, 54.9, 43.8, 35.7, 43.8, 54.9, 72.3, 109.0]
+
+    found = [result.value("CM", "T_1", f"quantile {k / 10:g}", "rmse") for k in range(1, 10)]
+
+    # the standard error of an RMSE at S = 3000 is 1.6% with these tails: four of them
+    assert found == pytest.approx(exact, rel=0.065)
+    # another simulation of these, coded independently with 4000 replications, and the exact integral of
+    # T_b's bias at .1; 18 + 1 cells within 4.5 joint standard errors: false alarm below 2e-4
+    elsewhere = {
+        ("CM", "T_b"): [-41.6, -40.6, -39.7, -31.1, 0.0, 31.3, 40.6, 42.0, 43.7],
+        ("ANM", "ANM"): [-83.1, -78.4, -72.4, -49.4, 0.2, 50.1, 73.5, 81.5, 85.3],
+    }
+    for (scheme, estimator), biases in elsewhere.items():
+        for k, bias in enumerate(biases):
+            name = f"quantile {(k + 1) / 10:g}"
+            se = result.value(scheme, estimator, name, "bias_se") * np.sqrt(1 + 3 / 4)
+            assert abs(result.value(scheme, estimator, name, "bias") - bias) < 4.5 * se
+    se = result.value("CM", "T_b", "quantile 0.1", "bias_se")
+    assert abs(result.value("CM", "T_b", "quantile 0.1", "bias") + 40.7) < 4.5 * se
+    for row in result.rows():
+        if row.get("closed_form") is not None:
+            # the closed form is an average over 32 samples, ours over 3000
+            assert abs(row["mean"] - row["closed_form"]) < 4.5 * row["mean_se"] * np.sqrt(1 + 3000 / 32)
+
+
+def simulated(population=POPULATION, schemes=None, **options):
+    given = {"n": 100, "replications": 10, "rng": 1, **options}
+    return cm.simulate(population, SCHEMES["CM"] if schemes is None else schemes, **given)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: simulated("paper"), "population must be callable as .*, got 'paper'"),
+        (
+            lambda: simulated(lambda rng, r, n: rng.normal(size=(n, r))),
+            r"population must give arrays of numbers of shape \(32, 100\), got \(100, 32\) of float64",
+        ),
+        (
+            lambda: simulated(lambda rng, r, n: np.full((r, n), "a")),
+            r"population must give arrays of numbers of shape \(32, 100\), got \(32, 100\) of <U1",
+        ),
+        (
+            lambda: simulated(lambda rng, r, n: (rng.normal(size=(r, n)), rng.normal(size=n))),
+            r"population must give arrays of numbers of shape \(32, 100\), got \(100,\) of float64",
+        ),
+        (
+            lambda: simulated(lambda rng, r, n: np.full((r, n), np.nan)),
+            "population must give finite numbers, got others among them",
+        ),
+        (
+            lambda: simulated(lambda rng, r, n: rng.normal(size=(r, n)), cm.DataShuffling()),
+            "population must give two variables for DataShuffling, got one",
+        ),
+        (lambda: simulated(schemes=[SCHEMES["CM"]] * 2), r"schemes must differ, or be a dict .*"),
+        (lambda: simulated(schemes=["CM"]), r"schemes must be masking schemes, got \['CM'\]"),
+        (lambda: simulated(schemes={1: SCHEMES["CM"]}), "schemes must have names of text, got 1"),
+        (
+            lambda: simulated(schemes=cm.ConditionalMasking(0.6, 1.0, strata="region")),
+            "schemes must have no strata, .*strata='region'.*",
+        ),
+        (lambda: simulated(n=3), "n must be a whole number of at least 4, got 3"),
+        (lambda: simulated(replications=1), "replications must be a whole number of at least 2, got 1"),
+        (lambda: simulated(moments=0), "moments must be a whole number of at least 1, got 0"),
+        (lambda: simulated(risk_distances=[1.0, -2.0]), r"risk_distances must not be negative, got -2\.0"),
+        (lambda: simulated(rng="a"), "rng must be a whole number of at least 0, got 'a'"),
+        (lambda: simulated(checkpoint=5), "checkpoint must be a path, got 5"),
+        (lambda: simulated(checkpoint="/nowhere/a.npz"), "checkpoint must be a file in a folder .*"),
+        (lambda: cm.NormalCopula(["norm"]), "margins must be frozen SciPy distributions, got 'norm'"),
+        (lambda: cm.NormalCopula([laplace()], 1.5), r"correlation must lie between -1 and 1, got 1\.5"),
+        (lambda: cm.Resampled([1.0, np.nan]), "x must be complete, got 1 missing value, .* position 1"),
+    ],
+)
+def test_bad_input_gets_one_sentence(call, sentence):
+    with pytest.raises((TypeError, ValueError), match="^" + sentence + "$"):
+        call()
+
+
+def test_a_checkpoint_knows_its_samples_and_not_its_process(tmp_path):
+    file = tmp_path / "state.npz"
+
+    def column(offset):
+        return cm.Resampled(np.arange(50.0) + offset)
+
+    def drawn():  # another function object every time, as in another process
+        return lambda rng, replications, n: rng.normal(size=(replications, n))
+
+    simulated(column(0.0), checkpoint=file)
+    with pytest.raises(ValueError, match=r"^checkpoint must be of the same study"):
+        simulated(column(1.0), checkpoint=file)
+    assert same(
+        simulated(column(0.0), checkpoint=file, replications=300), simulated(column(0.0), replications=300)
+    )
+
+    file.unlink()
+    simulated(drawn(), checkpoint=file)
+    assert same(simulated(drawn(), checkpoint=file, replications=300), simulated(drawn(), replications=300))
+
+
+def test_a_checkpoint_that_cannot_be_written_costs_no_results(tmp_path, monkeypatch):
+    def full(self, path):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(cm.StudyResult, "save", full)
+    with pytest.warns(cm.StudyWarning, match=r"^checkpoint .* could not be written: no space left$"):
+        result = simulated(checkpoint=tmp_path / "state.npz")
+
+    assert same(result, simulated())
