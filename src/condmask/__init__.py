@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from condmask import kernels
     from condmask._randomness import Key
-    from condmask.estimates.additive import NoiseEstimate
-    from condmask.estimates.estimate import Estimate
+    from condmask.estimates.estimate import Estimate, EstimateWarning
     from condmask.estimates.summary import Summary
-    from condmask.estimates.summary_estimate import SummaryEstimate
     from condmask.files.atomic import FileError
     from condmask.files.release import mask_file, read_column, read_release, read_schemes, read_summary
     from condmask.schemes.additive import AdditiveNoise
@@ -27,6 +25,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "ConditionalMasking": "condmask.schemes.conditional",
     "Estimate": "condmask.estimates.estimate",
+    "EstimateWarning": "condmask.estimates.estimate",
     "FileError": "condmask.files.atomic",
     "Key": "condmask._randomness",
     "MaskedTable": "condmask.schemes.joint",
@@ -35,7 +34,6 @@ _HOMES = {
     "DataSwapping": "condmask.schemes.swapping",
     "RankSwapping": "condmask.schemes.swapping",
     "DataShuffling": "condmask.schemes.shuffling",
-    "NoiseEstimate": "condmask.estimates.additive",
     "NormalCopula": "condmask.studies.populations",
     "Resampled": "condmask.studies.populations",
     "paper_population": "condmask.studies.populations",
@@ -43,7 +41,6 @@ _HOMES = {
     "StudyResult": "condmask.studies.result",
     "StudyWarning": "condmask.studies.simulate",
     "Summary": "condmask.estimates.summary",
-    "SummaryEstimate": "condmask.estimates.summary_estimate",
     "kernels": "condmask.kernels",
     "mask_file": "condmask.files.release",
     "mask_table": "condmask.schemes.joint",
@@ -69,8 +66,6 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "FileError",
     "Estimate",
     "Summary",
-    "SummaryEstimate",
-    "NoiseEstimate",
     "simulate",
     "StudyResult",
     "StudyWarning",
@@ -79,6 +74,7 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "paper_population",
     "Key",
     "ReleaseWarning",
+    "EstimateWarning",
     "kernels",
 ]
 

@@ -46,6 +46,25 @@ def positive(value: Any, name: str) -> float:
     return number
 
 
+def not_negative(value: Any, name: str) -> float:
+    number = _real(value, name, "a finite number of at least 0")
+    if not (number >= 0.0 and math.isfinite(number)):
+        raise ValueError(f"{name} must be at least 0 and finite, got {value!r}")
+    return number
+
+
+def optional_name(value: Any, name: str) -> str | None:
+    if value is not None and not (isinstance(value, str) and value):
+        raise TypeError(f"{name} must be None or a name, got {value!r}")
+    return value
+
+
+def names(values: Any, name: str) -> tuple[str, ...]:
+    if not isinstance(values, (tuple, list)) or not all(isinstance(value, str) for value in values):
+        raise TypeError(f"{name} must be a sequence of names, got {values!r}")
+    return tuple(values)
+
+
 def reals(values: Any, name: str) -> np.ndarray:
     """Points, not data: any shape, NaN refused, infinities kept."""
     array = np.asarray(values)

@@ -1,4 +1,7 @@
-"""The law of the masking of a column: p, the noise, and the grid to which it was rounded."""
+"""The law of the masking of a column, described once: p, the noise, and the grid to which both were rounded.
+
+sigma is the standard deviation of the noise before it is rounded, whatever its law.
+"""
 
 from math import comb, exp, sqrt
 from typing import NamedTuple
@@ -6,23 +9,62 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
+from condmask._grid import Grid
+
 # Grids at most this wide (in units of sigma) leave no trace of aliasing in rounded normal noise:
 # exp(-pi^2 / (2 delta^2)) = 5e-20.
 FINE_GRID = 1.0 / 3.0
 
 
 class Law(NamedTuple):
-    """What masking did to a column: p and the noise; step is that of its grid, 0 for none."""
+    """What masking did to a column: p (0 where noise was added to every value), the noise, the grid."""
 
     p: float
     noise: str
     sigma: float
-    step: float
+    grid: Grid | None = None
+
+    @property
+    def step(self) -> float:
+        """The step of the grid, 0 for none."""
+        return 0.0 if self.grid is None else self.grid.step
+
+    @property
+    def variance(self) -> float:
+        """Variance of the noise as it is added."""
+        return float(self.noise_moments(2, 1.0)[2])
 
     def noise_moments(self, order: int, scale: float) -> np.ndarray:
-        """E Y^k, k = 0 .. order, of the noise as it was added, in units of ``scale``."""
+        """E Y^k, k = 0 .. order, of the noise as it is added, in units of ``scale``."""
         relative = rounded_noise_moments(self.noise, self.step / self.sigma, order)
         return np.asarray(relative * (self.sigma / scale) ** np.arange(order + 1))
+
+    def noise_within(self, d: np.ndarray) -> np.ndarray:
+        """P(|Y| < d) for the noise as it is added."""
+        if self.grid is not None:
+            d = (self.grid.above(d) - 0.5) * self.step
+        u = np.maximum(d, 0.0) / self.sigma
+        if self.noise == "normal":
+            return np.asarray(ndtr(u) - ndtr(-u))
+        return np.asarray(-np.expm1(-u * np.sqrt(2.0)))
+
+    def draw(self, stream: np.random.Generator, shape: int | tuple[int, ...]) -> np.ndarray:
+        """Noise, in whole steps of the grid where there is one."""
+        unit = self.sigma if self.grid is None else self.sigma / self.step
+        if self.noise == "normal":
+            drawn = stream.standard_normal(shape)
+            drawn *= unit
+        else:
+            drawn = stream.laplace(0.0, unit / np.sqrt(2.0), shape)
+        return drawn if self.grid is None else np.rint(drawn, out=drawn)
+
+    def to_units(self, values: np.ndarray) -> np.ndarray:
+        """Values on the grid in whole steps; as they are where there is none."""
+        return values if self.grid is None else self.grid.units(values)
+
+    def from_units(self, units: np.ndarray) -> np.ndarray:
+        """And back."""
+        return units if self.grid is None else self.grid.values(units)
 
 
 def rounded_noise_moments(noise, delta, order):

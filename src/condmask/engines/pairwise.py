@@ -1,11 +1,6 @@
-"""How the sum ``T(x) = (1/n) sum_j K((x - z_j) / sigma)`` is evaluated, and by how many workers.
+"""The "series" and "interpolant" engines: K at every pair of a point and a record.
 
-"series"        K term by term at every pair; closed form for Laplace noise. The definition.
-"interpolant"   K from a certified table at every pair.
-"lattice"       one pass over the sorted records, then any x at once (curves.py).
-
-All differ from the exact sum by at most ``tol``. Pairs are summed within fixed blocks and blocks in
-order, so the bits do not depend on the number of workers.
+Pairs are summed within fixed blocks and blocks in order, so the bits do not depend on the number of workers.
 """
 
 from collections.abc import Iterator
@@ -42,9 +37,9 @@ def evaluate(
     elif masking.noise == "laplace":
         task = partial(_add_closed_form, z, x, sigma, masking, density)
     else:
-        c = coefficients(masking.p, tol)
+        c = coefficients(masking.p, tol if masking.delta == 0.0 else 0.5 * tol)
         terms = series.sum_densities if density else series.sum_weights
-        task = partial(_add_series, terms, z, x, sigma, c, rates(masking.beta, c.size))
+        task = partial(_add_series, terms, z, x, sigma, c, rates(masking.beta, c.size, masking.delta))
     total = np.zeros(x.size)
     tasks = [(points, rows) for rows in blocks(z.size) for points in blocks(x.size, POINTS)]
     for (points, _), part in zip(tasks, ordered_map(task, tasks, workers), strict=True):

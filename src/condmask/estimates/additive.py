@@ -1,4 +1,4 @@
-"""What an analyst gets from values with added noise.
+"""What stands behind an estimate of values with added noise.
 
 With Laplace noise of scale a the distribution of X is ``G = H - a^2 h'``, H that of Z and h its density; both
 are estimated by a normal kernel of bandwidth b, so G is a sum with the kernel ``Phi(v) + (a/b)^2 v phi(v)``.
@@ -9,96 +9,55 @@ from typing import Any
 
 import numpy as np
 
-from condmask import _checks, frames
+from condmask._blocks import Workers
 from condmask.engines import crossings
 from condmask.engines import lattice as curves
-from condmask.estimates.bandwidth import bandwidth as rule_of_thumb
-from condmask.estimates.covariance import joint_covariance
-from condmask.estimates.moments import original_moments, shift
+from condmask.estimates.bandwidth import check_bandwidth
+from condmask.estimates.sample import Sample
+from condmask.kernels.curve import Curve
 from condmask.law import Law
+from condmask.weights.table import smallest_tol
 
 
-class NoiseEstimate:
-    """Estimates about the original variable from values with added noise, made by `AdditiveNoise.estimate`.
+class NoisySample(Sample):
+    """Records to which noise was added, all of them; a smoothed distribution function alone is defined."""
 
-    Parameters
-    ----------
-    sigma : float
-        Standard deviation of the noise.
-    noise : {"laplace", "normal"}
-    z : array_like or series of shape (n,)
-        Masked values; missing ones are left out.
-    """
+    def __init__(self, z: np.ndarray, law: Law, workers: Workers) -> None:
+        super().__init__(z, law, workers)
 
-    def __init__(self, sigma: float, noise: str, z: Any) -> None:
-        array = frames.column(z, "z").array
-        self._column = array
-        there = _checks.present(array, "z", "omit")
-        self._z = np.sort(array if there is None else array[there])
-        self._sigma, self._noise = sigma, noise
-        self.n = int(self._z.size)
+    def width(self, bandwidth: Any) -> float | None:
+        """As of a masked sample; None stands for "scott", since there is no unsmoothed estimator."""
+        return super().width("scott" if bandwidth is None else bandwidth)
 
-    def __repr__(self) -> str:
-        return f"NoiseEstimate(n={self.n}, sigma={self._sigma!r}, noise={self._noise!r})"
+    def engine(self, points: int, width: float | None, tol: float) -> str:
+        return "lattice"
 
-    def mean(self) -> float:
-        """Mean of the original."""
-        return float(self._z.mean())
+    def values(
+        self, x: np.ndarray, width: float | None, tol: float, method: str, *, density: bool = False
+    ) -> np.ndarray:
+        if method not in ("auto", "lattice"):
+            raise ValueError(f"method must be 'auto' or 'lattice' for additive noise, got {method!r}")
+        if density:
+            raise ValueError("the density of the original is not estimated from additive noise; use cdf")
+        return curves.values(self._searchable(width, tol)[0], x, self._workers)
 
-    def variance(self) -> float:
-        """Variance of the original, S_Z^2 - sigma^2; it may be negative."""
-        return float(self._z.var(ddof=1) - self._sigma**2)
+    def quantiles(self, q: np.ndarray, width: float | None, tol: float, crossing: str) -> np.ndarray:
+        return crossings.quantiles(*self._searchable(width, tol), q, tol, crossing, self._workers)
 
-    def std(self) -> float:
-        """Standard deviation of the original; NaN where the variance is estimated negative."""
-        variance = self.variance()
-        return float(np.sqrt(variance)) if variance >= 0.0 else float("nan")
-
-    def moment(self, order: int) -> float:
-        """Raw moment of the original: Theorem 2.1 with nothing swapped."""
-        law = Law(0.0, self._noise, self._sigma, 0.0)
-        center, scale, about = original_moments(self._z, _checks.whole(order, "order", least=1), law)
-        return float(shift(about, center / scale)[order] * scale**order)
-
-    def covariance(self, other: Any) -> float:
-        """Covariance with a column that was not masked: noise leaves it as it is."""
-        z, w = self._pair(other)
-        value, scale, other_scale = joint_covariance(z, w)
-        return value * scale * other_scale
-
-    def correlation(self, other: Any) -> float:
-        """Correlation with a column that was not masked; NaN where the variance is estimated negative."""
-        z, w = self._pair(other)
-        variance = z.var(ddof=1) - self._sigma**2
-        if variance <= 0.0:
-            return float("nan")
-        return float(self.covariance(other) / np.sqrt(variance * w.var(ddof=1)))
-
-    def cdf(self, t: Any, *, bandwidth: Any = "scott", tol: float = 1e-10) -> Any:
-        """Distribution function of the original at t: H - a^2 h' from a normal kernel."""
-        points = _checks.reals(t, "t")
-        found = curves.values(self._curve(bandwidth, tol)[0], points.ravel())
-        return found.reshape(points.shape) if points.shape else float(found[0])
-
-    def quantile(self, q: Any, *, bandwidth: Any = "scott", tol: float = 1e-10) -> Any:
-        """Quantiles of the original: the first crossings of `cdf`."""
-        points = _checks.probabilities(q, "q")
-        curve, width = self._curve(bandwidth, tol)
-        found = crossings.quantiles(curve, points.ravel(), curve.smooth.reach, 1e-13 * width, tol, "first")
-        return found.reshape(points.shape) if points.shape else float(found[0])
-
-    def _curve(self, bandwidth: Any, tol: float) -> tuple[Any, float]:
-        if self._noise != "laplace":
+    def _searchable(self, width: float | None, tol: float) -> tuple[Curve, float, float]:
+        assert width is not None
+        if self.law.noise != "laplace":
             raise ValueError(
                 "noise must be 'laplace' for a distribution function, got 'normal': normal noise has no "
                 "bounded inverse, so only moments and correlations can be estimated"
             )
-        width = rule_of_thumb(self._z, bandwidth)
-        boost = 0.5 * (self._sigma / width) ** 2
-        return curves.boosted(self._z, width, boost, _checks.positive(tol, "tol")), width
-
-    def _pair(self, other: Any) -> tuple[np.ndarray, np.ndarray]:
-        w = frames.column(other, "other").array
-        _checks.same_length(w, "other", self._column.size, "z")
-        both = ~(np.isnan(self._column) | np.isnan(w))
-        return self._column[both], w[both]
+        check_bandwidth(width, self.law)
+        boost = 0.5 * (self.law.sigma / width) ** 2
+        least = smallest_tol(1.0) * (1.0 + boost)  # the kernel reaches some boost / 2
+        if tol < least:
+            raise ValueError(
+                f"tol must be at least {least:.1e} at bandwidth={width:g} and sigma={self.law.sigma:g} "
+                f"(rounding), got {tol!r}"
+            )
+        curve: Curve = self._kept.get((width, tol), lambda: curves.boosted(self._sorted(), width, boost, tol))
+        return curve, curve.smooth.reach, 1e-13 * width

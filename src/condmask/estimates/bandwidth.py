@@ -5,21 +5,21 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
+from condmask.law import Law
 
 # "scott" is R's bw.nrd; it reproduces the paper's tables (docs/theory.rst, "Bandwidth")
 RULES = {"scott": (1.06, -1 / 5), "silverman": (0.9, -1 / 5), "undersmooth": (1.06, -1 / 3)}
 NARROWEST, WIDEST = 1e-20, 1e20  # bandwidth, in sigma
+FEWEST_STEPS = 1.5  # of a grid
 
 
-def bandwidth(z: np.ndarray, value: Any) -> float:
-    """A bandwidth in the units of the data, from a number or the name of a rule."""
+def check_rule(value: Any) -> Any:
+    """A bandwidth as a number or the name of a rule; None stays."""
+    if value is None:
+        return None
     if not isinstance(value, str):
         return _checks.positive(value, "bandwidth")
-    _checks.choice(value, "bandwidth", tuple(RULES))
-    scale = float(np.abs(z).max()) or 1.0
-    z = z / scale  # so that squares neither overflow nor vanish
-    lower, upper = np.quantile(z, [0.25, 0.75])
-    return rule(value, float(z.std(ddof=1)), float(upper - lower), z.size) * scale
+    return _checks.choice(value, "bandwidth", tuple(RULES))
 
 
 def rule(name: str, spread: float, iqr: float, n: int) -> float:
@@ -31,10 +31,22 @@ def rule(name: str, spread: float, iqr: float, n: int) -> float:
     return float(factor * min(spreads) * n**power)
 
 
-def check_bandwidth(width: float, sigma: float) -> None:
-    """Refuse a bandwidth so far from sigma that powers of their ratio overflow."""
-    if not NARROWEST <= width / sigma <= WIDEST:
+def quartile_places(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which of n ascending values the quartiles lie between, and how far along."""
+    place = np.array([0.25, 0.75]) * (n - 1)
+    low = np.floor(place)
+    return low.astype(np.int64), place - low
+
+
+def check_bandwidth(width: float, law: Law) -> None:
+    """Refuse a bandwidth so far from sigma that powers of their ratio overflow, or too fine for the grid."""
+    if not NARROWEST <= width / law.sigma <= WIDEST:
         raise ValueError(
             f"bandwidth must be between {NARROWEST:g} and {WIDEST:g} sigma, got {width:g} "
-            f"with sigma={sigma:g}"
+            f"with sigma={law.sigma:g}"
+        )
+    if width < FEWEST_STEPS * law.step:
+        raise ValueError(
+            f"bandwidth must be at least {FEWEST_STEPS} steps of the grid, {FEWEST_STEPS * law.step:g}, "
+            f"got {width:g} with step={law.step:g}"
         )

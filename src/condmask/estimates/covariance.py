@@ -1,28 +1,20 @@
-"""Covariance of the original with another column: Theorem 2.5, with strata and with joint masking.
+"""Covariance of the original with another column: Theorem 2.5, with strata, gaps and joint masking.
 
-A swapped record's donor is any of the other n - 1, so masking leaves the share (1-p) - p/(n-1) of a
-covariance with a column that was not masked. Within strata that holds stratum by stratum, and what
-lies between the strata stays: donors share the stratum. Columns masked together keep their covariance
-(docs/theory.rst, "Covariance").
+A swapped record's donor is any of the other records of its pool, so given the file the masked value has the
+mean ``f X_i + (1 - f) Xbar``, Xbar that of the pool and f = (1-p) - p/(n-1), n its size. Undone record by
+record, that gives *pseudo-values* whose mean given the file is X_i exactly; their covariance with a column
+that was not masked is that of the original without bias, within strata, between them, and on any part of the
+records. Columns masked together keep their covariance (docs/theory.rst, "Covariance").
 """
-
-from typing import Any
 
 import numpy as np
 
-
-def check_joint(scheme: Any, other: Any) -> None:
-    """Two masked columns have a covariance only if one coin and one donor served both."""
-    if scheme.group is None or scheme.group != other.group:
-        raise ValueError(
-            "other must have been masked together with this column (mask_table), "
-            f"got groups {scheme.group!r} and {other.group!r}"
-        )
+from condmask.law import Law
 
 
 def retained(p: float, n: int) -> float:
-    """The share of a covariance that masking leaves among n records."""
-    factor = (1.0 - p) - p / (n - 1)
+    """The share of a covariance that masking leaves among the n records of a pool."""
+    factor = (1.0 - p) - p / (n - 1) if n > 1 else 0.0
     if factor <= 0.0:
         raise ValueError(
             f"z must have more than {1.0 + p / (1.0 - p):.0f} records (in each stratum) for a covariance "
@@ -31,35 +23,28 @@ def retained(p: float, n: int) -> float:
     return factor
 
 
-def covariance(
-    z: np.ndarray, w: np.ndarray, p: float, strata: np.ndarray | None
-) -> tuple[float, float, float]:
-    """Cov(X, W) in units of two scales, and the scales, from masked z and plain w; divisor n - 1."""
-    a, scale = standardise(z)
-    b, other_scale = standardise(w)
-    n = z.size
-    if strata is None:
-        return float(np.add.reduce(a * b) / (n - 1)) / retained(p, n), scale, other_scale
-    size = np.bincount(strata)
-    mean_a = np.bincount(strata, a) / np.maximum(size, 1)
-    mean_b = np.bincount(strata, b) / np.maximum(size, 1)
-    within = np.bincount(strata, (a - mean_a[strata]) * (b - mean_b[strata]))
-    recovered = sum(within[s] / retained(p, int(size[s])) for s in range(size.size) if size[s] > 1)
-    between = np.add.reduce(size * mean_a * mean_b)
-    return float((recovered + between) / (n - 1)), scale, other_scale
+def pseudo_values(z: np.ndarray, law: Law, pool: np.ndarray | None) -> np.ndarray:
+    """(Z_i - (1 - f) Zbar) / f, pool by pool; NaN where z is. Without swapping, z itself."""
+    if law.p == 0.0:
+        return z
+    there = ~np.isnan(z)
+    code = np.zeros(int(there.sum()), dtype=np.int64) if pool is None else pool[there]
+    size = np.bincount(code)
+    mean = np.bincount(code, z[there]) / np.maximum(size, 1)
+    factor = np.array([retained(law.p, int(n)) if n else 1.0 for n in size])
+    found = np.full(z.size, np.nan)
+    found[there] = mean[code] + (z[there] - mean[code]) / factor[code]
+    return found
 
 
-def joint_covariance(z: np.ndarray, other: np.ndarray) -> tuple[float, float, float]:
-    """Cov(X_a, X_b) of two columns masked together, in units of two scales, and the scales."""
-    a, scale = standardise(z)
-    b, other_scale = standardise(other)
-    return float(np.add.reduce(a * b) / (z.size - 1)), scale, other_scale
+def covariance(a: np.ndarray, b: np.ndarray) -> float:
+    """The ordinary covariance, divisor n - 1."""
+    return float(np.add.reduce((a - a.mean()) * (b - b.mean())) / (a.size - 1))
 
 
-def standardise(values: np.ndarray) -> tuple[np.ndarray, float]:
-    """Deviations from the mean in units of the largest, and that unit."""
+def standardised(values: np.ndarray) -> tuple[np.ndarray, float]:
+    """Deviations from a value among them in units of the largest, and that unit; NaN stays."""
     with np.errstate(over="ignore"):
-        shifted = values - values[0]
-    scale = float(np.abs(shifted).max()) or 1.0
-    deviations = shifted / scale
-    return deviations - deviations.mean(), scale
+        shifted = values - values[np.flatnonzero(~np.isnan(values))[0]]
+    scale = float(np.nanmax(np.abs(shifted))) or 1.0
+    return shifted / scale, scale

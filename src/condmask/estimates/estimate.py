@@ -2,17 +2,19 @@
 
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
-from condmask.engines import choice
-from condmask.estimates.covariance import check_joint, covariance, joint_covariance
+from condmask.engines.choice import METHODS
+from condmask.estimates.additive import NoisySample
+from condmask.estimates.bandwidth import RULES
+from condmask.estimates.covariance import covariance, pseudo_values, retained, standardised
 from condmask.estimates.moments import original_moments, original_variance, shift
-from condmask.estimates.sample import CROSSINGS, Sample
-from condmask.frames import codes
+from condmask.estimates.sample import CROSSINGS, Counted, Sample, Source
+from condmask.estimates.summary import Summary, counted_column
 from condmask.law import Law
 from condmask.weights.table import smallest_tol
 
@@ -23,23 +25,36 @@ class EstimateWarning(UserWarning):
     """An estimate lies where no original value could; it is returned as it is."""
 
 
+class Records(NamedTuple):
+    """What covariances need besides: the masked values in their places, and the donor pools.
+
+    `rows` has shape (replicates, n), NaN where missing; `pool` the pool of each record, None where all are
+    one; `wanting` says what must be given before the pools are known.
+    """
+
+    rows: np.ndarray
+    pool: np.ndarray | None
+    wanting: str | None
+
+
 class Estimate:
     r"""Estimates about the original variable from its masked values and the published scheme.
 
-    Made by `ConditionalMasking.estimate`. Nothing here knows an original value.
+    Made by the `estimate` method of a scheme, from records, rows of a batch or a `Summary`. Nothing here
+    knows an original value.
 
     Parameters
     ----------
-    scheme : ConditionalMasking
+    scheme : scheme
         What was published with the data.
-    z : array_like or series of shape (n,), or array_like of shape (replicates, n)
-        Masked values. With two dimensions every result carries a leading axis of replicates.
-    strata : array_like of shape (n,), optional
-        Strata within which the donors were drawn; only covariances need them.
-    nan_policy : {"raise", "omit"}
-        What to do with missing values of a one-dimensional `z`.
-    workers : int or map-like callable
-        Results do not depend on it.
+    sources : list
+        One sample for each replicate.
+    batch : bool
+        Whether results carry a leading axis of replicates.
+    records : Records, optional
+        The records, for covariances.
+    pairs : ndarray of shape (6,), optional
+        What a Summary keeps of a second column.
 
     Notes
     -----
@@ -47,8 +62,8 @@ class Estimate:
 
     .. math:: T(x) = \frac{1}{n} \sum_j K\left(\frac{x - Z_j}{\sigma}\right),
 
-    where K undoes the masking. It is unbiased given the original data, for every 0 < p < 1 [1]_. It may
-    leave [0, 1] and need not be monotone.
+    where K undoes the masking. It is unbiased given the original data as rounded to the grid, for every
+    0 < p < 1 [1]_. It may leave [0, 1] and need not be monotone.
 
     References
     ----------
@@ -59,38 +74,31 @@ class Estimate:
     def __init__(
         self,
         scheme: Any,
-        z: Any,
+        sources: list[Source],
         *,
-        strata: Any = None,
-        nan_policy: str = "omit",
-        workers: Workers = 1,
+        batch: bool = False,
+        records: Records | None = None,
+        pairs: np.ndarray | None = None,
     ) -> None:
-        array = frames.column(z, "z", dimensions=(1, 2)).array
-        self._there = _checks.present(array, "z", _checks.choice(nan_policy, "nan_policy", NAN_POLICIES))
-        if self._there is not None and array.ndim == 2:
-            raise ValueError("z must have no missing values where it is 2-D; estimate its rows one by one")
-        self._strata = None
-        if strata is not None:
-            labels = frames.labels(strata)
-            _checks.same_length(labels, "strata", array.shape[-1], "z")
-            self._strata = codes(labels if self._there is None else labels[self._there])[0]
         self.scheme = scheme
-        self._batch = array.ndim == 2
-        self._rows = np.atleast_2d(array if self._there is None else array[self._there])
-        self._workers = _checks.workers(workers)
-        self._samples = [Sample(row, self._law, scheme.decimals, self._workers) for row in self._rows]
+        self._law: Law = scheme.law
+        self._sources, self._batch = sources, batch
+        self._records, self._pairs = records, pairs
 
     @property
     def n(self) -> int:
         """Number of masked values, missing ones left out."""
-        return int(self._rows.shape[1])
+        return self._sources[0].n
 
     def __repr__(self) -> str:
-        tol = max(1e-10, smallest_tol(self.scheme.p))
-        one, many = self.engine(1, tol=tol), self.engine(1000, tol=tol)
-        chosen = f"'auto' is {one!r}" + ("" if one == many else f" for few points, {many!r} for many")
-        shape = f"n={self.n}" if not self._batch else f"replicates={self._rows.shape[0]}, n={self.n}"
-        return f"Estimate({shape}, scheme={self.scheme!r}; method {chosen})"
+        shape = f"n={self.n}" if not self._batch else f"replicates={len(self._sources)}, n={self.n}"
+        chosen = ""
+        if self._law.p > 0.0:
+            tol = max(1e-10, smallest_tol(self._law.p))
+            one, many = self.engine(1, tol=tol), self.engine(1000, tol=tol)
+            chosen = f"; method 'auto' is {one!r}"
+            chosen += "" if one == many else f" for few points, {many!r} for many"
+        return f"Estimate({shape}, scheme={self.scheme!r}{chosen})"
 
     def engine(self, points: int, *, bandwidth: Any = None, tol: float = 1e-10) -> str:
         """What ``method="auto"`` stands for at this number of points.
@@ -104,12 +112,11 @@ class Estimate:
 
         Returns
         -------
-        {"series", "interpolant", "lattice"}
+        {"grid", "series", "interpolant", "lattice"}
         """
-        sample = self._samples[0]
-        masking = sample.masking(sample.bandwidth(bandwidth))
         points = _checks.whole(points, "points", least=1)
-        return choice.choose(masking, self.n, points, _checks.positive(tol, "tol"), "auto")
+        source = self._sources[0]
+        return source.engine(points, source.width(bandwidth), _checks.positive(tol, "tol"))
 
     # --- moments (Theorem 2.1) ---
 
@@ -121,7 +128,7 @@ class Estimate:
         float or ndarray of shape (replicates,)
             In the units of the data.
         """
-        found = [original_moments(row, 1, self._law) for row in self._rows]
+        found = [original_moments(source.powers(1), self._law) for source in self._sources]
         return self._result([center + means[1] * scale for center, scale, means in found])
 
     def variance(self) -> Any:
@@ -137,9 +144,8 @@ class Estimate:
         Donors are shared, so the expectation is :math:`(1 - \kappa)\operatorname{Var} X` with
         :math:`\kappa = p^2 (n-2)/(n-1)^2 + 2 p (1-p)/(n-1)`, of order 1/n.
         """
-        found = [original_variance(row, self._law) for row in self._rows]
         with np.errstate(over="ignore"):
-            return self._result([value * np.float64(scale) ** 2 for value, scale in found])
+            return self._result([value * np.float64(scale) ** 2 for value, scale in self._variances()])
 
     def std(self) -> Any:
         """Standard deviation of the original; NaN with a warning where the variance is estimated negative.
@@ -154,7 +160,7 @@ class Estimate:
         EstimateWarning
             If an estimated variance is negative.
         """
-        found = [original_variance(row, self._law) for row in self._rows]
+        found = self._variances()
         if any(value < 0.0 for value, _ in found):
             warnings.warn(
                 "the variance of the original is estimated negative, so its standard deviation is NaN: the "
@@ -185,8 +191,8 @@ class Estimate:
         """
         order = _checks.whole(order, "order", least=1)
         results = []
-        for row in self._rows:
-            center, scale, about = original_moments(row, order, self._law)
+        for source in self._sources:
+            center, scale, about = original_moments(source.powers(order), self._law)
             distance = -about[1] if central else center / scale
             with np.errstate(over="ignore"):
                 results.append(shift(about, distance)[order] * np.float64(scale) ** order)
@@ -211,11 +217,12 @@ class Estimate:
             Where, in the units of the data.
         bandwidth : float or {"scott", "silverman", "undersmooth"}, optional
             Standard deviation of the smoothing, in the units of the data. None gives the unsmoothed,
-            unbiased T_1; a number or rule gives T_b, which estimates the smoothed distribution.
+            unbiased T_1; a number or rule gives T_b, which estimates the smoothed distribution. Additive
+            noise has no T_1: there None stands for "scott".
         tol : float
             Largest absolute error the computation may add; it says nothing about sampling error. At least
             2e-14 / p, the rounding error of values of size 1/p.
-        method : {"auto", "series", "interpolant", "lattice"}
+        method : {"auto", "grid", "series", "interpolant", "lattice"}
             How the sum is evaluated; the answer is the same within `tol`. See `engine`.
         monotone : bool
             Rearrange T into a distribution function: never decreasing, within [0, 1], to within `tol` or
@@ -233,25 +240,45 @@ class Estimate:
 
         Notes
         -----
-        Theorem 2.2 (T_1) and 2.3 (T_b). Rounded data (`decimals`) are evaluated half a step to the right,
-        with the kernel of the rounded noise. Cost: O(n) a point by "series" and "interpolant"; by
-        "lattice" one pass over the records and then O(1) a point, or O(log n) where records lie thinly.
-        The rearrangement takes some thirty searches a point.
+        Theorem 2.2 (T_1) and 2.3 (T_b), with the kernel of the noise as it was rounded; T_1 is constant
+        from each grid point to the next. "grid" costs one count of the records and one Fourier transform
+        over the range of the data, "lattice" one sort or, of counts, none; then any point costs little.
+        "series" and "interpolant" cost O(n) a point.
 
         Examples
         --------
         >>> import condmask as cm
         >>> masked = [-1.2, -0.4, 0.1, 0.3, 0.9, 2.2]
-        >>> cm.ConditionalMasking(0.6, 1.0).estimate(masked).cdf([0.0, 1.0]).round(4)
-        array([0.2708, 0.9188])
+        >>> cm.ConditionalMasking(0.6, 1.0, step=0.1).estimate(masked).cdf([0.0, 1.0]).round(4)
+        array([0.2542, 0.8957])
         """
         if not monotone:
             return self._evaluate(t, bandwidth, tol, method, density=False)
         points, tol = _checks.reals(t, "t"), _checks.positive(tol, "tol")
-        if method not in ("auto", "lattice"):
-            raise ValueError(f"method must be 'auto' or 'lattice' where monotone=True, got {method!r}")
-        found = [s.monotone(points.ravel(), s.bandwidth(bandwidth), tol) for s in self._samples]
-        return self._shaped(np.array(found), points.shape)
+        if method not in ("auto", "grid", "lattice"):
+            raise ValueError(
+                f"method must be 'auto', 'grid' or 'lattice' where monotone=True, got {method!r}"
+            )
+        found = [s.monotone(points.ravel(), s.width(bandwidth), tol) for s in self._sources]
+        return self._shaped(found, points.shape)
+
+    def cdf_bounds(self, t: Any, *, tol: float = 1e-10) -> tuple[Any, Any]:
+        """Between which values T_1 of the records lies, where a Summary has counted neighbours together.
+
+        Parameters
+        ----------
+        t, tol
+            As in `cdf`.
+
+        Returns
+        -------
+        (low, high) : float or ndarray each, of the shape of `t`
+            Equal where nothing was lost.
+        """
+        points, tol = _checks.reals(t, "t"), _checks.positive(tol, "tol")
+        found = [source.bounds(points.ravel(), tol) for source in self._sources]
+        low, high = zip(*found, strict=True)
+        return self._shaped(list(low), points.shape), self._shaped(list(high), points.shape)
 
     def pdf(self, t: Any, *, bandwidth: Any = "scott", tol: float = 1e-10, method: str = "auto") -> Any:
         """Density of the original, smoothed: the derivative of T_b.
@@ -301,9 +328,9 @@ class Estimate:
 
         Notes
         -----
-        The search excludes intervals on which a bound of T stays below q and halves the others, so no
-        crossing is missed but for excursions of T above q by less than rounding. Cost: one sort, then
-        O(log n) evaluations a crossing.
+        A probability counts as reached where T >= q - tol. Intervals on which a bound of T stays below that
+        are excluded and others halved, so no crossing is missed but for excursions by less than rounding;
+        on a grid T_1 is known at all points. Cost: as `cdf`, then O(log n) a crossing.
 
         Examples
         --------
@@ -315,14 +342,30 @@ class Estimate:
         >>> bool(abs(estimate.quantile(0.5) - np.median(x)) < 50)
         True
         """
-        probabilities = _checks.probabilities(q, "q")
-        tol = _checks.positive(tol, "tol")
-        if crossing is None:
-            crossing = "first" if self.scheme.p >= 0.5 else "rearranged"
-        _checks.choice(crossing, "crossing", CROSSINGS)
+        probabilities, tol = _checks.probabilities(q, "q"), _checks.positive(tol, "tol")
+        crossing = self._crossing(crossing)
         wanted = probabilities.ravel()
-        found = [s.quantiles(wanted, s.bandwidth(bandwidth), tol, crossing) for s in self._samples]
-        return self._shaped(np.array(found), probabilities.shape)
+        found = [s.quantiles(wanted, s.width(bandwidth), tol, crossing) for s in self._sources]
+        return self._shaped(found, probabilities.shape)
+
+    def quantile_bounds(self, q: Any, *, tol: float = 1e-10, crossing: str | None = None) -> tuple[Any, Any]:
+        """Between which values the quantiles of the records lie, as `cdf_bounds`.
+
+        Parameters
+        ----------
+        q, tol, crossing
+            As in `quantile`.
+
+        Returns
+        -------
+        (low, high) : float or ndarray each, of the shape of `q`
+            Equal where nothing was lost.
+        """
+        probabilities, tol = _checks.probabilities(q, "q"), _checks.positive(tol, "tol")
+        crossing, wanted = self._crossing(crossing), probabilities.ravel()
+        found = [source.quantile_bounds(wanted, tol, crossing) for source in self._sources]
+        low, high = zip(*found, strict=True)
+        return self._shaped(list(low), probabilities.shape), self._shaped(list(high), probabilities.shape)
 
     def bandwidth(self, rule: str = "scott") -> Any:
         """The bandwidth that a rule gives for these masked values.
@@ -337,41 +380,41 @@ class Estimate:
         float or ndarray of shape (replicates,)
             In the units of the data.
         """
-        return self._result([sample.bandwidth(rule) for sample in self._samples])
+        return self._result(
+            [source.width(_checks.choice(rule, "rule", tuple(RULES))) for source in self._sources]
+        )
 
     # --- two variables (Theorem 2.5) ---
 
-    def covariance(self, other: Any) -> Any:
+    def covariance(self, other: Any = None) -> Any:
         """Covariance of the original with another column.
 
         Parameters
         ----------
         other : array_like of shape (n,) or (replicates, n), or Estimate
-            A column that was not masked, or the estimate of one that was masked together with this.
+            A column that was not masked, or the estimate of one that was masked together with this. Of a
+            Summary left out: the column that its updates brought along.
 
         Returns
         -------
         float or ndarray of shape (replicates,)
-            In units of the one times units of the other. Divisor n - 1.
+            In units of the one times units of the other. Divisor n - 1, n the records with both values.
 
         Raises
         ------
         ValueError
-            If the columns were not masked together, strata are needed and missing, or there are too
-            few records.
+            If the columns were not masked together, strata or patterns are needed and missing, or there
+            are too few records.
 
         Notes
         -----
         Theorem 2.5, with the covariance of its proof. Its factor 1 - p is (1-p) - p/(n-1) exactly, since a
-        donor is never the record itself. Within strata the factor applies to the covariance within
-        each stratum, and the covariance between strata stays as it is (docs/theory.rst, "Strata").
+        donor is never the record itself; n is the size of the donor pool. Within strata the factor
+        applies within each, and the covariance between strata stays as it is (docs/theory.rst, "Strata").
         """
-        if self._batch:
-            return np.array([row.covariance(w) for row, w in self._row_by_row(other)])
-        value, scale, other_scale = self._covariance(other)
-        return value * scale * other_scale
+        return self._result([value * unit for value, _, unit in self._products(other)])
 
-    def correlation(self, other: Any) -> Any:
+    def correlation(self, other: Any = None) -> Any:
         """Correlation of the original with another column.
 
         Parameters
@@ -403,96 +446,181 @@ class Estimate:
         >>> round(scheme.estimate(scheme.mask(x, rng=2)).correlation(w), 1)
         0.5
         """
-        if self._batch:
-            return np.array([row.correlation(w) for row, w in self._row_by_row(other)])
-        z, w, _ = self._pair(other)
-        value, unit, other_unit = self._covariance(other)
-        variance, scale = original_variance(z, self._law)
-        other_variance, other_scale = original_variance(
-            w, other._law if isinstance(other, Estimate) else None
-        )
-        if variance <= 0.0 or other_variance <= 0.0:
-            reason = "a variance is estimated negative or zero"
-            result = np.nan
-        else:
-            result = value * (unit / scale) * (other_unit / other_scale) / np.sqrt(variance * other_variance)
-            reason = f"the estimate {result:.4g} lies outside [-1, 1]"
-        if not abs(result) <= 1.0:
-            warnings.warn(
-                f"correlation: {reason}; too few records for this scheme", EstimateWarning, stacklevel=2
-            )
-        return float(result)
+        found = []
+        for value, variances, _ in self._products(other):
+            if min(variances) <= 0.0:
+                reason, result = "a variance is estimated negative or zero", float("nan")
+            else:
+                result = value / float(np.sqrt(variances[0]) * np.sqrt(variances[1]))
+                reason = f"the estimate {result:.4g} lies outside [-1, 1]"
+            if not abs(result) <= 1.0:
+                warnings.warn(
+                    f"correlation: {reason}; too few records for this scheme", EstimateWarning, stacklevel=2
+                )
+            found.append(result)
+        return self._result(found)
 
     # --- private ---
 
     def _evaluate(self, t: Any, bandwidth: Any, tol: float, method: str, *, density: bool) -> Any:
-        points = _checks.reals(t, "t")
-        tol = _checks.positive(tol, "tol")
-        _checks.choice(method, "method", choice.METHODS)
+        points, tol = _checks.reals(t, "t"), _checks.positive(tol, "tol")
+        _checks.choice(method, "method", METHODS)
         found = [
-            s.values(points.ravel(), s.bandwidth(bandwidth), tol, method, density=density)
-            for s in self._samples
+            s.values(points.ravel(), s.width(bandwidth), tol, method, density=density) for s in self._sources
         ]
-        return self._shaped(np.array(found), points.shape)
+        return self._shaped(found, points.shape)
 
-    @property
-    def _law(self) -> Law:
-        scheme = self.scheme
-        step = 0.0 if scheme.decimals is None else 10.0**-scheme.decimals
-        return Law(scheme.p, scheme.noise, scheme.sigma, step)
+    def _crossing(self, crossing: str | None) -> str:
+        if crossing is None:
+            return "rearranged" if 0.0 < self._law.p < 0.5 else "first"
+        return _checks.choice(crossing, "crossing", CROSSINGS)
 
-    def _covariance(self, other: Any) -> tuple[float, float, float]:
-        z, w, strata = self._pair(other)
-        joint = isinstance(other, Estimate)
-        return joint_covariance(z, w) if joint else covariance(z, w, self.scheme.p, strata)
+    def _variances(self) -> list[tuple[float, float]]:
+        """The variances of the original, and the scale in whose square they are given."""
+        found = [source.powers(2) for source in self._sources]
+        return [(original_variance(masked, self.n, self._law), masked.scale) for masked in found]
 
-    def _pair(self, other: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """This column, the other, and the strata, on the records where both are present."""
-        if isinstance(other, Estimate):
-            check_joint(self.scheme, other.scheme)
-            w = other._column()
-        else:
-            if self.scheme.strata is not None and self._strata is None:
-                raise ValueError(
-                    f"strata must be given: donors were drawn within {self.scheme.strata!r}, so pass that "
-                    "column to estimate()"
-                )
-            w = frames.column(other, "other").array
-        z = self._column()
-        _checks.same_length(w, "other", z.size, "z")
-        both = ~(np.isnan(z) | np.isnan(w))
-        if both.sum() < 2:
-            raise ValueError(f"other must have at least 2 values where z has them, got {int(both.sum())}")
-        strata = (
-            None if self._strata is None else self._strata[both if self._there is None else both[self._there]]
-        )
-        return z[both], w[both], strata
+    def _products(self, other: Any) -> Iterator[tuple[float, tuple[float, float], float]]:
+        """For each replicate the covariance and both variances of the originals, in safe units, and the
+        product of the units."""
+        if self._pairs is not None:
+            yield self._summarised(other)
+            return
+        theirs = other._law if isinstance(other, Estimate) else None
+        for z, w in self._both(other):
+            (a, unit), (b, other_unit) = standardised(z), standardised(w)
+            both = ~(np.isnan(a) | np.isnan(b))
+            if both.sum() < 2:
+                raise ValueError(f"other must have at least 2 values where z has them, got {int(both.sum())}")
+            undone = a if theirs is not None else pseudo_values(a, self._law, self._pools())
+            variances = (
+                _variance(a[both], self._law, unit),
+                _variance(b[both], theirs, other_unit),
+            )
+            yield covariance(undone[both], b[both]), variances, unit * other_unit
 
-    def _replicates(self) -> list["Estimate"]:
-        return [Estimate(self.scheme, z, strata=self._strata, workers=self._workers) for z in self._rows]
+    def _summarised(self, other: Any) -> tuple[float, tuple[float, float], float]:
+        assert self._pairs is not None
+        count, _, _, own, product, others = self._pairs
+        if other is not None:
+            raise ValueError(
+                "other must be left out: a Summary has the column that its updates brought along"
+            )
+        if count < 2:
+            raise ValueError(
+                f"other must have been given to update with at least 2 records, got {int(count)}"
+            )
+        if self.scheme.strata is not None or self.scheme.patterns:
+            raise ValueError(
+                f"strata must be known for a covariance: donors were drawn within "
+                f"{self.scheme.strata or ', '.join(self.scheme.patterns)!r}, and a Summary keeps no strata; "
+                "estimate from the values"
+            )
+        degrees = count - 1.0
+        variance = own / degrees - (1.0 - self._law.p) * self._law.variance
+        return product / degrees / retained(self._law.p, self.n), (variance, others / degrees), 1.0
 
-    def _row_by_row(self, other: Any) -> Iterator[tuple["Estimate", Any]]:
+    def _both(self, other: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Each replicate, and its part of the other column."""
+        if other is None:
+            raise ValueError("other must be a column or an Estimate, got None")
+        rows = self._rows()
         if isinstance(other, Estimate):
-            theirs: list[Any] = other._replicates()
+            if self.scheme.group is None or self.scheme.group != other.scheme.group:
+                raise ValueError(
+                    "other must have been masked together with this column (mask_table), got groups "
+                    f"{self.scheme.group!r} and {other.scheme.group!r}"
+                )
+            columns = other._rows()
         else:
-            theirs = list(other) if np.ndim(other) == 2 else [other] * len(self._rows)
-        if len(theirs) != len(self._rows):
-            raise ValueError(f"other must have {len(self._rows)} replicates, as z has, got {len(theirs)}")
-        return zip(self._replicates(), theirs, strict=True)
+            columns = np.atleast_2d(frames.column(other, "other", dimensions=(1, 2)).array)
+            if self._batch and len(columns) == 1:
+                columns = np.broadcast_to(columns, (len(rows), columns.shape[1]))
+        _checks.same_length(columns[0], "other", rows.shape[1], "z")
+        if len(columns) != len(rows):
+            raise ValueError(f"other must have {len(rows)} replicates, as z has, got {len(columns)}")
+        return zip(rows, columns, strict=True)
 
-    def _column(self) -> np.ndarray:
-        """The masked values in their places, NaN where missing."""
-        if self._there is None:
-            return np.asarray(self._rows[0])
-        column = np.full(self._there.size, np.nan)
-        column[self._there] = self._rows[0]
-        return column
+    def _rows(self) -> np.ndarray:
+        if self._records is None:
+            raise ValueError("other must be masked values: a Summary keeps no records")
+        return self._records.rows
+
+    def _pools(self) -> np.ndarray | None:
+        assert self._records is not None
+        if self._records.wanting is not None:
+            raise ValueError(self._records.wanting)
+        return self._records.pool
 
     def _result(self, values: list[Any]) -> Any:
         return np.array(values, dtype=np.float64) if self._batch else float(values[0])
 
-    def _shaped(self, values: np.ndarray, shape: tuple[int, ...]) -> Any:
+    def _shaped(self, values: list[np.ndarray], shape: tuple[int, ...]) -> Any:
         if self._batch:
-            return values.reshape(len(values), *shape)
-        return values[0].reshape(shape) if shape else float(values[0, 0])
+            return np.array(values).reshape(len(values), *shape)
+        return values[0].reshape(shape) if shape else float(values[0][0])
+
+
+def estimate_records(
+    scheme: Any,
+    z: Any,
+    *,
+    strata: Any = None,
+    patterns: Any = None,
+    nan_policy: str = "omit",
+    workers: Workers = 1,
+) -> Estimate:
+    """The estimate of a scheme from masked values; see `ConditionalMasking.estimate`."""
+    law: Law = scheme.law
+    column = frames.column(z, "z", dimensions=(1, 2))
+    there = _checks.present(column.array, "z", _checks.choice(nan_policy, "nan_policy", NAN_POLICIES))
+    if there is not None and column.array.ndim == 2:
+        raise ValueError("z must have no missing values where it is 2-D; estimate its rows one by one")
+    threads = _checks.workers(workers)
+    rows = np.atleast_2d(column.array)
+    sources: list[Source] = []
+    for row in rows:
+        if law.grid is not None:
+            sources.append(Counted(counted_column(row, law.grid, column.kind, threads), law, threads))
+        else:
+            known = row if there is None else row[there]
+            sources.append((Sample if law.p > 0.0 else NoisySample)(known, law, threads))
+    pool, wanting = _donor_pools(scheme, rows.shape[1], strata, patterns)
+    return Estimate(scheme, sources, batch=column.array.ndim == 2, records=Records(rows, pool, wanting))
+
+
+def estimate_summary(scheme: Any, summary: Summary, *, workers: Workers = 1) -> Estimate:
+    """The estimate of a scheme from a summary of masked values."""
+    summary.check(scheme)
+    if summary.n < 1:
+        raise ValueError("z must hold at least 1 masked value, got an empty Summary")
+    source = Counted(summary.counts, scheme.law, _checks.workers(workers), times=1 << summary.level)
+    return Estimate(scheme, [source], pairs=summary.pairs)
+
+
+def _donor_pools(scheme: Any, n: int, strata: Any, patterns: Any) -> tuple[np.ndarray | None, str | None]:
+    """The pool of each record, None where all are one; and what must be given for that."""
+    code, wanting = None, None
+    if strata is not None:
+        labels = frames.labels(strata)
+        _checks.same_length(labels, "strata", n, "z")
+        code = frames.codes(labels)[0]
+    elif scheme.strata is not None:
+        wanting = f"strata must be given: donors were drawn within {scheme.strata!r}, so pass that column to estimate()"
+    names = scheme.patterns
+    if names and patterns is None:
+        wanting = (
+            "patterns must be given: donors were drawn within the patterns of missing values of "
+            f"{', '.join(map(repr, names))}, so pass the table with these columns to estimate()"
+        )
+    for name in names if patterns is not None else ():
+        missing = np.isnan(frames.column(frames.table_column(patterns, name), name).array)
+        _checks.same_length(missing, name, n, "z")
+        code = missing + 2 * (0 if code is None else code)
+    return code, wanting
+
+
+def _variance(values: np.ndarray, law: Law | None, unit: float) -> float:
+    """Variance of the original behind values in a safe unit; of a plain column (law None) its own."""
+    found = float(values.var(ddof=1))
+    return found if law is None else found - (1.0 - law.p) * float(law.noise_moments(2, unit)[2])

@@ -1,4 +1,12 @@
-"""Moments of one column about a safe centre, in a safe scale: no power overflows or cancels."""
+"""Moments of the original from those of the masked values: the recursion of Theorem 2.1.
+
+With Z = X_J or X + Y, for any centre c::
+
+    E (Z-c)^k = E (X-c)^k + (1-p) sum_{j>=1} C(k,j) E (X-c)^{k-j} E Y^j
+
+The system is triangular, so the moments of X follow one by one, each without bias. Powers are summed about
+the mean in a safe scale, never about 0: none overflows or cancels.
+"""
 
 from math import comb
 from typing import NamedTuple
@@ -20,9 +28,7 @@ class Powers(NamedTuple):
 
 def powers(z: np.ndarray, order: int, sigma: float) -> Powers:
     """Powers about the mean, summed within blocks of rows and then block by block."""
-    lowest, highest = float(z.min()), float(z.max())
-    middle = 0.5 * lowest + 0.5 * highest
-    scale = max(highest - middle, sigma) or 1.0
+    middle, scale = _frame(z, sigma)
     center = middle + float(np.mean((z - middle) / scale)) * scale
     total = np.zeros(order + 1)
     for start, stop in blocks(z.size):
@@ -32,25 +38,31 @@ def powers(z: np.ndarray, order: int, sigma: float) -> Powers:
     return Powers(center, scale, total / z.size)
 
 
-def original_moments(z: np.ndarray, order: int, law: Law) -> Powers:
+def counted_powers(values: np.ndarray, counts: np.ndarray, order: int, sigma: float) -> Powers:
+    """The same of distinct values of which there are so many each."""
+    share = counts / counts.sum()
+    middle, scale = _frame(values, sigma)
+    center = middle + float(np.sum((values - middle) / scale * share)) * scale
+    deviation, means = (values - center) / scale, np.empty(order + 1)
+    for k in range(order + 1):
+        means[k] = np.sum(share)
+        share = share * deviation
+    return Powers(center, scale, means)
+
+
+def original_moments(masked: Powers, law: Law) -> Powers:
     """The same of the original values: Theorem 2.1."""
-    masked = powers(z, order, law.sigma)
-    return masked._replace(means=unmask(masked.means, law.noise_moments(order, masked.scale), law.p))
+    noise = law.noise_moments(masked.means.size - 1, masked.scale)
+    return masked._replace(means=unmask(masked.means, noise, law.p))
 
 
-def original_variance(z: np.ndarray, law: Law | None) -> tuple[float, float]:
-    """S_Z^2 - (1-p) Var Y, divisor n - 1, in units of the square of a scale; and the scale.
-
-    A column that was not masked (law None) has S^2.
-    """
-    _, scale, means = powers(z, 2, 0.0 if law is None else law.sigma)
-    masked = (means[2] - means[1] ** 2) * z.size / (z.size - 1)
-    if law is None:
-        return float(masked), scale
-    return float(masked - (1.0 - law.p) * law.noise_moments(2, scale)[2]), scale
+def original_variance(masked: Powers, n: int, law: Law) -> float:
+    """S_Z^2 - (1-p) Var Y, divisor n - 1, in units of the square of the scale."""
+    found = (masked.means[2] - masked.means[1] ** 2) * n / (n - 1)
+    return float(found - (1.0 - law.p) * law.noise_moments(2, masked.scale)[2])
 
 
-def unmask(masked, noise, p):
+def unmask(masked: np.ndarray, noise: np.ndarray, p: float) -> np.ndarray:
     """Moments of the original about a centre, from those of the masked values and of the noise (Thm 2.1)."""
     original = np.empty(np.shape(masked))
     for k in range(len(masked)):
@@ -59,9 +71,15 @@ def unmask(masked, noise, p):
     return original
 
 
-def shift(moments, distance):
+def shift(about: np.ndarray, distance: float) -> np.ndarray:
     """Moments about a point `distance` below the centre: E (D + distance)^k from E D^k."""
-    order = len(moments)
     return np.array(
-        [sum(comb(k, j) * moments[j] * distance ** (k - j) for j in range(k + 1)) for k in range(order)]
+        [sum(comb(k, j) * about[j] * distance ** (k - j) for j in range(k + 1)) for k in range(len(about))]
     )
+
+
+def _frame(z: np.ndarray, sigma: float) -> tuple[float, float]:
+    """The middle of the values, and the largest distance from it, or sigma."""
+    lowest, highest = float(z.min()), float(z.max())
+    middle = 0.5 * lowest + 0.5 * highest
+    return middle, max(highest - middle, sigma) or 1.0

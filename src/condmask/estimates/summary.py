@@ -1,96 +1,95 @@
-"""A file's masked column in one pass and little memory: power sums of sparse cells, which can be merged."""
+"""A file's masked column in one pass and little memory: counts by grid point, which can be merged."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from condmask import _checks, _state, frames
-from condmask.kernels import cells
-from condmask.kernels.lattice import ORDER
-from condmask.weights.expansion import coarser
+from condmask._grid import Grid, default_step
+from condmask.engines.counting import EMPTY, Counts, coarser, count, merged
+from condmask.law import Law
 
-if TYPE_CHECKING:
-    from condmask.schemes.conditional import ConditionalMasking
+MOST_POINTS = 1 << 20  # of 16 bytes
 
-CELLS_PER_SIGMA = 64
-MOST_CELLS = 1 << 18  # of 88 bytes
-_FARTHEST = 2.0**62
+
+class Published(Protocol):
+    """What a Summary needs of a scheme."""
+
+    @property
+    def law(self) -> Law: ...
+    @property
+    def strata(self) -> str | None: ...
+    @property
+    def group(self) -> str | None: ...
+    @property
+    def patterns(self) -> Sequence[str]: ...
 
 
 class Summary:
-    """Power sums of masked values by cells, from which estimates are made without the values.
+    """Counts of masked values by grid point, from which estimates are made without the records.
 
     Parameters
     ----------
     scheme : ConditionalMasking
-        What was published with the data.
-    resolution : float, optional
-        Width of the cells, in the units of the data. Default sigma / 64; with `decimals`, the whole
-        number of grid steps next below it, and at least one. Cells are counted from absolute 0, so
-        summaries of parts with the same resolution can be merged.
-    most_cells : int
-        Where the data occupy more cells (of 88 bytes), cells become twice as wide.
+        What was published with the data. It must have a grid (a `step` above 0).
+    most_points : int
+        Where the data occupy more points (of 16 bytes each), neighbours are counted together in pairs,
+        as often as needed. What is lost then is bracketed by `cdf_bounds` and `quantile_bounds`.
+
+    Raises
+    ------
+    ValueError
+        If the scheme has no grid.
 
     Notes
     -----
-    Equal to the estimate from the values within 1e-12 for moments, for T_1 at edges of cells and for T_b
-    with a bandwidth of at least 4 cells (5 where p < 0.5). The order of updates and merges
-    changes nothing beyond rounding: the width depends on the union of the occupied cells alone.
+    Lossless below the cap: estimates are those from the records bit by bit, in whatever parts these come
+    (covariances within 1e-12). How far points are merged depends on the occupied points alone, not on the
+    order of updates.
 
     Examples
     --------
     >>> import condmask as cm
-    >>> scheme = cm.ConditionalMasking(0.6, 100.0)
+    >>> scheme = cm.ConditionalMasking(0.6, 100.0, decimals=0)
     >>> january, february = cm.Summary(scheme), cm.Summary(scheme)
-    >>> january.update([310.0, 420.0])
-    >>> february.update([385.0, 290.0])
+    >>> january.update([310, 420])
+    >>> february.update([385, 290])
     >>> scheme.estimate(january + february).mean()
     351.25
     """
 
-    def __init__(
-        self,
-        scheme: "ConditionalMasking",
-        *,
-        resolution: float | None = None,
-        most_cells: int = MOST_CELLS,
-    ) -> None:
-        step = 0.0 if scheme.decimals is None else 10.0**-scheme.decimals
-        if resolution is None:
-            width = scheme.sigma / CELLS_PER_SIGMA
-            self._base = width if step == 0.0 else step * max(1.0, np.floor(width / step))
-        else:
-            self._base = _checks.positive(resolution, "resolution")
-            if step > 0.0 and abs(self._base / step - max(1.0, np.rint(self._base / step))) > 1e-9:
-                raise ValueError(
-                    f"resolution must be a whole number of steps of the grid, {step:g}, got {resolution!r}"
-                )
-        self.scheme = scheme
-        self._offset = 0.5 * step  # rounded values lie inside the cells, never on an edge
-        self._most = _checks.whole(most_cells, "most_cells", least=1)
-        self._level = 0
-        self._index = np.empty(0, dtype=np.int64)
-        self._moments = np.empty((0, ORDER))
-        self._pairs = np.zeros(6)  # n, mean z, mean w, and the sums of squares and products about them
+    def __init__(self, scheme: Published, *, most_points: int = MOST_POINTS) -> None:
+        self.law = scheme.law
+        if self.law.grid is None:
+            raise ValueError(
+                "scheme must have a grid for a Summary, got step=0; mask with "
+                f"step={default_step(self.law.sigma):g}, the default for this sigma"
+            )
+        self.strata, self.group, self.patterns = scheme.strata, scheme.group, tuple(scheme.patterns)
+        self.most_points = _checks.whole(most_points, "most_points", least=1)
+        self.level = 0  # 2^level neighbouring points share a count
+        self.counts = EMPTY
+        self.pairs = np.zeros(6)  # n, mean z, mean w, and the sums of squares and products about them
 
     @property
     def n(self) -> int:
         """Number of masked values, missing ones left out."""
-        return int(self._moments[:, 0].sum())
+        return self.counts.n
 
     @property
     def resolution(self) -> float:
-        """Width of the cells now, in the units of the data."""
-        return float(self._base * 2.0**self._level)
+        """Width of what is counted together, in the units of the data."""
+        return self.law.step * 2.0**self.level
 
     @property
     def nbytes(self) -> int:
         """Memory taken, in bytes."""
-        return int(self._index.nbytes + self._moments.nbytes + self._pairs.nbytes)
+        return int(self.counts.values.nbytes + self.counts.counts.nbytes + self.pairs.nbytes)
 
     def __repr__(self) -> str:
-        cells_ = f"cells={self._index.size}, resolution={self.resolution:g}"
-        return f"Summary(n={self.n}, {cells_}, scheme={self.scheme!r})"
+        points = f"points={self.counts.values.size}, resolution={self.resolution:g}"
+        return f"Summary(n={self.n}, {points}, p={self.law.p!r}, sigma={self.law.sigma!r})"
 
     def update(self, z: Any, other: Any = None) -> None:
         """Add masked values, and with them those of a column that was not masked.
@@ -98,48 +97,32 @@ class Summary:
         Parameters
         ----------
         z : array_like or series of shape (n,)
-            Masked values; missing ones are left out.
+            Masked values, on the grid of the scheme; missing ones are left out.
         other : array_like or series of shape (n,), optional
             For covariances and correlations, which use the records where both are present.
+
+        Raises
+        ------
+        ValueError
+            If a value is not on the grid. Nothing is added.
         """
-        values = frames.column(z, "z", least=0).array
+        column = frames.column(z, "z", least=0)
+        counts = counted_column(column.array, self._grid, column.kind)
         if other is not None:
             w = frames.column(other, "other", least=0).array
-            _checks.same_length(w, "other", values.size, "z")
-            both = ~(np.isnan(values) | np.isnan(w))
-            self._pairs = _together(self._pairs, _products(values[both], w[both]))
-        ordered = np.sort(values[~np.isnan(values)])
-        if ordered.size == 0:
-            return
-        position = np.ceil((ordered + self._offset) / self.resolution) - 1.0
-        if not np.abs(position[[0, -1]]).max() < _FARTHEST:
-            raise ValueError(
-                f"z must stay within 2^62 cells of {self.resolution:g}, got "
-                f"{float(np.abs(ordered).max())!r}; pass a larger resolution"
-            )
-        starts = np.flatnonzero(np.diff(position, prepend=np.nan) != 0.0)
-        index = position[starts].astype(np.int64)
-        moments = np.zeros((index.size, ORDER))
-        edges = np.append(starts, ordered.size)
-        cells.cell_sums(ordered, edges, self._centers(index), 1.0 / self.resolution, moments)
-        self._add(index, moments)
+            _checks.same_length(w, "other", column.array.size, "z")
+            both = ~(np.isnan(column.array) | np.isnan(w))
+            self.pairs = _together(self.pairs, _products(column.array[both], w[both]))
+        self._add(counts, 0)
 
     def merge(self, other: "Summary") -> None:
-        """Add all that another summary of the same scheme and resolution holds."""
+        """Add all that another summary of the same scheme holds."""
         if not isinstance(other, Summary):
             raise TypeError(f"other must be a Summary, got {type(other).__name__}")
-        if other.scheme != self.scheme or other._base != self._base:
-            raise ValueError(
-                f"other must have the scheme {self.scheme!r} and start at the resolution {self._base:g}, got "
-                f"{other.scheme!r} and {other._base:g}"
-            )
-        self._pairs = _together(self._pairs, other._pairs)
-        index, moments = other._index, other._moments
-        while self._level < other._level:
-            self._coarsen()
-        for _ in range(self._level - other._level):
-            index, moments = halved(index, moments) if index.size else (index, moments)
-        self._add(index, moments)
+        if other._identity() != self._identity():
+            raise ValueError(f"other must be a Summary of the same scheme as {self!r}, got {other!r}")
+        self.pairs = _together(self.pairs, other.pairs)
+        self._add(other.counts, other.level)
 
     def __add__(self, other: "Summary") -> "Summary":
         """Both together, as a new summary."""
@@ -147,31 +130,36 @@ class Summary:
         total.merge(other)
         return total
 
+    def check(self, scheme: Published) -> None:
+        """Refuse a scheme that is not the one summarised."""
+        if Summary(scheme)._identity() != self._identity():
+            raise ValueError(f"z must be a Summary of the scheme {scheme!r}, got {self!r}")
+
     def to_bytes(self) -> bytes:
         """The whole state; `from_bytes` gives it back bit by bit."""
+        p, noise, sigma, grid = self.law
         described = {
-            "scheme": self.scheme.to_dict(), "base": self._base, "most": self._most, "level": self._level
+            "p": p, "noise": noise, "sigma": sigma, "grid": grid, "strata": self.strata, "group": self.group,
+            "patterns": self.patterns, "most": self.most_points, "level": self.level,
         }  # fmt: skip
-        return _state.pack(described, index=self._index, moments=self._moments, pairs=self._pairs)
+        return _state.pack(described, values=self.counts.values, counts=self.counts.counts, pairs=self.pairs)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> "Summary":
+    def from_bytes(cls, data: bytes) -> Self:
         """A summary from what `to_bytes` gave."""
-        from condmask.schemes.conditional import ConditionalMasking
-
         if not isinstance(data, (bytes, bytearray)):
             raise TypeError(f"data must be the bytes of a Summary, got {type(data).__name__}")
+        summary = cls.__new__(cls)
         try:
             described, arrays = _state.unpack(data)
-            summary = cls(
-                ConditionalMasking.from_dict(described["scheme"]), resolution=described["base"],
-                most_cells=described["most"],
-            )  # fmt: skip
-            summary._level = described["level"]
-            summary._index, summary._moments, summary._pairs = (
-                arrays[name] for name in ("index", "moments", "pairs")
+            summary.law = Law(
+                described["p"], described["noise"], described["sigma"], Grid(*described["grid"])
             )
-        except (ValueError, KeyError) as error:
+            summary.strata, summary.group = described["strata"], described["group"]
+            summary.patterns = tuple(described["patterns"])
+            summary.most_points, summary.level = described["most"], described["level"]
+            summary.counts, summary.pairs = Counts(arrays["values"], arrays["counts"]), arrays["pairs"]
+        except (ValueError, KeyError, TypeError) as error:
             raise ValueError(
                 f"data must be the bytes of a Summary, got {len(data)} bytes that are not"
             ) from error
@@ -179,18 +167,42 @@ class Summary:
 
     # --- private ---
 
-    def _add(self, index: np.ndarray, moments: np.ndarray) -> None:
-        self._index, self._moments = merged(self._index, self._moments, index, moments)
-        while self._index.size > self._most:
-            self._coarsen()
+    @property
+    def _grid(self) -> Grid:
+        assert self.law.grid is not None
+        return self.law.grid
 
-    def _coarsen(self) -> None:
-        self._level += 1
-        if self._index.size:
-            self._index, self._moments = halved(self._index, self._moments)
+    def _identity(self) -> tuple[Any, ...]:
+        return self.law, self.strata, self.group, self.patterns
 
-    def _centers(self, index: np.ndarray) -> np.ndarray:
-        return (index + 0.5) * self.resolution - self._offset
+    def _add(self, counts: Counts, level: int) -> None:
+        own = self.counts
+        if level > self.level:
+            own, self.level = coarser(own, 1 << (level - self.level)), level
+        elif level < self.level:
+            counts = coarser(counts, 1 << (self.level - level))
+        found = merged([own, counts])
+        while found.values.size > self.most_points:
+            found, self.level = coarser(found, 2), self.level + 1
+        self.counts = found
+
+
+def counted_column(z: np.ndarray, grid: Grid, kind: str, workers: Any = 1) -> Counts:
+    """The counts of masked values on their grid, missing ones left out; others are refused."""
+    counts, off = count(z, grid, workers)
+    off = off[~np.isnan(off)]
+    if off.size and kind == "float32":  # decimals miss their grid by more in single precision
+        near = grid.values(grid.units(off))
+        on = np.abs(off - near) <= 4.0 * np.spacing(np.abs(near).astype(np.float32))
+        more, _ = count(near[on], grid)
+        counts, off = merged([counts, more]), off[~on]
+    if off.size:
+        first = int(np.flatnonzero(z == off[0])[0])
+        raise ValueError(
+            f"z must lie on the grid of its scheme, multiples of {grid.step:g}, got {float(off[0])!r} at "
+            f"position {first} ({off.size} such values); data without a grid have a scheme of step=0"
+        )
+    return counts
 
 
 def _products(z: np.ndarray, w: np.ndarray) -> np.ndarray:
@@ -218,22 +230,3 @@ def _together(one: np.ndarray, other: np.ndarray) -> np.ndarray:
             one[5] + other[5] + dw * dw * share,
         ]
     )
-
-
-def halved(index, moments):
-    """Cells twice as wide."""
-    parents = index >> 1
-    first = np.flatnonzero(np.diff(parents, prepend=parents[0] - 1))
-    pairs = np.zeros((first.size, 2, ORDER))
-    row = np.cumsum(np.diff(parents, prepend=parents[0] - 1) != 0) - 1
-    pairs[row, index & 1] = moments
-    return parents[first], coarser(pairs.reshape(-1, ORDER), 2)
-
-
-def merged(index, moments, other_index, other_moments):
-    """The cells of two sets together."""
-    union = np.union1d(index, other_index)
-    total = np.zeros((union.size, ORDER))
-    total[np.searchsorted(union, index)] = moments
-    total[np.searchsorted(union, other_index)] += other_moments
-    return union, total

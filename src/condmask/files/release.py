@@ -16,16 +16,14 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import Workers, blocks
-from condmask._grid import from_units, grid
 from condmask._randomness import check_rng, working_key
 from condmask.estimates.summary import Summary
 from condmask.files.atomic import FileError, publishing, reason, sidecar_of, spool
 from condmask.files.csv import CsvFile, kind_of, render_numbers
 from condmask.frames import codes
-from condmask.schemes.conditional import NAN_POLICIES, ConditionalMasking
-from condmask.schemes.draws import masked_blocks
+from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.joint import agree, stamp
-from condmask.schemes.pools import Coded, pools_of
+from condmask.schemes.pools import NAN_POLICIES, Coded, pools_of
 
 if TYPE_CHECKING:
     from condmask.estimates.estimate import Estimate
@@ -116,16 +114,19 @@ def mask_file(
         labels = None if strata is None else _spool_strata(file, strata, create)
         total = columns[0].size
         _checks.at_least_two(total, next(iter(schemes)))
-        pools = pools_of(columns, labels, policy, list(schemes))
+        pools, patterns = pools_of(columns, labels, policy, list(schemes))
         for (name, scheme), column in zip(schemes.items(), columns, strict=True):
-            _to_canonical(column, scheme, name, kinds[name])
+            scheme.canonical(column, name, kinds[name], out=column)
         done = 0
 
         def masked_rows() -> Iterator[list[np.ndarray]]:
-            yield from masked_blocks(
-                columns, [scheme.law for scheme in schemes.values()], first.p,
-                working_key(random, columns), donors=first.donors, pools=pools, workers=threads,
-            )  # fmt: skip
+            yield from first.masked_blocks(
+                schemes,
+                dict(zip(schemes, columns, strict=True)),
+                working_key(random, columns),
+                pools,
+                threads,
+            )
 
         rows = _Rows(masked_rows())
 
@@ -135,14 +136,14 @@ def mask_file(
             if progress is not None:
                 progress(done, total)
             return {
-                name: z if scheme.decimals is None else from_units(z, scheme.decimals)
+                name: scheme.law.from_units(z)
                 for (name, scheme), z in zip(schemes.items(), rows.take(count), strict=True)
             }
 
-        stamped = stamp(schemes, strata)
+        stamped = stamp(schemes, strata, patterns)
         entries = {name: scheme.to_dict() for name, scheme in {**published, **stamped}.items()}
         metadata = {"version": VERSION, "columns": entries}
-        whole = {name for name, s in schemes.items() if s.decimals is not None and s.decimals <= 0}
+        whole = {name for name, s in schemes.items() if s.grid is not None and s.grid.whole}
         released = {
             name: kind if kind != "int" or name in whole else "float64" for name, kind in kinds.items()
         }
@@ -250,7 +251,6 @@ def read_summary(
     column: str | None = None,
     *,
     other: str | None = None,
-    resolution: float | None = None,
 ) -> Summary:
     """The summary of a masked column in one pass, for files larger than memory.
 
@@ -262,16 +262,13 @@ def read_summary(
         May be left out where one column is masked.
     other : str, optional
         A column that was not masked, for their covariance.
-    resolution : float, optional
-        Width of the cells, as for `Summary`.
-
     Returns
     -------
     Summary
-        ``summary.scheme.estimate(summary)`` has the estimates.
+        The scheme's ``estimate(summary)`` has the estimates; `read_schemes` gives the scheme.
     """
     name, scheme = _masked_column(path, column)
-    summary = Summary(scheme, resolution=resolution)
+    summary = Summary(scheme)
     names = [name] if other is None else [name, other]
     with _reading(Path(path)):
         file = open_table(Path(path))
@@ -388,16 +385,6 @@ def _state(path: Path) -> tuple[int, int, int]:
     """What changes when somebody writes to a file."""
     status = path.stat()
     return status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def _to_canonical(column: np.ndarray, scheme: ConditionalMasking, name: str, kind: str) -> None:
-    """Bring a spooled column into the units in which it is masked, in its place."""
-    if scheme.decimals is None:
-        scheme.canonical(column, name, kind)
-        return
-    for start, stop in blocks(column.size):
-        part = column[start:stop]
-        part[:] = grid(part, scheme.decimals, name, kind, row=start)
 
 
 def _columns_exist(file: Any, names: list[str], path: Path) -> None:

@@ -14,8 +14,6 @@ curve
     The estimated distribution function as a curve that is cheap at any x.
 quantile
     Where that curve crosses a probability.
-cells
-    The same sums from mergeable cells alone.
 moments
     Powers about a centre, and the recursion of Theorem 2.1.
 pairs
@@ -39,7 +37,6 @@ The estimate of P(X <= 0) from three masked values, with the table of K:
 """
 
 from condmask.kernels import (
-    cells,
     curve,
     exponentials,
     interpolant,
@@ -53,7 +50,6 @@ from condmask.kernels import (
 )
 
 __all__ = [
-    "cells",
     "curve",
     "exponentials",
     "interpolant",

@@ -1,20 +1,22 @@
 """Additive noise: every record keeps its value plus noise. What conditional masking is compared with."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from condmask import _checks, frames
+from condmask._blocks import Workers
 from condmask._randomness import check_rng, working_key
-from condmask.estimates.additive import NoiseEstimate
-from condmask.risk import interval_risk
+from condmask.estimates.estimate import Estimate, estimate_records
+from condmask.law import Law
+from condmask.schemes.scheme import Scheme
 
 NOISES = ("laplace", "normal")
 
 
 @dataclass(frozen=True, init=False)
-class AdditiveNoise:
+class AdditiveNoise(Scheme):
     """Mask by adding zero-mean noise to every value: Z = X + Y.
 
     Parameters
@@ -24,7 +26,17 @@ class AdditiveNoise:
         sigma = 1414.21.
     noise : {"laplace", "normal"}
         Law of the noise.
+
+    Examples
+    --------
+    >>> import condmask as cm
+    >>> scheme = cm.AdditiveNoise(100.0)
+    >>> scheme.estimate([310.0, 420.0, 385.0, 290.0]).mean()
+    351.25
     """
+
+    method: ClassVar[str] = "AdditiveNoise"
+    estimators: ClassVar[dict[str, Any]] = {"ANM": "scott"}
 
     sigma: float
     noise: str = "laplace"
@@ -37,38 +49,32 @@ class AdditiveNoise:
         """Add noise to a column; missing values stay missing. Same container out as in."""
         column = frames.column(x, "x")
         key = working_key(check_rng(rng), [column.array])
-        return column.back(self.mask_rows(column.array[None], key.stream(0, 2))[0])
+        return column.back(self.mask_rows(column.array[None], key.stream(0, 2), ())[0])
 
-    def mask_rows(self, x: np.ndarray, stream: np.random.Generator) -> np.ndarray:
+    def mask_rows(
+        self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
+    ) -> np.ndarray:
         """Every row of x, masked on its own."""
-        if self.noise == "normal":
-            return x + self.sigma * stream.standard_normal(x.shape)
-        return x + stream.laplace(0.0, self.sigma / np.sqrt(2.0), x.shape)
+        return x + self.law.draw(stream, x.shape)
 
     @property
-    def noise_variance(self) -> float:
-        """Variance of the noise."""
-        return self.sigma**2
+    def law(self) -> Law:
+        """The law of the noise; nothing is swapped."""
+        return Law(0.0, self.noise, self.sigma)
 
-    def risk(self, x: Any, d: Any) -> Any:
-        """P(abs(Y) < d): the chance that a masked value lies within d of the true one."""
-        distances = _checks.distances(d, "d")
-        found = interval_risk(np.empty(0), distances.ravel(), self)
-        return found.reshape(distances.shape) if distances.shape else float(found[0])
+    def estimate(self, z: Any, *, nan_policy: str = "omit", workers: Workers = 1) -> Estimate:
+        """The analyst's view of noisy values.
 
-    def mse(self, x: Any) -> float:
-        """Mean squared error of masked values as guesses of the true ones: Var Y."""
-        return self.sigma**2
+        Parameters
+        ----------
+        z : array_like or series of shape (n,), or array_like of shape (replicates, n)
+            Masked values.
+        nan_policy, workers
+            As for `ConditionalMasking.estimate`.
 
-    def estimate(self, z: Any) -> NoiseEstimate:
-        """The analyst's view of noisy values."""
-        return NoiseEstimate(self.sigma, self.noise, z)
-
-    def to_dict(self) -> dict[str, Any]:
-        """What is published, ready for JSON."""
-        return {"method": "additive", "sigma": self.sigma, "noise": self.noise}
-
-    @classmethod
-    def from_dict(cls, entry: dict[str, Any]) -> "AdditiveNoise":
-        """The scheme that `to_dict` described."""
-        return cls(entry["sigma"], noise=entry["noise"])
+        Returns
+        -------
+        Estimate
+            A distribution function, and quantiles, of Laplace noise alone, with a bandwidth; no density.
+        """
+        return estimate_records(self, z, nan_policy=nan_policy, workers=workers)

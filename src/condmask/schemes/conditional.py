@@ -1,34 +1,45 @@
 """Conditional masking, eq. (1) of Ghatak & Roy: swap with probability p, else add noise."""
 
 import warnings
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._blocks import Workers
-from condmask._grid import from_units, grid, visible_grid
-from condmask._randomness import check_rng, check_rows, working_key
-from condmask.law import rounded_noise_moments
-from condmask.risk import interval_risk, mean_squared_error
-from condmask.schemes.draws import Law, mask_columns
-from condmask.schemes.pools import pools_of
-
-if TYPE_CHECKING:
-    pass
+from condmask._blocks import Workers, blocks
+from condmask._grid import (
+    Grid,
+    decimal_grid,
+    default_step,
+    grid_of,
+    on_grid,
+    step_for,
+    suits,
+    visible_grid,
+    within,
+)
+from condmask._randomness import Key, check_rng, check_rows, working_key
+from condmask.estimates.estimate import Estimate, estimate_records, estimate_summary
+from condmask.estimates.summary import Summary
+from condmask.law import Law
+from condmask.schemes.draws import Release, mask_rows
+from condmask.schemes.pools import NAN_POLICIES, Pools, pools_of
+from condmask.schemes.scheme import Scheme
 
 NOISES = ("normal", "laplace")
 DONORS = ("sample", "permutation")
-NAN_POLICIES = ("raise", "omit")
+MARGIN = 64.0  # sigma; noise of either law stays within
+SMALLEST_SIGMA, MOST_STEPS = 1e-290, 2.0**40  # of the default step; of sigma in steps
 
 
 class ReleaseWarning(UserWarning):
     """The release would show more than it should; the message says what to do."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ConditionalMasking:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ConditionalMasking(Scheme):
     r"""Conditional masking: with probability `p` another record's value, else normal or Laplace noise.
 
     A scheme is exactly what is published with the masked data; nothing in it is secret.
@@ -47,17 +58,24 @@ class ConditionalMasking:
         has the same law and estimates have smaller errors, but a share `p` of the original values
         appears verbatim, against 1 - exp(-p).
     decimals : int, optional
-        Decimal places of the data. Noise is rounded to this grid, so that a masked value does not
-        show by its digits whether it was swapped. Negative numbers round to tens, hundreds, ...
+        Decimal places of the data: data and noise live on this grid. Negative numbers stand for tens,
+        hundreds, ...
+    step : float, optional
+        The step of the grid, where it is no power of ten: .05, 12, 1/3. Data off the grid of `decimals` or
+        `step` are refused. By default the power of two at or below ``sigma / 1000``, to which the data are
+        rounded. 0 is for research: without a grid the last digits show which records were swapped.
     strata : str, optional
         Name of the column within whose groups the donors were drawn, where they were.
     group : str, optional
         Identifier shared by columns that were masked together, stamped by `mask_table`.
+    patterns : sequence of str, optional
+        Columns within whose common pattern of missing values the donors were drawn, stamped by `mask_table`.
 
     Raises
     ------
     ValueError
-        If `p` is outside (0, 1), `sigma` is not positive and finite, or a name is not one of those above.
+        If `p` is outside (0, 1), `sigma` is not positive and finite, a name is not one of those above, or the
+        grid is given twice or cannot hold the noise.
 
     See Also
     --------
@@ -68,6 +86,9 @@ class ConditionalMasking:
     With :math:`J` uniform on the other records and :math:`Y_i` the noise, eq. (1) of [1]_ is
 
     .. math:: Z_i = X_J \text{ with probability } p, \qquad Z_i = X_i + Y_i \text{ with probability } 1 - p.
+
+    Data and noise are rounded to the grid before, ties up, so that kept and swapped values have the same
+    digits and bits; all estimates are exact for the data as rounded.
 
     References
     ----------
@@ -85,13 +106,18 @@ class ConditionalMasking:
     True
     """
 
+    method: ClassVar[str] = "ConditionalMasking"
+    estimators: ClassVar[dict[str, Any]] = {"T_1": None, "T_b": "scott"}
+
     p: float
     sigma: float
     noise: str = "normal"
     donors: str = "sample"
     decimals: int | None = None
+    step: float = 0.0
     strata: str | None = None
     group: str | None = None
+    patterns: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -101,8 +127,10 @@ class ConditionalMasking:
         noise: str = "normal",
         donors: str = "sample",
         decimals: int | None = None,
+        step: float | None = None,
         strata: str | None = None,
         group: str | None = None,
+        patterns: Any = (),
     ) -> None:
         canonical = {
             "p": _checks.probability(p, "p"),
@@ -110,20 +138,46 @@ class ConditionalMasking:
             "noise": _checks.choice(noise, "noise", NOISES),
             "donors": _checks.choice(donors, "donors", DONORS),
             "decimals": _checks.decimals(decimals),
-            "strata": strata,
-            "group": group,
+            "strata": _checks.optional_name(strata, "strata"),
+            "group": _checks.optional_name(group, "group"),
+            "patterns": _checks.names(patterns, "patterns"),
         }
         for name, value in canonical.items():
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "step", self._step(step))
+
+    def _step(self, step: float | None) -> float:
+        """The step of the grid, checked."""
+        if self.decimals is not None:
+            own = decimal_grid(self.decimals).step
+            if step is not None and step != own:
+                raise ValueError(
+                    f"step must be left out where decimals={self.decimals} is given, got {step!r}"
+                )
+        elif step is None:
+            if self.sigma < SMALLEST_SIGMA:
+                raise ValueError(
+                    f"sigma must be at least {SMALLEST_SIGMA:g} for its default step, got {self.sigma!r}; pass "
+                    "step=0 for research"
+                )
+            own = default_step(self.sigma)
+        else:
+            own = _checks.not_negative(step, "step")
+        if own > 0.0 and not self.sigma / own <= MOST_STEPS:
+            raise ValueError(f"step must be at least sigma / 2^40, got {own:g} with sigma={self.sigma!r}")
+        return own
 
     def __repr__(self) -> str:
         shown = [f"p={self.p!r}, sigma={self.sigma!r}"]
+        chosen = self.decimals is None and self.step != default_step(self.sigma)
         for name, default in (
             ("noise", "normal"),
             ("donors", "sample"),
             ("decimals", None),
+            ("step", self.step if not chosen else None),
             ("strata", None),
             ("group", None),
+            ("patterns", ()),
         ):
             value = getattr(self, name)
             if value != default:
@@ -164,20 +218,22 @@ class ConditionalMasking:
         -------
         same container as `x`
             Masked values: float64; float32 where `x` is float32, since wider values would show
-            that they were not swapped; int64 where `x` holds integers without gaps and
-            ``decimals <= 0``. With `rows`, an array of shape (stop - start,).
+            that they were not swapped; int64 where `x` holds integers without gaps and the points of the
+            grid are whole numbers. With `rows`, an array of shape (stop - start,).
 
         Raises
         ------
         ValueError
-            If values are missing or infinite, lie off the grid of `decimals`, or a stratum is too small.
+            If values are missing or infinite, lie off the grid of `decimals` or `step` or too far from 0
+            for it, if the data have a grid of their own that the default step does not suit, or if a
+            stratum is too small.
         TypeError
             If the data are not numbers.
 
         Warns
         -----
         ReleaseWarning
-            If the values are rounded and `decimals` is not set.
+            If the data have a grid of their own that `decimals` or `step` does not suit.
 
         Notes
         -----
@@ -193,18 +249,47 @@ class ConditionalMasking:
         column = frames.column(x, "x")
         random = check_rng(rng)
         span = check_rows(rows, column.array.size, random)
-        pools = pools_of(
-            [column.array], strata, _checks.choice(nan_policy, "nan_policy", NAN_POLICIES), ["x"]
-        )
+        policy = _checks.choice(nan_policy, "nan_policy", NAN_POLICIES)
+        pools, _ = pools_of([column.array], strata, policy, ["x"])
         units = self.canonical(column.array, "x", column.kind)
-        key = working_key(random, [units])
-        (z,) = mask_columns(
-            [units], [self.law], self.p, key,
-            donors=self.donors, pools=pools, rows=span, workers=_checks.workers(workers),
+        release = Release(
+            [units], [self.law], working_key(random, [units]), pools=pools,
+            cycle=self.donors == "permutation", rows=span,
         )  # fmt: skip
+        (z,) = release.masked(_checks.workers(workers))
         return column.back(self.publish(z, column.kind)) if rows is None else self.publish(z, column.kind)
 
-    def estimate(self, z: Any, *, strata: Any = None, nan_policy: str = "omit", workers: Workers = 1) -> Any:
+    @classmethod
+    def masked_blocks(
+        cls,
+        schemes: dict[str, Self],
+        columns: dict[str, np.ndarray],
+        key: Key,
+        pools: Pools | None,
+        workers: Workers,
+    ) -> Iterator[list[np.ndarray]]:
+        """The masked values of columns that share one coin and one donor, block by block, in whole steps."""
+        laws = [scheme.law for scheme in schemes.values()]
+        donors = next(iter(schemes.values())).donors
+        release = Release(list(columns.values()), laws, key, pools=pools, cycle=donors == "permutation")
+        yield from release.blocks(workers)
+
+    def mask_rows(
+        self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
+    ) -> np.ndarray:
+        """Every row of x, masked on its own, without strata: for studies, whose randomness is no secret."""
+        law = self.law
+        return law.from_units(mask_rows(law.to_units(x), law, stream, cycle=self.donors == "permutation"))
+
+    def estimate(
+        self,
+        z: Any,
+        *,
+        strata: Any = None,
+        patterns: Any = None,
+        nan_policy: str = "omit",
+        workers: Workers = 1,
+    ) -> Estimate:
         """The analyst's view: what the masked values tell about the original ones.
 
         Parameters
@@ -214,6 +299,9 @@ class ConditionalMasking:
         strata : array_like of shape (n,), optional
             Strata of the records, where donors were drawn within strata. Only covariances and
             correlations need them.
+        patterns : data frame, optional
+            The table with the columns that the scheme names in `patterns`; their missing values tell the
+            donor pools. Only covariances and correlations need it.
         nan_policy : {"raise", "omit"}
             What to do with missing values; "omit" leaves them out.
         workers : int or map-like callable
@@ -221,132 +309,91 @@ class ConditionalMasking:
 
         Returns
         -------
-        Estimate, or SummaryEstimate of a Summary
+        Estimate
             Moments, distribution function, quantiles, density and correlations of the original.
+
+        Raises
+        ------
+        ValueError
+            If values lie off the grid of the scheme, or a Summary is of another scheme.
 
         Examples
         --------
         >>> import condmask as cm
-        >>> cm.ConditionalMasking(0.6, 100.0).estimate([310.0, 420.0, 385.0, 290.0]).mean()
+        >>> cm.ConditionalMasking(0.6, 100.0, decimals=0).estimate([310, 420, 385, 290]).mean()
         351.25
         """
-        from condmask.estimates.estimate import Estimate
-        from condmask.estimates.summary import Summary
-
         if isinstance(z, Summary):
-            from condmask.estimates.summary_estimate import SummaryEstimate
-
-            if z.scheme != self:
-                raise ValueError(f"z must be a Summary of the scheme {self!r}, got {z.scheme!r}")
-            return SummaryEstimate(z)
-        return Estimate(self, z, strata=strata, nan_policy=nan_policy, workers=workers)
-
-    def risk(self, x: Any, d: Any) -> Any:
-        """The chance that a masked value lies within d of its record's true one, averaged over a file.
-
-        Parameters
-        ----------
-        x : array_like of shape (n,)
-            Original values, of one stratum where donors are drawn within strata.
-        d : float or array_like
-            Distances, in the units of the data.
-
-        Returns
-        -------
-        float or ndarray of the shape of `d`
-            p times the share of pairs of records within d plus 1 - p times P(abs(Y) < d), exactly.
-            Records without a value are left out.
-        """
-        distances = _checks.distances(d, "d")
-        found = interval_risk(_known(x), distances.ravel(), self)
-        return found.reshape(distances.shape) if distances.shape else float(found[0])
-
-    def mse(self, x: Any) -> float:
-        """Mean squared error of masked values as guesses of the true ones: 2 p S^2 + (1 - p) Var Y."""
-        return mean_squared_error(_known(x), self)
-
-    @property
-    def noise_variance(self) -> float:
-        """Variance of the noise as it is added."""
-        step = 0.0 if self.decimals is None else 10.0**-self.decimals
-        return float(rounded_noise_moments(self.noise, step / self.sigma, 2)[2] * self.sigma**2)
-
-    def mask_rows(self, x: np.ndarray, stream: np.random.Generator) -> np.ndarray:
-        """Every row of x, masked on its own, without strata: for studies, whose randomness is no secret."""
-        rows, n = x.shape
-        swapped = stream.random(x.shape) < self.p
-        donor = stream.integers(0, n - 1, x.shape)
-        donor += donor >= np.arange(n)
-        taken = np.take_along_axis(x, donor, axis=1)
-        if self.donors == "permutation":
-            order = np.argsort(stream.random(x.shape), axis=1)
-            for row in range(rows):
-                cycle = order[row][swapped[row, order[row]]]
-                if cycle.size > 1:
-                    taken[row, cycle] = x[row, np.roll(cycle, -1)]
-        if self.noise == "normal":
-            noise = self.sigma * stream.standard_normal(x.shape)
-        else:
-            noise = stream.laplace(0.0, self.sigma / np.sqrt(2.0), x.shape)
-        if self.decimals is not None:
-            noise = np.round(noise, self.decimals)
-        return np.where(swapped, taken, x + noise)
+            return estimate_summary(self, z, workers=workers)
+        return estimate_records(
+            self, z, strata=strata, patterns=patterns, nan_policy=nan_policy, workers=workers
+        )
 
     @property
     def law(self) -> Law:
-        """The law of the noise."""
-        return Law(self.noise, self.sigma, self.decimals)
+        """The law of p and the noise, and the grid."""
+        return Law(self.p, self.noise, self.sigma, self.grid)
 
-    def canonical(self, x: np.ndarray, name: str, kind: str) -> np.ndarray:
-        """The data as they are masked: in units of the grid where there is one."""
+    @property
+    def grid(self) -> Grid | None:
+        """The grid on which originals, noise and masked values lie."""
         if self.decimals is not None:
-            return grid(x, self.decimals, name, kind)
-        places = visible_grid(x, kind)
-        if places is not None:
-            digits = "whole numbers" if places == 0 else f"values with at most {places} decimal places"
-            warnings.warn(
-                f"{name} holds {digits}: masked values that are swapped keep those digits and the others do "
-                f"not, so anyone sees which records were swapped; pass decimals={places}",
-                ReleaseWarning,
-                stacklevel=3,
-            )
-        return x
+            return decimal_grid(self.decimals)
+        return grid_of(self.step) if self.step > 0.0 else None
+
+    @property
+    def shared_donors(self) -> bool:  # type: ignore[override]
+        """Whether several records may take one record's value."""
+        return self.donors == "sample"
+
+    def canonical(self, x: np.ndarray, name: str, kind: str, out: np.ndarray | None = None) -> np.ndarray:
+        """The data as they are masked, in whole steps of the grid where there is one; into `out` if given."""
+        grid = self.grid
+        self._check_digits(x, name, kind)
+        out = np.empty_like(x) if out is None else out
+        rounds = grid is not None and self.decimals is None and self.step == default_step(self.sigma)
+        for start, stop in blocks(x.size):
+            if grid is None:
+                np.add(x[start:stop], 0.0, out=out[start:stop])  # zero has no sign
+                continue
+            part = x[start:stop]
+            units = grid.units(part) if rounds else on_grid(part, grid, name, kind, row=start)
+            within(units, grid, MARGIN * self.sigma / self.step, name, kind)
+            out[start:stop] = units
+        return out
+
+    def _check_digits(self, x: np.ndarray, name: str, kind: str) -> None:
+        """Refuse, or warn of, data whose own digits would show which records were swapped."""
+        default = default_step(self.sigma)
+        step = self.step if self.step > 0.0 else default
+        seen = visible_grid(x, kind, step)
+        if seen is None or (self.step > 0.0 and suits(self.step, seen)):
+            return
+        text = (
+            f"{name} holds multiples of {seen.step:g}, which a step of {self.step:g} does not keep: anyone sees "
+            f"which records were swapped; pass step={step_for(step, seen):g}"
+        )
+        if self.decimals is None and self.step == default:
+            raise ValueError(text)
+        warnings.warn(text, ReleaseWarning, stacklevel=4)
 
     def publish(self, z: np.ndarray, kind: str) -> np.ndarray:
         """Masked values as they are released, of the kind the original had where that is possible."""
-        if self.decimals is not None:
-            z = from_units(z, self.decimals)
-            if kind == "int" and self.decimals <= 0 and (np.abs(z) <= _checks.LARGEST_EXACT_INTEGER).all():
+        grid = self.grid
+        if grid is not None:
+            z = grid.values(z)
+            if kind == "int" and grid.whole and (np.abs(z) <= _checks.LARGEST_EXACT_INTEGER).all():
                 return z.astype(np.int64)
         return z.astype(np.float32) if kind == "float32" else z
 
-    def to_dict(self) -> dict[str, Any]:
-        """The scheme in terms of JSON; `from_dict` reads it back.
-
-        Examples
-        --------
-        >>> import condmask as cm
-        >>> cm.ConditionalMasking(0.6, 100.0).to_dict()["p"]
-        0.6
-        """
-        return {"scheme": "ConditionalMasking", **asdict(self)}
-
     @classmethod
-    def from_dict(cls, entries: dict[str, Any]) -> "ConditionalMasking":
-        """The scheme that `to_dict` described."""
-        values = dict(entries)
-        if values.pop("scheme", None) != "ConditionalMasking":
-            raise ValueError(f"scheme must be 'ConditionalMasking', got {entries.get('scheme')!r}")
-        unknown = values.keys() - cls.__dataclass_fields__.keys()
-        missing = {"p", "sigma"} - values.keys()
+    def read(cls, options: dict[str, Any]) -> Self:
+        """One from its parameters; schemes were written without a step when there was none."""
+        if options.get("decimals") is None:
+            options = {"step": 0.0, **options}
+        unknown = options.keys() - cls.__dataclass_fields__.keys()
+        missing = {"p", "sigma"} - options.keys()
         if unknown or missing:
             wrong = ", ".join(sorted(map(repr, unknown or missing)))
             raise ValueError(f"scheme has {'unknown' if unknown else 'no'} entries {wrong}")
-        return cls(**values)
-
-
-def _known(x: Any) -> np.ndarray:
-    """The values of a column that are not missing."""
-    array = frames.column(x, "x").array
-    there = _checks.present(array, "x", "omit")
-    return array if there is None else array[there]
+        return cls(**options)

@@ -6,42 +6,14 @@ donors and differ in noise.
 """
 
 from collections.abc import Iterator
-from functools import partial
-from itertools import accumulate
-from typing import NamedTuple
 
 import numpy as np
 
 from condmask._blocks import BLOCK, Workers, ordered_map
-from condmask._randomness import COIN, DONOR, NOISE, Key, KeyTransport, words
+from condmask._randomness import COIN, DONOR, NOISE, Key, words
 from condmask.kernels import masking
+from condmask.law import Law
 from condmask.schemes.pools import Pools
-
-
-class Law(NamedTuple):
-    """The noise of one column; with ``decimals`` it is rounded to whole steps of the grid."""
-
-    noise: str
-    sigma: float
-    decimals: int | None
-
-    def draw(self, stream: np.random.Generator, count: int) -> np.ndarray:
-        if self.noise == "normal":
-            drawn = stream.standard_normal(count)
-            drawn *= self.sigma
-        else:
-            drawn = stream.laplace(0.0, self.sigma / np.sqrt(2.0), count)
-        return drawn if self.decimals is None else np.rint(drawn * 10.0**self.decimals)
-
-
-class Plan(NamedTuple):
-    """All that a block needs but its number. ``donors`` holds permutation donors, else None."""
-
-    columns: list[np.ndarray]
-    laws: list[Law]
-    p: float
-    pools: Pools | None
-    donors: np.ndarray | None
 
 
 def coins(key: Key, p: float, block: int, size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -65,8 +37,10 @@ def sample_donors(key: Key, swapped: np.ndarray, block: int, n: int, pools: Pool
     return donors
 
 
-def permutation_donors(key: Key, p: float, n: int, pools: Pools | None) -> np.ndarray:
+def permutation_donors(key: Key, p: float, n: int, pools: Pools | None) -> tuple[np.ndarray, np.ndarray]:
     """Donors of all swapped rows of the file: the next one of the pool in the order of (word, row).
+
+    And the number of swapped rows before each block.
 
     A pool with a single swapped row keeps its donor by eq. (1): its own value would be the release.
     """
@@ -87,97 +61,106 @@ def permutation_donors(key: Key, p: float, n: int, pools: Pools | None) -> np.nd
     following[last] = cycle[first]
     alone = following == cycle
     donors[cycle[~alone]] = rows[following[~alone]]
-    return donors
+    before = np.cumsum([0, *(part.size for part in all_rows[:-1])])
+    return donors, before
 
 
-def mask_block(transport: KeyTransport, plan: Plan, task: tuple[int, int]) -> list[np.ndarray]:
-    """One block of every column; the task is (block, number of swapped rows before it)."""
-    key = transport.open()
-    block, before = task
-    n = plan.columns[0].size
-    start = block * BLOCK
-    size = min(BLOCK, n - start)
-    swapped, kept = coins(key, plan.p, block, size)
-    if plan.donors is None:
-        donors = sample_donors(key, swapped, block, n, plan.pools)
-    else:
-        donors = plan.donors[before : before + swapped.size]
-    masked = []
-    for column, (x, law) in enumerate(zip(plan.columns, plan.laws, strict=True)):
-        noise = law.draw(key.stream(block, NOISE, column), kept.size)
-        z = np.empty(size)
-        masking.place(x, swapped, donors, kept, noise, start, z)
-        masked.append(z)
-    return masked
+class Release:
+    """Columns on their way to being masked together: one coin and one donor per record.
 
-
-def make_tasks(
-    columns: list[np.ndarray],
-    laws: list[Law],
-    p: float,
-    key: Key,
-    *,
-    donors: str,
-    pools: Pools | None,
-    rows: tuple[int, int],
-) -> tuple[Plan, list[tuple[int, int]]]:
-    """The plan of a release and the tasks of `mask_block` that cover ``rows``."""
-    n = columns[0].size
-    wanted = range(rows[0] // BLOCK, -(-rows[1] // BLOCK))
-    if donors == "sample":
-        return Plan(columns, laws, p, pools, None), [(block, 0) for block in wanted]
-    sizes = [coins(key, p, block, min(BLOCK, n - block * BLOCK))[0].size for block in range(wanted.stop)]
-    before = list(accumulate(sizes, initial=0))
-    cycle = permutation_donors(key, p, n, pools)
-    return Plan(columns, laws, p, pools, cycle), [(block, before[block]) for block in wanted]
-
-
-def masked_blocks(
-    columns: list[np.ndarray],
-    laws: list[Law],
-    p: float,
-    key: Key,
-    *,
-    donors: str,
-    pools: Pools | None,
-    workers: Workers,
-) -> Iterator[list[np.ndarray]]:
-    """The masked values of every column, block by block, for files.
-
-    A column with ``decimals`` goes in and comes out in units of its grid.
+    Parameters
+    ----------
+    columns : list of ndarray of shape (n,)
+        Originals, in whole steps of their grids.
+    laws : list of Law
+        One for each column; p is the same.
+    key : Key
+    pools : Pools, optional
+        Donor pools; None where all records are one.
+    cycle : bool
+        Whether the swapped records pass their values along one cycle, instead of by eq. (1).
+    rows : (int, int), optional
+        Only these rows are wanted.
     """
-    whole = (0, columns[0].size)
-    plan, tasks = make_tasks(columns, laws, p, key, donors=donors, pools=pools, rows=whole)
-    yield from ordered_map(partial(mask_block, key.transport(), plan), tasks, workers)
+
+    def __init__(
+        self,
+        columns: list[np.ndarray],
+        laws: list[Law],
+        key: Key,
+        *,
+        pools: Pools | None = None,
+        cycle: bool = False,
+        rows: tuple[int, int] | None = None,
+    ) -> None:
+        self.columns, self.laws, self.pools = columns, laws, pools
+        self.p, self.n = laws[0].p, columns[0].size
+        self.key = key.transport()
+        self.rows = (0, self.n) if rows is None else rows
+        self.donors, self.before = None, np.zeros(-(-self.n // BLOCK), dtype=np.int64)
+        if cycle:
+            self.donors, self.before = permutation_donors(key, self.p, self.n, pools)
+
+    def block(self, number: int) -> list[np.ndarray]:
+        """One block of every column, masked."""
+        key = self.key.open()
+        start = number * BLOCK
+        size = min(BLOCK, self.n - start)
+        swapped, kept = coins(key, self.p, number, size)
+        if self.donors is None:
+            donors = sample_donors(key, swapped, number, self.n, self.pools)
+        else:
+            donors = self.donors[self.before[number] :][: swapped.size]
+        masked = []
+        for column, (x, law) in enumerate(zip(self.columns, self.laws, strict=True)):
+            noise = law.draw(key.stream(number, NOISE, column), kept.size)
+            z = np.empty(size)
+            masking.place(x, swapped, donors, kept, noise, start, z)
+            masked.append(z)
+        return masked
+
+    def blocks(self, workers: Workers) -> Iterator[list[np.ndarray]]:
+        """The blocks that cover the wanted rows, one after the other."""
+        yield from ordered_map(self.block, self._numbers(), workers)
+
+    def masked(self, workers: Workers) -> list[np.ndarray]:
+        """The masked values of the wanted rows, whole, for every column."""
+        first, last = self.rows
+        masked = [np.empty(last - first) for _ in self.columns]
+
+        def insert(number: int, parts: list[np.ndarray]) -> None:
+            offset = number * BLOCK
+            start, stop = max(first, offset), min(last, offset + BLOCK)
+            for z, part in zip(masked, parts, strict=True):
+                z[start - first : stop - first] = part[start - offset : stop - offset]
+
+        if isinstance(workers, int):
+            # threads put their blocks in place themselves, while they are in the cache
+            for _ in ordered_map(lambda b: insert(b, self.block(b)), self._numbers(), workers):
+                pass
+        else:
+            for number, parts in zip(self._numbers(), workers(self.block, self._numbers()), strict=True):
+                insert(number, parts)
+        return masked
+
+    def _numbers(self) -> range:
+        return range(self.rows[0] // BLOCK, -(-self.rows[1] // BLOCK))
 
 
-def mask_columns(
-    columns: list[np.ndarray],
-    laws: list[Law],
-    p: float,
-    key: Key,
-    *,
-    donors: str,
-    pools: Pools | None,
-    rows: tuple[int, int],
-    workers: Workers,
-) -> list[np.ndarray]:
-    """The masked values of ``rows``, whole, for every column."""
-    plan, tasks = make_tasks(columns, laws, p, key, donors=donors, pools=pools, rows=rows)
-    block_of = partial(mask_block, key.transport(), plan)
-    masked = [np.empty(rows[1] - rows[0]) for _ in columns]
-
-    def insert(task: tuple[int, int], parts: list[np.ndarray]) -> None:
-        offset = task[0] * BLOCK
-        start, stop = max(rows[0], offset), min(rows[1], offset + BLOCK)
-        for z, part in zip(masked, parts, strict=True):
-            z[start - rows[0] : stop - rows[0]] = part[start - offset : stop - offset]
-
-    if isinstance(workers, int):
-        # threads put their blocks in place themselves, while they are in the cache
-        for _ in ordered_map(lambda task: insert(task, block_of(task)), tasks, workers):
-            pass
-    else:
-        for task, parts in zip(tasks, workers(block_of, tasks), strict=True):
-            insert(task, parts)
-    return masked
+def mask_rows(x: np.ndarray, law: Law, stream: np.random.Generator, *, cycle: bool) -> np.ndarray:
+    """Every row of x masked on its own from one stream, in whole steps of the grid where there is one."""
+    n = x.shape[1]
+    threshold = np.uint64(int(law.p * 2.0**64))
+    tossed = words(stream, x.size).reshape(x.shape)
+    z = np.empty_like(x)
+    swapped, kept = np.empty((2, n + 1), dtype=np.int64)
+    for row, drawn in enumerate(tossed):
+        s, k = masking.toss(drawn, threshold, swapped, kept)
+        donor_words = words(stream, s)
+        donors = np.empty(s, dtype=np.int64)
+        masking.choose_donors(donor_words, swapped[:s], 0, n, donors)
+        if cycle and s > 1:
+            order = np.argsort(donor_words, kind="stable")
+            donors[order] = swapped[np.roll(order, -1)]
+        masking.place(x[row], swapped[:s], donors, kept[:k], law.draw(stream, k), 0, z[row])
+    return z

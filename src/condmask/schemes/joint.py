@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._randomness import check_rng, working_key
-from condmask.schemes.conditional import NAN_POLICIES, ConditionalMasking
-from condmask.schemes.draws import mask_columns
-from condmask.schemes.pools import pools_of
+from condmask.schemes.conditional import ConditionalMasking
+from condmask.schemes.draws import Release
+from condmask.schemes.pools import NAN_POLICIES, pools_of
 
 
 class MaskedTable(NamedTuple):
@@ -81,17 +81,17 @@ def mask_table(
         raise ValueError(f"strata must not be a column that is masked, got {strata!r}")
     groups = None if strata is None else frames.table_column(frame, strata)
     policy = _checks.choice(nan_policy, "nan_policy", NAN_POLICIES)
-    pools = pools_of([c.array for c in columns.values()], groups, policy, list(columns))
+    pools, patterns = pools_of([c.array for c in columns.values()], groups, policy, list(columns))
     units = [schemes[name].canonical(c.array, name, c.kind) for name, c in columns.items()]
-    masked = mask_columns(
-        units, [scheme.law for scheme in schemes.values()], first.p, working_key(check_rng(rng), units),
-        donors=first.donors, pools=pools, rows=(0, units[0].size), workers=_checks.workers(workers),
+    release = Release(
+        units, [scheme.law for scheme in schemes.values()], working_key(check_rng(rng), units),
+        pools=pools, cycle=first.donors == "permutation",
     )  # fmt: skip
     released = {
         name: column.back(schemes[name].publish(z, column.kind))
-        for (name, column), z in zip(columns.items(), masked, strict=True)
+        for (name, column), z in zip(columns.items(), release.masked(_checks.workers(workers)), strict=True)
     }
-    return MaskedTable(frames.with_columns(frame, released), stamp(schemes, strata))
+    return MaskedTable(frames.with_columns(frame, released), stamp(schemes, strata, patterns))
 
 
 def agree(schemes: dict[str, ConditionalMasking]) -> ConditionalMasking:
@@ -108,7 +108,13 @@ def agree(schemes: dict[str, ConditionalMasking]) -> ConditionalMasking:
     return first
 
 
-def stamp(schemes: dict[str, ConditionalMasking], strata: str | None) -> dict[str, ConditionalMasking]:
-    """The schemes to publish, with the strata's name and, where there are several, that of their group."""
+def stamp(
+    schemes: dict[str, ConditionalMasking], strata: str | None, patterns: tuple[str, ...]
+) -> dict[str, ConditionalMasking]:
+    """The schemes to publish: with the strata's name, the columns whose missing values part the donors and,
+    where there are several, the name of their group."""
     group = secrets.token_hex(8) if len(schemes) > 1 else None
-    return {name: replace(scheme, strata=strata, group=group) for name, scheme in schemes.items()}
+    return {
+        name: replace(scheme, strata=strata, group=group, patterns=patterns)
+        for name, scheme in schemes.items()
+    }

@@ -11,6 +11,8 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.frames import codes
 
+NAN_POLICIES = ("raise", "omit")
+
 
 class Pools(NamedTuple):
     """Row r is the rank[r]-th of pool[r]; the rows of pool s are order[first[s] : first[s] + size[s]].
@@ -44,12 +46,17 @@ def make_pools(code: np.ndarray, there: np.ndarray | None) -> Pools:
     return Pools(pool, rank, first, size, order)
 
 
-def pools_of(columns: list[np.ndarray], strata: Any, nan_policy: str, names: list[str]) -> Pools | None:
-    """Donor pools by stratum and by which of the columns are missing; None where all rows are one pool."""
+def pools_of(
+    columns: list[np.ndarray], strata: Any, nan_policy: str, names: list[str]
+) -> tuple[Pools | None, tuple[str, ...]]:
+    """Donor pools by stratum and by which of the columns are missing; None where all rows are one pool.
+
+    And the columns whose pattern of missing values parts the pools, none where it does not.
+    """
     n = columns[0].size
     there = [_checks.present(x, name, nan_policy) for x, name in zip(columns, names, strict=True)]
     if strata is None and all(mask is None for mask in there):
-        return None
+        return None, ()
     if strata is None:
         code, distinct = np.zeros(n, dtype=np.int64), ["all"]
     elif isinstance(strata, Coded):
@@ -59,13 +66,15 @@ def pools_of(columns: list[np.ndarray], strata: Any, nan_policy: str, names: lis
         _checks.same_length(stratum, "strata", n, names[0])
         code, distinct = codes(stratum)
     masks = [np.ones(n, dtype=bool) if mask is None else mask for mask in there]
-    if len(masks) > 1 and any(mask is not None for mask in there):
+    known = np.logical_or.reduce(masks)
+    patterned = not all(np.array_equal(mask, known) for mask in masks)
+    if patterned:
         code, distinct = _by_pattern(code, distinct, masks, names)
-    pools = make_pools(code, np.logical_or.reduce(masks))
+    pools = make_pools(code, known)
     used = np.flatnonzero(pools.size)
     if strata is not None or used.size > 1:
         _checks.stratum_sizes([distinct[s] for s in used], pools.size[used])
-    return pools
+    return pools, tuple(names) if patterned else ()
 
 
 def _by_pattern(

@@ -17,7 +17,7 @@ checked: `coefficients` returns None where `tol` is out of reach.
 
 from fractions import Fraction
 from functools import lru_cache
-from math import comb, sqrt
+from math import comb, pi, sqrt
 
 import numpy as np
 
@@ -49,10 +49,25 @@ def truncation_bound(p, terms):
     return (1.0 + 0.59 * (2.0 * terms + 2.0 - p)) * 2.0 * growth**-terms / p
 
 
-def rates(beta, terms):
-    """1 / sqrt(2 (t + beta^2)): what the error function multiplies u by; inf for the bare step."""
+def rounding_bound(p, delta):
+    """The error of taking rounded noise for a normal law of variance 1 + delta^2/12, in the terms of `rates`.
+
+    Their transforms differ by at most ``exp(-w^2/2) (delta w)^4 / 2880``, the sinc's fourth-order term, and
+    K by that times (1-p)/p^2, integrated over dw/(pi w).
+    """
+    return (1.0 - p) / p**2 * delta**4 / 2880.0 * 2.0 / pi
+
+
+def rates(beta, terms, delta=0.0):
+    """1 / sqrt(2 v): what the error function multiplies u by, v the variance of a term; inf for the bare step.
+
+    v is t + beta^2 and, of data on a grid of `delta`, what rounding adds: delta^2/12 for each of t noises, one
+    less without a bandwidth, since u is then taken half a step off the grid.
+    """
+    t = np.arange(terms)
+    rounded = t if beta > 0.0 else np.maximum(t - 1, 0)
     with np.errstate(divide="ignore"):
-        return 1.0 / np.sqrt(2.0 * (np.arange(terms) + beta * beta))
+        return 1.0 / np.sqrt(2.0 * (t + beta * beta + rounded * delta * delta / 12.0))
 
 
 def _chebyshev(n, x):

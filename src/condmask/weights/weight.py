@@ -219,11 +219,12 @@ def derivative_bound(masking, order):
 
 def _rounded_laplace_symbol(w, delta):
     h = delta * sqrt(2.0)
-    q, cosine = exp(-h), np.cos(delta * w)
+    q, fall = exp(-h), -np.expm1(-h)
+    bend = 2.0 * np.sin(0.5 * delta * w) ** 2  # 1 - cos, without cancellation on fine grids
     zero = -np.expm1(-0.5 * h)
     if h < 600.0:
-        return zero + 2.0 * np.sinh(0.5 * h) * (q * cosine - q * q) / (1.0 - 2.0 * q * cosine + q * q)
-    return zero + 0.0 * cosine
+        return zero + 2.0 * np.sinh(0.5 * h) * q * (fall - bend) / (fall * fall + 2.0 * q * bend)
+    return zero + 0.0 * bend
 
 
 def _geometric(p, delta):

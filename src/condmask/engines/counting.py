@@ -1,0 +1,121 @@
+"""Masked values counted by grid point: all that their distribution, moments and quantiles depend on.
+
+A window of the grid is counted in one pass over the records, without sorting; what lies outside it is
+counted in windows of its own, and what is left after a few of these is sorted.
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from condmask._blocks import Workers, blocks, ordered_map
+from condmask._grid import ULPS, Grid
+from condmask.kernels.counting import count_window
+
+SAMPLE = 1 << 10  # records that suggest a window
+SMALLEST, POINTS_PER_RECORD = 1 << 16, 4  # points of a window: at least, and for each record
+WINDOWS = 8
+FEW = 1 << 12  # records that are sorted sooner than counted
+SHARED, BLOCK = 1 << 17, 1 << 18  # points of which each block of records keeps counts of its own
+SLACK = ULPS * 2.0**-52
+
+
+class Counts(NamedTuple):
+    """Distinct values in whole steps of a grid, ascending, and how many records have each."""
+
+    values: np.ndarray
+    counts: np.ndarray
+
+    @property
+    def n(self) -> int:
+        return int(self.counts.sum())
+
+    @property
+    def below(self) -> np.ndarray:
+        """The number of records before each value, and in all."""
+        return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(self.counts)))
+
+    def records(self) -> np.ndarray:
+        """One value for each record, ascending."""
+        return np.repeat(self.values, self.counts)
+
+
+EMPTY = Counts(np.empty(0), np.empty(0, dtype=np.int64))
+
+
+def count(z: np.ndarray, grid: Grid, workers: Workers = 1) -> tuple[Counts, np.ndarray]:
+    """The counts of records on the grid, and the values that are not on it (NaN among them)."""
+    per_step = grid.denominator / grid.numerator
+    rest, parts, off = z, [], np.empty(0)
+    while rest.size > FEW and len(parts) < WINDOWS:
+        first, points = _window(rest, grid)
+        if points == 0:
+            break
+        counted, rest = _counted(rest, per_step, first, points, workers)
+        there = np.flatnonzero(counted)
+        parts.append(Counts(there + first, counted[there]))
+    if rest.size:
+        with np.errstate(over="ignore", invalid="ignore"):
+            units = grid.units(rest)
+            on = np.abs(rest * per_step - units) <= SLACK * np.abs(units)
+        off = rest[~on]
+        parts.append(Counts(*np.unique(units[on], return_counts=True)))
+    return (parts[0] if len(parts) == 1 else merged(parts)), off
+
+
+def merged(parts: list[Counts]) -> Counts:
+    """All counts together."""
+    values = np.concatenate([part.values for part in parts])
+    counts = np.concatenate([part.counts for part in parts])
+    order = np.argsort(values, kind="stable")
+    values, counts = values[order], counts[order]
+    first = np.flatnonzero(np.diff(values, prepend=np.nan) != 0.0)
+    return Counts(values[first], np.add.reduceat(counts, first) if first.size else counts)
+
+
+def coarser(counts: Counts, times: int) -> Counts:
+    """The counts on a grid of steps so many times as wide: point k holds k times .. k times + times - 1."""
+    return merged([Counts(np.floor(counts.values / times), counts.counts)])
+
+
+def _window(z: np.ndarray, grid: Grid) -> tuple[float, int]:
+    """The window of the grid, not too long for the data, that holds most of a sample; none if that is little."""
+    most = max(SMALLEST, POINTS_PER_RECORD * z.size)
+    sample = z[:: max(1, z.size // SAMPLE)]
+    with np.errstate(over="ignore"):
+        sample = np.sort(grid.units(sample[np.isfinite(sample)]))
+    ends = np.searchsorted(sample, sample + 0.5 * most, side="right")
+    held = ends - np.arange(sample.size)
+    if 4 * held.max(initial=0) < sample.size:
+        return 0.0, 0
+    best = int(np.argmax(held))
+    low, high = float(sample[best]), float(sample[ends[best] - 1])
+    margin = np.floor(min(0.25 * most, 0.5 * (high - low) + 64.0))
+    return low - margin, int(high - low + 2.0 * margin) + 1
+
+
+def _counted(
+    z: np.ndarray, per_step: float, first: float, points: int, workers: Workers
+) -> tuple[np.ndarray, np.ndarray]:
+    """The counts of a window, and the records outside it."""
+    split = (
+        blocks(z.size, BLOCK)
+        if points <= SHARED and isinstance(workers, int) and workers > 1
+        else [(0, z.size)]
+    )
+    total, left = np.zeros(points, dtype=np.int64), []
+    for counts, outside in ordered_map(
+        partial(_block, z, per_step, first, points), split, workers if len(split) > 1 else 1
+    ):
+        total += counts
+        left.append(outside)
+    return total, left[0] if len(left) == 1 else np.concatenate(left)
+
+
+def _block(
+    z: np.ndarray, per_step: float, first: float, points: int, rows: tuple[int, int]
+) -> tuple[np.ndarray, np.ndarray]:
+    counts, outside = np.zeros(points + 1, dtype=np.int64), np.empty(rows[1] - rows[0] + 1)
+    left = count_window(z, per_step, SLACK, first, *rows, counts, outside)
+    return counts[:-1], outside[:left].copy()

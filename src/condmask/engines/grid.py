@@ -1,0 +1,324 @@
+r"""The "grid" engine: the estimator as one Fourier transform of counts, for data that lie on a grid.
+
+With c_k the number of records at grid point k and phi_d the characteristic function of the rounded noise,
+the mass that T gives to the points, which may be negative, is one division in Fourier space::
+
+    mass = IFFT( FFT(c) / (p + (1-p) phi_d) ) / n
+
+T_1 is its running sum, exact but for rounding, for every p, sigma, step and noise. Of it the part c / (p n)
+is summed as it is, in whole numbers, and only the rest is transformed. T_b has the normal factor besides, so
+few frequencies are left of it, and it is a polynomial on cells some tenth of the bandwidth wide.
+
+The line is cut where no record lies within reach; between the pieces T is constant. Lengths are in steps.
+"""
+
+from functools import cached_property
+from math import factorial, pi
+
+import numpy as np
+from scipy.fft import next_fast_len
+
+from condmask._blocks import blocks
+from condmask.engines.counting import Counts
+from condmask.kernels import bisection
+from condmask.law import FINE_GRID
+from condmask.weights import weight
+from condmask.weights.table import smallest_tol
+from condmask.weights.weight import SATURATION, Masking
+
+LONGEST, RECORDS_PER_POINT = 1 << 18, 4  # points of all pieces together, beyond which a lattice is faster
+ORDER = 8  # coefficients of the polynomials of T_b
+FEW = 16  # quantiles, for which counting is sooner done than sorting
+POINTS = 1 << 16
+
+
+class Steps:
+    """T_1: constant from each grid point to the next, given at all points of some pieces of the line.
+
+    Parameters
+    ----------
+    starts : ndarray of shape (pieces,)
+        The first point of each piece.
+    values : list of ndarray
+        T at the points of each piece; it keeps the last value until the next piece, and is 0 before all.
+    """
+
+    def __init__(self, starts: np.ndarray, values: list[np.ndarray]) -> None:
+        self.starts = starts
+        self.offsets = np.cumsum([0, *(part.size for part in values)])
+        self.values = values[0] if len(values) == 1 else np.concatenate(values)
+
+    def at(self, k: np.ndarray) -> np.ndarray:
+        """T at grid points."""
+        return self._look_up(self.values, k)
+
+    def rearranged_at(self, k: np.ndarray, tol: float = 0.0) -> np.ndarray:
+        """The monotone rearrangement of T at grid points, within [0, 1], whatever `tol`."""
+        values, ends = self._ascending
+        place = np.searchsorted(ends, k - self.starts[0], side="right")
+        found = np.clip(values[np.minimum(place, values.size - 1)], 0.0, 1.0)
+        return np.where(place < values.size, np.where(k < self.starts[0], 0.0, found), 1.0)
+
+    def first(self, q: np.ndarray) -> np.ndarray:
+        """The first grid points where T reaches q."""
+        index = np.searchsorted(self._running, q)
+        return self._point(np.minimum(index, self.values.size - 1))
+
+    def rearranged(self, q: np.ndarray) -> np.ndarray:
+        """The same of the monotone rearrangement."""
+        if q.size > FEW:
+            values, ends = self._ascending
+            return self.starts[0] + np.append(0.0, ends)[np.searchsorted(values, q)]
+        found = np.array([np.count_nonzero(self.values < target) for target in q], dtype=np.float64)
+        for last, gap in zip(self.offsets[1:-1] - 1, self._gaps, strict=True):
+            found += gap * (self.values[last] < q)
+        return self.starts[0] + found
+
+    @property
+    def _gaps(self) -> np.ndarray:
+        """The points between the pieces, on which T keeps its last value."""
+        return np.diff(self.starts) - np.diff(self.offsets)[:-1]
+
+    @cached_property
+    def _running(self) -> np.ndarray:
+        return np.maximum.accumulate(self.values)
+
+    @cached_property
+    def _ascending(self) -> tuple[np.ndarray, np.ndarray]:
+        """T in ascending order, and how many points have a value up to each."""
+        if not self._gaps.size:
+            return np.sort(self.values), np.arange(1.0, self.values.size + 1.0)
+        values = np.append(self.values, self.values[self.offsets[1:-1] - 1])
+        order = np.argsort(values, kind="stable")
+        lengths = np.append(np.ones(self.values.size), self._gaps)
+        return values[order], np.cumsum(lengths[order])
+
+    def _look_up(self, values: np.ndarray, k: np.ndarray) -> np.ndarray:
+        piece = np.maximum(np.searchsorted(self.starts, k, side="right") - 1, 0)
+        with np.errstate(invalid="ignore"):  # infinite points
+            place = np.clip(k - self.starts[piece], 0.0, np.diff(self.offsets)[piece] - 1.0)
+        return np.where(k < self.starts[0], 0.0, values[self.offsets[piece] + place.astype(np.int64)])
+
+    def _point(self, index: np.ndarray) -> np.ndarray:
+        piece = np.searchsorted(self.offsets, index, side="right") - 1
+        return self.starts[piece] + (index - self.offsets[piece])
+
+
+class Polynomials:
+    """T_b, or its density: a polynomial on each of many equal cells, on some pieces of the line.
+
+    Parameters
+    ----------
+    lefts, widths : ndarray of shape (pieces,)
+        Where the cells of each piece begin, and their width.
+    coefficients : list of ndarray of shape (cells, ORDER)
+        In powers of the position in a cell, from -1/2 to 1/2.
+    before : ndarray of shape (pieces + 1,)
+        The value before each piece, and after all.
+    """
+
+    def __init__(
+        self, lefts: np.ndarray, widths: np.ndarray, coefficients: list[np.ndarray], before: np.ndarray
+    ) -> None:
+        self.lefts, self.widths, self.coefficients, self.before = lefts, widths, coefficients, before
+        self.sizes = np.array([len(part) for part in coefficients])
+        self.offsets = np.cumsum([0, *self.sizes])
+        self.together = coefficients[0] if len(coefficients) == 1 else np.concatenate(coefficients)
+
+    def at(self, x: np.ndarray) -> np.ndarray:
+        """The value at any points."""
+        found = np.empty(x.size)
+        for start, stop in blocks(x.size, POINTS):
+            found[start:stop] = self._at(x[start:stop])
+        return found
+
+    def first(self, q: np.ndarray) -> np.ndarray:
+        """The first points where the value reaches q."""
+        found = np.full(q.size, np.inf)
+        for left, width, part in zip(self.lefts, self.widths, self.coefficients, strict=True):
+            rest = np.flatnonzero(np.isinf(found))
+            if rest.size:
+                own = np.empty(rest.size)
+                bisection.first_crossings(part, left, width, q[rest], own)
+                found[rest] = own
+        return np.where(np.isinf(found), self.lefts[-1] + self.widths[-1] * self.sizes[-1], found)
+
+    def rearranged(self, q: np.ndarray) -> np.ndarray:
+        """The same of the monotone rearrangement."""
+        total, ends = np.zeros(q.size), self.lefts + self.widths * self.sizes
+        for k, (width, part) in enumerate(zip(self.widths, self.coefficients, strict=True)):
+            own = np.empty(q.size)
+            bisection.lengths_below(part, width, q, own)
+            total += own
+            if k + 1 < self.lefts.size:
+                total += (self.lefts[k + 1] - ends[k]) * (self.before[k + 1] < q)
+        return self.lefts[0] + total
+
+    def rearranged_at(self, x: np.ndarray, tol: float) -> np.ndarray:
+        """The monotone rearrangement at any points, within [0, 1], to `tol`, by bisection of its inverse."""
+        low, high = np.zeros(x.size), np.ones(x.size)
+        while x.size and float((high - low).max()) > tol:
+            middle = 0.5 * (low + high)
+            reached = self.rearranged(middle) <= x
+            low, high = np.where(reached, middle, low), np.where(reached, high, middle)
+        return np.where(x < self.lefts[0], 0.0, 0.5 * (low + high))
+
+    def _at(self, x: np.ndarray) -> np.ndarray:
+        piece = np.maximum(np.searchsorted(self.lefts, x, side="right") - 1, 0)
+        with np.errstate(invalid="ignore"):  # infinite points
+            position = (x - self.lefts[piece]) / self.widths[piece]
+        inside = (position >= 0.0) & (position < self.sizes[piece])
+        cell = np.where(inside, position, 0.0).astype(np.int64)
+        t = np.where(inside, position, 0.0) - cell - 0.5
+        rows = self.together[self.offsets[piece] + cell]
+        value = rows[:, -1].copy()
+        for order in range(rows.shape[1] - 2, -1, -1):
+            value *= t
+            value += rows[:, order]
+        return np.where(inside, value, self.before[piece + (position > 0.0)])
+
+
+def length(counts: Counts, masking: Masking) -> float:
+    """How many points the transforms of all pieces have together."""
+    values, reach = counts.values, _reach(masking)
+    gaps = np.diff(values)
+    return float(values[-1] - values[0] - gaps[gaps > 2.0 * reach].sum() + 2.0 * reach * (
+        1 + np.count_nonzero(gaps > 2.0 * reach)
+    ))  # fmt: skip
+
+
+def serves(counts: Counts, masking: Masking) -> bool:
+    """Whether the pieces are short enough to be transformed."""
+    return length(counts, masking) <= max(LONGEST, counts.n / RECORDS_PER_POINT)
+
+
+def steps(counts: Counts, masking: Masking) -> Steps:
+    """T_1 at the points of the grid; masking.delta is the step in units of sigma."""
+    n, p, reach = counts.n, masking.p, _reach(masking)
+    starts, values, before = [], [], 0
+    for part in _pieces(counts, 2.0 * reach):
+        first, last = part.values[0], part.values[-1]
+        size = int(last - first) + 1
+        dense = _dense(part, next_fast_len(size + 2 * reach, real=True))
+        smooth = _running_smooth(np.fft.rfft(dense), masking, dense.size)
+        around = np.concatenate((smooth[-reach:], smooth[: size + reach])) - smooth[-reach - 1]
+        around += part.n * (1.0 - 1.0 / p) / dense.size * np.arange(1.0, around.size + 1.0)
+        around[reach : reach + size] += np.cumsum(dense[:size]) / p
+        around[reach + size :] += part.n / p
+        around += before
+        around /= n
+        starts.append(first - reach)
+        values.append(around)
+        before += part.n
+    return Steps(np.array(starts), values)
+
+
+def polynomials(counts: Counts, masking: Masking, tol: float, *, density: bool = False) -> Polynomials:
+    """T_b, or its derivative by the step, to `tol`."""
+    n, reach = counts.n, _reach(masking)
+    lefts, widths, coefficients, before = [], [], [], [0]
+    for part in _pieces(counts, 2.0 * reach):
+        size = next_fast_len(int(part.values[-1] - part.values[0]) + 1 + 2 * reach, real=True)
+        spectrum = np.fft.rfft(_dense(part, size))
+        local, width = _local(spectrum, masking, size, reach, tol * n, density)
+        if not density:
+            local[:, 0] += before[-1]
+        local /= n
+        coefficients.append(local)
+        lefts.append(part.values[0] - reach)
+        widths.append(width)
+        before.append(before[-1] + part.n)
+    outside = np.zeros(len(before)) if density else np.array(before) / n
+    return Polynomials(np.array(lefts), np.array(widths), coefficients, outside)
+
+
+def bounds(line: Steps, counts: Counts, masking: Masking) -> tuple[Steps, Steps]:
+    """T_1 at its least and its largest where each grid point stands for a cell of finer ones.
+
+    Within a cell, the counts lie between those up to its ends and the smooth part between its values there,
+    but for what a record gains by moving within its own cell.
+    """
+    slack = weight.derivative_bound(masking._replace(delta=0.0), 1) * masking.delta
+    k = np.concatenate([
+        start + np.arange(size) for start, size in zip(line.starts, np.diff(line.offsets), strict=True)
+    ])  # fmt: skip
+    up_to = counts.below[np.searchsorted(counts.values, k, side="right")] / (masking.p * counts.n)
+    before = counts.below[np.searchsorted(counts.values, k)] / (masking.p * counts.n)
+    smooth = line.values - up_to
+    left = np.concatenate((smooth[:1], smooth[:-1]))
+    return tuple(
+        Steps(line.starts, np.split(values, line.offsets[1:-1]))
+        for values in (before + np.minimum(left, smooth) - slack, up_to + np.maximum(left, smooth) + slack)
+    )
+
+
+def _reach(masking: Masking) -> int:
+    """Steps beyond which a record counts as 0 or 1, to a tenth of the rounding error of its weight."""
+    return int(np.ceil(weight.reach(masking, 0.1 * smallest_tol(masking.p)) / masking.delta)) + 1
+
+
+def _pieces(counts: Counts, gap: float) -> list[Counts]:
+    """The counts, cut where neighbouring values lie farther apart than `gap`."""
+    cuts = np.flatnonzero(np.diff(counts.values) > gap) + 1
+    edges = [0, *cuts.tolist(), counts.values.size]
+    return [
+        Counts(counts.values[a:b], counts.counts[a:b]) for a, b in zip(edges[:-1], edges[1:], strict=True)
+    ]
+
+
+def _dense(counts: Counts, size: int) -> np.ndarray:
+    """One count for each grid point from the first value on."""
+    dense = np.zeros(size)
+    dense[(counts.values - counts.values[0]).astype(np.int64)] = counts.counts
+    return dense
+
+
+def _running_smooth(spectrum: np.ndarray, masking: Masking, size: int) -> np.ndarray:
+    """The running sum of what the mass has besides c / p, but for its mean."""
+    p = masking.p
+    most = spectrum.size
+    if masking.noise == "normal" and masking.delta <= FINE_GRID:  # nothing is left at higher frequencies
+        most = min(most, int(weight.cutoff(masking) * masking.delta * size / (2.0 * pi)) + 2)
+    theta = 2.0 * pi / size * np.arange(1, most)
+    phi = weight.symbol(masking, theta / masking.delta)
+    share = -(1.0 - p) / p * phi / (p + (1.0 - p) * phi)
+    waves = np.zeros(spectrum.size, dtype=np.complex128)
+    # a running sum divides by 1 - exp(-i theta), here without cancellation
+    waves[1:most] = spectrum[1:most] * (share * np.exp(0.5j * theta) / (2j * np.sin(0.5 * theta)))
+    return np.fft.irfft(waves, size)
+
+
+def _local(
+    spectrum: np.ndarray, masking: Masking, size: int, reach: int, tol: float, density: bool
+) -> tuple[np.ndarray, float]:
+    """Polynomials on cells that begin `reach` steps before the first value, and their width."""
+    p, b = masking.p, masking.beta / masking.delta
+    modes = int((SATURATION + 0.25 * max(0.0, -np.log(p))) / b * size / (2.0 * pi)) + 2
+    theta = 2.0 * pi / size * np.arange(1, modes)
+    # beyond half the sampling frequency the transform of counts repeats itself, mirrored
+    turn = np.arange(1, modes) % size
+    mirrored = turn > size // 2
+    folded = np.where(mirrored, size - turn, turn)
+    counted = np.where(mirrored, np.conj(spectrum[folded]), spectrum[folded])
+    phi = weight.symbol(masking, theta / masking.delta)
+    mass = counted * (np.exp(-0.5 * (b * theta) ** 2) / (p + (1.0 - p) * phi))
+    height = 2.0 / size * np.abs(mass) * (1.0 if density else 1.0 / theta)
+    cells = next_fast_len(2 * modes + 1, real=True)
+    # what the polynomials leave out is at most the next term of each wave's expansion
+    while np.sum(height * (0.5 * size / cells * theta) ** ORDER) / factorial(ORDER) > 0.5 * tol:
+        cells = next_fast_len(int(1.2 * cells) + 1, real=True)
+    width = size / cells
+    phase = np.exp(1j * theta * (0.5 * width - reach))
+    local, total = np.empty((cells, ORDER)), float(spectrum[0].real)
+    waves = np.zeros(cells // 2 + 1, dtype=np.complex128)
+    for order in range(ORDER):
+        turned = mass * phase * (1j * theta) ** (order if density else order - 1)
+        waves[1:modes] = turned * (width**order / factorial(order))
+        local[:, order] = np.fft.irfft(waves, cells) * (cells / size)
+    if density:
+        local[:, 0] += total / size
+        return local, width
+    local[:, 0] += total / size * width * (np.arange(cells) + 0.5)
+    local[:, 1] += total / size * width
+    local[:, 0] -= local[0] @ (-0.5) ** np.arange(ORDER)
+    return local, width

@@ -1,0 +1,201 @@
+"""What every scheme promises, and the register by which studies, files and risks know schemes.
+
+A new scheme is one file: a frozen dataclass that inherits `Scheme`, names itself by `method`, and masks. Where
+it describes its noise by a `Law`, its risks follow in closed form; where it has estimators of the original, it
+names them in `estimators` and gives an `Estimate`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from importlib import import_module
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from condmask import _checks, frames
+from condmask._blocks import Workers, blocks
+from condmask._randomness import Key, check_rng, working_key
+from condmask.law import Law
+from condmask.risk import interval_risk, mean_squared_error, mean_squared_error_of_mean
+from condmask.schemes.pools import Pools
+
+_REGISTER: dict[str, type["Scheme"]] = {}
+# The package's own schemes register themselves when they are imported, which is when a name is looked up.
+_HOMES = tuple(f"condmask.schemes.{home}" for home in ("conditional", "additive", "swapping", "shuffling"))
+
+
+class Scheme:
+    """A masking scheme: what is published with the data, and no secret.
+
+    Attributes
+    ----------
+    method : str
+        Its name in files and studies.
+    estimators : dict of str to bandwidth
+        Names of its estimators of the original distribution, and their bandwidths. Without any, studies
+        take the masked sample as it is.
+    shared_donors : bool
+        Whether several records may show one record's value.
+    """
+
+    method: ClassVar[str]
+    strata: str | None = None
+    group: str | None = None
+    patterns: tuple[str, ...] = ()
+    estimators: ClassVar[dict[str, Any]] = {}
+    shared_donors: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        _REGISTER[cls.method] = cls
+
+    @property
+    def law(self) -> Law | None:
+        """The law of p and the noise; None where a scheme has none."""
+        return None
+
+    def mask(self, x: Any, *, rng: Any = None) -> Any:
+        """Mask a column without missing values. Same container out as in."""
+        column = frames.column(x, "x")
+        _checks.complete(column.array, "x")
+        key = working_key(check_rng(rng), [column.array])
+        return column.back(self.mask_rows(column.array[None], key.stream(0, 1), ())[0])
+
+    def mask_rows(
+        self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
+    ) -> np.ndarray:
+        """Every row of x masked on its own; `others` are columns published unmasked, in rows as well."""
+        raise NotImplementedError
+
+    @classmethod
+    def masked_blocks(
+        cls,
+        schemes: dict[str, Self],
+        columns: dict[str, np.ndarray],
+        key: Key,
+        pools: Pools | None,
+        workers: Workers,
+    ) -> Iterator[list[np.ndarray]]:
+        """The masked values of a file's columns, block by block: here each column on its own."""
+        masked = []
+        for k, (name, scheme) in enumerate(schemes.items()):
+            _checks.complete(columns[name], name)
+            masked.append(scheme.mask_rows(columns[name][None], key.stream(0, 1, k), ())[0])
+        for start, stop in blocks(masked[0].size):
+            yield [z[start:stop] for z in masked]
+
+    def estimate(self, z: Any) -> Any:
+        """Estimates about the original; refused where a scheme has no estimator of it."""
+        raise TypeError(f"{self!r} has no estimator of the original; its masked values are read as they are")
+
+    def risk(self, x: Any, d: Any) -> Any:
+        """The chance that a masked value lies within d of its record's true one, averaged over a file.
+
+        Parameters
+        ----------
+        x : array_like of shape (n,)
+            Original values, of one stratum where donors are drawn within strata.
+        d : float or array_like
+            Distances, in the units of the data.
+
+        Returns
+        -------
+        float or ndarray of the shape of `d`
+            p times the share of pairs of records within d plus 1 - p times P(abs(Y) < d), exactly; p = 0 for
+            additive noise. Records without a value are left out.
+        """
+        distances = _checks.distances(d, "d")
+        found = interval_risk(known(x), distances.ravel(), self._noise())
+        return found.reshape(distances.shape) if distances.shape else float(found[0])
+
+    def mse(self, x: Any) -> float:
+        """Mean squared error of masked values as guesses of the true ones: 2 p S^2 + (1 - p) Var Y.
+
+        Parameters
+        ----------
+        x : array_like of shape (n,)
+            Original values.
+
+        Returns
+        -------
+        float
+            In squared units of the data.
+        """
+        return mean_squared_error(known(x), self._noise())
+
+    def mse_of_mean(self, x: Any) -> float:
+        """Mean squared error of the mean of the masked values as a guess of every true one.
+
+        Parameters
+        ----------
+        x : array_like of shape (n,)
+            Original values.
+
+        Returns
+        -------
+        float
+            In squared units of the data; over samples with the variance of `x`.
+        """
+        return mean_squared_error_of_mean(known(x), self._noise(), shared_donors=self.shared_donors)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scheme in terms of JSON; `from_dict` reads it back.
+
+        Returns
+        -------
+        dict
+            Its method under "scheme", and its parameters.
+        """
+        return {"scheme": self.method, **asdict(self)}  # type: ignore[call-overload]
+
+    @classmethod
+    def from_dict(cls, entries: dict[str, Any]) -> "Scheme":
+        """The scheme that `to_dict` described.
+
+        Parameters
+        ----------
+        entries : dict
+            As from `to_dict`.
+
+        Returns
+        -------
+        scheme
+
+        Raises
+        ------
+        ValueError
+            If the method is unknown, or entries are unknown or missing.
+        """
+        options = dict(entries)
+        found = scheme_class(options.pop("scheme", None), "scheme")
+        if not issubclass(found, cls):
+            raise ValueError(f"scheme must be {cls.method!r}, got {found.method!r}")
+        return found.read(options)
+
+    @classmethod
+    def read(cls, options: dict[str, Any]) -> Self:
+        """One from its parameters, as JSON and TOML have them."""
+        try:
+            return cls(**options)
+        except TypeError as error:
+            raise ValueError(f"scheme {cls.method!r} does not take these entries: {error}") from None
+
+    def _noise(self) -> Law:
+        if self.law is None:
+            raise TypeError(f"{self!r} has no closed form of its risk; simulate it")
+        return self.law
+
+
+def scheme_class(method: Any, name: str) -> type[Scheme]:
+    """The class that registered a method."""
+    for home in _HOMES:
+        import_module(home)
+    if method not in _REGISTER:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, _REGISTER))}, got {method!r}")
+    return _REGISTER[method]
+
+
+def known(x: Any) -> np.ndarray:
+    """The values of a column that are not missing."""
+    array = frames.column(x, "x").array
+    there = _checks.present(array, "x", "omit")
+    return array if there is None else array[there]
