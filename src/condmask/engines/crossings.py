@@ -95,5 +95,8 @@ def _crossings(
     part: tuple[int, int],
 ) -> np.ndarray:
     found = np.empty(part[1] - part[0])
-    quantile.crossings(curve, targets[slice(*part)], slack, left, right, reach, resolution, rearranged, found)
+    stack, counts = np.empty((quantile.DEPTH, 3)), np.empty((quantile.DEPTH, 3), dtype=np.int64)
+    quantile.crossings(
+        curve, targets[slice(*part)], slack, left, right, reach, resolution, rearranged, stack, counts, found
+    )
     return found

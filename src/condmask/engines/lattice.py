@@ -9,7 +9,7 @@ Bits do not depend on the number of workers: power sums are formed in fixed bloc
 in order.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import NamedTuple
 
@@ -18,8 +18,8 @@ import numpy as np
 from condmask._blocks import Workers, blocks, ordered_map
 from condmask.kernels import curve as kernels
 from condmask.kernels import exponentials, interpolant, lattice
-from condmask.kernels.curve import Curve
-from condmask.kernels.lattice import ORDER, Layer
+from condmask.kernels.curve import LAYER, STRETCH, Curve
+from condmask.kernels.lattice import ORDER
 from condmask.weights import expansion, weight
 from condmask.weights import table as weights
 from condmask.weights.expansion import Shape
@@ -36,16 +36,22 @@ PARALLEL = 1 << 19  # records from which threads pay
 # Records are summed in fixed blocks; unsorted ones as long as all cells fit into the cache.
 SCATTERED_CELLS, SUMMED_BLOCK = 1 << 13, 1 << 18
 
-_NONE = np.empty(0)
-_NO_STRETCH = np.empty(0, dtype=np.int64)
+_ALL_RECORDS = np.empty(0, dtype=np.int64)
 _NO_TABLE = interpolant.Table(np.zeros((1, interpolant.DEGREE + 1)), 0.0, 1.0, 1.0, 0.0, 1.0)
-_NO_LAYER = Layer(
-    _NO_STRETCH, _NO_STRETCH, _NONE, _NONE, np.zeros(1, dtype=np.int64), np.empty((0, ORDER)),
-    1.0, 0.0, 0.0, 0.0, 1.0, _NO_TABLE,
-)  # fmt: skip
 _EMPTY = Curve(
-    _NONE, _NO_STRETCH, 0, 0.0, 0.0, _NO_LAYER, _NO_LAYER, 1.0, 0.0, np.inf, 1.0, 0.0, _NONE, _NONE, 0.0
-)
+    np.empty(0), _ALL_RECORDS, np.empty((2, 0)), np.zeros(2, LAYER), np.empty(0, STRETCH),
+    np.empty((0, ORDER)), _NO_TABLE.coefficients,
+    n=0, jump=0.0, scale=1.0, rise=0.0, bend=np.inf, decay=1.0, amplitude=0.0, half=0.0,
+)  # fmt: skip
+
+
+class Layer(NamedTuple):
+    """One kernel summed over all records: a row of `Curve.layers`, and what it refers to."""
+
+    constants: dict[str, float]
+    stretches: list[tuple[float, ...]]
+    coefficients: list[np.ndarray]
+    table: interpolant.Table
 
 
 class Kernel(NamedTuple):
@@ -67,35 +73,38 @@ def curve(
     *,
     density: bool = False,
     workers: Workers = 1,
+    below: np.ndarray | None = None,
 ) -> Curve:
-    """n T, or n sigma times its derivative, from sorted z. Data on a grid (T_1): z and sigma in its steps."""
-    half = 0.5 if masking.delta > 0.0 and masking.beta == 0.0 else 0.0
+    """n T, or n sigma times its derivative, from sorted z. Data on a grid (T_1): z and sigma in its steps.
+
+    With `below`, of size z.size + 1, z are distinct values, with so many records before each and in all.
+    """
+    if below is None and weight.is_discrete(masking):
+        z, first = np.unique(z, return_index=True)
+        below = np.append(first, first.size and z.size)
+    found = _empty(z, below)._replace(half=0.5 if masking.delta > 0.0 and masking.beta == 0.0 else 0.0)
     if weight.has_closed_form(masking) and masking.beta == 0.0:
         amplitude, decay = weight.laplace_tail(masking)
-        left, right = np.empty(z.size), np.empty(z.size)
-        exponentials.exponential_sums(z, decay * sigma, left, right)
-        return _EMPTY._replace(
-            values=z, n=z.size, jump=1.0 + 2.0 * amplitude, half=half,
-            decay=decay * sigma, amplitude=2.0 * amplitude, left=left, right=right,
-        )  # fmt: skip
-    if weight.is_discrete(masking):
-        values, first = np.unique(z, return_index=True)
-        return tied(values, np.append(first, z.size), sigma, masking, tol)
-    smooth, *steps = kernels_of(masking, tol, density)
-    # under Laplace noise the smooth part is a distribution function times a negative number
-    falls = density or masking.noise == "laplace"
-    rise, bend = (0.0, np.inf) if falls else expansion.steepness(smooth.shape, smooth.tol)
-    found = _EMPTY._replace(
-        values=z, n=z.size, smooth=_layer(z, sigma, smooth, workers), half=half,
-        scale=sigma, rise=rise, bend=bend,
-    )  # fmt: skip
-    if not steps:
-        return found._replace(jump=1.0 / masking.p)
-    return found._replace(step=steps[0].weight, steps=_layer(z, sigma, steps[0], workers))
+        sums = np.empty((2, z.size))
+        exponentials.exponential_sums(z, found.below, decay * sigma, sums)
+        jump = 1.0 + 2.0 * amplitude
+        return found._replace(jump=jump, decay=decay * sigma, amplitude=2.0 * amplitude, sums=sums)
+    kernels = kernels_of(masking, tol, density)
+    rise, bend = _steepness(kernels[0])
+    layers = [_layer(z, found.below, sigma, kernel, workers) for kernel in kernels]
+    found = _joined(found, layers)._replace(scale=sigma, rise=rise, bend=bend)
+    return found if masking.beta > 0.0 else found._replace(jump=1.0 / masking.p)
 
 
 def smooth_curve(
-    z: np.ndarray, sigma: float, masking: Masking, tol: float, *, density: bool = False, workers: Workers = 1
+    z: np.ndarray,
+    sigma: float,
+    masking: Masking,
+    tol: float,
+    *,
+    density: bool = False,
+    workers: Workers = 1,
+    below: np.ndarray | None = None,
 ) -> Curve | None:
     """The same of T_b from z in any order, since nothing is counted; it serves values, not crossings.
 
@@ -112,8 +121,9 @@ def smooth_curve(
     spread = (float(z.max()) - low) / width
     if not spread < SCATTERED_CELLS:
         return None
+    found = _empty(z, below)
     moments = np.zeros((int(spread) + 2, ORDER))
-    task = partial(_scattered, z, low, 1.0 / width, len(moments))
+    task = partial(_scattered, z, found.below, low, 1.0 / width, len(moments))
     for part in ordered_map(task, blocks(z.size, SUMMED_BLOCK), workers):
         moments += part
     layers = []
@@ -122,8 +132,9 @@ def smooth_curve(
         # the widest are made once for all bandwidths
         given = None if own == width else times * width / unit
         cells = expansion.cells(kernel.shape, kernel.tol, given)
-        layers.append(_of_moments(z, kernel, cells, expansion.coarser(moments, times), times * width, low))
-    return _EMPTY._replace(values=z, n=z.size, smooth=layers[0], step=kernels[1].weight, steps=layers[1])
+        stretch = 0, z.size, low, expansion.coarser(moments, times)
+        layers.append(_lattice(kernel, cells, times * width, unit, [stretch], _NO_TABLE))
+    return _joined(found, layers)
 
 
 def boosted(z: np.ndarray, width: float, boost: float, tol: float) -> Curve:
@@ -131,8 +142,8 @@ def boosted(z: np.ndarray, width: float, boost: float, tol: float) -> Curve:
     shape = Shape(None, boost=boost)
     table = partial(weights.normal_table, tol, False, boost)
     rise, bend = expansion.steepness(shape, tol)
-    layer = _layer(z, width, Kernel(shape, 1.0, 1.0, 1.0, tol, table), 1)
-    return _EMPTY._replace(values=z, n=z.size, smooth=layer, scale=width, rise=rise, bend=bend)
+    layer = _layer(z, _ALL_RECORDS, width, Kernel(shape, 1.0, 1.0, 1.0, tol, table), 1)
+    return _joined(_empty(z), [layer])._replace(scale=width, rise=rise, bend=bend)
 
 
 def values(curve: Curve, x: np.ndarray, workers: Workers = 1) -> np.ndarray:
@@ -143,14 +154,18 @@ def values(curve: Curve, x: np.ndarray, workers: Workers = 1) -> np.ndarray:
     parts = ordered_map(
         partial(_values, curve, x[order]), blocks(x.size, POINTS), workers if x.size > POINTS else 1
     )
-    found[order] = np.concatenate([*parts, _NONE])
+    found[order] = np.concatenate([*parts, np.empty(0)])
     return found
 
 
 def _values(curve: Curve, x: np.ndarray, points: tuple[int, int]) -> np.ndarray:
-    total = np.zeros(points[1] - points[0])
-    kernels.add_values(curve, x[slice(*points)], total)
-    return total / curve.n
+    rows = np.empty((points[1] - points[0], 3))
+    rows[:, 0] = x[slice(*points)]
+    up_to = np.zeros(len(rows), dtype=np.int64)
+    if curve.jump != 0.0:
+        kernels.count_at(curve.values, x[slice(*points)], up_to)
+    kernels.evaluate(curve, rows, np.stack((up_to, up_to), axis=1), 0.0, 0, len(rows))
+    return np.asarray((rows[:, 1] + rows[:, 2]) / curve.n)
 
 
 def kernels_of(masking: Masking, tol: float, density: bool) -> list[Kernel]:
@@ -167,72 +182,109 @@ def kernels_of(masking: Masking, tol: float, density: bool) -> list[Kernel]:
 
 
 def tied(values: np.ndarray, below: np.ndarray, sigma: float, masking: Masking, tol: float) -> Curve:
-    """T_1 on a coarse grid, as a sum over the distinct values within reach, `below` records before each."""
-    table = weights.smooth_table(masking, tol)
-    layer = _NO_LAYER._replace(
-        limit=1.0 - 1.0 / masking.p, reach=weight.reach(masking, 0.5 * tol) * sigma + 1.0,
-        unit=sigma, table=table,
-    )  # fmt: skip
-    halves = table.coefficients[:, 0]
-    # what the smooth part gains in one step: from -1/2 to 1/2 twice the first half-weight
-    rise = max(0.0, 2.0 * halves[0], float(np.max(np.diff(halves), initial=0.0)))
-    return _EMPTY._replace(
-        values=values, below=below, n=int(below[-1]), jump=1.0 / masking.p,
-        smooth=layer, rise=rise, half=0.5,
-    )  # fmt: skip
+    """T_1 on a coarse grid from counts."""
+    return curve(values, sigma, masking, tol, below=below)
 
 
-def _layer(z: np.ndarray, sigma: float, kernel: Kernel, workers: Workers) -> Layer:
-    """The lattice of one kernel where the sorted records lie densely, its table for the others."""
-    unit = kernel.unit * sigma
-    if expansion.cells_within_reach(kernel.shape, kernel.tol) > FINEST:
-        reach = weight.reach(kernel.shape.masking, 0.25 * kernel.tol) * unit
-        return _NO_LAYER._replace(limit=kernel.limit, reach=reach, unit=unit, table=kernel.table())
+def _empty(z: np.ndarray, below: np.ndarray | None = None) -> Curve:
+    if below is None:
+        return _EMPTY._replace(values=z, n=z.size)
+    return _EMPTY._replace(values=z, below=below, n=int(below[-1]))
+
+
+def _steepness(smooth: Kernel) -> tuple[float, float]:
+    """How fast the smooth part may rise, and bend, in its units; no faster than 0 where it only falls."""
+    shape = smooth.shape
+    if shape.masking is not None and weight.is_discrete(shape.masking):
+        halves = smooth.table().coefficients[:, 0]
+        # a step of the grid from -1/2 to 1/2 gains twice the first half-weight
+        gain = max(0.0, 2.0 * halves[0], float(np.max(np.diff(halves), initial=0.0)))
+        return gain / shape.masking.delta, np.inf
+    # under Laplace noise the smooth part is a distribution function times a negative number
+    if shape.density or (shape.masking is not None and shape.masking.noise == "laplace"):
+        return 0.0, np.inf
+    return expansion.steepness(shape, smooth.tol)
+
+
+def _layer(z: np.ndarray, below: np.ndarray, sigma: float, kernel: Kernel, workers: Workers) -> Layer:
+    """The lattice of one kernel where the sorted values lie densely, its table for the others."""
+    unit, masking = kernel.unit * sigma, kernel.shape.masking
+    coarse = masking is not None and weight.is_discrete(masking)  # few values lie within reach
+    if coarse or expansion.cells_within_reach(kernel.shape, kernel.tol) > FINEST:
+        reach = weight.reach(masking, 0.25 * kernel.tol) * unit
+        constants = {"weight": kernel.weight, "limit": kernel.limit, "reach": reach, "unit": unit}
+        return Layer(constants, [], [], kernel.table())
     cells = expansion.cells(kernel.shape, kernel.tol)
     width = cells.width * unit
     starts, stops = _stretches(z, width, cells.reach * width)
-    parts = [
-        _of_moments(z, kernel, cells, _moments(z, start, stop, 1.0 / width, workers), width, z[start])
+    stretches = (
+        (start, stop, z[start], _moments(z, below, start, stop, 1.0 / width, workers))
         for start, stop in zip(starts, stops, strict=True)
-    ]
+    )
     whole = int(np.sum(stops - starts)) == z.size
-    return Layer(
-        starts, stops,
-        np.array([part.origins[0] for part in parts]), np.array([part.highs[0] for part in parts]),
-        np.cumsum([0, *(len(part.coefficients) for part in parts)]),
-        np.concatenate([np.empty((0, ORDER)), *(part.coefficients for part in parts)]),
-        1.0 / width, float(cells.reach), kernel.limit, cells.reach * width, unit,
-        _NO_TABLE if whole else kernel.table(),
-    )  # fmt: skip
+    return _lattice(kernel, cells, width, unit, stretches, _NO_TABLE if whole else kernel.table())
 
 
-def _of_moments(
-    z: np.ndarray, kernel: Kernel, cells: expansion.Cells, moments: np.ndarray, width: float, origin: float
+def _lattice(
+    kernel: Kernel,
+    cells: expansion.Cells,
+    width: float,
+    unit: float,
+    stretches: Iterable[tuple[int, int, float, np.ndarray]],
+    table: interpolant.Table,
 ) -> Layer:
-    """The lattice of one stretch from the power sums of its cells, the first of which begins at origin."""
-    polynomials = expansion.local_polynomials(moments, cells, kernel.shape.density, kernel.limit)
-    reach = cells.reach * width
-    return _NO_LAYER._replace(
-        starts=np.array([0]), stops=np.array([z.size]), origins=np.array([origin]),
-        highs=np.array([origin + len(moments) * width + reach]),
-        offsets=np.array([0, len(polynomials)]), coefficients=polynomials, per_width=1.0 / width,
-        margin=float(cells.reach), limit=kernel.limit, reach=reach,
+    """A layer from stretches: the values start .. stop, where their cells begin, and the cells' power sums."""
+    rows, polynomials, offset, reach = [], [], 0, cells.reach * width
+    for start, stop, origin, moments in stretches:
+        found = expansion.local_polynomials(moments, cells, kernel.shape.density, kernel.limit)
+        high = origin + len(moments) * width + reach
+        rows.append((start, stop, offset, len(found), origin, origin - reach, high))
+        polynomials.append(found)
+        offset += len(found)
+    constants = {
+        "weight": kernel.weight, "per_width": 1.0 / width, "margin": cells.reach,
+        "limit": kernel.limit, "reach": reach, "unit": unit,
+    }  # fmt: skip
+    return Layer(constants, rows, polynomials, table)
+
+
+def _joined(curve: Curve, layers: list[Layer]) -> Curve:
+    """The curve with these layers: the smooth part, and the steps of T_b."""
+    constants = np.zeros(2, LAYER)
+    stretches = np.concatenate([_EMPTY.stretches, *(np.array(layer.stretches, STRETCH) for layer in layers)])
+    stretch = row = offset = 0
+    for own, layer in zip(constants[::-1], layers, strict=False):
+        rows, *rest = layer.table
+        own["stretch"], own["stretches"] = stretch, len(layer.stretches)
+        own["row"], own["last"] = row, row + len(rows) - 1
+        for name, value in (*layer.constants.items(), *zip(interpolant.Table._fields[1:], rest, strict=True)):
+            own[name] = value
+        stretches["offset"][stretch : stretch + len(layer.stretches)] += offset
+        stretch, row = stretch + len(layer.stretches), row + len(rows)
+        offset += sum(len(part) for part in layer.coefficients)
+    parts = [part for layer in layers for part in layer.coefficients]
+    return curve._replace(
+        layers=constants, stretches=stretches,
+        coefficients=np.concatenate([_EMPTY.coefficients, *parts]),
+        tables=np.concatenate([layer.table.coefficients for layer in layers]),
     )  # fmt: skip
 
 
 def _scattered(
-    z: np.ndarray, origin: float, per_width: float, cells: int, rows: tuple[int, int]
+    z: np.ndarray, below: np.ndarray, origin: float, per_width: float, cells: int, rows: tuple[int, int]
 ) -> np.ndarray:
     moments = np.zeros((cells, ORDER))
-    lattice.scattered_power_sums(z, *rows, origin, per_width, moments)
+    lattice.scattered_power_sums(z, below, *rows, origin, per_width, 0, moments)
     return moments
 
 
-def _moments(z: np.ndarray, start: int, stop: int, per_width: float, workers: Workers) -> np.ndarray:
-    """Power sums of the records start .. stop by cells counted from the first of them."""
+def _moments(
+    z: np.ndarray, below: np.ndarray, start: int, stop: int, per_width: float, workers: Workers
+) -> np.ndarray:
+    """Power sums of the values start .. stop by cells counted from the first of them."""
     origin = z[start]
     total = np.zeros((int((z[stop - 1] - origin) * per_width) + 3, ORDER))
-    task = partial(_block_moments, z, start, origin, per_width)
+    task = partial(_block_moments, z, below, start, origin, per_width)
     many = 1 if isinstance(workers, int) and stop - start < PARALLEL else workers
     for first, part in ordered_map(task, blocks(stop - start, SUMMED_BLOCK), many):
         total[first : first + len(part)] += part
@@ -240,13 +292,16 @@ def _moments(z: np.ndarray, start: int, stop: int, per_width: float, workers: Wo
 
 
 def _block_moments(
-    z: np.ndarray, start: int, origin: float, per_width: float, rows: tuple[int, int]
+    z: np.ndarray, below: np.ndarray, start: int, origin: float, per_width: float, rows: tuple[int, int]
 ) -> tuple[int, np.ndarray]:
     low, high = start + rows[0], start + rows[1]
     # a cell to spare on both sides, should rounding move a record on an edge
     first, last = (int((z[j] - origin) * per_width) for j in (low, high - 1))
     part = np.zeros((last - first + 3, ORDER))
-    lattice.power_sums(z, low, high, origin, per_width, first - 1, part)
+    if below.size > 0:
+        lattice.scattered_power_sums(z, below, low, high, origin, per_width, first - 1, part)
+    else:
+        lattice.power_sums(z, low, high, origin, per_width, first - 1, part)
     return first, part
 
 

@@ -16,91 +16,129 @@ import numpy as np
 
 from condmask._jit import kernel
 from condmask.kernels.exponentials import laplace_sum
-from condmask.kernels.interpolant import sum_weights
-from condmask.kernels.lattice import Layer, add_layer, count_below, count_up_to
+from condmask.kernels.interpolant import half_weight
+from condmask.kernels.lattice import count_below, count_up_to, polynomial, records
+
+# What a layer is, a kernel summed over all records: its weight in n T (none: no layer), the rows of
+# `stretches` and of `tables` that are its own, the length in which its table is written and what that has
+# besides coefficients (interpolant.py). `margin` cells lie left of a stretch's first record; a record
+# further left than `reach` counts `limit`, further right 0.
+LAYER = np.dtype(
+    [(name, np.int64) for name in ("stretch", "stretches", "row", "last")]
+    + [
+        (name, np.float64)
+        for name in (
+            "weight", "per_width", "margin", "limit", "reach", "unit",
+            "split", "fine", "coarse", "base", "mirror",
+        )
+    ],
+    align=True,
+)  # fmt: skip
+# Values start .. stop have cells, from row `offset` of `coefficients` on, which serve low <= x <= high.
+STRETCH = np.dtype(
+    [(name, np.int64) for name in ("start", "stop", "offset", "cells")]
+    + [(name, np.float64) for name in ("origin", "low", "high")],
+    align=True,
+)
 
 
 class Curve(NamedTuple):
     """All that the kernels below need to know of a sample.
 
-    `below` counts the records before each of the distinct `values` where kernels are summed over
-    distinct values, and is empty where `values` are all records. `left` and `right` are empty but for
-    exponential sums. `half` is 1/2 for data in whole steps of a grid, evaluated half a step to the right.
+    `below` counts the records before each of the distinct `values` and in all, and is empty where `values`
+    are all records. `sums` is empty but for exponential sums. `layers` are the steps of T_b and the
+    smooth part. `half` is 1/2 for data in whole steps of a grid, evaluated half a step to the right.
+
+    A call costs, and takes to compile, by the arrays it hands on; so the layers share theirs.
     """
 
     values: np.ndarray
     below: np.ndarray
+    sums: np.ndarray
+    layers: np.ndarray
+    stretches: np.ndarray
+    coefficients: np.ndarray
+    tables: np.ndarray
     n: int
     jump: float
-    step: float
-    steps: Layer
-    smooth: Layer
     scale: float
     rise: float
     bend: float
     decay: float
     amplitude: float
-    left: np.ndarray
-    right: np.ndarray
     half: float
 
 
 @kernel
-def records(below, index):
-    """The number of records among the first `index` values."""
-    return below[index] if below.size > 0 else index
-
-
-@kernel
-def add_rising(curve, x, index, out):
-    """out[i] += the part of n T(x[i]) that never decreases; index[i] values are at most x[i]."""
-    jump, below = curve.jump, curve.below
-    if jump != 0.0:
-        for i in range(x.size):
-            out[i] += jump * records(below, index[i])
-    if curve.step != 0.0:
-        add_layer(x, curve.values, curve.step, curve.steps, out)
-
-
-@kernel
-def add_smooth(curve, x, index, out):
-    """out[i] += the rest of n T(x[i])."""
-    values, below, left, right = curve.values, curve.below, curve.left, curve.right
-    if left.size > 0:
-        for i in range(x.size):
-            out[i] -= curve.amplitude * laplace_sum(values, x[i], index[i], curve.decay, left, right)
-    elif below.size > 0:
-        _add_tied(x, values, below, curve.smooth, out)
-    else:
-        add_layer(x, values, 1.0, curve.smooth, out)
-
-
-@kernel
-def _add_tied(x, values, below, layer, out):
-    """The smooth part as a sum over distinct values."""
-    limit, reach, unit, table = layer.limit, layer.reach, layer.unit, layer.table
+def count_at(values, x, up_to):
+    """up_to[i]: how many of the sorted values are at most x[i], of ascending x."""
+    count = 0
     for i in range(x.size):
-        first = count_below(values, x[i] - reach, 0, values.size)
-        out[i] += limit * below[first]
-        for j in range(first, values.size):
-            if values[j] > x[i] + reach:
-                break
-            out[i] += sum_weights(values, x[i], unit, table, j, j + 1) * (below[j + 1] - below[j])
+        step = 1
+        while count + step <= values.size and values[count + step - 1] <= x[i]:  # gallop
+            count += step
+            step *= 2
+        count = count_up_to(values, x[i], count, min(count + step, values.size))
+        up_to[i] = count
 
 
 @kernel
-def add_values(curve, x, out):
-    """out[i] += n T(x[i]) (or n sigma times the density) at ascending x."""
-    values = curve.values
-    index = np.zeros(x.size, dtype=np.int64)
-    if curve.jump != 0.0:
-        up_to = 0
-        for i in range(x.size):
-            step = 1
-            while up_to + step <= values.size and values[up_to + step - 1] <= x[i]:  # gallop
-                up_to += step
-                step *= 2
-            up_to = count_up_to(values, x[i], up_to, min(up_to + step, values.size))
-            index[i] = up_to
-    add_rising(curve, x, index, out)
-    add_smooth(curve, x, index, out)
+def evaluate(curve, points, counts, shift, start, stop):
+    """From rows start .. stop of points (x, -, -) to (x, rising part, smooth part) of n T at x + shift.
+
+    A row of counts says how many values count as passed for the rising part, and how many are at most x.
+    """
+    z, below, sums = curve.values, curve.below, curve.sums
+    for i in range(start, stop):
+        x, up_to = points[i, 0] + shift, counts[i, 1]
+        points[i, 1] = curve.jump * records(below, counts[i, 0])
+        points[i, 2] = 0.0
+        if sums.shape[1] > 0:
+            points[i, 2] -= curve.amplitude * laplace_sum(z, below, x, up_to, curve.decay, sums)
+    for part in range(2):
+        weight, limit, reach = curve.layers[part].weight, curve.layers[part].limit, curve.layers[part].reach
+        if weight != 0.0:
+            for i in range(start, stop):
+                total = _layer_sum(curve, part, points[i, 0] + shift, limit, reach)
+                points[i, 1 + part] += weight * total
+
+
+@kernel(inline="always")
+def _layer_sum(curve, part, x, limit, reach):
+    """The kernel of a layer summed over all records, at x."""
+    z, below, layer, stretches = curve.values, curve.below, curve.layers[part], curve.stretches
+    k = least = layer.stretch
+    last = high = k + layer.stretches
+    while k < high:  # the first stretch that does not end before x
+        middle = (k + high) // 2
+        if stretches[middle].high < x:
+            k = middle + 1
+        else:
+            high = middle
+    done = stretches[k - 1].stop if k > least else 0
+    total = limit * records(below, done)
+    while True:
+        end = stretches[k].start if k < last else z.size
+        if done < end:  # records without a lattice
+            first = count_below(z, x - reach, done, end)
+            total += limit * (records(below, first) - records(below, done))
+            done = first
+            while done < end and z[done] <= x + reach:
+                count = records(below, done + 1) - records(below, done)
+                half = half_weight(
+                    abs(x - z[done]) / layer.unit, curve.tables, layer.row, layer.last,
+                    layer.split, layer.fine, layer.coarse,
+                )  # fmt: skip
+                total += count * (layer.base + (half if x >= z[done] else layer.mirror * half))
+                done += 1
+            if done < end:
+                break
+        if k == last or x < stretches[k].low:
+            break
+        found = stretches[k]
+        total += polynomial(
+            x, found.origin, layer.per_width, layer.margin, found.offset, found.cells, curve.coefficients
+        )
+        done = found.stop
+        k += 1
+    return total

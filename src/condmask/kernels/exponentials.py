@@ -1,34 +1,38 @@
 """T_1 under Laplace noise, exactly: its kernel is a step and an exponential, which sum by recursion.
 
 K(u) = (1 + 2A) 1{u >= 0} - 2A F(u/a) with F the standard Laplace distribution function, so the sum over
-sorted records needs only, at every record, the exponentials of the distances to those before and after
-it: two passes, no approximation.
+sorted records needs only, at every value, the exponentials of the distances to the records before and
+after it: two passes, no approximation.
 """
 
 import numpy as np
 
 from condmask._jit import kernel
+from condmask.kernels.lattice import records
 
 
 @kernel
-def exponential_sums(z, decay, left, right):
-    """left[j] = sum over i <= j of exp(-(z_j - z_i) / decay), right[j] the same over i >= j; z sorted."""
-    if z.size == 0:
-        return
-    left[0] = 1.0
-    for j in range(1, z.size):
-        left[j] = left[j - 1] * np.exp((z[j - 1] - z[j]) / decay) + 1.0
-    right[z.size - 1] = 1.0
-    for j in range(z.size - 2, -1, -1):
-        right[j] = right[j + 1] * np.exp((z[j] - z[j + 1]) / decay) + 1.0
+def exponential_sums(z, below, decay, sums):
+    """sums[0, j] = sum over records at z_i, i <= j, of exp(-(z_j - z_i) / decay), sums[1, j] over i >= j.
+
+    z sorted, with `below` records before each, or one record each where that is empty.
+    """
+    for side in range(2):
+        total = 0.0
+        for i in range(z.size):
+            j = i if side == 0 else z.size - 1 - i
+            if i > 0:
+                total *= np.exp(-abs(z[j] - z[j - 1 + 2 * side]) / decay)
+            total += records(below, j + 1) - records(below, j)
+            sums[side, j] = total
 
 
-@kernel
-def laplace_sum(z, x, count, decay, left, right):
-    """sum_j F((x - z_j) / decay), where `count` of the sorted z are at most x."""
-    total = float(count)
-    if count > 0:
-        total -= 0.5 * np.exp((z[count - 1] - x) / decay) * left[count - 1]
-    if count < z.size:
-        total += 0.5 * np.exp((x - z[count]) / decay) * right[count]
+@kernel(inline="always")
+def laplace_sum(z, below, x, index, decay, sums):
+    """The sum of F((x - z_j) / decay) over all records; `index` of the values z are at most x."""
+    total = float(records(below, index))
+    if index > 0:
+        total -= 0.5 * np.exp((z[index - 1] - x) / decay) * sums[0, index - 1]
+    if index < z.size:
+        total += 0.5 * np.exp((x - z[index]) / decay) * sums[1, index]
     return total

@@ -15,37 +15,18 @@ A *stretch* is a range of sorted records that has a lattice. Records outside str
 to pay for one, are summed one by one from the table of the kernel.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from condmask._jit import SAFE_MATH, kernel
-from condmask.kernels.interpolant import Table, sum_weights
 
 ORDER = 10
 CHUNK = 1024  # records whose positions are computed together
 
 
-class Layer(NamedTuple):
-    """The sum of one kernel over all records, ready for evaluation.
-
-    Stretch k holds records starts[k] .. stops[k], and answers for origins[k] - reach <= x <= highs[k]; its
-    cells begin at row offsets[k] of `coefficients`, `margin` of them left of the origin. Further left than
-    `reach` a record counts `limit`, further right 0. `unit` is the length in which the table is written.
-    """
-
-    starts: np.ndarray
-    stops: np.ndarray
-    origins: np.ndarray
-    highs: np.ndarray
-    offsets: np.ndarray
-    coefficients: np.ndarray
-    per_width: float
-    margin: float
-    limit: float
-    reach: float
-    unit: float
-    table: Table
+@kernel(inline="always")
+def records(below, index):
+    """The number of records among the first `index` values, each of which is one where `below` is empty."""
+    return below[index] if below.size > 0 else index
 
 
 @kernel(fastmath=SAFE_MATH)
@@ -100,31 +81,34 @@ def power_sums(z, start, stop, origin, per_width, first, moments):
 
 
 @kernel(fastmath=SAFE_MATH)
-def scattered_power_sums(z, start, stop, origin, per_width, moments):
-    """The same of records in any order, cells counted from 0."""
-    t, cell = np.empty(CHUNK), np.empty(CHUNK, dtype=np.int32)
+def scattered_power_sums(z, below, start, stop, origin, per_width, first, moments):
+    """The same of values in any order, with their counts."""
+    counted = below.size > 0
+    t, cell, count = np.empty(CHUNK), np.empty(CHUNK, dtype=np.int32), np.ones(CHUNK)
     for begin in range(start, stop, CHUNK):
-        count = min(stop - begin, CHUNK)
-        for j in range(count):  # apart from the sums, this loop vectorises
+        number = min(stop - begin, CHUNK)
+        for j in range(number):  # apart from the sums, this loop vectorises
             position = (z[begin + j] - origin) * per_width
             cell[j] = np.int32(position)
             t[j] = position - cell[j] - 0.5
-        for j in range(count):
-            k, t1 = cell[j], t[j]
-            t2 = t1 * t1
+        if counted:
+            for j in range(number):
+                count[j] = below[begin + j + 1] - below[begin + j]
+        for j in range(number):
+            row, w, t1 = moments[cell[j] - first], count[j], t[j]
+            w1, t2 = w * t1, t1 * t1
             t4 = t2 * t2
-            t6 = t4 * t2
-            t8 = t4 * t4
-            moments[k, 0] += 1.0
-            moments[k, 1] += t1
-            moments[k, 2] += t2
-            moments[k, 3] += t2 * t1
-            moments[k, 4] += t4
-            moments[k, 5] += t4 * t1
-            moments[k, 6] += t6
-            moments[k, 7] += t6 * t1
-            moments[k, 8] += t8
-            moments[k, 9] += t8 * t1
+            w2, w3, w4, w5 = w * t2, w1 * t2, w * t4, w1 * t4
+            row[0] += w
+            row[1] += w1
+            row[2] += w2
+            row[3] += w3
+            row[4] += w4
+            row[5] += w5
+            row[6] += w2 * t4
+            row[7] += w3 * t4
+            row[8] += w4 * t4
+            row[9] += w5 * t4
 
 
 @kernel
@@ -156,17 +140,11 @@ def polynomial(x, origin, per_width, margin, offset, count, coefficients):
     position = (x - origin) * per_width + margin
     cell = min(max(np.int64(position), 0), count - 1)
     t = position - cell - 0.5
-    k = offset + cell
-    value = coefficients[k, 9]
-    value = value * t + coefficients[k, 8]
-    value = value * t + coefficients[k, 7]
-    value = value * t + coefficients[k, 6]
-    value = value * t + coefficients[k, 5]
-    value = value * t + coefficients[k, 4]
-    value = value * t + coefficients[k, 3]
-    value = value * t + coefficients[k, 2]
-    value = value * t + coefficients[k, 1]
-    return value * t + coefficients[k, 0]
+    c = coefficients[offset + cell]
+    value = c[ORDER - 1]
+    for power in range(ORDER - 2, -1, -1):
+        value = value * t + c[power]
+    return value
 
 
 @kernel
@@ -191,37 +169,3 @@ def count_up_to(values, x, low, high):
         else:
             high = middle
     return low
-
-
-@kernel
-def add_layer(x, z, weight, layer, out):
-    """out[i] += weight times the layer's kernel summed over all sorted records z, at x[i]."""
-    starts, stops, origins, highs, offsets, coefficients, per_width, margin, limit, reach, unit, table = layer
-    number = starts.size
-    for i in range(x.size):
-        k, high = 0, number
-        while k < high:  # the first stretch that does not end before x
-            middle = (k + high) // 2
-            if highs[middle] < x[i]:
-                k = middle + 1
-            else:
-                high = middle
-        done = stops[k - 1] if k > 0 else 0
-        total = limit * done
-        while True:
-            end = starts[k] if k < number else z.size
-            if done < end:  # records without a lattice
-                first = count_below(z, x[i] - reach, done, end)
-                last = count_up_to(z, x[i] + reach, first, end)
-                total += limit * (first - done)
-                if first < last:
-                    total += sum_weights(z, x[i], unit, table, first, last)
-                if last < end:
-                    break
-            if k == number or x[i] < origins[k] - reach:
-                break
-            cells = offsets[k + 1] - offsets[k]
-            total += polynomial(x[i], origins[k], per_width, margin, offsets[k], cells, coefficients)
-            done = stops[k]
-            k += 1
-        out[i] += weight * total
