@@ -102,17 +102,21 @@ def visible_grid(array: np.ndarray, kind: str, step: float) -> Grid | None:
     """
     divisor, start = 0.0, 0
     while start < array.size:
-        part = array[start : start + (PART if divisor else SAMPLE)]
-        part = np.abs(part[~np.isnan(part)])
-        off = part
+        length = PART if divisor else SAMPLE
+        part = np.abs(array[start : start + length])
+        part = part[~np.isnan(part)]
         if divisor:
             grid = grid_of(divisor)
-            off = part[misses(part, grid.values(grid.units(part)), kind)][:SAMPLE]
-        divisor = _common_divisor(divisor, off, kind, step / FINE)
-        if divisor < 0.0:
+            part = part[misses(part, grid.values(grid.units(part)), kind)]
+        if part.size == 0:
+            start += length
+            continue
+        found = _common_divisor(divisor, part[:SAMPLE], kind, step / FINE)
+        if found < 0.0 or found == divisor > 0.0:  # what is off by little more than rounding has no grid
             return None
-        if not (divisor and off.size):
-            start += PART if divisor else SAMPLE
+        divisor = found
+        if divisor == 0.0:
+            start += length
     return grid_of(divisor) if divisor else None
 
 

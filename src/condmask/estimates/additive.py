@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from condmask._blocks import Workers
-from condmask.engines import crossings
 from condmask.engines import lattice as curves
 from condmask.estimates.bandwidth import check_bandwidth
 from condmask.estimates.sample import Sample
@@ -39,12 +38,11 @@ class NoisySample(Sample):
             raise ValueError(f"method must be 'auto' or 'lattice' for additive noise, got {method!r}")
         if density:
             raise ValueError("the density of the original is not estimated from additive noise; use cdf")
-        return curves.values(self._searchable(width, tol)[0], x, self._workers)
+        return curves.values(self._searchable(width, tol, x)[0], x, self._workers)
 
-    def quantiles(self, q: np.ndarray, width: float | None, tol: float, crossing: str) -> np.ndarray:
-        return crossings.quantiles(*self._searchable(width, tol), q, tol, crossing, self._workers)
-
-    def _searchable(self, width: float | None, tol: float) -> tuple[Curve, float, float]:
+    def _searchable(
+        self, width: float | None, tol: float, what: np.ndarray
+    ) -> tuple[Curve, np.ndarray, float, float]:
         assert width is not None
         if self.law.noise != "laplace":
             raise ValueError(
@@ -60,4 +58,4 @@ class NoisySample(Sample):
                 f"(rounding), got {tol!r}"
             )
         curve: Curve = self._kept.get((width, tol), lambda: curves.boosted(self._sorted(), width, boost, tol))
-        return curve, curve.smooth.reach, 1e-13 * width
+        return curve, what, float(curve.layers["reach"].max()), 1e-13 * width

@@ -136,10 +136,10 @@ class Sample:
         return found / self.law.sigma if density else found
 
     def quantiles(self, q: np.ndarray, width: float | None, tol: float, crossing: str) -> np.ndarray:
-        return crossings.quantiles(*self._searchable(width, tol), q, tol, crossing, self._workers)
+        return crossings.quantiles(*self._searchable(width, tol, q), tol, crossing, self._workers)
 
     def monotone(self, x: np.ndarray, width: float | None, tol: float) -> np.ndarray:
-        return crossings.monotone_values(*self._searchable(width, tol), x, tol, self._workers)
+        return crossings.monotone_values(*self._searchable(width, tol, x), tol, self._workers)
 
     def bounds(self, x: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
         found = self.values(x, None, tol, "auto")
@@ -149,13 +149,17 @@ class Sample:
         found = self.quantiles(q, None, tol, crossing)
         return found, found
 
-    def _searchable(self, width: float | None, tol: float) -> tuple[Curve, float, float]:
-        """The curve of T, the reach of a record and the width at which a crossing is known to rounding."""
+    def _searchable(
+        self, width: float | None, tol: float, what: np.ndarray
+    ) -> tuple[Curve, np.ndarray, float, float]:
+        """The curve of T, what is looked for, the reach of a record and the width at which a crossing is known
+        to rounding."""
         masking = masking_of(self.law, width)
         choice.check_tol(masking, tol)
         unit = self.law.sigma
         reach = (weight.reach(masking, 0.25 * tol) + 1.0) * unit
-        return self._curve(masking, tol, False), reach, 1e-13 * (unit if width is None else min(unit, width))
+        finest = unit if width is None else min(unit, width)
+        return self._curve(masking, tol, False), what, reach, 1e-13 * finest
 
     def _curve(self, masking: Masking, tol: float, density: bool) -> Curve:
         def make() -> Curve:
@@ -252,7 +256,7 @@ class Counted:
             line = self._line(masking, tol, False)
             found = line.first(q - tol) if crossing == "first" else line.rearranged(q - tol)
         else:
-            found = crossings.quantiles(*self._searchable(masking, tol), q, tol, crossing, self._workers)
+            found = crossings.quantiles(*self._searchable(masking, tol, q), tol, crossing, self._workers)
         return self._from_points(found, width)
 
     def monotone(self, x: np.ndarray, width: float | None, tol: float) -> np.ndarray:
@@ -260,7 +264,7 @@ class Counted:
         choice.check_tol(masking, tol)
         at = self._points(x, width)
         if not grid.serves(self.counts, masking):
-            return crossings.monotone_values(*self._searchable(masking, tol), at, tol, self._workers)
+            return crossings.monotone_values(*self._searchable(masking, tol, at), tol, self._workers)
         return np.asarray(self._line(masking, tol, False).rearranged_at(at, max(tol, FINEST_REARRANGED)))
 
     def bounds(self, x: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
@@ -314,11 +318,13 @@ class Counted:
         found: Curve = self._kept.get((masking, tol, density, "lattice"), make)
         return found
 
-    def _searchable(self, masking: Masking, tol: float) -> tuple[Curve, float, float]:
+    def _searchable(
+        self, masking: Masking, tol: float, what: np.ndarray
+    ) -> tuple[Curve, np.ndarray, float, float]:
         sigma = self.law.sigma / self._own.step
         reach = (weight.reach(masking, 0.25 * tol) + 1.0) * sigma
         finest = sigma if masking.beta == 0.0 else min(1.0, masking.beta) * sigma
-        return self._curve(masking, tol, False), reach, 1e-13 * finest
+        return self._curve(masking, tol, False), what, reach, 1e-13 * finest
 
     def _values(self) -> np.ndarray:
         """The counted values in the units of the data; of several grid points the middle."""
