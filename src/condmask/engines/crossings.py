@@ -7,7 +7,7 @@ import numpy as np
 from condmask._blocks import Workers, blocks, ordered_map
 from condmask.engines.lattice import values
 from condmask.kernels import quantile
-from condmask.kernels.curve import Curve
+from condmask.kernels.curve import Curve, evaluate
 
 FINEST_REARRANGED = 1e-8
 
@@ -96,6 +96,9 @@ def _crossings(
 ) -> np.ndarray:
     found = np.empty(part[1] - part[0])
     stack, counts = np.empty((quantile.DEPTH, 3)), np.empty((quantile.DEPTH, 3), dtype=np.int64)
+    stack[0, 0] = right
+    counts[0] = (*(np.searchsorted(curve.values, right, side) for side in ("left", "right")), curve.values.size)
+    evaluate(curve, stack, counts, curve.half, 0, 1)
     quantile.crossings(
         curve, targets[slice(*part)], slack, left, right, reach, resolution, rearranged, stack, counts, found
     )

@@ -80,8 +80,9 @@ def curve(
     With `below`, of size z.size + 1, z are distinct values, with so many records before each and in all.
     """
     if below is None and weight.is_discrete(masking):
+        n = z.size
         z, first = np.unique(z, return_index=True)
-        below = np.append(first, first.size and z.size)
+        below = np.append(first, n)
     found = _empty(z, below)._replace(half=0.5 if masking.delta > 0.0 and masking.beta == 0.0 else 0.0)
     if weight.has_closed_form(masking) and masking.beta == 0.0:
         amplitude, decay = weight.laplace_tail(masking)
@@ -256,7 +257,7 @@ def _joined(curve: Curve, layers: list[Layer]) -> Curve:
     for own, layer in zip(constants[::-1], layers, strict=False):
         rows, *rest = layer.table
         own["stretch"], own["stretches"] = stretch, len(layer.stretches)
-        own["row"], own["last"] = row, row + len(rows) - 1
+        own["row"], own["cells"] = row, len(rows) - 1
         for name, value in (*layer.constants.items(), *zip(interpolant.Table._fields[1:], rest, strict=True)):
             own[name] = value
         stretches["offset"][stretch : stretch + len(layer.stretches)] += offset

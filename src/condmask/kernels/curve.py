@@ -16,20 +16,20 @@ import numpy as np
 
 from condmask._jit import kernel
 from condmask.kernels.exponentials import laplace_sum
-from condmask.kernels.interpolant import half_weight
-from condmask.kernels.lattice import count_below, count_up_to, polynomial, records
+from condmask.kernels.interpolant import DEGREE
+from condmask.kernels.lattice import ORDER, count_below, count_up_to, records
 
 # What a layer is, a kernel summed over all records: its weight in n T (none: no layer), the rows of
 # `stretches` and of `tables` that are its own, the length in which its table is written and what that has
 # besides coefficients (interpolant.py). `margin` cells lie left of a stretch's first record; a record
 # further left than `reach` counts `limit`, further right 0.
 LAYER = np.dtype(
-    [(name, np.int64) for name in ("stretch", "stretches", "row", "last")]
+    [(name, np.int64) for name in ("stretch", "stretches", "row")]
     + [
         (name, np.float64)
         for name in (
             "weight", "per_width", "margin", "limit", "reach", "unit",
-            "split", "fine", "coarse", "base", "mirror",
+            "split", "fine", "coarse", "base", "mirror", "cells",
         )
     ],
     align=True,
@@ -88,57 +88,63 @@ def evaluate(curve, points, counts, shift, start, stop):
 
     A row of counts says how many values count as passed for the rising part, and how many are at most x.
     """
-    z, below, sums = curve.values, curve.below, curve.sums
+    z, below, sums, layers, stretches = curve.values, curve.below, curve.sums, curve.layers, curve.stretches
+    coefficients, tables, counted, exponential = curve.coefficients, curve.tables, below.size > 0, sums.size > 0
+    jump, amplitude, decay = curve.jump, curve.amplitude, curve.decay
     for i in range(start, stop):
-        x, up_to = points[i, 0] + shift, counts[i, 1]
-        points[i, 1] = curve.jump * records(below, counts[i, 0])
+        before, up_to = counts[i, 0], counts[i, 1]
+        points[i, 1] = jump * (below[before] if counted else before)
         points[i, 2] = 0.0
-        if sums.shape[1] > 0:
-            points[i, 2] -= curve.amplitude * laplace_sum(z, below, x, up_to, curve.decay, sums)
-    for part in range(2):
-        weight, limit, reach = curve.layers[part].weight, curve.layers[part].limit, curve.layers[part].reach
-        if weight != 0.0:
-            for i in range(start, stop):
-                total = _layer_sum(curve, part, points[i, 0] + shift, limit, reach)
-                points[i, 1 + part] += weight * total
-
-
-@kernel(inline="always")
-def _layer_sum(curve, part, x, limit, reach):
-    """The kernel of a layer summed over all records, at x."""
-    z, below, layer, stretches = curve.values, curve.below, curve.layers[part], curve.stretches
-    k = least = layer.stretch
-    last = high = k + layer.stretches
-    while k < high:  # the first stretch that does not end before x
-        middle = (k + high) // 2
-        if stretches[middle].high < x:
-            k = middle + 1
-        else:
-            high = middle
-    done = stretches[k - 1].stop if k > least else 0
-    total = limit * records(below, done)
-    while True:
-        end = stretches[k].start if k < last else z.size
-        if done < end:  # records without a lattice
-            first = count_below(z, x - reach, done, end)
-            total += limit * (records(below, first) - records(below, done))
-            done = first
-            while done < end and z[done] <= x + reach:
-                count = records(below, done + 1) - records(below, done)
-                half = half_weight(
-                    abs(x - z[done]) / layer.unit, curve.tables, layer.row, layer.last,
-                    layer.split, layer.fine, layer.coarse,
-                )  # fmt: skip
-                total += count * (layer.base + (half if x >= z[done] else layer.mirror * half))
-                done += 1
-            if done < end:
-                break
-        if k == last or x < stretches[k].low:
-            break
-        found = stretches[k]
-        total += polynomial(
-            x, found.origin, layer.per_width, layer.margin, found.offset, found.cells, curve.coefficients
-        )
-        done = found.stop
-        k += 1
-    return total
+        if exponential:
+            x = points[i, 0] + shift
+            points[i, 2] = -amplitude * laplace_sum(z, below, x, up_to, decay, sums)
+    for part in range(layers.size):
+        layer = layers[part]
+        weight, limit, reach, last = layer.weight, layer.limit, layer.reach, layer.stretch + layer.stretches
+        if weight == 0.0:
+            continue
+        for i in range(start, stop):
+            x = points[i, 0] + shift
+            k, high = layer.stretch, last
+            while k < high:  # the first stretch that does not end before x
+                middle = (k + high) // 2
+                if stretches[middle].high < x:
+                    k = middle + 1
+                else:
+                    high = middle
+            done = stretches[k - 1].stop if k > layer.stretch else 0
+            total = limit * (below[done] if counted else done)
+            while True:
+                end = stretches[k].start if k < last else z.size
+                if done < end:  # records without a lattice
+                    first = count_below(z, x - reach, done, end)
+                    total += limit * (below[first] - below[done] if counted else first - done)
+                    done = first
+                    while done < end and z[done] <= x + reach:
+                        v = abs(x - z[done]) / layer.unit
+                        over = v - layer.split
+                        s = v * layer.fine if over < 0.0 else layer.split * layer.fine + over * layer.coarse
+                        row = layer.row + np.int64(min(s, layer.cells))
+                        s = min(s, layer.cells) + layer.row - row - 0.5
+                        half = 0.0
+                        for power in range(DEGREE, -1, -1):
+                            half = half * s + tables[row, power]
+                        if x < z[done]:
+                            half *= layer.mirror
+                        total += (below[done + 1] - below[done] if counted else 1) * (layer.base + half)
+                        done += 1
+                    if done < end:
+                        break
+                if k == last or x < stretches[k].low:
+                    break
+                stretch = stretches[k]
+                t = (x - stretch.origin) * layer.per_width + layer.margin
+                cell = min(max(np.int64(t), 0), stretch.cells - 1)
+                t -= cell + 0.5
+                value = 0.0
+                for power in range(ORDER - 1, -1, -1):
+                    value = value * t + coefficients[stretch.offset + cell, power]
+                total += value
+                done = stretch.stop
+                k += 1
+            points[i, 1 + part] += weight * total

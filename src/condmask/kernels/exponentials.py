@@ -27,10 +27,10 @@ def exponential_sums(z, below, decay, sums):
             sums[side, j] = total
 
 
-@kernel(inline="always")
+@kernel
 def laplace_sum(z, below, x, index, decay, sums):
     """The sum of F((x - z_j) / decay) over all records; `index` of the values z are at most x."""
-    total = float(records(below, index))
+    total = float(below[index] if below.size > 0 else index)
     if index > 0:
         total -= 0.5 * np.exp((z[index - 1] - x) / decay) * sums[0, index - 1]
     if index < z.size:

@@ -37,28 +37,22 @@ class Table(NamedTuple):
     mirror: float
 
 
-@kernel(inline="always")
-def half_weight(v, coefficients, first, last, split, fine, coarse):
-    """G (or K') at v >= 0, from the rows first .. last of the coefficients."""
-    position = v * fine if v < split else split * fine + (v - split) * coarse
-    position = min(position, float(last - first))
-    k = np.int64(position)
-    s = position - k - 0.5
-    c = coefficients[first + k]
-    value = c[DEGREE]
-    for power in range(DEGREE - 1, -1, -1):
-        value = value * s + c[power]
-    return value
-
-
 @kernel(fastmath=SAFE_MATH)
 def sum_weights(z, x, sigma, table, start, stop):
     """Sum of the weights of z[start:stop] at the point x."""
     coefficients, split, fine, coarse, base, mirror = table
-    last = coefficients.shape[0] - 1
+    first = split * fine
+    last = coefficients.shape[0] - 1.0
     total = 0.0
     for j in range(start, stop):
-        value = half_weight(abs(x - z[j]) / sigma, coefficients, 0, last, split, fine, coarse)
+        v = abs(x - z[j]) / sigma
+        position = v * fine if v < split else first + (v - split) * coarse
+        position = min(position, last)
+        k = np.int64(position)
+        s = position - k - 0.5
+        value = 0.0
+        for power in range(DEGREE, -1, -1):
+            value = value * s + coefficients[k, power]
         total += value if x >= z[j] else mirror * value
     return total + base * (stop - start)
 

@@ -12,11 +12,13 @@ T is known to a tolerance, and may stay at a probability for long (isolated reco
 must lie below the probability by the tolerance; what reaches it counts as a crossing.
 """
 
+from math import floor
+
 import numpy as np
 
 from condmask._jit import kernel
 from condmask.kernels.curve import evaluate
-from condmask.kernels.lattice import count_below, count_up_to, records
+from condmask.kernels.lattice import count_below, count_up_to
 
 # Halving the number of records and then a gap between them takes some 20 + 60 levels.
 DEPTH = 1 << 11
@@ -32,8 +34,13 @@ def crossings(curve, targets, slack, left, right, reach, resolution, rearranged,
     is none. `reach`: how far a record's smooth part changes; `resolution`: the width at which an interval
     without a jump is not halved any more, beside rounding. Excursions of n T across a target by less than
     `slack` between the points that are looked at are not pursued.
+
+    Rows of stack and counts are the intervals still to do: their right ends, the rising part before these,
+    the smooth part at them; how many values lie before them, at most at them, and within reach of them. The
+    first row, that of `right`, is given.
     """
-    values, below = curve.values, curve.below
+    values, below, jump, rise = curve.values, curve.below, curve.jump, curve.rise
+    counted = below.size > 0
     n, deepest = values.size, stack.shape[0]
     known = left
     # the rearranged T reaches a target after all of {n T < target}: what lies left of the first crossing,
@@ -43,23 +50,18 @@ def crossings(curve, targets, slack, left, right, reach, resolution, rearranged,
         i = task // (1 + rearranged)
         target, measure = targets[i], rearranged and task % 2 == 1
         task += 1
-        # of the intervals still to do: their right ends, the rising part before these, the smooth part at
-        # them; how many values lie before them, at most at them, and within reach of them
         start = known if measure else left
-        before, done = count_below(values, right, 0, n), count_up_to(values, start, 0, n)
-        stack[0, 0], stack[1, 0] = right, start
-        counts[0, 0], counts[0, 1], counts[0, 2] = before, count_up_to(values, right, before, n), n
-        counts[1, 0], counts[1, 1] = done, done
-        fresh, until = 0, 2  # rows to be evaluated
-        depth, length, low, base = 1, 0.0, 0.0, 0.0
+        done = count_up_to(values, start, 0, n)
+        stack[1, 0], counts[1, 0], counts[1, 1] = start, done, done
         first = count_below(values, start - reach, 0, done)
-        found = right
+        depth, length, low, base, found = 1, 0.0, 0.0, 0.0, right
+        fresh = np.int64(1)  # the row to be evaluated; a literal would have `evaluate` compiled once more
         while depth > 0:
-            if fresh < until:
-                evaluate(curve, stack, counts, curve.half, fresh, until)
-                if fresh == 0:
-                    low, base = stack[1, 1], stack[1, 2]
-                fresh = until
+            if fresh > 0:
+                evaluate(curve, stack, counts, curve.half, fresh, fresh + 1)
+                if fresh == depth:  # the left end, where no interval ends
+                    low, base = stack[fresh, 1], stack[fresh, 2]
+                fresh = 0
             if not measure and low + base >= target:
                 found = start
                 break
@@ -68,27 +70,27 @@ def crossings(curve, targets, slack, left, right, reach, resolution, rearranged,
             most, above, narrow = -np.inf, False, False
             if end > known:
                 least, most, arc = end_base, base, 0.0  # of the smooth part, as long as it may not rise
-                if curve.rise > 0.0:
-                    near = records(below, last) - records(below, first)
+                lower, upper = min(base, end_base), max(base, end_base)
+                if rise > 0.0:
+                    near = below[last] - below[first] if counted else last - first
                     wide = width / curve.scale
-                    gain, arc = near * curve.rise * wide, 0.125 * near * curve.bend * wide * wide
-                    least = max(end_base - gain, min(base, end_base) - arc)
-                    most = min(base + gain, max(base, end_base) + arc)
+                    gain, arc = near * rise * wide, 0.125 * near * curve.bend * wide * wide
+                    least, most = max(end_base - gain, lower - arc), min(base + gain, upper + arc)
                 if high - low + arc <= slack:
-                    least, most = max(least, min(base, end_base)), min(most, max(base, end_base))
+                    least, most = max(least, lower), min(most, upper)
                 above = low + least >= target
-                between = curve.jump == 0.0 or before == done  # no jumps inside
-                finest = max(resolution if between else 0.0, 4e-15 * max(abs(start), abs(end)))
-                narrow = width <= finest or depth == deepest
+                narrow = width <= 4e-15 * max(abs(start), abs(end)) or depth == deepest
+                if jump == 0.0 or before == done:  # no jumps inside
+                    narrow = narrow or width <= resolution
             if high + most < target or above or narrow:
                 if not above and (low + base < target or not narrow):
                     length += width
                 start, base, done = end, end_base, counts[depth - 1, 1]
                 first = count_below(values, start - reach, first, done)
-                low = curve.jump * records(below, done) if curve.jump != 0.0 else high
+                low = jump * (below[done] if counted else done) if jump != 0.0 else high
                 depth -= 1
                 continue
-            if before - done > (0 if curve.jump != 0.0 else FEW):
+            if before - done > (0 if jump != 0.0 else FEW):
                 k = done + (before - done) // 2
                 middle = values[k]
                 inside = k if k == done or values[k - 1] < middle else count_below(values, middle, done, k)
@@ -97,14 +99,14 @@ def crossings(curve, targets, slack, left, right, reach, resolution, rearranged,
                     up_to = count_up_to(values, middle, up_to, before)
             else:
                 middle = start + 0.5 * width
-                if curve.half > 0.0 and np.floor(middle) > start:
-                    middle = np.floor(middle)
+                if curve.half > 0.0 and floor(middle) > start:
+                    middle = float(floor(middle))
                 inside = count_below(values, middle, done, before)
                 up_to = count_up_to(values, middle, inside, before)
             last = count_up_to(values, middle + reach, up_to, last)
             stack[depth, 0] = middle
             counts[depth, 0], counts[depth, 1], counts[depth, 2] = inside, up_to, last
-            fresh, until = depth, depth + 1
+            fresh = depth
             depth += 1
         if measure:
             out[i] += length
