@@ -7,7 +7,7 @@ import numpy as np
 from condmask._blocks import Workers, blocks, ordered_map
 from condmask.engines.lattice import values
 from condmask.kernels import quantile
-from condmask.kernels.curve import Curve, evaluate
+from condmask.kernels.curve import POINT, Curve, evaluate
 
 FINEST_REARRANGED = 1e-8
 
@@ -95,11 +95,11 @@ def _crossings(
     part: tuple[int, int],
 ) -> np.ndarray:
     found = np.empty(part[1] - part[0])
-    stack, counts = np.empty((quantile.DEPTH, 3)), np.empty((quantile.DEPTH, 3), dtype=np.int64)
-    stack[0, 0] = right
-    counts[0] = (*(np.searchsorted(curve.values, right, side) for side in ("left", "right")), curve.values.size)
-    evaluate(curve, stack, counts, curve.half, 0, 1)
+    stack = np.empty(quantile.DEPTH, POINT)
+    before, up_to = (np.searchsorted(curve.values, right, side) for side in ("left", "right"))
+    stack[0] = right, 0.0, 0.0, before, up_to, curve.values.size
+    evaluate(curve, stack, curve.half, 0, 1)
     quantile.crossings(
-        curve, targets[slice(*part)], slack, left, right, reach, resolution, rearranged, stack, counts, found
+        curve, targets[slice(*part)], slack, left, right, reach, resolution, rearranged, stack, found
     )
     return found

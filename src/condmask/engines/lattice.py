@@ -18,7 +18,7 @@ import numpy as np
 from condmask._blocks import Workers, blocks, ordered_map
 from condmask.kernels import curve as kernels
 from condmask.kernels import exponentials, interpolant, lattice
-from condmask.kernels.curve import LAYER, STRETCH, Curve
+from condmask.kernels.curve import LAYER, POINT, STRETCH, Curve
 from condmask.kernels.lattice import ORDER
 from condmask.weights import expansion, weight
 from condmask.weights import table as weights
@@ -160,13 +160,15 @@ def values(curve: Curve, x: np.ndarray, workers: Workers = 1) -> np.ndarray:
 
 
 def _values(curve: Curve, x: np.ndarray, points: tuple[int, int]) -> np.ndarray:
-    rows = np.empty((points[1] - points[0], 3))
-    rows[:, 0] = x[slice(*points)]
-    up_to = np.zeros(len(rows), dtype=np.int64)
+    part = x[slice(*points)]
+    rows = np.zeros(part.size, POINT)
+    rows["x"] = part
     if curve.jump != 0.0:
-        kernels.count_at(curve.values, x[slice(*points)], up_to)
-    kernels.evaluate(curve, rows, np.stack((up_to, up_to), axis=1), 0.0, 0, len(rows))
-    return np.asarray((rows[:, 1] + rows[:, 2]) / curve.n)
+        up_to = np.empty(part.size, dtype=np.int64)
+        kernels.count_at(curve.values, part, up_to)
+        rows["before"] = rows["up_to"] = up_to
+    kernels.evaluate(curve, rows, 0.0, 0, rows.size)
+    return np.asarray((rows["rising"] + rows["smooth"]) / curve.n)
 
 
 def kernels_of(masking: Masking, tol: float, density: bool) -> list[Kernel]:

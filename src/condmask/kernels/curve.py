@@ -40,6 +40,13 @@ STRETCH = np.dtype(
     + [(name, np.float64) for name in ("origin", "low", "high")],
     align=True,
 )
+# A point x, the parts of n T there, and the values that count as passed by the rising part, that are at most
+# x, and (in a search) that lie within reach.
+POINT = np.dtype(
+    [(name, np.float64) for name in ("x", "rising", "smooth")]
+    + [(name, np.int64) for name in ("before", "up_to", "within")],
+    align=True,
+)
 
 
 class Curve(NamedTuple):
@@ -83,28 +90,25 @@ def count_at(values, x, up_to):
 
 
 @kernel
-def evaluate(curve, points, counts, shift, start, stop):
-    """From rows start .. stop of points (x, -, -) to (x, rising part, smooth part) of n T at x + shift.
-
-    A row of counts says how many values count as passed for the rising part, and how many are at most x.
-    """
+def evaluate(curve, points, shift, start, stop):
+    """Fill in both parts of n T at x + shift for the rows start .. stop of points."""
     z, below, sums, layers, stretches = curve.values, curve.below, curve.sums, curve.layers, curve.stretches
     coefficients, tables, counted, exponential = curve.coefficients, curve.tables, below.size > 0, sums.size > 0
     jump, amplitude, decay = curve.jump, curve.amplitude, curve.decay
     for i in range(start, stop):
-        before, up_to = counts[i, 0], counts[i, 1]
-        points[i, 1] = jump * (below[before] if counted else before)
-        points[i, 2] = 0.0
+        point = points[i]
+        point.rising = jump * (below[point.before] if counted else point.before)
+        point.smooth = 0.0
         if exponential:
-            x = points[i, 0] + shift
-            points[i, 2] = -amplitude * laplace_sum(z, below, x, up_to, decay, sums)
+            point.smooth = -amplitude * laplace_sum(z, below, point.x + shift, point.up_to, decay, sums)
     for part in range(layers.size):
         layer = layers[part]
         weight, limit, reach, last = layer.weight, layer.limit, layer.reach, layer.stretch + layer.stretches
         if weight == 0.0:
             continue
         for i in range(start, stop):
-            x = points[i, 0] + shift
+            point = points[i]
+            x = point.x + shift
             k, high = layer.stretch, last
             while k < high:  # the first stretch that does not end before x
                 middle = (k + high) // 2
@@ -147,4 +151,7 @@ def evaluate(curve, points, counts, shift, start, stop):
                 total += value
                 done = stretch.stop
                 k += 1
-            points[i, 1 + part] += weight * total
+            if part == 0:
+                point.rising += weight * total
+            else:
+                point.smooth += weight * total

@@ -27,7 +27,7 @@ FEW = 32
 
 
 @kernel
-def crossings(curve, targets, slack, left, right, reach, resolution, rearranged, stack, counts, out):
+def crossings(curve, targets, slack, left, right, reach, resolution, rearranged, stack, out):
     """out[i]: the first x in [left, right) with n T(x) >= targets[i], or that of the rearranged T.
 
     The targets ascend, so that what lies left of one crossing is not searched for the next. `right` if there
@@ -35,13 +35,13 @@ def crossings(curve, targets, slack, left, right, reach, resolution, rearranged,
     without a jump is not halved any more, beside rounding. Excursions of n T across a target by less than
     `slack` between the points that are looked at are not pursued.
 
-    Rows of stack and counts are the intervals still to do: their right ends, the rising part before these,
-    the smooth part at them; how many values lie before them, at most at them, and within reach of them. The
+    Rows of the stack are the intervals still to do, as their right ends: the rising part before these, the
+    smooth part at them; how many values lie before them, at most at them, and within reach of them. The
     first row, that of `right`, is given.
     """
     values, below, jump, rise = curve.values, curve.below, curve.jump, curve.rise
     counted = below.size > 0
-    n, deepest = values.size, stack.shape[0]
+    n, deepest = values.size, stack.size
     known = left
     # the rearranged T reaches a target after all of {n T < target}: what lies left of the first crossing,
     # and what lies right of it
@@ -52,21 +52,23 @@ def crossings(curve, targets, slack, left, right, reach, resolution, rearranged,
         task += 1
         start = known if measure else left
         done = count_up_to(values, start, 0, n)
-        stack[1, 0], counts[1, 0], counts[1, 1] = start, done, done
+        row = stack[1]
+        row.x, row.before, row.up_to = start, done, done
         first = count_below(values, start - reach, 0, done)
         depth, length, low, base, found = 1, 0.0, 0.0, 0.0, right
         fresh = np.int64(1)  # the row to be evaluated; a literal would have `evaluate` compiled once more
         while depth > 0:
             if fresh > 0:
-                evaluate(curve, stack, counts, curve.half, fresh, fresh + 1)
+                evaluate(curve, stack, curve.half, fresh, fresh + 1)
                 if fresh == depth:  # the left end, where no interval ends
-                    low, base = stack[fresh, 1], stack[fresh, 2]
+                    low, base = stack[fresh].rising, stack[fresh].smooth
                 fresh = 0
             if not measure and low + base >= target:
                 found = start
                 break
-            end, high, end_base = stack[depth - 1, 0], stack[depth - 1, 1], stack[depth - 1, 2]
-            before, last, width = counts[depth - 1, 0], counts[depth - 1, 2], end - start
+            row = stack[depth - 1]
+            end, high, end_base, before, last = row.x, row.rising, row.smooth, row.before, row.within
+            width = end - start
             most, above, narrow = -np.inf, False, False
             if end > known:
                 least, most, arc = end_base, base, 0.0  # of the smooth part, as long as it may not rise
@@ -85,7 +87,7 @@ def crossings(curve, targets, slack, left, right, reach, resolution, rearranged,
             if high + most < target or above or narrow:
                 if not above and (low + base < target or not narrow):
                     length += width
-                start, base, done = end, end_base, counts[depth - 1, 1]
+                start, base, done = end, end_base, row.up_to
                 first = count_below(values, start - reach, first, done)
                 low = jump * (below[done] if counted else done) if jump != 0.0 else high
                 depth -= 1
@@ -104,8 +106,8 @@ def crossings(curve, targets, slack, left, right, reach, resolution, rearranged,
                 inside = count_below(values, middle, done, before)
                 up_to = count_up_to(values, middle, inside, before)
             last = count_up_to(values, middle + reach, up_to, last)
-            stack[depth, 0] = middle
-            counts[depth, 0], counts[depth, 1], counts[depth, 2] = inside, up_to, last
+            row = stack[depth]
+            row.x, row.before, row.up_to, row.within = middle, inside, up_to, last
             fresh = depth
             depth += 1
         if measure:
