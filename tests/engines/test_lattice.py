@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+import reference
 from weights.test_weight import CASES, tabulated
 
 from condmask.engines import lattice as curves
@@ -114,10 +115,10 @@ def test_any_data_keep_their_tolerance(data, noise, beta):
 def test_thin_records_are_left_to_the_table_and_thick_ones_get_a_lattice():
     z = np.sort(np.concatenate((RNG.normal(size=500), [1e4, 1e8, 1e9], 1e6 + RNG.normal(size=400))))
 
-    layer = curves.curve(z, 1.0, Masking("normal", 0.6), 1e-10).smooth
+    stretches = curves.curve(z, 1.0, Masking("normal", 0.6), 1e-10).stretches
 
-    assert layer.starts.tolist() == [0, 501]
-    assert layer.stops.tolist() == [500, 901]
+    assert stretches["start"].tolist() == [0, 501]
+    assert stretches["stop"].tolist() == [500, 901]
 
 
 def test_cells_stay_within_the_room_and_the_fullest_pages_come_first(monkeypatch):
@@ -127,9 +128,9 @@ def test_cells_stay_within_the_room_and_the_fullest_pages_come_first(monkeypatch
 
     curve = curves.curve(z, 1.0, masking, 1e-10)
 
-    assert 0 < len(curve.smooth.coefficients) <= 600 + z.size // curves.RECORDS_PER_CELL
-    assert curve.smooth.stops[-1] == z.size
-    assert curve.smooth.starts[0] > 100
+    assert 0 < len(curve.coefficients) <= 600 + z.size // curves.RECORDS_PER_CELL
+    assert curve.stretches["stop"][-1] == z.size
+    assert curve.stretches["start"][0] > 100
     x = points(z, 1.0, RNG)[:-2]
     assert np.abs(curves.values(curve, x) - exact(z, x, 1.0, masking)).max() <= 1e-10
 
@@ -166,7 +167,7 @@ def test_scattered_sums_are_those_of_sorted_records():
     z = RNG.normal(0, 5, 3_001)
     low = z.min()
     sums = [np.zeros((200, ORDER)) for _ in range(2)]
-    lattice.scattered_power_sums(z, 0, z.size, low, 3.0, sums[0])
+    lattice.scattered_power_sums(z, np.empty(0, dtype=np.int64), 0, z.size, low, 3.0, 0, sums[0])
     lattice.power_sums(np.sort(z), 0, z.size, low, 3.0, 0, sums[1])
 
     assert sums[0] == pytest.approx(sums[1], abs=1e-12)
@@ -214,3 +215,107 @@ def test_threads_sort_as_one(z, monkeypatch):
     monkeypatch.setattr(curves, "PARALLEL", 1000)
     for workers in (2, 5, 20):
         assert np.array_equal(ascending(z, workers), np.sort(z))
+
+
+# Counts: sorted distinct values with the number of records before each.
+
+
+def counted(values, counts):
+    """Distinct values with counts, and the records they stand for."""
+    return values, np.append(0, np.cumsum(counts)), np.repeat(values, counts)
+
+
+def some_counts(rng, size):
+    """Mostly small, some large."""
+    return np.where(rng.random(size) < 0.1, rng.integers(100, 10_000, size), rng.integers(1, 4, size))
+
+
+def distinct(name):
+    """Distinct values in whole steps of a grid of sigma / 10, in no pattern that sums could hide behind."""
+    rng = np.random.default_rng(11)
+    steps = {
+        "dense": np.arange(400) + rng.integers(-3000, 3000),
+        "gaps": rng.choice(4_000, 300, replace=False),
+        "isolated": 1_000 * np.arange(300) + rng.integers(0, 9, 300),
+        "Cauchy": np.rint(50 * rng.standard_cauchy(2_000)),
+        "two clusters": np.append(rng.choice(300, 150, replace=False), 10**6 + np.arange(40)),
+        "one": np.array([17]),
+    }[name]
+    return counted(np.unique(steps.astype(float)), some_counts(rng, np.unique(steps).size))
+
+
+DATA = ("dense", "gaps", "isolated", "Cauchy", "two clusters", "one")
+
+
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize(("beta", "delta"), [(0.0, 0.0), (0.0, 0.1), (0.0, 0.5), (0.3, 0.0), (0.3, 0.1)])
+def test_counts_stand_for_their_records(noise, p, beta, delta, data):
+    z, below, records = distinct(data)
+    tol, sigma = 1e-9, 1.0 / delta if delta > 0.0 else 10.0
+    masking = Masking(noise, p, beta, delta)
+    x = np.unique(points(z, sigma, np.random.default_rng(12))[:-2] // 1) + 0.5
+
+    for density in (False, True) if beta > 0.0 else (False,):
+        found = curves.values(curves.curve(z, sigma, masking, tol, density=density, below=below), x)
+
+        # each side is within tol of the exact sum
+        of_records = curves.values(curves.curve(records, sigma, masking, tol, density=density), x)
+        assert np.abs(found - of_records).max() <= 2.0 * tol
+        if beta > 0.0:
+            smooth = curves.smooth_curve(z, sigma, masking, tol, density=density, below=below)
+            if smooth is not None:
+                assert np.abs(curves.values(smooth, x) - of_records).max() <= 2.0 * tol
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize(("p", "beta"), [(0.3, 0.0), (0.7, 0.0), (0.3, 0.4), (0.7, 0.4)])
+def test_few_counts_are_those_of_the_plain_reference(noise, p, beta):
+    z, below, records = counted(np.array([-3.1, -0.4, 0.25, 1.0, 8.5]), [3, 1, 40, 2, 7])
+    x = np.array([-9.0, -3.1, -1.0, 0.25, 0.3, 2.0, 8.4, 8.5, 30.0])
+
+    found = curves.values(curves.curve(z, 1.3, Masking(noise, p, beta), 1e-11, below=below), x)
+
+    # the reference is good to 1e-12
+    assert found == pytest.approx(reference.cdf(records, x, noise, p, 1.3, beta * 1.3), abs=1.1e-11)
+
+
+def test_thin_counts_are_summed_by_the_table_and_thick_ones_by_cells():
+    z, below, records = counted(np.append(np.arange(500.0), [1e6, 2e6, 3e6]), np.full(503, 1_000))
+    masking = Masking("normal", 0.6)
+    x = np.append(np.arange(-50.0, 550.0, 7.3), [1e6 - 3.0, 1e6, 2e6 + 4.0])
+
+    curve = curves.curve(z, 10.0, masking, 1e-10, below=below)
+
+    assert curve.stretches["stop"].tolist() == [500]
+    assert np.abs(curves.values(curve, x) - exact(records, x, 10.0, masking)).max() <= 1e-10
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.05])
+@pytest.mark.parametrize("noise", NOISES)
+def test_workers_leave_no_trace_in_counts(noise, beta, monkeypatch):
+    monkeypatch.setattr(curves, "PARALLEL", 1)
+    monkeypatch.setattr(curves, "SUMMED_BLOCK", 1_000)  # many blocks, which threads add in order
+    rng = np.random.default_rng(13)
+    z, below, _ = counted(np.sort(rng.normal(0, 4, 20_011)), some_counts(rng, 20_011))
+    x, masking = np.linspace(-20, 20, 9_001), Masking(noise, 0.6, beta)
+
+    for make in (curves.curve, curves.smooth_curve) if beta > 0.0 else (curves.curve,):
+        found = [
+            curves.values(make(z, 1.0, masking, 1e-10, workers=w, below=below), x, w) for w in (1, 2, 5)
+        ]
+        assert all(np.array_equal(one, found[0]) for one in found)
+
+
+def test_a_count_of_one_is_a_record():
+    z, below, records = counted(np.sort(np.random.default_rng(14).normal(0, 4, 5_000)), np.ones(5_000, int))
+    x = np.linspace(-20, 20, 901)
+
+    for noise in NOISES:
+        masking = Masking(noise, 0.4)
+        found = curves.values(curves.curve(z, 1.0, masking, 1e-10, below=below), x)
+
+        # the same sums in another order: 5,000 additions of numbers up to 1 / p
+        expected = curves.values(curves.curve(records, 1.0, masking, 1e-10), x)
+        assert found == pytest.approx(expected, abs=1e-13)

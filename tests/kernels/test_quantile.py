@@ -185,3 +185,44 @@ def test_noise_far_wider_than_the_data_leaves_only_the_jumps(noise, sigma, cross
 
     # as far as the smooth part, of slope 1/sigma, is level; a share is nowhere a multiple of 1/300
     assert found == pytest.approx(np.sort(z)[np.ceil(share * 300).astype(int) - 1], abs=1e-6)
+
+
+def counted_data(noise, p, beta, delta, seed):
+    """A curve of counts, that of the records they stand for, and reach and resolution of a search."""
+    rng = np.random.default_rng(seed)
+    z = np.unique(np.append(rng.integers(-60, 60, 50), rng.integers(-4000, 4000, 9))).astype(float)
+    counts = np.where(rng.random(z.size) < 0.2, rng.integers(50, 300, z.size), rng.integers(1, 4, z.size))
+    masking, sigma = Masking(noise, p, beta, delta), 1.0 / delta if delta > 0.0 else 7.0
+    whole = curves.curve(np.repeat(z, counts), sigma, masking, TOL)
+    found = curves.curve(z, sigma, masking, TOL, below=np.append(0, np.cumsum(counts)))
+    return found, whole, (weight.reach(masking, TOL) + 1.0) * sigma, 1e-13 * sigma
+
+
+@pytest.mark.parametrize("crossing", ["first", "rearranged"])
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("p", [0.1, 0.3, 0.5, 0.7, 0.9])
+@pytest.mark.parametrize(("beta", "delta"), [(0.0, 0.0), (0.0, 0.1), (0.0, 0.5), (0.3, 0.0)])
+def test_counts_cross_where_their_records_do(noise, p, beta, delta, crossing):
+    # in no simple ratio to the counts, so that T is not level at a probability
+    q = np.array([0.0312, 0.1873, 0.4991, 0.7717, 0.9631])
+    curve, whole, reach, resolution = counted_data(noise, p, beta, delta, 21)
+
+    found = crossings.quantiles(curve, q, reach, resolution, TOL, crossing)
+
+    expected = crossings.quantiles(whole, q, reach, resolution, TOL, crossing)
+    # both T are within 1e-12 of the same; its least slope at these crossings is above 1e-5
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("workers", [2, 5])
+@pytest.mark.parametrize("crossing", ["first", "rearranged"])
+@pytest.mark.parametrize(("beta", "delta"), [(0.0, 0.0), (0.0, 0.5), (0.3, 0.0)])
+def test_crossings_do_not_depend_on_workers_nor_on_what_else_is_asked(beta, delta, crossing, workers):
+    curve, _, reach, resolution = counted_data("normal", 0.3, beta, delta, 22)
+    q = np.random.default_rng(23).uniform(0.01, 0.99, 200)  # four blocks
+
+    found = crossings.quantiles(curve, q, reach, resolution, TOL, crossing, workers)
+    alone = [crossings.quantiles(curve, q[[k]], reach, resolution, TOL, crossing)[0] for k in range(200)]
+
+    assert np.array_equal(found, crossings.quantiles(curve, q, reach, resolution, TOL, crossing))
+    assert np.array_equal(found, alone)
