@@ -14,6 +14,10 @@ curve
     The estimated distribution function as a curve that is cheap at any x.
 quantile
     Where that curve crosses a probability.
+bisection
+    Where piecewise polynomials of many samples cross many probabilities.
+cells
+    The same sums from mergeable cells alone.
 moments
     Powers about a centre, and the recursion of Theorem 2.1.
 pairs
@@ -37,6 +41,7 @@ The estimate of P(X <= 0) from three masked values, with the table of K:
 """
 
 from condmask.kernels import (
+    bisection,
     curve,
     exponentials,
     interpolant,
@@ -50,6 +55,7 @@ from condmask.kernels import (
 )
 
 __all__ = [
+    "bisection",
     "curve",
     "exponentials",
     "interpolant",
