@@ -50,6 +50,51 @@ def test_rank_swapping_stays_within_its_window():
     assert np.abs(rank - given).mean() > 0.02 * X.size
 
 
+WINDOWS = [(29, 100, 29), (0.29, 10_000, 29), (57, 100, 57), (1e-5, 50, 1), (100, 60, 60)]
+
+
+@pytest.mark.parametrize(("percent", "n", "window"), WINDOWS)
+def test_the_window_is_the_share_of_the_records_rounded_down(percent, n, window):
+    x, reached = np.arange(float(n)), 0
+    for seed in range(200):
+        reached = max(reached, int(np.abs(cm.RankSwapping(percent).mask(x, rng=seed) - x).max()))
+
+    # rank 0 takes the farthest partner with chance 1/window >= 1/60: missed by 200 files with (59/60)^200 =
+    # .035 at most were it the only record; these seeds are fixed
+    assert reached == min(window, n - 1)
+
+
+def test_shuffling_by_a_column_that_says_nothing_is_swapping():
+    x = np.sort(X)
+
+    z = cm.DataShuffling().mask(x, given=np.ones(x.size), rng=1)
+
+    # six standard errors of a correlation of zero
+    assert abs(np.corrcoef(z, x)[0, 1]) < 6 / np.sqrt(x.size)
+    assert np.array_equal(np.sort(z), x)
+
+
+@pytest.mark.parametrize("order", ["as drawn", "sorted by x"])
+def test_shuffling_keeps_the_correlation_with_a_column_of_few_values(order):
+    rng = np.random.default_rng(7)
+    group = rng.choice([0.0, 1.0], 20_000, p=[0.7, 0.3])
+    x = rng.normal(1.6 * group, 1.0)
+    if order == "sorted by x":
+        group, x = group[np.argsort(x)], np.sort(x)
+
+    z = cm.DataShuffling().mask(x, given=group, rng=2)
+
+    # .59; scores of x and of z differ in law within the groups by what the copula leaves out
+    assert np.corrcoef(z, group)[0, 1] == pytest.approx(np.corrcoef(x, group)[0, 1], abs=0.02)
+
+
+def test_shuffling_a_constant_or_by_itself_returns_it():
+    x = np.round(X, -3)  # many ties
+
+    assert np.array_equal(cm.DataShuffling().mask(np.ones(50), given=X[:50], rng=1), np.ones(50))
+    assert np.array_equal(cm.DataShuffling().mask(x, given=x, rng=1), x)
+
+
 def test_shuffling_keeps_the_rank_correlation_and_swapping_loses_it():
     rho = np.corrcoef(np.argsort(np.argsort(X)), np.argsort(np.argsort(W)))[0, 1]
     z = cm.DataShuffling().mask(X, given=W, rng=1)

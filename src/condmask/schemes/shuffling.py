@@ -48,9 +48,9 @@ class DataShuffling:
             own = _scores(x[row])
             weights = np.linalg.lstsq(others.T, own, rcond=None)[0]
             fitted = weights @ others
-            spread = np.sqrt(max(0.0, 1.0 - np.var(fitted) / np.var(own)))
-            simulated = fitted + spread * np.std(own) * stream.standard_normal(own.size)
-            z[row, np.argsort(simulated, kind="stable")] = np.sort(x[row])
+            # noise parts the ties of `given`; where there is none, records that tie have equal values
+            simulated = fitted + np.std(own - fitted) * stream.standard_normal(own.size)
+            z[row, np.argsort(simulated)] = np.sort(x[row])
         return z
 
     def to_dict(self) -> dict[str, Any]:
@@ -59,7 +59,8 @@ class DataShuffling:
 
 
 def _scores(values: np.ndarray) -> np.ndarray:
-    """Normal scores of the ranks."""
-    ranks = np.empty(values.size)
-    ranks[np.argsort(values, kind="stable")] = np.arange(1, values.size + 1)
-    return np.asarray(ndtri(ranks / (values.size + 1)))
+    """Normal scores of the ranks, equal for equal values, about their mean."""
+    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks = np.cumsum(counts) - 0.5 * (counts - 1)
+    scores = np.asarray(ndtri(ranks / (values.size + 1)))[which]
+    return scores - scores.mean()

@@ -1,6 +1,7 @@
 """Data swapping and rank swapping: every value is another record's true value."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,8 @@ class RankSwapping:
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator) -> np.ndarray:
         """Every row of x, masked on its own."""
-        window = max(1, int(self.percent / 100.0 * x.shape[1]))
+        # the decimal number that was written: 0.29 * 10_000 and 29 / 100 * 100 fall short of whole numbers
+        window = max(1, int(Fraction(repr(self.percent)) * x.shape[1] / 100))
         order = np.argsort(x, axis=1, kind="stable")
         chance = stream.random(x.shape)
         z = np.empty_like(x)
