@@ -22,7 +22,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import llvmlite
+import llvmlite  # type: ignore[import-untyped]
 import numba
 import numpy
 from numba.core.caching import NullCache
@@ -34,7 +34,7 @@ KEPT = 8  # folders: other environments on this machine, other states of a check
 HARMLESS = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS")  # of numba's settings, those that change no code
 
 
-class KernelCache(NullCache):  # type: ignore[misc]
+class KernelCache(NullCache):
     """Asked by numba for machine code before it compiles a kernel, and handed it afterwards."""
 
     def __init__(self, function: Any) -> None:
@@ -103,20 +103,29 @@ def folder() -> Path | None:
 
 
 def _base() -> Path:
-    given = numba.config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    given = (
+        getattr(numba.config, "CACHE_DIR", "")
+        or os.environ.get("XDG_CACHE_HOME")
+        or os.environ.get("LOCALAPPDATA")
+    )
     return Path(given).absolute() if given else Path.home() / ".cache"
 
 
 def _name() -> str:
     """Versions to read, and a digest of all that changes the code of a kernel."""
-    versions = [sys.implementation.cache_tag, *(f"{m.__name__}{m.__version__}" for m in (numba, llvmlite, numpy))]
-    settings = sorted(pair for pair in os.environ.items() if pair[0].startswith("NUMBA_") and pair[0] not in HARMLESS)
+    versions = [
+        sys.implementation.cache_tag,
+        *(f"{m.__name__}{m.__version__}" for m in (numba, llvmlite, numpy)),
+    ]
+    settings = sorted(
+        pair for pair in os.environ.items() if pair[0].startswith("NUMBA_") and pair[0] not in HARMLESS
+    )
     told = hashlib.sha256(repr((sys.version, settings, TEXTS)).encode()).hexdigest()
     return "-".join([*map(str, versions), told[:16]])
 
 
 def _kernel_texts() -> str | None:
-    """A digest of the text of every kernel, and of how they are compiled; None where there is none to read."""
+    """A digest of the text of every kernel and of how they are compiled; None where none can be read."""
     paths = [HERE / "_jit.py", *sorted((HERE / "kernels").rglob("*.py"))]
     try:
         texts = [(str(path.relative_to(HERE)), path.read_bytes()) for path in paths]

@@ -1,0 +1,31 @@
+"""``condmask demo``: census incomes, masked and estimated."""
+
+import argparse
+from typing import Any
+
+from condmask.cli.arguments import command, usage
+from condmask.cli.output import to_json
+
+
+def add(commands: Any) -> None:
+    text = "Mask the incomes of the 2000 census and estimate from the masked file."
+    trial = command(commands, "demo", run, text)
+    trial.add_argument("--rows", type=int, metavar="N", help="draw N records with replacement")
+    trial.add_argument("--out", metavar="FILE", help="keep the masked file")
+
+
+def run(args: argparse.Namespace) -> str:
+    from condmask import _checks
+
+    with usage():
+        if args.rows is not None:
+            _checks.whole(args.rows, "rows", least=10)
+    from condmask import demo
+
+    result = demo.run(args.rows, args.out)
+    if not args.json:
+        return demo.show(result)
+    rows = [{"name": name, "original": x, "estimated": z} for name, x, z in result.rows]
+    return to_json({
+        "n": result.n, "scheme": result.scheme.to_dict(), "rows": rows, "seconds": dict(result.seconds)
+    })  # fmt: skip

@@ -1,0 +1,49 @@
+"""``condmask simulate``: a Monte Carlo study described in TOML."""
+
+import argparse
+from typing import Any
+
+from condmask.cli.arguments import add_workers, command, usage, workers
+from condmask.cli.output import to_json
+
+
+def add(commands: Any) -> None:
+    study = command(
+        commands, "simulate", run, "Run a Monte Carlo study: bias, RMSE and risk of masking schemes."
+    )
+    study.add_argument("study", metavar="STUDY.toml", help="what to simulate")
+    study.add_argument("--checkpoint", metavar="FILE", help="keep the state here, and go on from it")
+    study.add_argument("--out", metavar="FILE", help="save the result")
+    study.add_argument("--plot", metavar="FILE", help="draw bias and RMSE")
+    add_workers(study)
+
+
+def run(args: argparse.Namespace) -> str:
+    from condmask import _checks
+
+    with usage():  # a long study is not lost to a wrong path
+        threads = workers(args)
+        if args.out is not None:
+            _checks.writable(args.out, "--out")
+        if args.plot is not None:
+            from condmask.plot import check_format
+
+            check_format(_checks.writable(args.plot, "--plot"), "--plot")
+    from condmask.studies.simulate import simulate
+    from condmask.studies.toml import read_study, show
+
+    described = read_study(args.study)
+    result = simulate(**described, workers=threads, progress=True, checkpoint=args.checkpoint)
+    if args.out is not None:
+        result.save(args.out)
+    if args.plot is not None:
+        result.plot(args.plot)
+    if args.json:
+        rows = result.rows()
+        text = to_json({"replications": result.replications, "seed": result.seed, "rows": rows})
+    else:
+        text = show(result)
+    if result.replications < described["replications"]:
+        print(text, flush=True)
+        raise KeyboardInterrupt
+    return text

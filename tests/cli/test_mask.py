@@ -1,0 +1,107 @@
+"""``condmask mask`` publishes what `mask_file` does.
+
+Oracle: the API on the same files.
+"""
+
+import numpy as np
+import pandas as pd
+from command_line import MASK, answer
+
+from condmask.files.release import read_schemes
+
+
+def test_mask_publishes_the_scheme_with_the_data(run, source, tmp_path):
+    target = tmp_path / "out.parquet"
+
+    result = answer(run("mask", source, target, "-c", "income", *MASK, "--noise", "laplace", "--json"))
+
+    (scheme,) = read_schemes(target).values()
+    assert result == {"target": str(target), "schemes": {"income": scheme.to_dict()}}
+    assert (scheme.p, scheme.sigma, scheme.noise, scheme.donors) == (0.6, 1000.0, "laplace", "sample")
+    before, after = pd.read_parquet(source), pd.read_parquet(target)
+    assert (before["income"] != after["income"]).all()
+    pd.testing.assert_frame_equal(before.drop(columns="income"), after.drop(columns="income"))
+
+
+def test_mask_says_what_it_did_and_is_otherwise_silent(run, source, tmp_path):
+    target = tmp_path / "out.parquet"
+
+    code, out, err = run("mask", source, target, "-c", "income", *MASK)
+
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0] == f"masked values in {target}"
+    assert out.splitlines()[1].startswith("income  ConditionalMasking(p=0.6, sigma=1000.0")
+
+
+def test_two_masks_never_share_a_key(run, source, tmp_path):
+    for name in ("a", "b"):
+        answer(run("mask", source, tmp_path / f"{name}.parquet", "-c", "income", *MASK, "--json"))
+
+    a, b = (pd.read_parquet(tmp_path / f"{name}.parquet")["income"] for name in ("a", "b"))
+
+    assert (a == b).mean() < 0.01
+
+
+def test_options_once_per_column_go_to_their_columns(run, source, tmp_path):
+    columns = ("-c", "income", "-c", "age", "--p", "0.5", "--sigma", "1000", "--sigma", "12")
+    decimals = ("--decimals", "2", "--decimals", "0")
+    frame = pd.read_parquet(source)
+    frame["income"] = frame["income"].round(2)
+    frame.to_parquet(source)
+
+    result = answer(run("mask", source, tmp_path / "out.parquet", *columns, *decimals, "--json"))
+
+    found = {name: (entry["sigma"], entry["decimals"]) for name, entry in result["schemes"].items()}
+    assert found == {"income": (1000.0, 2), "age": (12.0, 0)}
+
+
+def test_donors_and_strata_reach_the_scheme(run, source, tmp_path):
+    options = ("--donors", "permutation", "--strata", "region", "--workers", "2", "--json")
+
+    result = answer(run("mask", source, tmp_path / "out.parquet", "-c", "income", *MASK, *options))
+
+    scheme = result["schemes"]["income"]
+    assert (scheme["donors"], scheme["strata"]) == ("permutation", "region")
+
+
+def test_whole_numbers_without_decimals_bring_one_line_of_warning(run, source, tmp_path):
+    code, _, err = run("mask", source, tmp_path / "out.parquet", "-c", "age", "--p", "0.6", "--sigma", "12")
+
+    assert code == 0
+    (line,) = err.splitlines()
+    assert line.startswith("warning: ")
+    assert "holds whole numbers" in line
+    assert line.endswith("pass decimals=0")
+
+
+def test_whole_numbers_with_decimals_bring_none(run, source, tmp_path):
+    options = ("--p", "0.6", "--sigma", "12", "--decimals", "0", "--json")
+
+    answer(run("mask", source, tmp_path / "out.parquet", "-c", "age", *options))
+
+    assert pd.read_parquet(tmp_path / "out.parquet")["age"].dtype == np.int64
+
+
+def test_missing_values_are_refused_unless_omitted(run, source, tmp_path):
+    target = tmp_path / "out.parquet"
+
+    code, out, err = run("mask", source, target, "-c", "gaps", *MASK)
+
+    assert (code, out) == (1, "")
+    assert err.startswith("condmask: error: ")
+    assert "200 missing values" in err
+    assert not target.exists()
+    answer(run("mask", source, target, "-c", "gaps", *MASK, "--omit-missing", "--json"))
+    assert pd.read_parquet(target)["gaps"].isna().sum() == 200
+
+
+def test_an_existing_file_is_replaced_only_by_force(run, source, tmp_path):
+    target = tmp_path / "out.parquet"
+    target.write_text("mine")
+
+    code, out, err = run("mask", source, target, "-c", "income", *MASK)
+
+    assert (code, out, len(err.splitlines())) == (1, "", 1)
+    assert target.read_text() == "mine"
+    answer(run("mask", source, target, "-c", "income", *MASK, "--force", "--json"))
+    assert list(read_schemes(target)) == ["income"]
