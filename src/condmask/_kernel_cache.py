@@ -56,7 +56,7 @@ class KernelCache(NullCache):
     def save_overload(self, sig: Any, data: Any) -> None:
         if data.library.has_dynamic_globals:  # addresses in this process
             return
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(Exception):  # the kernel runs, kept or not
             key, path = self._place(sig, data.target_context)
             body = dumps((key, data._reduce()))
             handle, part = tempfile.mkstemp(dir=path.parent)
@@ -93,22 +93,20 @@ def folder() -> Path | None:
             one.mkdir(mode=0o700, exist_ok=True)
             if not _private(one.lstat()):
                 return None
-        if new:
-            _forget(ours)
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # a folder that can be read serves
             os.utime(path)  # in use
+            if new:
+                _forget(ours)
     except (OSError, RuntimeError):  # nowhere to write; nobody's home
         return None
     return path
 
 
 def _base() -> Path:
-    given = (
-        getattr(numba.config, "CACHE_DIR", "")
-        or os.environ.get("XDG_CACHE_HOME")
-        or os.environ.get("LOCALAPPDATA")
-    )
-    return Path(given).absolute() if given else Path.home() / ".cache"
+    if numba.config.CACHE_DIR:  # type: ignore[attr-defined]
+        return Path(numba.config.CACHE_DIR).absolute()  # type: ignore[attr-defined]
+    given = Path(os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "")
+    return given if given.is_absolute() else Path.home() / ".cache"
 
 
 def _name() -> str:
