@@ -229,7 +229,7 @@ def test_structures_are_told_apart_by_their_fields(world):
     assert world.run(code) == [2]
 
 
-@pytest.mark.parametrize("damage", [lambda text: text[:-40], lambda text: text[:99] + b"?" + text[100:]])
+@pytest.mark.parametrize("damage", [lambda text: text[:-40], lambda text: text[:4000] + b"?" + text[4001:]])
 def test_a_damaged_file_is_compiled_anew(world, damage):
     for path in world.files():
         path.write_bytes(damage(path.read_bytes()))

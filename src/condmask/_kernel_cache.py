@@ -81,24 +81,21 @@ class KernelCache(NullCache):
 
 @lru_cache(maxsize=1)
 def folder() -> Path | None:
-    """Where this process keeps its kernels; None where it keeps none."""
+    """Where this process keeps its kernels; None, or an exception, where it can keep none."""
     if os.environ.get("CONDMASK_CACHE") == "0" or TEXTS is None:
         return None
     ours = _base() / "condmask"
     path = ours / f"kernels-{_name()}"
-    try:
-        ours.parent.mkdir(parents=True, exist_ok=True)
-        new = not path.exists()
-        for one in (ours, path):
-            one.mkdir(mode=0o700, exist_ok=True)
-            if not _private(one.lstat()):
-                return None
-        with contextlib.suppress(OSError):  # a folder that can be read serves
-            os.utime(path)  # in use
-            if new:
-                _forget(ours)
-    except (OSError, RuntimeError):  # nowhere to write; nobody's home
-        return None
+    ours.parent.mkdir(parents=True, exist_ok=True)
+    new = not path.exists()
+    for one in (ours, path):
+        one.mkdir(mode=0o700, exist_ok=True)
+        if not _private(one.lstat()):
+            return None
+    with contextlib.suppress(OSError):  # a folder that can only be read serves too
+        os.utime(path)  # in use
+        if new:
+            _forget(ours)
     return path
 
 
