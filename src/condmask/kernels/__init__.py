@@ -16,8 +16,8 @@ quantile
     Where that curve crosses a probability.
 bisection
     Where piecewise polynomials of many samples cross many probabilities.
-cells
-    The same sums from mergeable cells alone.
+counting
+    Records counted by grid point.
 moments
     Powers about a centre, and the recursion of Theorem 2.1.
 pairs
@@ -42,6 +42,7 @@ The estimate of P(X <= 0) from three masked values, with the table of K:
 
 from condmask.kernels import (
     bisection,
+    counting,
     curve,
     exponentials,
     interpolant,
@@ -56,6 +57,7 @@ from condmask.kernels import (
 
 __all__ = [
     "bisection",
+    "counting",
     "curve",
     "exponentials",
     "interpolant",

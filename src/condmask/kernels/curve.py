@@ -17,7 +17,7 @@ import numpy as np
 from condmask._jit import kernel
 from condmask.kernels.exponentials import laplace_sum
 from condmask.kernels.interpolant import DEGREE
-from condmask.kernels.lattice import ORDER, count_below, count_up_to, records
+from condmask.kernels.lattice import ORDER, count_below, count_up_to
 
 # What a layer is, a kernel summed over all records: its weight in n T (none: no layer), the rows of
 # `stretches` and of `tables` that are its own, the length in which its table is written and what that has
@@ -93,7 +93,12 @@ def count_at(values, x, up_to):
 def evaluate(curve, points, shift, start, stop):
     """Fill in both parts of n T at x + shift for the rows start .. stop of points."""
     z, below, sums, layers, stretches = curve.values, curve.below, curve.sums, curve.layers, curve.stretches
-    coefficients, tables, counted, exponential = curve.coefficients, curve.tables, below.size > 0, sums.size > 0
+    coefficients, tables, counted, exponential = (
+        curve.coefficients,
+        curve.tables,
+        below.size > 0,
+        sums.size > 0,
+    )
     jump, amplitude, decay = curve.jump, curve.amplitude, curve.decay
     for i in range(start, stop):
         point = points[i]
