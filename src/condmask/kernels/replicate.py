@@ -2,13 +2,14 @@
 
 The expansions are those of lattice.py, with the convolution summed directly, since a sample of some
 thousand records spans a few dozen cells. What depends on the bandwidth, which every sample has its own, is
-put together from parts that do not.
+put together from parts that do not. On a grid, rows are in whole steps, and T_1 is constant from each step
+to the next: its smooth part is taken half a step to the right, where it is exact.
 
-Crossings of T_1 are the first, as in quantile.py: T is evaluated at every record, and a gap in which it
-might rise above the probability in between is searched there. Those of smooth curves are the first
-between neighbouring points of a grid of about a ninth of the bandwidth; T_b and its kind bend so little
-over such a step that an excursion in between stays below 4e-4 / p in any case, and far below in any
-sample.
+Crossings of T_1 are the first, on a grid the first step, as in quantile.py: T is evaluated at every record,
+and a gap in which it might rise above the probability in between is searched there. Those of smooth curves
+are the first between neighbouring points of a grid of about a ninth of the bandwidth; T_b and its kind bend
+so little over such a step that an excursion in between stays below 4e-4 / p in any case, and far below in
+any sample.
 """
 
 from typing import NamedTuple
@@ -31,15 +32,15 @@ class Stencil(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """All that the rows of a study have in common, for one scheme."""
+    """All that the rows of a study have in common, for one masking."""
 
     p: float
-    sigma: float
+    sigma: float  # in the units of the rows: steps, where there is a grid
+    half: float  # half a step of the grid, 0 for none
     smooth: Stencil
-    waves: np.ndarray  # (orders, lags, nodes): the derivatives of the smooth part before damping
+    waves: np.ndarray  # (orders, lags, nodes): the derivatives of the smooth part of T_b before damping
     damping: np.ndarray  # -w^2 / 2 at the nodes
     normal: Stencil
-    curvature: np.ndarray  # the matrix of minus the second derivative of the normal law
     bend: float
     slack: float
 
@@ -116,39 +117,22 @@ def _damped(waves, damping, beta):
 
 
 @kernel
-def bandwidth(z):
-    """The "scott" rule of a sorted row."""
-    n = z.size
-    mean = z.mean()
-    spread = np.sqrt(np.sum((z - mean) ** 2) / (n - 1))
-    iqr = _percentile(z, 0.75) - _percentile(z, 0.25)
-    least = min(spread, iqr / 1.34) if iqr > 0.0 else spread
-    return 1.06 * least * n**-0.2
+def conditional_quantiles(rows, widths, q, plan, sharp, smoothed, served):
+    """Crossings of T_1 (sharp) and T_b of these bandwidths (smoothed) at q for every sorted row.
 
-
-@kernel
-def _percentile(z, q):
-    place = q * (z.size - 1)
-    low = np.int64(place)
-    high = min(low + 1, z.size - 1)
-    return z[low] + (place - low) * (z[high] - z[low])
-
-
-@kernel
-def conditional_quantiles(rows, q, plan, sharp, smoothed):
-    """Crossings of T_1 (sharp) and T_b (smoothed) at q for every sorted row; NaN where a row is too wide."""
-    limit, sigma = 1.0 - 1.0 / plan.p, plan.sigma
-    coarse, reach = plan.smooth.width * sigma, plan.smooth.reach
+    served: which rows were narrow enough.
+    """
+    limit = 1.0 - 1.0 / plan.p
+    coarse, reach = plan.smooth.width * plan.sigma, plan.smooth.reach
     for row in range(rows.shape[0]):
-        z = rows[row]
-        width = bandwidth(z)
+        z, width = rows[row], widths[row]
         fine = plan.normal.width * width
-        sharp[row], smoothed[row] = np.nan, np.nan
-        if not (z[-1] - z[0]) / min(coarse, fine) < MOST_CELLS:
+        served[row] = (z[-1] - z[0]) / min(coarse, fine) < MOST_CELLS
+        if not served[row]:
             continue
         own = _polynomials(z, coarse, reach, plan.smooth.matrix, limit)
         _first_crossings(z, q, plan, coarse, own, sharp[row])
-        damped = stencil(_damped(plan.waves, plan.damping, width / sigma), limit)
+        damped = stencil(_damped(plan.waves, plan.damping, width / plan.sigma), limit)
         own = _polynomials(z, coarse, reach, damped, limit)
         steps = _polynomials(z, fine, plan.normal.reach, plan.normal.matrix, 1.0)
         margin = max(coarse * reach, fine * plan.normal.reach)
@@ -159,17 +143,16 @@ def conditional_quantiles(rows, q, plan, sharp, smoothed):
 
 
 @kernel
-def noisy_quantiles(rows, q, plan, scale, out):
+def noisy_quantiles(rows, widths, q, normal, curvature, scale, out, served):
     """Crossings of H - scale^2 h' at q, where Laplace noise of that scale was added to every sorted row."""
     none = np.zeros((0, ORDER))
     for row in range(rows.shape[0]):
-        z = rows[row]
-        width = bandwidth(z)
-        fine, reach = plan.normal.width * width, plan.normal.reach
-        out[row] = np.nan
-        if not (z[-1] - z[0]) / fine < MOST_CELLS:
+        z, width = rows[row], widths[row]
+        fine, reach = normal.width * width, normal.reach
+        served[row] = (z[-1] - z[0]) / fine < MOST_CELLS
+        if not served[row]:
             continue
-        matrix = plan.normal.matrix + (scale / width) ** 2 * plan.curvature
+        matrix = normal.matrix + (scale / width) ** 2 * curvature
         steps = _polynomials(z, fine, reach, matrix, 1.0)
         _smooth_crossings(
             z, q, fine * reach, 0.125 * fine, fine, reach, steps, 1.0, fine, reach, none, 0.0, out[row]
@@ -179,61 +162,62 @@ def noisy_quantiles(rows, q, plan, scale, out):
 @kernel
 def _first_crossings(z, q, plan, width, coefficients, out):
     """Where n T_1 first reaches n q."""
-    n, origin, reach = z.size, z[0], plan.smooth.reach
+    n, origin, reach, half = z.size, z[0], plan.smooth.reach, plan.half
     limit, jump = 1.0 - 1.0 / plan.p, 1.0 / plan.p
+    first, last = z[0] - width * reach, z[-1] + width * reach
+    if half > 0.0:
+        first, last = np.floor(first), np.ceil(last)
     smooth = np.empty(n)
     for j in range(n):
-        smooth[j] = _value(z[j], origin, width, reach, limit, n, coefficients)
-    early = 0.0  # a bound of T left of all records
+        smooth[j] = _value(z[j] + half, origin, width, reach, limit, n, coefficients)
+    most = np.empty(n + 1)  # bounds of n T in the gap before each record, and after all
+    most[0], most[n] = 0.0, np.inf
     for i in range(reach):
         bound, scale = coefficients[i, 0], 1.0
         for l in range(1, ORDER):  # noqa: E741
             scale *= 0.5
             bound += abs(coefficients[i, l]) * scale
-        early = max(early, bound)
+        most[0] = max(most[0], bound)
+    for j in range(1, n):
+        gap = (z[j] - z[j - 1]) / plan.sigma
+        most[j] = jump * j + max(smooth[j - 1], smooth[j]) + 0.125 * n * plan.bend * gap * gap
     for k in range(q.size):
         target = (q[k] - plan.slack) * n
-        out[k] = z[-1] + width * reach
-        if early >= target:
-            out[k] = _search_gap(z, 0, target, plan, width, coefficients, z[0] - width * reach, z[0])
-            if out[k] < z[0]:
-                continue
-            out[k] = z[-1] + width * reach
-        for j in range(n):
-            if j > 0:
-                gap = (z[j] - z[j - 1]) / plan.sigma
-                most = max(smooth[j - 1], smooth[j]) + 0.125 * n * plan.bend * gap * gap
-                if jump * j + most >= target and gap > 0.0:
-                    found = _search_gap(z, j, target, plan, width, coefficients, z[j - 1], z[j])
-                    if found < z[j]:
-                        out[k] = found
-                        break
-            if jump * (j + 1) + smooth[j] >= target:
+        out[k] = last
+        for j in range(n + 1):
+            if most[j] >= target:
+                left, right = z[j - 1] if j > 0 else first, z[j] if j < n else last
+                out[k] = _search_gap(j, target, plan, width, coefficients, origin, n, left, right)
+                if out[k] < right:
+                    break
+            if j < n and jump * (j + 1) + smooth[j] >= target:
                 out[k] = z[j]
                 break
 
 
 @kernel
-def _search_gap(z, count, target, plan, width, coefficients, left, right):
-    """The first x between two records with jump * count + smooth part >= target, or `right`."""
-    n, origin, reach = z.size, z[0], plan.smooth.reach
+def _search_gap(count, target, plan, width, coefficients, origin, n, left, right):
+    """The first x strictly between with jump * count + smooth part >= target, or `right`."""
+    reach, half = plan.smooth.reach, plan.half
     limit, jump = 1.0 - 1.0 / plan.p, 1.0 / plan.p
+    finest = 1.0 if half > 0.0 else 1e-9 * plan.sigma
     depth, start = 1, left
     ends = np.empty(64)
     ends[0] = right
-    low = _value(start, origin, width, reach, limit, n, coefficients)
+    low = _value(start + half, origin, width, reach, limit, n, coefficients)
     while depth > 0:
         if start > left and jump * count + low >= target:
             return start
         end = ends[depth - 1]
-        high = _value(end, origin, width, reach, limit, n, coefficients)
+        high = _value(end + half, origin, width, reach, limit, n, coefficients)
         step = (end - start) / plan.sigma
         most = max(low, high) + 0.125 * n * plan.bend * step * step
-        if jump * count + most < target or step < 1e-9 or depth == ends.size:
+        if jump * count + most < target or end - start <= finest or depth == ends.size:
             start, low = end, high
             depth -= 1
             continue
-        ends[depth] = start + 0.5 * (end - start)
+        middle = start + 0.5 * (end - start)
+        ends[depth] = np.floor(middle) if half > 0.0 else middle
         depth += 1
     return right
 
@@ -247,19 +231,8 @@ def _smooth_crossings(
     points = np.int64((z[-1] - z[0] + 2.0 * margin) / step) + 2
     total = np.empty(points)
     for i in range(points):
-        total[i] = _both(
-            origin - margin + i * step,
-            origin,
-            fine,
-            fine_reach,
-            steps,
-            weight,
-            coarse,
-            coarse_reach,
-            own,
-            limit,
-            n,
-        )
+        x = origin - margin + i * step
+        total[i] = _both(x, origin, fine, fine_reach, steps, weight, coarse, coarse_reach, own, limit, n)
     for k in range(q.size):
         target = q[k] * n
         i = 0

@@ -149,18 +149,21 @@ class Release:
 
 def mask_rows(x: np.ndarray, law: Law, stream: np.random.Generator, *, cycle: bool) -> np.ndarray:
     """Every row of x masked on its own from one stream, in whole steps of the grid where there is one."""
-    n = x.shape[1]
+    rows, n = x.shape
+    swapped, kept = np.empty((2, x.size + 1), dtype=np.int64)
     threshold = np.uint64(int(law.p * 2.0**64))
-    tossed = words(stream, x.size).reshape(x.shape)
+    s, k = masking.toss(words(stream, x.size), threshold, swapped, kept)
+    swapped, kept = swapped[:s], kept[:k]
+    drawn, donors = words(stream, s), np.empty(s, dtype=np.int64)
+    every = np.arange(x.size)  # of the block as one file, in which each row is a pool of its own
+    row, rank = np.divmod(every, n)
+    masking.choose_pool_donors(drawn, swapped, 0, rank, row, every[::n], np.full(rows, n), every, donors)
+    if cycle:
+        edges = np.searchsorted(swapped, n * np.arange(rows + 1))
+        for first, last in zip(edges[:-1], edges[1:], strict=True):
+            if last - first > 1:
+                order = first + np.argsort(drawn[first:last], kind="stable")
+                donors[order] = swapped[np.roll(order, -1)]
     z = np.empty_like(x)
-    swapped, kept = np.empty((2, n + 1), dtype=np.int64)
-    for row, drawn in enumerate(tossed):
-        s, k = masking.toss(drawn, threshold, swapped, kept)
-        donor_words = words(stream, s)
-        donors = np.empty(s, dtype=np.int64)
-        masking.choose_donors(donor_words, swapped[:s], 0, n, donors)
-        if cycle and s > 1:
-            order = np.argsort(donor_words, kind="stable")
-            donors[order] = swapped[np.roll(order, -1)]
-        masking.place(x[row], swapped[:s], donors, kept[:k], law.draw(stream, k), 0, z[row])
+    masking.place(x.ravel(), swapped, donors, kept, law.draw(stream, k), 0, z.ravel())
     return z

@@ -104,7 +104,7 @@ class Scheme:
             additive noise. Records without a value are left out.
         """
         distances = _checks.distances(d, "d")
-        found = interval_risk(known(x), distances.ravel(), self._noise())
+        found = interval_risk(np.sort(known(x)), distances.ravel(), self._noise())
         return found.reshape(distances.shape) if distances.shape else float(found[0])
 
     def mse(self, x: Any) -> float:
@@ -120,7 +120,7 @@ class Scheme:
         float
             In squared units of the data.
         """
-        return mean_squared_error(known(x), self._noise())
+        return float(mean_squared_error(np.var(known(x), ddof=1), self._noise()))
 
     def mse_of_mean(self, x: Any) -> float:
         """Mean squared error of the mean of the masked values as a guess of every true one.
@@ -135,7 +135,11 @@ class Scheme:
         float
             In squared units of the data; over samples with the variance of `x`.
         """
-        return mean_squared_error_of_mean(known(x), self._noise(), shared_donors=self.shared_donors)
+        x = known(x)
+        variance = np.var(x, ddof=1)
+        return float(
+            mean_squared_error_of_mean(variance, x.size, self._noise(), shared_donors=self.shared_donors)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The scheme in terms of JSON; `from_dict` reads it back.

@@ -1,24 +1,27 @@
 """Data shuffling (Muralidhar and Sarathy, 2006): values redistributed by simulated conditional ranks."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import ndtri
 
 from condmask import _checks, frames
 from condmask._randomness import check_rng, working_key
+from condmask.schemes.scheme import Scheme
 
 
 @dataclass(frozen=True)
-class DataShuffling:
+class DataShuffling(Scheme):
     """Reorder the values so that they keep their rank correlation with columns that are not masked.
 
     Both are turned into normal scores; scores of the sensitive column are simulated given those of the
     others, under a normal copula; the true values are then put in the order of the simulated ones.
     """
 
-    def mask(self, x: Any, *, given: Any, rng: Any = None) -> Any:
+    method: ClassVar[str] = "DataShuffling"
+
+    def mask(self, x: Any, *, given: Any, rng: Any = None) -> Any:  # type: ignore[override]
         """Shuffle a column without missing values.
 
         Parameters
@@ -38,24 +41,24 @@ class DataShuffling:
         _checks.complete(others, "given")
         _checks.same_length(others[0], "given", column.array.size, "x")
         key = working_key(check_rng(rng), [column.array])
-        return column.back(self.mask_rows(column.array[None], key.stream(0, 2), others[:, None])[0])
+        return column.back(self.mask_rows(column.array[None], key.stream(0, 2), tuple(others[:, None]))[0])
 
-    def mask_rows(self, x: np.ndarray, stream: np.random.Generator, *given: np.ndarray) -> np.ndarray:
-        """Every row of x, masked on its own; `given` as (columns, rows, n)."""
+    def mask_rows(
+        self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
+    ) -> np.ndarray:
+        """Every row of x, masked on its own, given the same row of the others."""
+        if not others:
+            raise ValueError("others must have the unmasked columns that DataShuffling looks at, got none")
         z = np.empty_like(x)
         for row in range(len(x)):
-            others = np.array([_scores(column[row]) for column in given[0]])
+            given = np.array([_scores(column[row]) for column in others])
             own = _scores(x[row])
-            weights = np.linalg.lstsq(others.T, own, rcond=None)[0]
-            fitted = weights @ others
+            weights = np.linalg.lstsq(given.T, own, rcond=None)[0]
+            fitted = weights @ given
             # noise parts the ties of `given`; where there is none, records that tie have equal values
             simulated = fitted + np.std(own - fitted) * stream.standard_normal(own.size)
             z[row, np.argsort(simulated)] = np.sort(x[row])
         return z
-
-    def to_dict(self) -> dict[str, Any]:
-        """What is published, ready for JSON."""
-        return {"method": "shuffling"}
 
 
 def _scores(values: np.ndarray) -> np.ndarray:

@@ -2,36 +2,37 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from condmask import _checks, frames
 from condmask._randomness import check_rng, working_key
 from condmask.kernels.masking import swap_ranks
+from condmask.schemes.scheme import Scheme
 
 
 @dataclass(frozen=True)
-class DataSwapping:
+class DataSwapping(Scheme):
     """Put the values in random order: margins stay, all correlations are lost."""
+
+    method: ClassVar[str] = "DataSwapping"
 
     def mask(self, x: Any, *, rng: Any = None) -> Any:
         """Permute a column at random. Same container out as in; missing values move like others."""
         column = frames.column(x, "x")
         key = working_key(check_rng(rng), [column.array])
-        return column.back(self.mask_rows(column.array[None], key.stream(0, 1))[0])
+        return column.back(self.mask_rows(column.array[None], key.stream(0, 1), ())[0])
 
-    def mask_rows(self, x: np.ndarray, stream: np.random.Generator) -> np.ndarray:
+    def mask_rows(
+        self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
+    ) -> np.ndarray:
         """Every row of x, masked on its own."""
         return stream.permuted(x, axis=1)
 
-    def to_dict(self) -> dict[str, Any]:
-        """What is published, ready for JSON."""
-        return {"method": "swapping"}
-
 
 @dataclass(frozen=True, init=False)
-class RankSwapping:
+class RankSwapping(Scheme):
     """Exchange values between records of near rank (Moore, 1996).
 
     From the smallest up, a record that was not yet exchanged takes a partner at random among the next
@@ -43,6 +44,8 @@ class RankSwapping:
         Width of the window, 0 < percent <= 100.
     """
 
+    method: ClassVar[str] = "RankSwapping"
+
     percent: float
 
     def __init__(self, percent: float) -> None:
@@ -51,14 +54,9 @@ class RankSwapping:
             raise ValueError(f"percent must be at most 100, got {percent!r}")
         object.__setattr__(self, "percent", value)
 
-    def mask(self, x: Any, *, rng: Any = None) -> Any:
-        """Swap the ranks of a column without missing values. Same container out as in."""
-        column = frames.column(x, "x")
-        _checks.complete(column.array, "x")
-        key = working_key(check_rng(rng), [column.array])
-        return column.back(self.mask_rows(column.array[None], key.stream(0, 1))[0])
-
-    def mask_rows(self, x: np.ndarray, stream: np.random.Generator) -> np.ndarray:
+    def mask_rows(
+        self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
+    ) -> np.ndarray:
         """Every row of x, masked on its own."""
         # the decimal number that was written: 0.29 * 10_000 and 29 / 100 * 100 fall short of whole numbers
         window = max(1, int(Fraction(repr(self.percent)) * x.shape[1] / 100))
@@ -68,7 +66,3 @@ class RankSwapping:
         for row in range(len(x)):
             swap_ranks(x[row], order[row], window, chance[row], z[row])
         return z
-
-    def to_dict(self) -> dict[str, Any]:
-        """What is published, ready for JSON."""
-        return {"method": "rank swapping", "percent": self.percent}

@@ -5,25 +5,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _checks
-from condmask._grid import to_units, whole_steps
+from condmask import _checks, risk
 from condmask._randomness import Key
+from condmask.estimates.bandwidth import FEWEST_STEPS, quartile_places, rule
+from condmask.estimates.covariance import retained
 from condmask.estimates.moments import shift, unmask
 from condmask.kernels import replicate
-from condmask.law import Law, rounded_noise_moments
+from condmask.law import Law
+from condmask.schemes.scheme import Scheme
 from condmask.weights import stencil
 
 TOL = 1e-7  # of T, where one standard error of T is some 1e-2
 RECORDS, ROWS = 1 << 16, 32  # of a block, at most
 
-Samples = tuple[np.ndarray, list[np.ndarray]]  # the sensitive variable, and those that are not masked
+Samples = tuple[np.ndarray, tuple[np.ndarray, ...]]  # the sensitive variable, and those that are not masked
 
 
 class Design(NamedTuple):
     """What is repeated."""
 
     population: Any
-    schemes: dict[str, Any]
+    schemes: dict[str, Scheme]
     n: int
     quantiles: np.ndarray
     moments: tuple[int, ...]
@@ -39,15 +41,14 @@ def block(design: Design, seed: int, index: int) -> np.ndarray:
     """The statistics of one block of replicates: a row each."""
     key = _key(design, seed, index)
     x, others = samples(design, seed, index)
-    parts = [_sample_statistics(np.sort(x, axis=1), x, others, design)]
+    ordered = np.sort(x, axis=1)
+    parts = [_sample_statistics(ordered, x, others, design)]
     for name, scheme in design.schemes.items():
-        stream = key.derive(b"scheme", name.encode()).stream(0, 0)
-        if _shuffles(scheme) and not others:
-            raise ValueError("population must give two variables for DataShuffling, got one")
-        given = (np.array(others),) if _shuffles(scheme) else ()
-        z = scheme.mask_rows(x, stream, *given)
+        z = scheme.mask_rows(x, key.derive(b"scheme", name.encode()).stream(0, 0), others)
         parts += _estimates(scheme, z, others, design)
-        parts.append(_attacks(x, z, design.distances, getattr(scheme, "decimals", None)))
+        parts.append(_attacks(x, z, design.distances, scheme.law))
+        if scheme.law is not None:
+            parts.append(_closed_forms(ordered, design.distances, scheme.law, scheme.shared_donors))
     return np.concatenate(parts, axis=1)
 
 
@@ -71,99 +72,119 @@ def samples(design: Design, seed: int, index: int = 0) -> Samples:
     for part in (x, *others):
         if not (part.min() >= -_checks.LARGEST and part.max() <= _checks.LARGEST):
             raise ValueError("population must give finite numbers, got others among them")
-    return x, others
+    return x, tuple(others)
 
 
-def _estimates(scheme: Any, z: np.ndarray, others: list[np.ndarray], design: Design) -> list[np.ndarray]:
-    ordered = np.sort(z, axis=1)
-    if hasattr(scheme, "p"):
-        sharp, smoothed = np.empty((2, len(z), design.quantiles.size))
-        if scheme.noise == "normal" and scheme.decimals is None:
-            plan = stencil.plan(scheme.p, scheme.sigma, TOL)
-            replicate.conditional_quantiles(ordered, design.quantiles, plan, sharp, smoothed)
-        else:
-            sharp[:] = smoothed[:] = np.nan
-        widths = np.array([replicate.bandwidth(row) for row in ordered])
-        # T_b needs values that differ, and on a grid a bandwidth of 1.5 steps: else it is not defined
-        smooth = (widths > 0.0) & (widths >= 1.5 * _step(scheme))
-        smoothed[~smooth] = np.nan
-        found = []
-        for values, bandwidth, defined in ((sharp, None, np.ones_like(smooth)), (smoothed, "scott", smooth)):
-            cdf = np.full((len(z), design.points.size), np.nan)
-            for row in np.flatnonzero(defined):
-                left = np.isnan(values[row]).any()  # by the fused kernel: too wide a range, or another noise
-                if not left and design.points.size == 0:
-                    continue
-                estimate = scheme.estimate(ordered[row])
-                if left:
-                    values[row] = estimate.quantile(
-                        design.quantiles, bandwidth=bandwidth, crossing="first", tol=TOL
-                    )
-                if design.points.size:
-                    cdf[row] = estimate.cdf(design.points, bandwidth=bandwidth, tol=TOL)
-            found.append(np.concatenate([values, _moments(scheme, z, others, design), cdf], axis=1))
-        return found
-    if hasattr(scheme, "sigma"):
-        values = np.full((len(z), design.quantiles.size), np.nan)
+def _estimates(
+    scheme: Scheme, z: np.ndarray, others: tuple[np.ndarray, ...], design: Design
+) -> list[np.ndarray]:
+    """What every estimator of a scheme says; of the masked sample as it is where there is none."""
+    ordered, law = np.sort(z, axis=1), scheme.law
+    if law is None or not scheme.estimators:
+        return [_sample_statistics(ordered, z, others, design)]
+    variance = z.var(axis=1, ddof=1)
+    widths = _bandwidths(ordered, variance)
+    moments = _moments(z, variance, others, design.moments, law)
+    fused, served = _fused_quantiles(ordered, widths, design.quantiles, law)
+    found = []
+    for bandwidth in scheme.estimators.values():
+        values = fused.get(bandwidth, np.full((len(z), design.quantiles.size), np.nan))
         cdf = np.full((len(z), design.points.size), np.nan)
-        if scheme.noise == "laplace":
-            scale = scheme.sigma / np.sqrt(2.0)
-            replicate.noisy_quantiles(ordered, design.quantiles, stencil.plan(1.0, 1.0, TOL), scale, values)
-            for row in np.flatnonzero(np.isnan(values).any(axis=1)):
-                values[row] = scheme.estimate(ordered[row]).quantile(design.quantiles, tol=TOL)
-            cdf = _rows(
-                ordered, lambda row: scheme.estimate(row).cdf(design.points, tol=TOL), design.points.size
-            )
-        return [np.concatenate([values, _moments(scheme, z, others, design), cdf], axis=1)]
-    return [_sample_statistics(ordered, z, others, design)]
+        for row in range(len(z)):
+            if not _defined(bandwidth, widths[row], law):
+                values[row] = np.nan
+                continue
+            left = bandwidth not in fused or not served[row]
+            if not left and design.points.size == 0:
+                continue
+            estimate = scheme.estimate(ordered[row])
+            if left:
+                values[row] = estimate.quantile(
+                    design.quantiles, bandwidth=bandwidth, crossing="first", tol=TOL
+                )
+            if design.points.size:
+                cdf[row] = estimate.cdf(design.points, bandwidth=bandwidth, tol=TOL)
+        found.append(np.concatenate([values, moments, cdf], axis=1))
+    return found
 
 
-def _rows(rows: np.ndarray, function: Any, width: int) -> np.ndarray:
-    if width == 0:
-        return np.empty((len(rows), 0))
-    return np.array([function(row) for row in rows])
+def _defined(bandwidth: Any, scott: float, law: Law) -> bool:
+    """Whether a sample has this estimate: a rule needs values that differ, and on a grid enough steps.
+
+    Added normal noise has no inverse.
+    """
+    if law.p == 0.0 and law.noise != "laplace":
+        return False
+    return bandwidth is None or scott > 0.0 and scott >= FEWEST_STEPS * law.step
 
 
-def _moments(scheme: Any, z: np.ndarray, others: list[np.ndarray], design: Design) -> np.ndarray:
+def _bandwidths(ordered: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """The "scott" rule, row by row; 0 where all values are equal."""
+    n = ordered.shape[1]
+    low, along = quartile_places(n)
+    near, following = ordered[:, low], ordered[:, np.minimum(low + 1, n - 1)]
+    iqr = np.diff(near + along * (following - near), axis=1)[:, 0]
+    return np.array(
+        [
+            rule("scott", s, between, n) if s > 0.0 else 0.0
+            for s, between in zip(np.sqrt(variance).tolist(), iqr.tolist(), strict=True)
+        ]
+    )
+
+
+def _fused_quantiles(
+    ordered: np.ndarray, widths: np.ndarray, q: np.ndarray, law: Law
+) -> tuple[dict[Any, np.ndarray], np.ndarray]:
+    """Crossings by bandwidth (None: T_1), for the rows that the fused kernel serves; and which these are."""
+    served = np.zeros(len(ordered), dtype=np.bool_)
+    sharp, smoothed = np.empty((2, len(ordered), q.size))
+    if stencil.serves(law):
+        rows, unit = law.to_units(ordered), law.step or 1.0
+        plan = stencil.plan(law, TOL)
+        replicate.conditional_quantiles(rows, widths / unit, q, plan, sharp, smoothed, served)
+        return {None: law.from_units(sharp), "scott": law.from_units(smoothed)}, served
+    if law.p == 0.0 and law.noise == "laplace" and law.grid is None:
+        scale = law.sigma / np.sqrt(2.0)
+        replicate.noisy_quantiles(ordered, widths, q, *stencil.normal(0.5 * TOL), scale, smoothed, served)
+        return {"scott": smoothed}, served
+    return {}, served
+
+
+def _moments(
+    z: np.ndarray, variance: np.ndarray, others: tuple[np.ndarray, ...], orders: tuple[int, ...], law: Law
+) -> np.ndarray:
     """Mean, standard deviation, raw moments and the correlation of the original, row by row."""
-    p, n = getattr(scheme, "p", 0.0), z.shape[1]
-    mean, masked = z.mean(axis=1), z.var(axis=1, ddof=1)
-    variance = masked - (1.0 - p) * scheme.noise_variance
-    columns = [mean, np.sqrt(np.where(variance >= 0.0, variance, np.nan))]
-    if design.moments:
-        law = Law(p, scheme.noise, scheme.sigma, _step(scheme))
-        columns += _raw_moments(z, design.moments, law)
+    n = z.shape[1]
+    mean = z.mean(axis=1)
+    original = variance - (1.0 - law.p) * law.variance
+    columns = [mean, np.sqrt(np.where(original >= 0.0, original, np.nan))]
+    deviation = z - mean[:, None]
     if others:
         w = others[0]
-        product = np.einsum("ij,ij->i", z - mean[:, None], w - w.mean(axis=1)[:, None]) / (n - 1)
-        retained = 1.0 if p == 0.0 else (1.0 - p) - p / (n - 1)
-        columns.append(product / retained / (columns[1] * w.std(axis=1, ddof=1)))
-    return np.stack(columns, axis=1)
+        product = np.einsum("ij,ij->i", deviation, w - w.mean(axis=1)[:, None]) / (n - 1)
+        kept = retained(law.p, n) if law.p > 0.0 else 1.0
+        correlation = product / kept / (columns[1] * w.std(axis=1, ddof=1))
+    columns += _raw_moments(mean, deviation, orders, law) if orders else []
+    return np.stack([*columns, correlation] if others else columns, axis=1)
 
 
-def _raw_moments(z: np.ndarray, orders: tuple[int, ...], law: Law) -> list[np.ndarray]:
-    """Raw moments of the original, Theorem 2.1, of every row."""
+def _raw_moments(
+    center: np.ndarray, deviation: np.ndarray, orders: tuple[int, ...], law: Law
+) -> list[np.ndarray]:
+    """Raw moments of the original, Theorem 2.1, of every row; the deviations are used up."""
     highest = max(orders)
-    center = z.mean(axis=1)
-    deviation = z - center[:, None]
-    scale = np.maximum(np.abs(deviation).max(axis=1), law.sigma)
-    deviation /= scale[:, None]
-    masked, power = np.ones((highest + 1, len(z))), np.ones_like(z)
+    scale = max(float(np.abs(deviation).max()), law.sigma)
+    deviation /= scale
+    masked, power = np.ones((highest + 1, len(center))), deviation.copy()
     for k in range(1, highest + 1):
-        power *= deviation
         masked[k] = power.mean(axis=1)
-    unit = rounded_noise_moments(law.noise, law.step / law.sigma, highest)
-    noise = unit[:, None] * (law.sigma / scale) ** np.arange(highest + 1)[:, None]
-    raw = shift(unmask(masked, noise, law.p), center / scale)
+        power *= deviation
+    raw = shift(unmask(masked, law.noise_moments(highest, scale), law.p), center / scale)
     return [raw[order] * scale**order for order in orders]
 
 
-def _step(scheme: Any) -> float:
-    return 0.0 if getattr(scheme, "decimals", None) is None else float(10.0**-scheme.decimals)
-
-
 def _sample_statistics(
-    ordered: np.ndarray, x: np.ndarray, others: list[np.ndarray], design: Design
+    ordered: np.ndarray, x: np.ndarray, others: tuple[np.ndarray, ...], design: Design
 ) -> np.ndarray:
     """The same of a sample as it is."""
     n = x.shape[1]
@@ -189,18 +210,30 @@ def _power(x: np.ndarray, order: int) -> np.ndarray:
     return found
 
 
-def _attacks(x: np.ndarray, z: np.ndarray, distances: np.ndarray, decimals: int | None) -> np.ndarray:
-    """For the guesses Z_i and the mean of Z: how often within each distance, and the mean squared error."""
-    columns = []
-    for guess in (z, z.mean(axis=1)[:, None]):
-        near = error = np.abs(guess - x)
-        within = distances
-        if guess is z and decimals is not None:  # in whole steps, where no difference is rounded
-            near, within = to_units(error, decimals), whole_steps(distances, decimals)
+def _attacks(x: np.ndarray, z: np.ndarray, distances: np.ndarray, law: Law | None) -> np.ndarray:
+    """For the guesses Z_i and the mean of Z: how often within each distance, and the mean squared error.
+
+    Where there is a grid the true values are those that were masked, and Z_i is compared in whole steps.
+    """
+    columns, grid = [], None if law is None else law.grid
+    own = (z - x, distances, 1.0)
+    if grid is not None:
+        units = grid.units(x)
+        x = grid.values(units)
+        own = (grid.units(z) - units, grid.above(distances), grid.step)
+    for error, within, unit in (own, (z.mean(axis=1)[:, None] - x, distances, 1.0)):
+        near = np.abs(error, out=error)
         columns += [np.count_nonzero(near < d, axis=1) / x.shape[1] for d in within]
-        columns.append(np.einsum("ij,ij->i", error, error) / x.shape[1])
+        columns.append(np.einsum("ij,ij->i", near, near) * (unit * unit / x.shape[1]))
     return np.stack(columns, axis=1)
 
 
-def _shuffles(scheme: Any) -> bool:
-    return type(scheme).__name__ == "DataShuffling"
+def _closed_forms(ordered: np.ndarray, distances: np.ndarray, law: Law, shared_donors: bool) -> np.ndarray:
+    """What the law says of the risks of Z_i and of both mean squared errors, given each sample as rounded."""
+    n = ordered.shape[1]
+    variance = law.from_units(law.to_units(ordered)).var(axis=1, ddof=1)
+    return np.column_stack([
+        risk.interval_risk(ordered, distances, law),
+        np.broadcast_to(risk.mean_squared_error(variance, law), len(ordered)),
+        risk.mean_squared_error_of_mean(variance, n, law, shared_donors=shared_donors),
+    ])  # fmt: skip

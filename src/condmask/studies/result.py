@@ -1,6 +1,7 @@
 """What a study found: bias, RMSE and risk with their Monte Carlo standard errors, from sums of powers."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,11 +9,14 @@ import numpy as np
 
 from condmask import _state, frames
 
+PARTS = 5  # powers of the errors that are summed, from 0
+CLOSED = "closed form of "  # the columns that hold closed forms, replicate by replicate
+
 
 class Column(NamedTuple):
-    """One statistic of one estimator of one scheme.
+    """One statistic of one estimator of one scheme; of the samples themselves where the scheme is "".
 
-    `truth` is that of the population, or the closed form of a risk; None where only samples know it.
+    `truth` is that of the population; None where only samples know it.
     """
 
     scheme: str
@@ -22,10 +26,11 @@ class Column(NamedTuple):
     center: float
 
 
-class StudyResult(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class StudyResult:
     """The state of a study: sums of the powers 0 to 4 of (value - center) over its replications.
 
-    Made by `simulate`.
+    Made by `simulate`. Results are equal where all but the seconds is, bit by bit.
     """
 
     identity: str
@@ -34,6 +39,15 @@ class StudyResult(NamedTuple):
     columns: tuple[Column, ...]
     sums: np.ndarray
     seconds: float
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, StudyResult):
+            return NotImplemented
+        return self._described() == other._described() and np.array_equal(
+            self.sums, other.sums, equal_nan=True
+        )
 
     def __repr__(self) -> str:
         schemes = len({column.scheme for column in self.columns} - {""})
@@ -48,35 +62,37 @@ class StudyResult(NamedTuple):
         With S replications the standard error of the bias is the s.d. of the errors over sqrt(S), that of
         the RMSE the s.d. of the squared errors over 2 RMSE sqrt(S). `defined` counts the replications in
         which a statistic is a number: s.d. and correlation are none where a variance is estimated negative,
-        T_b where the bandwidth is below 1.5 steps of a grid. `closed_form` is what `scheme.risk` and
-        `scheme.mse` give for the samples of the first block.
+        T_b where the bandwidth is below 1.5 steps of a grid. `truth_of` tells whose the truth is: the
+        population's, or the mean over the unmasked samples where the population does not know it.
+        `closed_form` is the mean of what the law of a scheme says of each sample.
         """
-        samples = {c.statistic: k for k, c in enumerate(self.columns) if c.scheme == ""}
+        index = {column[:3]: k for k, column in enumerate(self.columns)}
         found = []
         for k, column in enumerate(self.columns):
-            if column.scheme == "":
+            if column.scheme == "" or column.estimator.startswith(CLOSED):
                 continue
             mean, *_ = self._moments(k, 0.0)
             s = int(self.sums[0, k])  # replications in which it is defined
             entry = {"scheme": column.scheme, "estimator": column.estimator, "statistic": column.statistic}
-            if column.statistic in samples:
-                truth = column.truth
-                if truth is None:
-                    own = samples[column.statistic]
-                    truth = self.columns[own].center + self._moments(own, 0.0)[0]
+            sample = index.get(("", "sample", column.statistic))
+            if sample is not None:
+                truth = self._mean(sample) if column.truth is None else column.truth
                 first, second, _, fourth = self._moments(k, truth - column.center)
                 rmse = float(np.sqrt(second))
                 spread = _root((fourth - second**2) / max(s - 1, 1))
                 found.append({
-                    **entry, "defined": s, "truth": truth, "mean": column.center + mean, "bias": first,
+                    **entry, "defined": s, "truth": truth,
+                    "truth_of": "sample" if column.truth is None else "population",
+                    "mean": column.center + mean, "bias": first,
                     "bias_se": _root((second - first**2) / max(s - 1, 1)), "rmse": rmse,
                     "rmse_se": spread / (2.0 * rmse) if rmse > 0.0 else rmse,
                 })  # fmt: skip
             else:
-                variance = self._moments(k, mean)[1] / max(s - 1, 1)
+                closed = index.get((column.scheme, CLOSED + column.estimator, column.statistic))
                 found.append({
-                    **entry, "mean": column.center + mean, "mean_se": _root(variance),
-                    "closed_form": column.truth,
+                    **entry, "mean": column.center + mean,
+                    "mean_se": _root(self._moments(k, mean)[1] / max(s - 1, 1)),
+                    "closed_form": None if closed is None else self._mean(closed),
                 })  # fmt: skip
         return found
 
@@ -101,13 +117,9 @@ class StudyResult(NamedTuple):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state; the file takes its name when it is whole."""
-        described = {
-            "identity": self.identity, "seed": self.seed, "replications": self.replications,
-            "columns": [list(column) for column in self.columns], "seconds": self.seconds,
-        }  # fmt: skip
         target = Path(path)
         beside = target.with_name(f".{target.name}.{os.getpid()}")
-        beside.write_bytes(_state.pack(described, sums=self.sums))
+        beside.write_bytes(_state.pack({**self._described(), "seconds": self.seconds}, sums=self.sums))
         beside.replace(target)
 
     @classmethod
@@ -115,13 +127,23 @@ class StudyResult(NamedTuple):
         """What `save` wrote."""
         try:
             described, arrays = _state.unpack(Path(path).read_bytes())
-            columns = tuple(Column(*column) for column in described["columns"])
-            return cls(
-                described["identity"], described["seed"], described["replications"], columns,
-                arrays["sums"], described["seconds"],
-            )  # fmt: skip
-        except (ValueError, KeyError) as error:
-            raise ValueError(f"path must be a saved StudyResult, got {path}") from error
+            described["columns"] = tuple(Column(*column) for column in described["columns"])
+            state = cls(**described, sums=arrays["sums"])
+            whole = state.sums.shape == (PARTS, len(state.columns)) and state.sums.dtype == np.float64
+        except (ValueError, KeyError, TypeError, AttributeError):
+            whole = False
+        if not whole:
+            raise ValueError(f"path must be a saved StudyResult, got {path}")
+        return state
+
+    def _described(self) -> dict[str, Any]:
+        return {
+            "identity": self.identity, "seed": self.seed, "replications": self.replications,
+            "columns": self.columns,
+        }  # fmt: skip
+
+    def _mean(self, k: int) -> float:
+        return self.columns[k].center + self._moments(k, 0.0)[0]
 
     def _moments(self, k: int, shift: float) -> tuple[float, float, float, float]:
         """Means of the first four powers of (value - center - shift)."""

@@ -5,6 +5,7 @@ of its own, and their errors are added up one replicate after the other. So a re
 workers nor on how often a study was interrupted, and a longer study begins with the shorter one.
 """
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -20,13 +21,12 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import Workers, ordered_map
-from condmask.risk import mean_squared_error_of_mean
+from condmask.schemes.scheme import Scheme
 from condmask.studies import replicates
 from condmask.studies.replicates import Design, Samples
-from condmask.studies.result import Column, StudyResult
+from condmask.studies.result import CLOSED, PARTS, Column, StudyResult
 
 DECILES = tuple(k / 10 for k in range(1, 10))
-PARTS = 5  # powers of the errors that are summed, from 0
 SAVE_SECONDS = 5.0
 
 
@@ -59,8 +59,8 @@ def simulate(
         ``quantile``, ``cdf`` and ``correlation``, these are the truth; else the truth is the mean of the
         same statistic over the samples.
     schemes : dict of str to scheme, or sequence of schemes
-        `ConditionalMasking` (T_1 and T_b with the "scott" rule), `AdditiveNoise`, and schemes that swap
-        (the statistics of the masked sample).
+        Each with its own estimators of the original (T_1 and T_b for `ConditionalMasking`); the statistics of
+        the masked sample, "masked", where it has none. Samples are rounded to the grid of the scheme.
     n : int
         Records of a sample.
     replications : int
@@ -122,7 +122,7 @@ def simulate(
     if state is None:
         seed = int.from_bytes(os.urandom(6), "big") if given is None else given
         samples, known = replicates.samples(design, seed), [replicates.block(design, seed, 0)]
-        columns = _columns(design, samples, known[0][0])
+        columns = _columns(design, bool(samples[1]), known[0][0])
         sums = np.zeros((PARTS, len(columns)))
         state = StudyResult(_identity(design, seed, samples), seed, 0, columns, sums, 0.0)
     if state.replications > wanted:
@@ -147,7 +147,7 @@ def _run(
     reached = state  # replaced as a whole, so it is whole whenever Ctrl-C comes
 
     def now() -> StudyResult:
-        return reached._replace(seconds=state.seconds + time.perf_counter() - begun)
+        return dataclasses.replace(reached, seconds=state.seconds + time.perf_counter() - begun)
 
     blocks = range(state.replications // size, -(-wanted // size))
     rest = ordered_map(partial(replicates.block, design, state.seed), blocks[len(known) :], workers)
@@ -177,7 +177,7 @@ def _added(state: StudyResult, rows: np.ndarray, centers: np.ndarray) -> StudyRe
     for part in range(PARTS):
         sums[part] = np.add.accumulate(np.vstack((state.sums[part], power)))[-1]
         power *= error
-    return state._replace(replications=state.replications + len(rows), sums=sums)
+    return dataclasses.replace(state, replications=state.replications + len(rows), sums=sums)
 
 
 def _save(state: StudyResult, path: Path) -> None:
@@ -191,7 +191,7 @@ def _save(state: StudyResult, path: Path) -> None:
 # --- what the numbers are ---
 
 
-def _named(schemes: Any) -> dict[str, Any]:
+def _named(schemes: Any) -> dict[str, Scheme]:
     if isinstance(schemes, dict):
         named = dict(schemes)
     else:
@@ -199,40 +199,43 @@ def _named(schemes: Any) -> dict[str, Any]:
         named = {repr(scheme): scheme for scheme in listed}
         if len(named) < len(listed):
             raise ValueError(f"schemes must differ, or be a dict with names, got {schemes!r}")
-    if not named or not all(hasattr(scheme, "mask_rows") for scheme in named.values()):
+    try:
+        within = [scheme for scheme in named.values() if scheme.to_dict() and scheme.strata is not None]
+    except (AttributeError, TypeError):
+        named = {}
+    if not named:
         raise TypeError(f"schemes must be masking schemes, got {schemes!r}")
-    for name, scheme in named.items():
-        if not isinstance(name, str):
+    for name in named:
+        if not (isinstance(name, str) and name):
             raise TypeError(f"schemes must have names of text, got {name!r}")
-        if getattr(scheme, "strata", None) is not None:
-            raise ValueError(f"schemes must have no strata, which samples have not, got {scheme!r}")
+    if within:
+        raise ValueError(f"schemes must have no strata, which samples have not, got {within[0]!r}")
     return named
 
 
-def _columns(design: Design, samples: Samples, first: np.ndarray) -> tuple[Column, ...]:
+def _columns(design: Design, paired: bool, first: np.ndarray) -> tuple[Column, ...]:
     """What the columns of a block are, their true values, and centres near them: a first row."""
-    x, others = samples
-    paired = bool(others)
     statistics = [f"quantile {q:g}" for q in design.quantiles] + ["mean", "s.d."]
     statistics += [f"moment {order}" for order in design.moments]
     statistics += ["correlation"] if paired else []
     statistics += [f"cdf({t:g})" for t in design.points]
+    risks = [f"risk {d:g}" for d in design.distances]
     truth = _truth(design, paired)
     names = [("", "sample", statistic) for statistic in statistics]
     for name, scheme in design.schemes.items():
-        estimators = (
-            ["T_1", "T_b"] if hasattr(scheme, "p") else ["ANM"] if hasattr(scheme, "sigma") else ["masked"]
-        )
-        names += [(name, estimator, statistic) for estimator in estimators for statistic in statistics]
-        for guess in ("Z_i", "mean of Z"):
-            names += [(name, guess, f"risk {d:g}") for d in design.distances] + [(name, guess, "MSE")]
-    closed = _closed_forms(design, x)
-    columns = []
-    for k, (scheme_name, estimator, statistic) in enumerate(names):
-        known = truth.get(statistic, closed.get((scheme_name, estimator, statistic)))
-        center = known if known is not None else float(np.nan_to_num(first[k]))
-        columns.append(Column(scheme_name, estimator, statistic, known, center))
-    return tuple(columns)
+        names += [
+            (name, estimator, statistic)
+            for estimator in scheme.estimators or ("masked",)
+            for statistic in statistics
+        ]
+        names += [(name, guess, attack) for guess in ("Z_i", "mean of Z") for attack in (*risks, "MSE")]
+        if scheme.law is not None:
+            names += [(name, f"{CLOSED}Z_i", attack) for attack in (*risks, "MSE")]
+            names.append((name, f"{CLOSED}mean of Z", "MSE"))
+    return tuple(
+        Column(*name, known := truth.get(name[2]), float(np.nan_to_num(value)) if known is None else known)
+        for name, value in zip(names, first.tolist(), strict=True)
+    )
 
 
 def _truth(design: Design, paired: bool) -> dict[str, float]:
@@ -253,27 +256,13 @@ def _truth(design: Design, paired: bool) -> dict[str, float]:
     return truth
 
 
-def _closed_forms(design: Design, x: np.ndarray) -> dict[tuple[str, str, str], float]:
-    """Risk and mean squared errors by their closed forms, averaged over samples."""
-    found: dict[tuple[str, str, str], float] = {}
-    for name, scheme in design.schemes.items():
-        if not hasattr(scheme, "risk"):
-            continue
-        risk = np.mean([scheme.risk(row, design.distances) for row in x], axis=0)
-        found |= {(name, "Z_i", f"risk {d:g}"): float(r) for d, r in zip(design.distances, risk, strict=True)}
-        found[name, "Z_i", "MSE"] = float(np.mean([scheme.mse(row) for row in x]))
-        of_mean = [mean_squared_error_of_mean(row, scheme) for row in x]
-        found[name, "mean of Z", "MSE"] = float(np.mean(of_mean))
-    return found
-
-
 def _identity(design: Design, seed: int, samples: Samples) -> str:
     """What must agree for one study to go on with another's numbers, its first samples among it."""
     x, others = samples
     digest = hashlib.blake2b(b"".join(part.tobytes() for part in (x, *others)), digest_size=16)
     return json.dumps({
         "seed": seed, "samples": digest.hexdigest(), "n": design.n,
-        "schemes": {name: repr(scheme) for name, scheme in design.schemes.items()},
+        "schemes": {name: scheme.to_dict() for name, scheme in design.schemes.items()},
         "quantiles": design.quantiles.tolist(), "moments": design.moments,
         "points": design.points.tolist(), "distances": design.distances.tolist(),
     })  # fmt: skip
