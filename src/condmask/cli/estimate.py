@@ -29,8 +29,8 @@ def add(commands: Any) -> None:
     )
     read.add_argument("--with", dest="other", metavar="COLUMN", help="correlation with this column")
     read.add_argument(
-        "--resolution", type=float, metavar="H",
-        help="estimate in one pass from cells of this width, as from files of more than 1 GB",
+        "--one-pass", action="store_true",
+        help="estimate from counts, in little memory, as from files of more than 1 GB",
     )  # fmt: skip
     add_workers(read)
 
@@ -41,7 +41,6 @@ def run(args: argparse.Namespace) -> str:
         quantiles = _points(args.quantiles, "q", probabilities=True)
         points = _points(args.cdf or [], "t")
         threads = workers(args)
-        resolution = _resolution(args.resolution)
     from condmask.files.release import read_release, read_schemes, read_summary
 
     schemes = read_schemes(args.file)
@@ -51,9 +50,9 @@ def run(args: argparse.Namespace) -> str:
     plain = args.other if args.other not in schemes else None
     summary: Any = None
     release: Any
-    if resolution is not None or os.path.getsize(args.file) > SUMMARISED:
-        summary = read_summary(args.file, column, other=plain, resolution=resolution)
-        release = summary.scheme.estimate(summary)
+    if args.one_pass or os.path.getsize(args.file) > SUMMARISED:
+        summary = read_summary(args.file, column, other=plain)
+        release = schemes[column].estimate(summary)
     else:
         release = read_release(args.file, column, workers=threads)
     result: dict[str, Any] = {
@@ -66,7 +65,7 @@ def run(args: argparse.Namespace) -> str:
     }
     if points:
         result["cdf"] = _pairs("t", points, release.cdf(points, bandwidth=bandwidth))
-    if summary is not None:
+    if summary is not None and summary.level:
         result["resolution"] = summary.resolution
     if args.other is not None:
         if plain is not None and summary is not None:
@@ -98,12 +97,6 @@ def _points(values: list[float], name: str, *, probabilities: bool = False) -> l
     if values:
         check(values, name)
     return values
-
-
-def _resolution(value: float | None) -> float | None:
-    from condmask import _checks
-
-    return None if value is None else _checks.positive(value, "resolution")
 
 
 def _other(path: str, name: str, schemes: "dict[str, ConditionalMasking]", threads: Any) -> Any:
