@@ -28,6 +28,10 @@ def add(commands: Any) -> None:
         "--decimals", type=int, action="append",
         help="decimal places of the data, where they are rounded: once, or once per column",
     )  # fmt: skip
+    new.add_argument(
+        "--step", type=_step, action="append",
+        help="step of the data's grid where it is no power of ten, such as 0.05 or 1/3: once, or once per column",
+    )  # fmt: skip
     new.add_argument("--strata", metavar="COLUMN", help="draw donors within the groups of this column")
     new.add_argument("--omit-missing", action="store_true", help="leave missing values missing")
     new.add_argument("--force", action="store_true", help="replace OUT where it exists")
@@ -62,10 +66,19 @@ def _schemes(args: argparse.Namespace) -> "dict[str, ConditionalMasking]":
         raise ValueError(f"strata must not be a column that is masked, got {args.strata!r}")
     sigmas = _for_each(args.sigma, "sigma", len(columns))
     decimals = _for_each(args.decimals or [None], "decimals", len(columns))
+    steps = _for_each(args.step or [None], "step", len(columns))
     return {
-        name: ConditionalMasking(args.p, sigma, noise=args.noise, donors=args.donors, decimals=places)
-        for name, sigma, places in zip(columns, sigmas, decimals, strict=True)
+        name: ConditionalMasking(
+            args.p, sigma, noise=args.noise, donors=args.donors, decimals=places, step=step
+        )
+        for name, sigma, places, step in zip(columns, sigmas, decimals, steps, strict=True)
     }
+
+
+def _step(text: str) -> float:
+    """A number, or a fraction of two."""
+    above, _, below = text.partition("/")
+    return float(above) / float(below) if below else float(above)
 
 
 def _for_each(values: list[Any], name: str, columns: int) -> list[Any]:
