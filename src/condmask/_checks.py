@@ -132,8 +132,13 @@ def workers(value: Any) -> Any:
     return int(value)
 
 
-def column(values: Any, name: str, *, dimensions: tuple[int, ...] = (1,), least: int = 2) -> np.ndarray:
-    """Numbers as C-contiguous float64; missing values stay NaN, infinities are refused."""
+def column(
+    values: Any, name: str, *, dimensions: tuple[int, ...] = (1,), least: int = 2, finite: bool = True
+) -> np.ndarray:
+    """Numbers as C-contiguous float64; missing values stay NaN, infinities are refused.
+
+    ``finite`` is False where values are looked at one by one later, and each look at all of them counts.
+    """
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"{name} must be a plain array, got a masked one; fill its gaps with NaN")
     shape = " or ".join(f"{d}-D" for d in dimensions)
@@ -153,7 +158,8 @@ def column(values: Any, name: str, *, dimensions: tuple[int, ...] = (1,), least:
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         exact_integers(array, name)
     array = np.ascontiguousarray(array, dtype=np.float64)
-    no_infinities(array, name)
+    if finite:
+        no_infinities(array, name)
     return array
 
 

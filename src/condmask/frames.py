@@ -20,15 +20,17 @@ class Column(NamedTuple):
     back: Callable[[np.ndarray], Any]
 
 
-def column(values: Any, name: str, *, dimensions: tuple[int, ...] = (1,), least: int = 2) -> Column:
+def column(
+    values: Any, name: str, *, dimensions: tuple[int, ...] = (1,), least: int = 2, finite: bool = True
+) -> Column:
     """Take a column from any container."""
     if type(values).__module__.split(".")[0] in ("numpy", "builtins"):
-        array = _checks.column(values, name, dimensions=dimensions, least=least)
+        array = _checks.column(values, name, dimensions=dimensions, least=least, finite=finite)
         return Column(array, None, _kind(np.asarray(values).dtype), _as_array)
     import narwhals as nw
 
     if type(values).__module__.startswith("pyarrow") and not hasattr(values, "chunks"):
-        return _arrow_array(values, name)
+        return _arrow_array(values, name, finite)
     try:
         series = nw.from_native(values, series_only=True)
     except TypeError:
@@ -54,7 +56,7 @@ def column(values: Any, name: str, *, dimensions: tuple[int, ...] = (1,), least:
             native.index = values.index
         return native
 
-    return Column(_checks.column(array, name), series.name, kind, back)
+    return Column(_checks.column(array, name, finite=finite), series.name, kind, back)
 
 
 def data_frame(columns: dict[str, list[Any]]) -> Any:
@@ -97,13 +99,13 @@ def as_frame(frame: Any) -> Any:
         raise TypeError(f"frame must be a data frame, got {type(frame).__name__}") from None
 
 
-def _arrow_array(values: Any, name: str) -> Column:
+def _arrow_array(values: Any, name: str, finite: bool) -> Column:
     """A pyarrow.Array, which narwhals takes only as one chunk of a ChunkedArray."""
     import pyarrow as pa
 
     if not isinstance(values, pa.Array):
         raise TypeError(f"{name} must be an array or a series of numbers, got {type(values).__name__}")
-    chunked = column(pa.chunked_array([values]), name)
+    chunked = column(pa.chunked_array([values]), name, finite=finite)
     return chunked._replace(back=lambda z: chunked.back(z).combine_chunks())
 
 

@@ -572,19 +572,22 @@ def estimate_records(
 ) -> Estimate:
     """The estimate of a scheme from masked values; see `ConditionalMasking.estimate`."""
     law: Law = scheme.law
-    column = frames.column(z, "z", dimensions=(1, 2))
-    there = _checks.present(column.array, "z", _checks.choice(nan_policy, "nan_policy", NAN_POLICIES))
-    if there is not None and column.array.ndim == 2:
-        raise ValueError("z must have no missing values where it is 2-D; estimate its rows one by one")
+    policy = _checks.choice(nan_policy, "nan_policy", NAN_POLICIES)
     threads = _checks.workers(workers)
+    column = frames.column(z, "z", dimensions=(1, 2), finite=law.grid is None)
     rows = np.atleast_2d(column.array)
     sources: list[Source] = []
     for row in rows:
         if law.grid is not None:
-            sources.append(Counted(counted_column(row, law.grid, column.kind, threads), law, threads))
+            source: Source = Counted(counted_column(row, law.grid, column.kind, threads), law, threads)
+            there = _checks.present(row, "z", policy) if source.n < row.size else None
         else:
+            there = _checks.present(row, "z", policy)
             known = row if there is None else row[there]
-            sources.append((Sample if law.p > 0.0 else NoisySample)(known, law, threads))
+            source = (Sample if law.p > 0.0 else NoisySample)(known, law, threads)
+        if there is not None and column.array.ndim == 2:
+            raise ValueError("z must have no missing values where it is 2-D; estimate its rows one by one")
+        sources.append(source)
     pool, wanting = _donor_pools(scheme, rows.shape[1], strata, patterns)
     return Estimate(scheme, sources, batch=column.array.ndim == 2, records=Records(rows, pool, wanting))
 
