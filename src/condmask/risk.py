@@ -14,7 +14,7 @@ def interval_risk(ordered: np.ndarray, d: np.ndarray, law: Law) -> np.ndarray:
     near = np.empty(ordered.shape[:-1] + d.shape)
     near[:] = law.noise_within(d)
     if law.p == 0.0:
-        return near
+        return np.asarray(near)
     if law.grid is not None:  # in whole steps, where no difference is rounded
         ordered, d = law.grid.units(ordered), law.grid.above(d)
     n = ordered.shape[-1]

@@ -33,7 +33,7 @@ def check_tol(masking: Masking, tol: float) -> None:
 def summable(masking: Masking, tol: float) -> bool:
     """Whether K can be summed term by term to `tol`."""
     if masking.noise == "laplace":
-        return weight.has_closed_form(masking)
+        return bool(weight.has_closed_form(masking))
     share = tol if masking.delta == 0.0 else 0.5 * tol
     return series.rounding_bound(masking.p, masking.delta) <= 0.5 * tol and (
         series.coefficients(masking.p, share) is not None

@@ -47,7 +47,8 @@ EMPTY = Counts(np.empty(0), np.empty(0, dtype=np.int64))
 def count(z: np.ndarray, grid: Grid, workers: Workers = 1) -> tuple[Counts, np.ndarray]:
     """The counts of records on the grid, and the values that are not on it (NaN among them)."""
     per_step = grid.denominator / grid.numerator
-    rest, parts, off = z, [], np.empty(0)
+    rest, off = z, np.empty(0)
+    parts: list[Counts] = []
     while rest.size > FEW and len(parts) < WINDOWS:
         first, points = _window(rest, grid)
         if points == 0:

@@ -57,7 +57,7 @@ class Steps:
         values, ends = self._ascending
         place = np.searchsorted(ends, k - self.starts[0], side="right")
         found = np.clip(values[np.minimum(place, values.size - 1)], 0.0, 1.0)
-        return np.where(place < values.size, np.where(k < self.starts[0], 0.0, found), 1.0)
+        return np.asarray(np.where(place < values.size, np.where(k < self.starts[0], 0.0, found), 1.0))
 
     def first(self, q: np.ndarray) -> np.ndarray:
         """The first grid points where T reaches q."""
@@ -68,11 +68,11 @@ class Steps:
         """The same of the monotone rearrangement."""
         if q.size > FEW:
             values, ends = self._ascending
-            return self.starts[0] + np.append(0.0, ends)[np.searchsorted(values, q)]
+            return np.asarray(self.starts[0] + np.append(0.0, ends)[np.searchsorted(values, q)])
         found = np.array([np.count_nonzero(self.values < target) for target in q], dtype=np.float64)
         for last, gap in zip(self.offsets[1:-1] - 1, self._gaps, strict=True):
             found += gap * (self.values[last] < q)
-        return self.starts[0] + found
+        return np.asarray(self.starts[0] + found)
 
     @property
     def _gaps(self) -> np.ndarray:
@@ -97,11 +97,13 @@ class Steps:
         piece = np.maximum(np.searchsorted(self.starts, k, side="right") - 1, 0)
         with np.errstate(invalid="ignore"):  # infinite points
             place = np.clip(k - self.starts[piece], 0.0, np.diff(self.offsets)[piece] - 1.0)
-        return np.where(k < self.starts[0], 0.0, values[self.offsets[piece] + place.astype(np.int64)])
+        return np.asarray(
+            np.where(k < self.starts[0], 0.0, values[self.offsets[piece] + place.astype(np.int64)])
+        )
 
     def _point(self, index: np.ndarray) -> np.ndarray:
         piece = np.searchsorted(self.offsets, index, side="right") - 1
-        return self.starts[piece] + (index - self.offsets[piece])
+        return np.asarray(self.starts[piece] + (index - self.offsets[piece]))
 
 
 class Polynomials:
@@ -152,7 +154,7 @@ class Polynomials:
             total += own
             if k + 1 < self.lefts.size:
                 total += (self.lefts[k + 1] - ends[k]) * (self.before[k + 1] < q)
-        return self.lefts[0] + total
+        return np.asarray(self.lefts[0] + total)
 
     def rearranged_at(self, x: np.ndarray, tol: float) -> np.ndarray:
         """The monotone rearrangement at any points, within [0, 1], to `tol`, by bisection of its inverse."""
@@ -161,7 +163,7 @@ class Polynomials:
             middle = 0.5 * (low + high)
             reached = self.rearranged(middle) <= x
             low, high = np.where(reached, middle, low), np.where(reached, high, middle)
-        return np.where(x < self.lefts[0], 0.0, 0.5 * (low + high))
+        return np.asarray(np.where(x < self.lefts[0], 0.0, 0.5 * (low + high)))
 
     def _at(self, x: np.ndarray) -> np.ndarray:
         piece = np.maximum(np.searchsorted(self.lefts, x, side="right") - 1, 0)
@@ -246,9 +248,10 @@ def bounds(line: Steps, counts: Counts, masking: Masking) -> tuple[Steps, Steps]
     before = counts.below[np.searchsorted(counts.values, k)] / (masking.p * counts.n)
     smooth = line.values - up_to
     left = np.concatenate((smooth[:1], smooth[:-1]))
-    return tuple(
-        Steps(line.starts, np.split(values, line.offsets[1:-1]))
-        for values in (before + np.minimum(left, smooth) - slack, up_to + np.maximum(left, smooth) + slack)
+    cuts = line.offsets[1:-1]
+    return (
+        Steps(line.starts, np.split(before + np.minimum(left, smooth) - slack, cuts)),
+        Steps(line.starts, np.split(up_to + np.maximum(left, smooth) + slack, cuts)),
     )
 
 

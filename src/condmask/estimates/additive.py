@@ -9,20 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from condmask._blocks import Workers
 from condmask.engines import lattice as curves
 from condmask.estimates.bandwidth import check_bandwidth
 from condmask.estimates.sample import Sample
 from condmask.kernels.curve import Curve
-from condmask.law import Law
 from condmask.weights.table import smallest_tol
 
 
 class NoisySample(Sample):
     """Records to which noise was added, all of them; a smoothed distribution function alone is defined."""
-
-    def __init__(self, z: np.ndarray, law: Law, workers: Workers) -> None:
-        super().__init__(z, law, workers)
 
     def width(self, bandwidth: Any) -> float | None:
         """As of a masked sample; None stands for "scott", since there is no unsmoothed estimator."""

@@ -7,9 +7,32 @@ that was not masked is that of the original without bias, within strata, between
 records. Columns masked together keep their covariance (docs/theory.rst, "Covariance").
 """
 
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
 import numpy as np
 
 from condmask.law import Law
+
+Product = tuple[float, tuple[float, float], float]  # covariance, both variances; the product of their units
+
+
+class Records(NamedTuple):
+    """What covariances need besides: the masked values in their places, and the donor pools.
+
+    `rows` has shape (replicates, n), NaN where missing; `pool` the pool of each record, None where all are
+    one; `wanting` says what must be given before the pools are known.
+    """
+
+    rows: np.ndarray
+    pool: np.ndarray | None
+    wanting: str | None
+
+    def pools(self) -> np.ndarray | None:
+        """The pool of each record; refused where it is not known."""
+        if self.wanting is not None:
+            raise ValueError(self.wanting)
+        return self.pool
 
 
 def retained(p: float, n: int) -> float:
@@ -48,3 +71,40 @@ def standardised(values: np.ndarray) -> tuple[np.ndarray, float]:
         shifted = values - values[np.flatnonzero(~np.isnan(values))[0]]
     scale = float(np.nanmax(np.abs(shifted))) or 1.0
     return shifted / scale, scale
+
+
+def products(
+    z: np.ndarray, w: np.ndarray, law: Law, theirs: Law | None, pools: Callable[[], np.ndarray | None]
+) -> Product:
+    """Covariance and variances of the originals behind z and w, where both are present, in safe units.
+
+    `theirs` is the law of a column masked together with z; of a plain column None.
+    """
+    (a, unit), (b, other_unit) = standardised(z), standardised(w)
+    both = ~(np.isnan(a) | np.isnan(b))
+    if both.sum() < 2:
+        raise ValueError(f"other must have at least 2 values where z has them, got {int(both.sum())}")
+    undone = a if theirs is not None else pseudo_values(a, law, pools())
+    variances = _variance(a[both], law, unit), _variance(b[both], theirs, other_unit)
+    return covariance(undone[both], b[both]), variances, unit * other_unit
+
+
+def summarised(pairs: np.ndarray, law: Law, n: int, strata: str | None, patterns: Sequence[str]) -> Product:
+    """The same from what a Summary of n records keeps of its pairs."""
+    count, _, _, own, product, others = pairs
+    if count < 2:
+        raise ValueError(f"other must have been given to update with at least 2 records, got {int(count)}")
+    if strata is not None or patterns:
+        raise ValueError(
+            f"strata must be known for a covariance: donors were drawn within "
+            f"{strata or ', '.join(patterns)!r}, and a Summary keeps no strata; estimate from the values"
+        )
+    degrees = count - 1.0
+    variance = own / degrees - (1.0 - law.p) * law.variance
+    return product / degrees / retained(law.p, n), (variance, others / degrees), 1.0
+
+
+def _variance(values: np.ndarray, law: Law | None, unit: float) -> float:
+    """Variance of the original behind values in a safe unit; of a plain column (law None) its own."""
+    found = float(values.var(ddof=1))
+    return found if law is None else found - (1.0 - law.p) * float(law.noise_moments(2, unit)[2])

@@ -2,39 +2,22 @@
 
 import warnings
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._blocks import Workers
 from condmask.engines.choice import METHODS
-from condmask.estimates.additive import NoisySample
 from condmask.estimates.bandwidth import RULES
-from condmask.estimates.covariance import covariance, pseudo_values, retained, standardised
+from condmask.estimates.covariance import Records, products, summarised
 from condmask.estimates.moments import original_moments, original_variance, shift
-from condmask.estimates.sample import CROSSINGS, Counted, Sample, Source
-from condmask.estimates.summary import Summary, counted_column
+from condmask.estimates.sample import CROSSINGS, Source
 from condmask.law import Law
 from condmask.weights.table import smallest_tol
-
-NAN_POLICIES = ("raise", "omit")
 
 
 class EstimateWarning(UserWarning):
     """An estimate lies where no original value could; it is returned as it is."""
-
-
-class Records(NamedTuple):
-    """What covariances need besides: the masked values in their places, and the donor pools.
-
-    `rows` has shape (replicates, n), NaN where missing; `pool` the pool of each record, None where all are
-    one; `wanting` says what must be given before the pools are known.
-    """
-
-    rows: np.ndarray
-    pool: np.ndarray | None
-    wanting: str | None
 
 
 class Estimate:
@@ -250,7 +233,7 @@ class Estimate:
         >>> import condmask as cm
         >>> masked = [-1.2, -0.4, 0.1, 0.3, 0.9, 2.2]
         >>> cm.ConditionalMasking(0.6, 1.0, step=0.1).estimate(masked).cdf([0.0, 1.0]).round(4)
-        array([0.2542, 0.8957])
+        array([0.2609, 0.911 ])
         """
         if not monotone:
             return self._evaluate(t, bandwidth, tol, method, density=False)
@@ -265,15 +248,7 @@ class Estimate:
     def cdf_bounds(self, t: Any, *, tol: float = 1e-10) -> tuple[Any, Any]:
         """Between which values T_1 of the records lies, where a Summary has counted neighbours together.
 
-        Parameters
-        ----------
-        t, tol
-            As in `cdf`.
-
-        Returns
-        -------
-        (low, high) : float or ndarray each, of the shape of `t`
-            Equal where nothing was lost.
+        As `cdf`, twice: the lower and the upper bound, equal where nothing was lost.
         """
         points, tol = _checks.reals(t, "t"), _checks.positive(tol, "tol")
         found = [source.bounds(points.ravel(), tol) for source in self._sources]
@@ -349,18 +324,7 @@ class Estimate:
         return self._shaped(found, probabilities.shape)
 
     def quantile_bounds(self, q: Any, *, tol: float = 1e-10, crossing: str | None = None) -> tuple[Any, Any]:
-        """Between which values the quantiles of the records lie, as `cdf_bounds`.
-
-        Parameters
-        ----------
-        q, tol, crossing
-            As in `quantile`.
-
-        Returns
-        -------
-        (low, high) : float or ndarray each, of the shape of `q`
-            Equal where nothing was lost.
-        """
+        """Between which values the quantiles of the records lie, as `cdf_bounds`."""
         probabilities, tol = _checks.probabilities(q, "q"), _checks.positive(tol, "tol")
         crossing, wanted = self._crossing(crossing), probabilities.ravel()
         found = [source.quantile_bounds(wanted, tol, crossing) for source in self._sources]
@@ -484,41 +448,15 @@ class Estimate:
         """For each replicate the covariance and both variances of the originals, in safe units, and the
         product of the units."""
         if self._pairs is not None:
-            yield self._summarised(other)
+            if other is not None:
+                raise ValueError(
+                    "other must be left out: a Summary has the column that its updates brought along"
+                )
+            yield summarised(self._pairs, self._law, self.n, self.scheme.strata, self.scheme.patterns)
             return
         theirs = other._law if isinstance(other, Estimate) else None
         for z, w in self._both(other):
-            (a, unit), (b, other_unit) = standardised(z), standardised(w)
-            both = ~(np.isnan(a) | np.isnan(b))
-            if both.sum() < 2:
-                raise ValueError(f"other must have at least 2 values where z has them, got {int(both.sum())}")
-            undone = a if theirs is not None else pseudo_values(a, self._law, self._pools())
-            variances = (
-                _variance(a[both], self._law, unit),
-                _variance(b[both], theirs, other_unit),
-            )
-            yield covariance(undone[both], b[both]), variances, unit * other_unit
-
-    def _summarised(self, other: Any) -> tuple[float, tuple[float, float], float]:
-        assert self._pairs is not None
-        count, _, _, own, product, others = self._pairs
-        if other is not None:
-            raise ValueError(
-                "other must be left out: a Summary has the column that its updates brought along"
-            )
-        if count < 2:
-            raise ValueError(
-                f"other must have been given to update with at least 2 records, got {int(count)}"
-            )
-        if self.scheme.strata is not None or self.scheme.patterns:
-            raise ValueError(
-                f"strata must be known for a covariance: donors were drawn within "
-                f"{self.scheme.strata or ', '.join(self.scheme.patterns)!r}, and a Summary keeps no strata; "
-                "estimate from the values"
-            )
-        degrees = count - 1.0
-        variance = own / degrees - (1.0 - self._law.p) * self._law.variance
-        return product / degrees / retained(self._law.p, self.n), (variance, others / degrees), 1.0
+            yield products(z, w, self._law, theirs, self._pools)
 
     def _both(self, other: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Each replicate, and its part of the other column."""
@@ -548,9 +486,7 @@ class Estimate:
 
     def _pools(self) -> np.ndarray | None:
         assert self._records is not None
-        if self._records.wanting is not None:
-            raise ValueError(self._records.wanting)
-        return self._records.pool
+        return self._records.pools()
 
     def _result(self, values: list[Any]) -> Any:
         return np.array(values, dtype=np.float64) if self._batch else float(values[0])
@@ -559,71 +495,3 @@ class Estimate:
         if self._batch:
             return np.array(values).reshape(len(values), *shape)
         return values[0].reshape(shape) if shape else float(values[0][0])
-
-
-def estimate_records(
-    scheme: Any,
-    z: Any,
-    *,
-    strata: Any = None,
-    patterns: Any = None,
-    nan_policy: str = "omit",
-    workers: Workers = 1,
-) -> Estimate:
-    """The estimate of a scheme from masked values; see `ConditionalMasking.estimate`."""
-    law: Law = scheme.law
-    policy = _checks.choice(nan_policy, "nan_policy", NAN_POLICIES)
-    threads = _checks.workers(workers)
-    column = frames.column(z, "z", dimensions=(1, 2), finite=law.grid is None)
-    rows = np.atleast_2d(column.array)
-    sources: list[Source] = []
-    for row in rows:
-        if law.grid is not None:
-            source: Source = Counted(counted_column(row, law.grid, column.kind, threads), law, threads)
-            there = _checks.present(row, "z", policy) if source.n < row.size else None
-        else:
-            there = _checks.present(row, "z", policy)
-            known = row if there is None else row[there]
-            source = (Sample if law.p > 0.0 else NoisySample)(known, law, threads)
-        if there is not None and column.array.ndim == 2:
-            raise ValueError("z must have no missing values where it is 2-D; estimate its rows one by one")
-        sources.append(source)
-    pool, wanting = _donor_pools(scheme, rows.shape[1], strata, patterns)
-    return Estimate(scheme, sources, batch=column.array.ndim == 2, records=Records(rows, pool, wanting))
-
-
-def estimate_summary(scheme: Any, summary: Summary, *, workers: Workers = 1) -> Estimate:
-    """The estimate of a scheme from a summary of masked values."""
-    summary.check(scheme)
-    if summary.n < 1:
-        raise ValueError("z must hold at least 1 masked value, got an empty Summary")
-    source = Counted(summary.counts, scheme.law, _checks.workers(workers), times=1 << summary.level)
-    return Estimate(scheme, [source], pairs=summary.pairs)
-
-
-def _donor_pools(scheme: Any, n: int, strata: Any, patterns: Any) -> tuple[np.ndarray | None, str | None]:
-    """The pool of each record, None where all are one; and what must be given for that."""
-    code, wanting = None, None
-    if strata is not None:
-        labels = frames.labels(strata)
-        _checks.same_length(labels, "strata", n, "z")
-        code = frames.codes(labels)[0]
-    elif scheme.strata is not None:
-        wanting = f"strata must be given: donors were drawn within {scheme.strata!r}, so pass that column to estimate()"
-    names = scheme.patterns
-    if names and patterns is None:
-        wanting = (
-            "patterns must be given: donors were drawn within the patterns of missing values of "
-            f"{', '.join(map(repr, names))}, so pass the table with these columns to estimate()"
-        )
-    for name in names if patterns is not None else ():
-        missing = np.isnan(frames.column(frames.table_column(patterns, name), name).array)
-        _checks.same_length(missing, name, n, "z")
-        code = missing + 2 * (0 if code is None else code)
-    return code, wanting
-
-
-def _variance(values: np.ndarray, law: Law | None, unit: float) -> float:
-    """Variance of the original behind values in a safe unit; of a plain column (law None) its own."""
-    found = float(values.var(ddof=1))
-    return found if law is None else found - (1.0 - law.p) * float(law.noise_moments(2, unit)[2])

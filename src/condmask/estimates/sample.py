@@ -108,7 +108,7 @@ class Sample:
     def width(self, bandwidth: Any) -> float | None:
         bandwidth = check_rule(bandwidth)
         if not isinstance(bandwidth, str):
-            return bandwidth
+            return None if bandwidth is None else float(bandwidth)
         z = self._sorted()
         scale = float(max(-z[0], z[-1])) or 1.0  # so that squares neither overflow nor vanish
         low, along = quartile_places(self.n)
@@ -214,7 +214,7 @@ class Counted:
     def width(self, bandwidth: Any) -> float | None:
         bandwidth = check_rule(bandwidth)
         if not isinstance(bandwidth, str):
-            return bandwidth
+            return None if bandwidth is None else float(bandwidth)
         _, scale, means = self.powers(2)
         spread = np.sqrt(max(means[2] - means[1] ** 2, 0.0) * self.n / max(self.n - 1, 1)) * scale
         low, along = quartile_places(self.n)
@@ -247,7 +247,7 @@ class Counted:
                 self.counts.records(), at + half, sigma, masking,
                 tol=tol, method=chosen, density=density, workers=self._workers,
             )  # fmt: skip
-        return found / self._own.step if density else found
+        return np.asarray(found / self._own.step if density else found)
 
     def quantiles(self, q: np.ndarray, width: float | None, tol: float, crossing: str) -> np.ndarray:
         masking = masking_of(self._own, width)

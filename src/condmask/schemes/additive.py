@@ -8,7 +8,8 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._randomness import check_rng, working_key
-from condmask.estimates.estimate import Estimate, estimate_records
+from condmask.estimates.build import estimate_records
+from condmask.estimates.estimate import Estimate
 from condmask.law import Law
 from condmask.schemes.scheme import Scheme
 
@@ -55,7 +56,7 @@ class AdditiveNoise(Scheme):
         self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
     ) -> np.ndarray:
         """Every row of x, masked on its own."""
-        return x + self.law.draw(stream, x.shape)
+        return np.asarray(x + self.law.draw(stream, x.shape))
 
     @property
     def law(self) -> Law:

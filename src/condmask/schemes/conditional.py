@@ -21,7 +21,8 @@ from condmask._grid import (
     within,
 )
 from condmask._randomness import Key, check_rng, check_rows, working_key
-from condmask.estimates.estimate import Estimate, estimate_records, estimate_summary
+from condmask.estimates.build import estimate_records, estimate_summary
+from condmask.estimates.estimate import Estimate
 from condmask.estimates.summary import Summary
 from condmask.law import Law
 from condmask.schemes.draws import Release, mask_rows
@@ -243,7 +244,7 @@ class ConditionalMasking(Scheme):
         Examples
         --------
         >>> import condmask as cm
-        >>> cm.ConditionalMasking(0.6, 100.0, decimals=0).mask([310, 420, 385, 290], rng=1).dtype
+        >>> cm.ConditionalMasking(0.6, 100.0, decimals=0).mask([310, 421, 385, 290], rng=1).dtype
         dtype('int64')
         """
         column = frames.column(x, "x")

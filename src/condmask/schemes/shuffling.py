@@ -66,4 +66,4 @@ def _scores(values: np.ndarray) -> np.ndarray:
     _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     ranks = np.cumsum(counts) - 0.5 * (counts - 1)
     scores = np.asarray(ndtri(ranks / (values.size + 1)))[which]
-    return scores - scores.mean()
+    return np.asarray(scores - scores.mean())
