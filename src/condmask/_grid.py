@@ -40,11 +40,20 @@ class Grid(NamedTuple):
     def units(self, values: np.ndarray) -> np.ndarray:
         """The nearest whole steps, ties up; zero has no sign, which noise would take from it."""
         with np.errstate(over="ignore"):
-            return np.floor(values * self.denominator / self.numerator + 0.5) + 0.0
+            units = values * self.denominator
+            if self.numerator != 1.0:
+                units /= self.numerator
+            units += 0.5
+            np.floor(units, out=units)
+            units += 0.0
+        return units
 
     def values(self, units: np.ndarray) -> np.ndarray:
         """The numbers nearest to whole steps."""
-        return units * self.numerator / self.denominator
+        found = units * self.numerator
+        if self.denominator != 1.0:
+            found /= self.denominator
+        return found
 
     def below(self, x: np.ndarray) -> np.ndarray:
         """The whole steps at or below points x; one that misses a grid point by rounding is at it."""

@@ -135,10 +135,7 @@ def mask_file(
             done += count
             if progress is not None:
                 progress(done, total)
-            return {
-                name: scheme.law.from_units(z)
-                for (name, scheme), z in zip(schemes.items(), rows.take(count), strict=True)
-            }
+            return {name: z for name, z in zip(schemes, rows.take(count), strict=True)}
 
         stamped = stamp(schemes, strata, patterns)
         entries = {name: scheme.to_dict() for name, scheme in {**published, **stamped}.items()}

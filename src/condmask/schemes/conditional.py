@@ -381,10 +381,13 @@ class ConditionalMasking(Scheme):
     def publish(self, z: np.ndarray, kind: str) -> np.ndarray:
         """Masked values as they are released, of the kind the original had where that is possible."""
         grid = self.grid
-        if grid is not None:
-            z = grid.values(z)
-            if kind == "int" and grid.whole and (np.abs(z) <= _checks.LARGEST_EXACT_INTEGER).all():
-                return z.astype(np.int64)
+        if (
+            kind == "int"
+            and grid is not None
+            and grid.whole
+            and (np.abs(z) <= _checks.LARGEST_EXACT_INTEGER).all()
+        ):
+            return z.astype(np.int64)
         return z.astype(np.float32) if kind == "float32" else z
 
     @classmethod

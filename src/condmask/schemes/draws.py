@@ -102,7 +102,7 @@ class Release:
             self.donors, self.before = permutation_donors(key, self.p, self.n, pools)
 
     def block(self, number: int) -> list[np.ndarray]:
-        """One block of every column, masked."""
+        """One block of every column, masked, in the units of the data."""
         key = self.key.open()
         start = number * BLOCK
         size = min(BLOCK, self.n - start)
@@ -116,7 +116,7 @@ class Release:
             noise = law.draw(key.stream(number, NOISE, column), kept.size)
             z = np.empty(size)
             masking.place(x, swapped, donors, kept, noise, start, z)
-            masked.append(z)
+            masked.append(law.from_units(z))
         return masked
 
     def blocks(self, workers: Workers) -> Iterator[list[np.ndarray]]:
