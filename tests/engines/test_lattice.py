@@ -4,9 +4,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-import reference
 from weights.test_weight import CASES, tabulated
 
 from condmask.engines import lattice as curves
@@ -302,9 +302,7 @@ def test_workers_leave_no_trace_in_counts(noise, beta, monkeypatch):
     x, masking = np.linspace(-20, 20, 9_001), Masking(noise, 0.6, beta)
 
     for make in (curves.curve, curves.smooth_curve) if beta > 0.0 else (curves.curve,):
-        found = [
-            curves.values(make(z, 1.0, masking, 1e-10, workers=w, below=below), x, w) for w in (1, 2, 5)
-        ]
+        found = [curves.values(make(z, 1.0, masking, 1e-10, workers=w, below=below), x, w) for w in (1, 2, 5)]
         assert all(np.array_equal(one, found[0]) for one in found)
 
 

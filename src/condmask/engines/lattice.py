@@ -5,11 +5,13 @@ of the noise and, for T_b, the normal step at that of the bandwidth; the steps o
 noise without smoothing needs no lattice (kernels/exponentials.py), nor do coarse grids, where few
 distinct values lie within reach.
 
-Bits do not depend on the number of workers: power sums are formed in fixed blocks of records and added
-in order.
+Records may be given as counts of distinct values; then every sum is weighted by these.
+
+Bits do not depend on the number of workers: power sums are formed in fixed blocks of values and added in
+order.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -25,15 +27,15 @@ from condmask.weights import table as weights
 from condmask.weights.expansion import Shape
 from condmask.weights.weight import Masking
 
-# Fewer records than this on a page, as wide as a record's reach, are summed one by one.
+# Fewer values than this on a page, as wide as a record's reach, are summed one by one.
 FEWEST = 16
-# A lattice may have this many cells, and one more for so many records; 650 bytes a cell while it is built.
+# A lattice may have this many cells, and one more for so many values; 650 bytes a cell while it is built.
 CELLS, RECORDS_PER_CELL = 1 << 15, 32
 # Laplace noise under a narrow bandwidth has cells of the one within a reach of the other; not too many.
 FINEST = 1 << 15
 POINTS = 4096
 PARALLEL = 1 << 19  # records from which threads pay
-# Records are summed in fixed blocks; unsorted ones as long as all cells fit into the cache.
+# Values are summed in fixed blocks; unsorted ones as long as all cells fit into the cache.
 SCATTERED_CELLS, SUMMED_BLOCK = 1 << 13, 1 << 18
 
 _ALL_RECORDS = np.empty(0, dtype=np.int64)
@@ -49,7 +51,7 @@ class Layer(NamedTuple):
     """One kernel summed over all records: a row of `Curve.layers`, and what it refers to."""
 
     constants: dict[str, float]
-    stretches: list[tuple[float, ...]]
+    stretches: Sequence[tuple[float, ...]]
     coefficients: list[np.ndarray]
     table: interpolant.Table
 
@@ -236,7 +238,7 @@ def _lattice(
     stretches: Iterable[tuple[int, int, float, np.ndarray]],
     table: interpolant.Table,
 ) -> Layer:
-    """A layer from stretches: the values start .. stop, where their cells begin, and the cells' power sums."""
+    """A layer from stretches: the values start .. stop, where their cells begin, and the power sums."""
     rows, polynomials, offset, reach = [], [], 0, cells.reach * width
     for start, stop, origin, moments in stretches:
         found = expansion.local_polynomials(moments, cells, kernel.shape.density, kernel.limit)

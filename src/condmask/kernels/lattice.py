@@ -29,6 +29,9 @@ def records(below, index):
     return below[index] if below.size > 0 else index
 
 
+assert ORDER == 10, "the power sums of the next two kernels are written out"
+
+
 @kernel(fastmath=SAFE_MATH)
 def power_sums(z, start, stop, origin, per_width, first, moments):
     """moments[k - first, m] += sum of t^m over z[start:stop] in cell k, t in cell widths from its centre.

@@ -11,15 +11,15 @@ shift is replaced by its Taylor polynomial. The tolerance sets h by this bound, 
 which g counts as constant by a bound on a shifted contour (docs/theory.rst, "The lattice").
 """
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import comb, factorial, pi
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.fft import next_fast_len
 
 from condmask.kernels.lattice import ORDER
-from condmask.weights import weight
+from condmask.weights import bounds, weight
 
 _FACTORIALS = np.array([float(factorial(m)) for m in range(ORDER)])
 
@@ -45,14 +45,13 @@ class Cells(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def widest(shape, tol):
+def widest(shape: Shape, tol: float) -> float:
     """The h at which the error bound of the expansions equals half of `tol`, from below."""
-    w = (np.arange(256) + 0.5) * (_cutoff(shape) / 256)
-    size = np.abs(_transform(shape, w)) * (w[1] - w[0]) / pi
+    w, size = bounds.spectral(partial(_transform, shape), _cutoff(shape))
 
-    def bound(h):
+    def bound(h: float) -> float:
         r = np.minimum((0.5 * w * h) ** ORDER / factorial(ORDER), 1e100)
-        return float(np.sum(size * (2.0 * r + r * r))) * 1.05
+        return float(np.sum(size * (2.0 * r + r * r)))
 
     low, high = 0.0, 64.0 / _cutoff(shape)
     for _ in range(24):
@@ -62,7 +61,7 @@ def widest(shape, tol):
 
 
 @lru_cache(maxsize=64)
-def cells_within_reach(shape, tol, width=None):
+def cells_within_reach(shape: Shape, tol: float, width: float | None = None) -> int:
     """How many cells lie between a record and where it counts as constant, to half of `tol`."""
     width = widest(shape, tol) if width is None else width
     return int(np.ceil(_reach(shape, 0.5 * tol, width) / width)) + 1
@@ -76,7 +75,7 @@ def cells(shape: Shape, tol: float, width: float | None = None) -> Cells:
     return Cells(width, reach, derivatives(shape, width, reach, 2 * ORDER - 1))
 
 
-def derivatives(shape, width, reach, orders):
+def derivatives(shape: Shape, width: float, reach: int, orders: int) -> np.ndarray:
     """width^q g^(q)(k width) for q < orders and 0 <= k <= reach, by one FFT per order.
 
     g is the half-weight's smooth part (odd, sine transform) or the density's (even, cosine transform).
@@ -108,7 +107,7 @@ def steepness(shape: Shape, tol: float) -> tuple[float, float]:
     return max(0.0, steepest) / width, most_bent / width**2
 
 
-def waves(shape, width, reach, orders):
+def waves(shape: Shape, width: float, reach: int, orders: int) -> tuple[np.ndarray, np.ndarray]:
     """The same before they are summed: a bandwidth b damps the term at w by exp(-b^2 w^2 / 2).
 
     Returns the terms, of shape (orders, reach + 1, nodes), and -w^2 / 2.
@@ -123,7 +122,7 @@ def waves(shape, width, reach, orders):
     return np.ascontiguousarray(terms), -0.5 * w * w
 
 
-def coarser(moments, times):
+def coarser(moments: np.ndarray, times: int) -> np.ndarray:
     """The power sums of cells `times` as wide, each of so many of these; exact, by the binomial theorem."""
     if times == 1:
         return moments
@@ -136,7 +135,7 @@ def coarser(moments, times):
     return moments.reshape(-1, times * ORDER) @ matrix.reshape(times * ORDER, ORDER)
 
 
-def local_polynomials(moments, lattice, density, limit):
+def local_polynomials(moments: np.ndarray, lattice: Cells, density: bool, limit: float) -> np.ndarray:
     """Coefficients, in powers of cell widths from the centre, of the sum on every cell within reach.
 
     `lattice` are the `Cells`, `limit` what a record far to the left counts (to the right: 0).
@@ -162,7 +161,7 @@ def local_polynomials(moments, lattice, density, limit):
     return np.ascontiguousarray(np.fft.irfft(products, size)[:, :targets].T / _FACTORIALS)
 
 
-def _transform(shape, w):
+def _transform(shape: Shape, w: np.ndarray) -> Any:
     """s(w): of g' where g is a half-weight, so it is divided by w, of g itself where it is a density."""
     if shape.masking is None:
         spectrum = np.exp(-0.5 * w * w) * (1.0 + shape.boost * w * w)
@@ -171,18 +170,13 @@ def _transform(shape, w):
     return spectrum if shape.density else spectrum / w
 
 
-def _cutoff(shape):
+def _cutoff(shape: Shape) -> float:
     if shape.masking is None:
-        return weight.SATURATION + 0.25 * np.log1p(shape.boost)
+        return float(weight.SATURATION + 0.25 * np.log1p(shape.boost))
     return weight.cutoff(shape.masking)
 
 
-def _reach(shape, tol, spread):
+def _reach(shape: Shape, tol: float, spread: float) -> float:
     """Beyond this distance g, and its Taylor shifts by up to `spread`, are constant to `tol`."""
-    strip = 12.0 if shape.masking is None else weight.contour(shape.masking)
-    c = strip * np.linspace(0.15, 0.9, 6)[:, None]
-    v = np.sinh(np.linspace(0.0, np.arcsinh(50.0 * _cutoff(shape)), 240)) / 50.0  # dense near the pole of 1/w
-    w = v + 1j * c
-    size = np.abs(_transform(shape, w)) * np.exp(spread * np.abs(w))
-    amplitude = 1.1 / pi * np.trapezoid(size, v, axis=1)
-    return float(np.min(np.maximum(np.log(np.maximum(amplitude, 1e-300) / tol) / c[:, 0], 0.0)))
+    height = 12.0 if shape.masking is None else weight.contour(shape.masking)
+    return bounds.settled(*bounds.tail(partial(_transform, shape), height, _cutoff(shape), spread), tol)

@@ -9,22 +9,25 @@ Interpolation in the 8 Chebyshev nodes of a cell of half-width r errs by at most
 reach through a shifted contour. The sum of both stays below ``tol``.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import factorial, gamma, log1p, pi, sqrt
+from typing import Any
 
 import numpy as np
 
 from condmask.kernels.interpolant import DEGREE, Table
 from condmask.weights import weight
+from condmask.weights.weight import Masking
 
 
-def smallest_tol(p):
+def smallest_tol(p: float) -> float:
     """The rounding error of one weight: no tolerance below it can be met."""
     return 2e-14 / p
 
 
 @lru_cache(maxsize=64)
-def table(masking, tol, density=False):
+def table(masking: Masking, tol: float, density: bool = False) -> Table:
     """The table of G, or of K', for one law and one tolerance."""
     if weight.is_discrete(masking):
         half = weight.discrete_half_weights(masking)
@@ -41,7 +44,7 @@ def table(masking, tol, density=False):
 
 
 @lru_cache(maxsize=64)
-def smooth_table(masking, tol, density=False):
+def smooth_table(masking: Masking, tol: float, density: bool = False) -> Table:
     """The same of what remains of K, or of K', without its step: ``1{u >= 0} / p``, smoothed for T_b."""
     p = masking.p
     if weight.is_discrete(masking):
@@ -59,7 +62,7 @@ def smooth_table(masking, tol, density=False):
 
 
 @lru_cache(maxsize=64)
-def normal_table(tol, density=False, boost=0.0):
+def normal_table(tol: float, density: bool = False, boost: float = 0.0) -> Table:
     """The same of the normal distribution function less one half, or of its density, in its own units.
 
     `boost` (of the distribution function) takes that multiple of its second derivative from it.
@@ -72,20 +75,28 @@ def normal_table(tol, density=False, boost=0.0):
         sample = weight.normal_density
     else:
 
-        def sample(v):
+        def sample(v: np.ndarray) -> Any:
             return weight.normal_half_weight(v) + boost * v * weight.normal_density(v)
 
     return _tabulate(sample, 0.0, end, 0.0, bound, 0.5 * tol, (0.0, 1.0) if density else (0.5, -1.0))
 
 
-def _of_steps(half, limit, delta):
+def _of_steps(half: np.ndarray, limit: float, delta: float) -> Table:
     """A table with one value per step of a grid."""
     coefficients = np.zeros((half.size, DEGREE + 1))
     coefficients[:, 0] = half
     return Table(coefficients, 0.0, 1.0, 1.0 / delta, limit, -1.0)
 
 
-def _tabulate(sample, split, end, fine_bound, coarse_bound, share, limits):
+def _tabulate(
+    sample: Callable[[np.ndarray], np.ndarray],
+    split: float,
+    end: float,
+    fine_bound: float,
+    coarse_bound: float,
+    share: float,
+    limits: tuple[float, float],
+) -> Table:
     """Cells such that interpolating `sample` errs by less than `share` on 0 <= v < end."""
     base, mirror = limits
     fine_cells = _cells(split, fine_bound, share)
@@ -106,7 +117,7 @@ def _tabulate(sample, split, end, fine_bound, coarse_bound, share, limits):
     )
 
 
-def _zones(masking, extra):
+def _zones(masking: Masking, extra: int) -> tuple[float, float, float]:
     """Where the fine zone ends, and bounds of the eighth derivative on both (of K': one order more)."""
     order = DEGREE + 1 + extra
     p, beta = masking.p, masking.beta
@@ -127,7 +138,7 @@ def _zones(masking, extra):
     return split, inner, float(outer)
 
 
-def _cells(length, bound, share):
+def _cells(length: float, bound: float, share: float) -> int:
     """Cells of equal width over `length` such that interpolation errs by less than `share`."""
     if length <= 0.0:
         return 0
@@ -135,7 +146,7 @@ def _cells(length, bound, share):
     return int(np.ceil(length / (2.0 * half_width)))
 
 
-def _fit(function, edges):
+def _fit(function: Callable[[np.ndarray], np.ndarray], edges: np.ndarray) -> Any:
     """Coefficients of the Chebyshev interpolant on every cell, in powers of its position in [-1/2, 1/2)."""
     nodes = np.cos((np.arange(DEGREE + 1) + 0.5) * pi / (DEGREE + 1))
     # powers of a centred variable: counted from the cell's edge they would cost four digits
