@@ -64,8 +64,8 @@ class ArrowFile:
             except pa.ArrowNotImplementedError:
                 raise TypeError(f"{name} must hold labels, got {batch.column(name).type}") from None
             missing = len(column.dictionary)
-            code = column.indices.cast(pa.int64()).fill_null(missing).to_numpy(zero_copy_only=False)
-            yield code, [*column.dictionary.to_pylist(), None]
+            code = _values(column.indices.cast(pa.int64()), np.int64)
+            yield np.where(_null(column), missing, code), [*column.dictionary.to_pylist(), None]
 
     def rewrite(
         self,
@@ -126,10 +126,10 @@ def numbers(column: Any, name: str) -> tuple[np.ndarray, str]:
     if not (pa.types.is_integer(dtype) or pa.types.is_float32(dtype) or pa.types.is_float64(dtype)):
         raise TypeError(f"{name} must be numeric (integer, float32 or float64), got {dtype}")
     if pa.types.is_integer(dtype):
-        _checks.exact_integers(pc.drop_null(column).to_numpy(zero_copy_only=False), name)
+        _checks.exact_integers(_values(pc.drop_null(column), np.dtype(str(dtype))), name)
     kind = "int" if pa.types.is_integer(dtype) else "float32" if pa.types.is_float32(dtype) else "float64"
-    values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    return np.asarray(values, dtype=np.float64), kind
+    values = _values(column.cast(pa.float64(), safe=False), np.float64)
+    return np.where(_null(column), np.nan, values) if column.null_count else values, kind
 
 
 def _write(writer: Any, held: list[pa.RecordBatch], rows: int, *, everything: bool) -> None:
@@ -144,7 +144,7 @@ def _write(writer: Any, held: list[pa.RecordBatch], rows: int, *, everything: bo
 
 
 def _array(z: np.ndarray, original: Any, dtype: Any, name: str) -> Any:
-    null = original.is_null().to_numpy(zero_copy_only=False)
+    present = pa.py_buffer(np.packbits(~_null(original), bitorder="little")) if original.null_count else None
     if pa.types.is_integer(dtype):
         z = np.where(np.isnan(z), 0.0, z)
         if (np.abs(z) > _checks.LARGEST_EXACT_INTEGER).any():
@@ -153,7 +153,19 @@ def _array(z: np.ndarray, original: Any, dtype: Any, name: str) -> Any:
                 f"{name} must stay below 2^53 when it is masked, got {largest!r}: sigma is too large"
             )
         z = z.astype(np.int64)
-    return pa.array(z, mask=null if null.any() else None).cast(dtype)
+    width = pa.from_numpy_dtype(z.dtype)
+    return pa.Array.from_buffers(width, z.size, [present, pa.py_buffer(np.ascontiguousarray(z))]).cast(dtype)
+
+
+def _values(array: Any, dtype: Any) -> np.ndarray:
+    """A plain Arrow array's memory, which means nothing where it is null; Arrow's to_numpy imports pandas."""
+    if len(array) == 0:
+        return np.empty(0, dtype)
+    return np.frombuffer(array.buffers()[1], dtype)[array.offset : array.offset + len(array)]
+
+
+def _null(array: Any) -> np.ndarray:
+    return _values(array.is_null().cast(pa.uint8()), np.bool_)
 
 
 def _ipc_schema(path: Path) -> Any:
