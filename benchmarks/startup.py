@@ -1,4 +1,20 @@
-"""What does a user wait for before anything is computed?"""
+"""What does a user wait for before anything is computed? ``python -m benchmarks.startup`` prints it."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+COMMANDS = {
+    "info": ["info", "masked.parquet"],
+    "mask": ["mask", "small.parquet", "out.parquet", "-c", "x", "--p", ".6", "--sigma", "100", "--force"],
+    "estimate": ["estimate", "masked.parquet"],
+    "demo": ["demo"],
+}
 
 
 def timeraw_import():
@@ -14,3 +30,50 @@ def timeraw_first_estimate():
     import condmask as cm
     cm.ConditionalMasking(0.6, 1.0).estimate([0.5, 1.5, 2.5]).cdf(1.0)
     """
+
+
+class Commands:
+    """A command in a process of its own: 300 rows to mask, 30,000 to estimate from."""
+
+    params = (list(COMMANDS), ["later", "first"])
+    param_names = ("command", "run")
+    unit = "s"
+    timeout = 300
+
+    def track_seconds(self, command, run):
+        """The median of three, on the first run of a machine (no kernel is kept) or on later ones."""
+        with tempfile.TemporaryDirectory() as folder:
+            prepare(Path(folder))
+            caches = ["cold1", "cold2", "cold3"] if run == "first" else ["kept"] * 4
+            return float(np.median([seconds(COMMANDS[command], folder, cache) for cache in caches][-3:]))
+
+
+def prepare(folder):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    import condmask as cm
+
+    x = np.random.default_rng(1).lognormal(7, 0.5, 30_000)
+    pq.write_table(pa.table({"x": x}), folder / "original.parquet")
+    pq.write_table(pa.table({"x": x[:300]}), folder / "small.parquet")
+    scheme = cm.ConditionalMasking(0.6, 500.0)
+    cm.mask_file(folder / "original.parquet", folder / "masked.parquet", {"x": scheme})
+
+
+def seconds(arguments, folder, cache):
+    environment = {name: text for name, text in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    environment["XDG_CACHE_HOME"] = str(Path(folder) / cache)
+    start = time.perf_counter()
+    subprocess.run(
+        [sys.executable, "-m", "condmask", *arguments],
+        cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    print(f"{'':10} {'first':>6} {'later':>6}  seconds")
+    for name in COMMANDS:
+        first, later = (Commands().track_seconds(name, run) for run in ("first", "later"))
+        print(f"{name:10} {first:6.2f} {later:6.2f}")

@@ -1,6 +1,7 @@
 """How every kernel is compiled, decided once."""
 
-import numba
+import functools
+import types
 
 from condmask._kernel_cache import KernelCache
 
@@ -10,12 +11,42 @@ SAFE_MATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
 
 def kernel(function=None, *, fastmath=False, inline="never"):
     """Compile on first call; release the GIL; divide like NumPy (inf, never an exception)."""
+    if function is None:
+        return functools.partial(Kernel, fastmath=fastmath, inline=inline)
+    return Kernel(function, fastmath=fastmath, inline=inline)
 
-    def compile_(f):
-        compiled = numba.njit(nogil=True, error_model="numpy", fastmath=fastmath, inline=inline)(f)
-        # only what stands in condmask/kernels is in the name of the folder
-        if f.__module__.startswith("condmask.kernels.") and "<locals>" not in f.__qualname__:
-            compiled._cache = KernelCache(f)
-        return compiled
 
-    return compile_ if function is None else compile_(function)
+class Kernel:
+    """A function that numba compiles, and that imports numba when it is first called: that takes 200 ms."""
+
+    def __init__(self, function, **options):
+        functools.update_wrapper(self, function)
+        self.py_func, self._options = function, options
+
+    @functools.cached_property
+    def _dispatcher(self):
+        import numba
+
+        made = numba.njit(nogil=True, error_model="numpy", **self._options)(self.py_func)
+        # what stands elsewhere is not in the name of the folder
+        if self.__module__.startswith("condmask.kernels.") and "<locals>" not in self.__qualname__:
+            made._cache = KernelCache(self.py_func)
+        return made
+
+    def __call__(self, *args):
+        return self._dispatcher(*args)
+
+    def __get__(self, instance, owner=None):
+        """As functions have it; what documents functions looks for it."""
+        return self if instance is None else types.MethodType(self, instance)
+
+    @property
+    def _numba_type_(self):
+        """What numba asks a callee for."""
+        return self._dispatcher._numba_type_
+
+    def __getattr__(self, name):
+        return getattr(self._dispatcher, name)
+
+    def __reduce__(self):
+        return self.__qualname__

@@ -22,25 +22,22 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import llvmlite  # type: ignore[import-untyped]
-import numba
-import numpy
-from numba.core.caching import NullCache
-from numba.core.compiler import CompileResult
-from numba.core.serialize import dumps
-
 HERE = Path(__file__).parent
 KEPT = 8  # folders: other environments on this machine, other states of a checkout
 HARMLESS = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS")  # of numba's settings, those that change no code
 
 
-class KernelCache(NullCache):
+class KernelCache:
     """Asked by numba for machine code before it compiles a kernel, and handed it afterwards."""
+
+    cache_path = None
 
     def __init__(self, function: Any) -> None:
         self._name = f"{function.__module__}.{function.__qualname__}"
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        from numba.core.compiler import CompileResult
+
         target_context.refresh()
         try:
             key, path = self._place(sig, target_context)
@@ -54,6 +51,8 @@ class KernelCache(NullCache):
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
+        from numba.core.serialize import dumps
+
         if data.library.has_dynamic_globals:  # addresses in this process
             return
         with contextlib.suppress(Exception):  # the kernel runs, kept or not
@@ -67,6 +66,9 @@ class KernelCache(NullCache):
             except BaseException:
                 os.unlink(part)
                 raise
+
+    def flush(self) -> None:
+        """Nothing: what is asked for again is kept again."""
 
     def _place(self, types: tuple[Any, ...], target_context: Any) -> tuple[Any, Path]:
         """What tells this machine code from all other in the folder, and its file."""
@@ -100,14 +102,20 @@ def folder() -> Path | None:
 
 
 def _base() -> Path:
-    if numba.config.CACHE_DIR:  # type: ignore[attr-defined]
-        return Path(numba.config.CACHE_DIR).absolute()  # type: ignore[attr-defined]
+    from numba import config
+
+    if config.CACHE_DIR:  # type: ignore[attr-defined]
+        return Path(config.CACHE_DIR).absolute()  # type: ignore[attr-defined]
     given = Path(os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "")
     return given if given.is_absolute() else Path.home() / ".cache"
 
 
 def _name() -> str:
     """Versions to read, and a digest of all that changes the code of a kernel."""
+    import llvmlite  # type: ignore[import-untyped]
+    import numba
+    import numpy
+
     versions = [
         sys.implementation.cache_tag,
         *(f"{m.__name__}{m.__version__}" for m in (numba, llvmlite, numpy)),
