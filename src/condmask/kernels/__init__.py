@@ -2,6 +2,8 @@
 
 masking
     Coins, donors and placement: eq. (1).
+cycle
+    Donors along one random cycle a pool.
 series
     K term by term for normal noise: Theorems 2.2 and 2.3.
 interpolant
@@ -44,6 +46,7 @@ from condmask.kernels import (
     bisection,
     counting,
     curve,
+    cycle,
     exponentials,
     interpolant,
     lattice,
@@ -59,6 +62,7 @@ __all__ = [
     "bisection",
     "counting",
     "curve",
+    "cycle",
     "exponentials",
     "interpolant",
     "lattice",

@@ -11,6 +11,7 @@ import numpy as np
 
 from condmask._blocks import BLOCK, Workers, ordered_map
 from condmask._randomness import COIN, DONOR, NOISE, Key, words
+from condmask.kernels import cycle as cycles
 from condmask.kernels import masking
 from condmask.law import Law
 from condmask.schemes.pools import Pools
@@ -26,9 +27,11 @@ def coins(key: Key, p: float, block: int, size: int) -> tuple[np.ndarray, np.nda
 
 def sample_donors(key: Key, swapped: np.ndarray, block: int, n: int, pools: Pools | None) -> np.ndarray:
     """Donors of the swapped rows of a block by eq. (1), in the order of the rows."""
-    drawn = words(key.stream(block, DONOR), swapped.size)
+    return _donors(words(key.stream(block, DONOR), swapped.size), swapped, block * BLOCK, n, pools)
+
+
+def _donors(drawn: np.ndarray, swapped: np.ndarray, start: int, n: int, pools: Pools | None) -> np.ndarray:
     donors = np.empty(swapped.size, dtype=np.int64)
-    start = block * BLOCK
     if pools is None:
         masking.choose_donors(drawn, swapped, start, n, donors)
     else:
@@ -44,24 +47,22 @@ def permutation_donors(key: Key, p: float, n: int, pools: Pools | None) -> tuple
 
     A pool with a single swapped row keeps its donor by eq. (1): its own value would be the release.
     """
-    all_rows, all_words, all_donors = [], [], []
-    for block in range(-(-n // BLOCK)):
-        start = block * BLOCK
+    rows, drawn, m = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.uint64), 0
+    before = np.empty(-(-n // BLOCK), dtype=np.int64)
+    for block in range(before.size):
+        start, before[block] = block * BLOCK, m
         swapped, _ = coins(key, p, block, min(BLOCK, n - start))
-        all_rows.append(swapped + start)
-        all_words.append(words(key.stream(block, DONOR), swapped.size))
-        all_donors.append(sample_donors(key, swapped, block, n, pools))
-    rows, donor_words, donors = (np.concatenate(parts) for parts in (all_rows, all_words, all_donors))
-    pool = np.zeros(rows.size, dtype=np.int64) if pools is None else pools.pool[rows]
-    cycle = np.lexsort((donor_words, pool))  # stable: equal words stay in the order of the rows
-    cycle = cycle[np.searchsorted(pool[cycle], 0) :]
-    last = np.flatnonzero(np.diff(pool[cycle], append=-1))
-    first = np.concatenate(([0], last[:-1] + 1)).astype(np.int64)[: last.size]
-    following = np.concatenate((cycle[1:], cycle[:1]))
-    following[last] = cycle[first]
-    alone = following == cycle
-    donors[cycle[~alone]] = rows[following[~alone]]
-    before = np.cumsum([0, *(part.size for part in all_rows[:-1])])
+        part = slice(m, m := m + swapped.size)
+        np.add(swapped, start, out=rows[part])
+        drawn[part] = words(key.stream(block, DONOR), swapped.size)
+    rows, drawn = rows[:m], drawn[:m]
+    order, donors = np.empty_like(drawn), np.empty_like(rows)
+    if not cycles.order_words(drawn, order):
+        order = np.argsort(drawn, kind="stable").astype(np.uint64)
+    first, last = np.full((2, 1 if pools is None else pools.size.size), -1)
+    cycles.link(rows, order, rows[:0] if pools is None else pools.pool, first, last, donors)
+    alone = first[(first == last) & (first >= 0)]
+    donors[alone] = _donors(drawn[alone], rows[alone], 0, n, pools)
     return donors, before
 
 

@@ -1,0 +1,83 @@
+"""One random cycle through the swapped rows of every pool, in time that grows with their number.
+
+The cycle is the order of random 64-bit words. Their low bits make room for their places, so that one
+number travels through the counting sorts by the top bits. The words are uniform: with some four to a
+value of these bits, an insertion sort moves each past few others, by the whole words where what is left
+of them ties. Equal words stay in the order of the rows, as in any stable sort.
+
+Cost: O(1) a row.
+"""
+
+import numpy as np
+
+from condmask._jit import kernel
+
+DIGIT = 9  # bits a pass: with more, the places written to outgrow the page table's cache
+ALIKE = 4
+MOVES = 8  # a word; of random words it takes 1
+
+
+@kernel
+def order_words(words, order):
+    """order: the stable argsort of the words, as words; returns whether they are random enough for it."""
+    bits, low = DIGIT, 1
+    while ALIKE << bits < words.size:
+        bits += DIGIT
+    while 1 << low < words.size:
+        low += 1
+    room, places = np.uint64(low), np.uint64((1 << low) - 1)
+    digits = np.uint64((1 << DIGIT) - 1)
+    source, target = order, np.empty_like(order)
+    for k in range(words.size):
+        source[k] = words[k] >> room << room | np.uint64(k)
+    for passed in range(64 - bits, 64, DIGIT):
+        shift = np.uint64(passed)
+        # counted two places ahead, so that their sums tell one place ahead where each digit begins
+        ends = np.zeros((1 << DIGIT) + 2, dtype=np.int64)
+        for packed in source:
+            ends[np.int64(packed >> shift & digits) + 2] += 1
+        for digit in range(2, ends.size):
+            ends[digit] += ends[digit - 1]
+        for packed in source:
+            digit = np.int64(packed >> shift & digits) + 1
+            target[ends[digit]] = packed
+            ends[digit] += 1
+        source, target = target, source
+    left = MOVES * words.size
+    for k in range(words.size):
+        packed, place = source[k], k
+        while place > 0 and source[place - 1] >> room >= packed >> room:
+            before = source[place - 1]
+            if before >> room == packed >> room and words[before & places] <= words[packed & places]:
+                break
+            source[place] = before
+            place -= 1
+        source[place] = packed
+        left -= k - place
+        if left < 0:
+            return False
+    for k in range(words.size):
+        order[k] = source[k] & places
+    return True
+
+
+@kernel
+def link(rows, order, pool, first, last, donors):
+    """donors[k]: the row after rows[k] in the order of its pool, round in a cycle; -1 where it is alone.
+
+    `pool` by row, -1 for none, or empty for one pool of all; first[s] and last[s], -1 on entry, become the
+    ends of the order within pool s.
+    """
+    donors[:] = -1
+    for k in order:
+        own = pool[rows[k]] if pool.size > 0 else 0
+        if own < 0:
+            continue
+        if last[own] < 0:
+            first[own] = k
+        else:
+            donors[last[own]] = rows[k]
+        last[own] = k
+    for own in range(first.size):
+        if first[own] != last[own]:
+            donors[last[own]] = rows[first[own]]
