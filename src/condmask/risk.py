@@ -18,8 +18,9 @@ def interval_risk(ordered: np.ndarray, d: np.ndarray, law: Law) -> np.ndarray:
     if law.grid is not None:  # in whole steps, where no difference is rounded
         ordered, d = law.grid.units(ordered), law.grid.above(d)
     n = ordered.shape[-1]
-    pairs = [[pairs_within(row, distance) for distance in d] for row in ordered.reshape(-1, n)]
-    return law.p * np.reshape(pairs, near.shape) / (n * (n - 1.0)) + (1.0 - law.p) * near
+    pairs = np.empty(near.shape)
+    pairs_within(ordered.reshape(-1, n), d, pairs.reshape(-1, d.size))
+    return law.p * pairs / (n * (n - 1.0)) + (1.0 - law.p) * near
 
 
 def mean_squared_error(variance: np.ndarray, law: Law) -> np.ndarray:

@@ -157,7 +157,7 @@ def mask_rows(x: np.ndarray, law: Law, stream: np.random.Generator, *, cycle: bo
     swapped, kept = swapped[:s], kept[:k]
     drawn, donors = words(stream, s), np.empty(s, dtype=np.int64)
     every = np.arange(x.size)  # of the block as one file, in which each row is a pool of its own
-    row, rank = np.divmod(every, n)
+    row, rank = np.repeat(every[:rows], n), np.tile(every[:n], rows)
     masking.choose_pool_donors(drawn, swapped, 0, rank, row, every[::n], np.full(rows, n), every, donors)
     if cycle:
         edges = np.searchsorted(swapped, n * np.arange(rows + 1))

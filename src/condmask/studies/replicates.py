@@ -46,9 +46,11 @@ def block(design: Design, seed: int, index: int) -> np.ndarray:
     for name, scheme in design.schemes.items():
         z = scheme.mask_rows(x, key.derive(b"scheme", name.encode()).stream(0, 0), others)
         parts += _estimates(scheme, z, others, design)
-        parts.append(_attacks(x, z, design.distances, scheme.law))
-        if scheme.law is not None:
-            parts.append(_closed_forms(ordered, design.distances, scheme.law, scheme.shared_donors))
+        law = scheme.law
+        known = x if law is None or law.grid is None else law.from_units(law.to_units(x))  # what was masked
+        parts.append(_attacks(known, z, design.distances, law))
+        if law is not None:
+            parts.append(_closed_forms(known, ordered, design.distances, law, scheme.shared_donors))
     return np.concatenate(parts, axis=1)
 
 
@@ -82,9 +84,9 @@ def _estimates(
     ordered, law = np.sort(z, axis=1), scheme.law
     if law is None or not scheme.estimators:
         return [_sample_statistics(ordered, z, others, design)]
-    variance = z.var(axis=1, ddof=1)
+    mean, deviation, variance = _deviations(z)
     widths = _bandwidths(ordered, variance)
-    moments = _moments(z, variance, others, design.moments, law)
+    moments = _moments(mean, deviation, variance, others, design.moments, law)
     fused, served = _fused_quantiles(ordered, widths, design.quantiles, law)
     found = []
     for bandwidth in scheme.estimators.values():
@@ -150,20 +152,30 @@ def _fused_quantiles(
     return {}, served
 
 
+def _deviations(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Means, deviations from them, and variances with divisor n - 1, row by row."""
+    mean = x.mean(axis=1)
+    deviation = x - mean[:, None]
+    return mean, deviation, np.einsum("ij,ij->i", deviation, deviation) / (x.shape[1] - 1)
+
+
 def _moments(
-    z: np.ndarray, variance: np.ndarray, others: tuple[np.ndarray, ...], orders: tuple[int, ...], law: Law
+    mean: np.ndarray,
+    deviation: np.ndarray,
+    variance: np.ndarray,
+    others: tuple[np.ndarray, ...],
+    orders: tuple[int, ...],
+    law: Law,
 ) -> np.ndarray:
-    """Mean, standard deviation, raw moments and the correlation of the original, row by row."""
-    n = z.shape[1]
-    mean = z.mean(axis=1)
+    """Mean, standard deviation, raw moments and the correlation of the original; the deviations are used up."""
+    n = deviation.shape[1]
     original = variance - (1.0 - law.p) * law.variance
     columns = [mean, np.sqrt(np.where(original >= 0.0, original, np.nan))]
-    deviation = z - mean[:, None]
     if others:
-        w = others[0]
-        product = np.einsum("ij,ij->i", deviation, w - w.mean(axis=1)[:, None]) / (n - 1)
+        _, other, spread = _deviations(others[0])
+        product = np.einsum("ij,ij->i", deviation, other) / (n - 1)
         kept = retained(law.p, n) if law.p > 0.0 else 1.0
-        correlation = product / kept / (columns[1] * w.std(axis=1, ddof=1))
+        correlation = product / kept / (columns[1] * np.sqrt(spread))
     columns += _raw_moments(mean, deviation, orders, law) if orders else []
     return np.stack([*columns, correlation] if others else columns, axis=1)
 
@@ -171,14 +183,14 @@ def _moments(
 def _raw_moments(
     center: np.ndarray, deviation: np.ndarray, orders: tuple[int, ...], law: Law
 ) -> list[np.ndarray]:
-    """Raw moments of the original, Theorem 2.1, of every row; the deviations are used up."""
+    """Raw moments of the original, Theorem 2.1, of every row."""
     highest = max(orders)
-    scale = max(float(np.abs(deviation).max()), law.sigma)
+    scale = max(float(deviation.max()), -float(deviation.min()), law.sigma)
     deviation /= scale
-    masked, power = np.ones((highest + 1, len(center))), deviation.copy()
+    masked, power = np.ones((highest + 1, len(center))), deviation
     for k in range(1, highest + 1):
         masked[k] = power.mean(axis=1)
-        power *= deviation
+        power = power * deviation if k < highest else power
     raw = shift(unmask(masked, law.noise_moments(highest, scale), law.p), center / scale)
     return [raw[order] * scale**order for order in orders]
 
@@ -213,14 +225,11 @@ def _power(x: np.ndarray, order: int) -> np.ndarray:
 def _attacks(x: np.ndarray, z: np.ndarray, distances: np.ndarray, law: Law | None) -> np.ndarray:
     """For the guesses Z_i and the mean of Z: how often within each distance, and the mean squared error.
 
-    Where there is a grid the true values are those that were masked, and Z_i is compared in whole steps.
+    On a grid the error of Z_i is counted in whole steps, so that none is rounded.
     """
-    columns, grid = [], None if law is None else law.grid
-    own = (z - x, distances, 1.0)
-    if grid is not None:
-        units = grid.units(x)
-        x = grid.values(units)
-        own = (grid.units(z) - units, grid.above(distances), grid.step)
+    columns, own = [], (z - x, distances, 1.0)
+    if law is not None and law.grid is not None:
+        own = (law.grid.units(own[0]), law.grid.above(distances), law.step)
     for error, within, unit in (own, (z.mean(axis=1)[:, None] - x, distances, 1.0)):
         near = np.abs(error, out=error)
         columns += [np.count_nonzero(near < d, axis=1) / x.shape[1] for d in within]
@@ -228,12 +237,11 @@ def _attacks(x: np.ndarray, z: np.ndarray, distances: np.ndarray, law: Law | Non
     return np.stack(columns, axis=1)
 
 
-def _closed_forms(ordered: np.ndarray, distances: np.ndarray, law: Law, shared_donors: bool) -> np.ndarray:
-    """What the law says of the risks of Z_i and of both mean squared errors, given each sample as rounded."""
-    n = ordered.shape[1]
-    variance = law.from_units(law.to_units(ordered)).var(axis=1, ddof=1)
-    return np.column_stack([
-        risk.interval_risk(ordered, distances, law),
-        np.broadcast_to(risk.mean_squared_error(variance, law), len(ordered)),
-        risk.mean_squared_error_of_mean(variance, n, law, shared_donors=shared_donors),
-    ])  # fmt: skip
+def _closed_forms(
+    x: np.ndarray, ordered: np.ndarray, distances: np.ndarray, law: Law, shared_donors: bool
+) -> np.ndarray:
+    """What the law says of the risks of Z_i and of both mean squared errors, given each sample."""
+    _, _, variance = _deviations(x)
+    of_mean = risk.mean_squared_error_of_mean(variance, x.shape[1], law, shared_donors=shared_donors)
+    error = risk.mean_squared_error(variance, law)
+    return np.column_stack([risk.interval_risk(ordered, distances, law), error, of_mean])
