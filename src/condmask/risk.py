@@ -19,8 +19,8 @@ def interval_risk(ordered: np.ndarray, d: np.ndarray, law: Law) -> np.ndarray:
         ordered, d = law.grid.units(ordered), law.grid.above(d)
     n = ordered.shape[-1]
     pairs = np.empty(near.shape)
-    pairs_within(ordered.reshape(-1, n), d, pairs.reshape(-1, d.size))
-    return law.p * pairs / (n * (n - 1.0)) + (1.0 - law.p) * near
+    pairs_within(np.atleast_2d(ordered), d, np.atleast_2d(pairs))
+    return np.asarray(law.p * pairs / (n * (n - 1.0)) + (1.0 - law.p) * near)
 
 
 def mean_squared_error(variance: np.ndarray, law: Law) -> np.ndarray:

@@ -50,8 +50,8 @@ def test_crossings_of_t_1_are_the_grid_points_of_the_engine(p, n, step):
     assert np.count_nonzero(off) <= 1
 
 
-# T_b to TOL / 2 on both sides, where its slope is at least 1e-3 per sigma: 1e-4 sigma. An excursion between two
-# points of the search is missed at most once in these 3 * 24 * 6 crossings.
+# T_b to TOL / 2 on both sides, where its slope is at least 1e-3 per sigma: 1e-4 sigma. An excursion between
+# two points of the search is missed at most once in these 24 * 6 crossings.
 @pytest.mark.parametrize("step", [None, 0.1, 1 / 3])
 @pytest.mark.parametrize("p", [0.1, 0.6, 0.9])
 def test_crossings_of_t_b_are_those_of_the_engine(p, step):

@@ -71,7 +71,7 @@ def unmask(masked: np.ndarray, noise: np.ndarray, p: float) -> np.ndarray:
     return original
 
 
-def shift(about: np.ndarray, distance: float) -> np.ndarray:
+def shift(about: np.ndarray, distance: float | np.ndarray) -> np.ndarray:
     """Moments about a point `distance` below the centre: E (D + distance)^k from E D^k."""
     return np.array(
         [sum(comb(k, j) * about[j] * distance ** (k - j) for j in range(k + 1)) for k in range(len(about))]

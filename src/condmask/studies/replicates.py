@@ -117,7 +117,7 @@ def _defined(bandwidth: Any, scott: float, law: Law) -> bool:
     """
     if law.p == 0.0 and law.noise != "laplace":
         return False
-    return bandwidth is None or scott > 0.0 and scott >= FEWEST_STEPS * law.step
+    return bandwidth is None or (scott > 0.0 and scott >= FEWEST_STEPS * law.step)
 
 
 def _bandwidths(ordered: np.ndarray, variance: np.ndarray) -> np.ndarray:
@@ -167,7 +167,7 @@ def _moments(
     orders: tuple[int, ...],
     law: Law,
 ) -> np.ndarray:
-    """Mean, standard deviation, raw moments and the correlation of the original; the deviations are used up."""
+    """Mean, s.d., raw moments and correlation of the original; the deviations are used up."""
     n = deviation.shape[1]
     original = variance - (1.0 - law.p) * law.variance
     columns = [mean, np.sqrt(np.where(original >= 0.0, original, np.nan))]

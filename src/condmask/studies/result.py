@@ -73,7 +73,11 @@ class StudyResult:
                 continue
             mean, *_ = self._moments(k, 0.0)
             s = int(self.sums[0, k])  # replications in which it is defined
-            entry = {"scheme": column.scheme, "estimator": column.estimator, "statistic": column.statistic}
+            entry: dict[str, Any] = {
+                "scheme": column.scheme,
+                "estimator": column.estimator,
+                "statistic": column.statistic,
+            }
             sample = index.get(("", "sample", column.statistic))
             if sample is not None:
                 truth = self._mean(sample) if column.truth is None else column.truth
