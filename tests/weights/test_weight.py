@@ -137,6 +137,21 @@ def test_on_a_grid_the_weight_undoes_rounded_noise(p, noise, delta):
         assert abs(found - (j >= 0)) < 2e-13
 
 
+@pytest.mark.parametrize("delta", [0.001, 0.01, 0.02, 0.0199])
+def test_the_tail_of_rounded_laplace_noise_does_not_cancel_where_it_nearly_vanishes(delta):
+    # at p = 1e-4 the ratio of the tail passes 0 near delta = .02, where K jumps to 1251 within one step
+    k = np.arange(-int(40 / delta), int(40 / delta) + 1)
+    h = delta * 2**0.5
+    chance = np.where(k == 0, -np.expm1(-h / 2), np.exp(-np.abs(k) * h) * np.sinh(h / 2))
+    masking = Masking("laplace", 1e-4, 0.0, delta)
+    for j in (-2, -1, 0, 1, 2):
+        smeared = np.sum(chance * full(masking, (j - k + 0.5) * delta))
+        found = 1e-4 * full(masking, np.array([(j + 0.5) * delta]))[0] + (1 - 1e-4) * smeared
+
+        # weights below 5,000 times chances below .015, rounded to 1e-16 each, few of them of any size
+        assert abs(found - (j >= 0)) < 2e-13
+
+
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
 @pytest.mark.parametrize("beta", [0.05, 1.0])
 def test_the_density_weight_is_the_derivative(noise, beta):

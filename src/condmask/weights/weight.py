@@ -18,7 +18,7 @@ Error (tests/weights/test_weight.py): below 4e-15/p for the integral, 4e-16/p fo
 
 from collections.abc import Callable
 from functools import lru_cache
-from math import exp, log, pi, sqrt
+from math import exp, log, log1p, pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -121,11 +121,13 @@ def laplace_tail(masking: Masking) -> tuple[float, float]:
     p, delta = masking.p, masking.delta
     if delta == 0.0:
         return 0.5 * (1.0 - p) / p, sqrt(0.5 * p)
-    ratio, root, q = _geometric(p, delta)
     # the tail of the lattice kernel is geometric; its value half a step off a grid point is the
     # exponential with the same ratio per step
-    rounded = (1.0 + q) * (1.0 - root * root) / (2.0 * root * ((1.0 + q) * root - (1.0 - q)))
-    return rounded * sqrt(ratio), -delta / log(ratio)
+    bend, root = _geometric(p, delta)
+    half = exp(-delta * sqrt(0.5))
+    fall = -np.expm1(-delta * sqrt(2.0))
+    amplitude = (1.0 - p) * half * (1.0 + half * half) / (2.0 * fall * fall * root * sqrt(bend))
+    return float(amplitude), delta / log1p((root + 1.0) / (2.0 * bend))
 
 
 def has_closed_form(masking: Masking) -> bool:
@@ -186,7 +188,8 @@ def strip(masking: Masking) -> float:
     if has_closed_form(masking):
         return 1.0 / laplace_tail(masking)[1]
     if masking.noise == "laplace":
-        return -log(_geometric(p, delta)[0]) / delta if _geometric(p, delta)[0] > 0.0 else 1.0 / delta
+        bend, root = _geometric(p, delta)
+        return log1p((root + 1.0) / (2.0 * bend)) / delta if bend > 0.0 else 1.0 / delta
     first = np.sqrt(2.0 * (log(1.0 - p) - log(p)) + 2j * pi)
     if delta > FINE_GRID:  # rounding widens the noise and so narrows the strip; 1/12 is Sheppard's correction
         return float(first.imag) / sqrt(1.0 + delta * delta / 6.0)
@@ -221,14 +224,15 @@ def _rounded_laplace_symbol(w: np.ndarray, delta: float) -> Any:
     return zero + 0.0 * bend
 
 
-def _geometric(p: float, delta: float) -> tuple[float, float, float]:
-    """Ratio of the geometric tail of K, rounded Laplace noise; sqrt(p + (1-p) phi(pi)); q = e^-h."""
-    h = delta * sqrt(2.0)
-    q = exp(-h)
-    at_pi = -np.expm1(-0.5 * h) - np.tanh(0.5 * h) * exp(-0.5 * h)
-    root = sqrt(p + (1.0 - p) * at_pi)
-    ratio = ((1.0 + q) * root + np.expm1(-h)) / ((1.0 + q) * root - np.expm1(-h))
-    return float(ratio), root, q
+def _geometric(p: float, delta: float) -> tuple[float, float]:
+    """(g, s), s^2 = 1 + 4 g: for rounded Laplace noise K's tail is a multiple of ((s-1) / (s+1))^k.
+
+    1 / (p + (1-p) phi) is a ratio of two linear functions of 1 - cos, and 2 g the slope of the lower one.
+    For g <= 0, on coarse grids, the tail alternates or there is none.
+    """
+    half, rise = exp(-delta * sqrt(0.5)), -np.expm1(-delta * sqrt(0.5))
+    bend = half * (2.0 * p * half / rise - (1.0 - p) * rise) / (2.0 * rise * (1.0 + half) ** 2)
+    return float(bend), sqrt(1.0 + 4.0 * bend)
 
 
 def _smoothed_tail(v: np.ndarray, kappa: float) -> Any:
