@@ -15,6 +15,7 @@ Cost: some 25 halvings a crossing, one polynomial each; without brackets a pass 
 Threads share samples: blocks ``start, stop`` are independent, and the kernels release the GIL.
 
 >>> import numpy as np
+>>> from condmask.kernels.bisection import first_crossings_of_samples
 >>> cubic = np.array([[[0.5, 0.75, 0.0, -1.0]]])   # one sample, one cell: 1/2 + 3t/4 - t^3
 >>> found = np.empty((1, 3))
 >>> first_crossings_of_samples(cubic, np.zeros(1), np.ones(1), np.array([0.25, 0.5, 0.9]), 0, 1, found)
