@@ -50,7 +50,8 @@ def choose(masking: Masking, n: int, points: int, tol: float, method: str) -> st
     laplace, pairs = masking.noise == "laplace", n * points
     if method == "series" and not summable(masking, tol):
         raise ValueError(
-            f"method must be 'auto', 'interpolant' or 'lattice' for tol={tol!r} at p={masking.p}, got 'series'"
+            f"method must be 'auto', 'interpolant' or 'lattice' for tol={tol!r} at p={masking.p}, "
+            "got 'series'"
         )
     if method != "auto":
         return method
@@ -72,7 +73,7 @@ def choose_counted(masking: Masking, serves: bool, tol: float, method: str) -> s
         raise ValueError("method must be 'auto' or 'lattice' for data spread so widely, got 'grid'")
     if method == "series" and not summable(masking, tol):
         raise ValueError(
-            f"method must be 'auto', 'grid', 'interpolant' or 'lattice' for a step of {masking.delta:g} sigma "
-            f"and tol={tol!r} at p={masking.p}, got 'series'"
+            "method must be 'auto', 'grid', 'interpolant' or 'lattice' for a step of "
+            f"{masking.delta:g} sigma and tol={tol!r} at p={masking.p}, got 'series'"
         )
     return method

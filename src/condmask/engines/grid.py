@@ -13,6 +13,7 @@ The line is cut where no record lies within reach; between the pieces T is const
 """
 
 from functools import cached_property
+from itertools import pairwise
 from math import factorial, pi
 
 import numpy as np
@@ -264,9 +265,7 @@ def _pieces(counts: Counts, gap: float) -> list[Counts]:
     """The counts, cut where neighbouring values lie farther apart than `gap`."""
     cuts = np.flatnonzero(np.diff(counts.values) > gap) + 1
     edges = [0, *cuts.tolist(), counts.values.size]
-    return [
-        Counts(counts.values[a:b], counts.counts[a:b]) for a, b in zip(edges[:-1], edges[1:], strict=True)
-    ]
+    return [Counts(counts.values[a:b], counts.counts[a:b]) for a, b in pairwise(edges)]
 
 
 def _dense(counts: Counts, size: int) -> np.ndarray:

@@ -64,7 +64,10 @@ def _donor_pools(scheme: Any, n: int, strata: Any, patterns: Any) -> tuple[np.nd
         _checks.same_length(labels, "strata", n, "z")
         code = frames.codes(labels)[0]
     elif scheme.strata is not None:
-        wanting = f"strata must be given: donors were drawn within {scheme.strata!r}, so pass that column to estimate()"
+        wanting = (
+            f"strata must be given: donors were drawn within {scheme.strata!r}, so pass that column to "
+            "estimate()"
+        )
     names = scheme.patterns
     if names and patterns is None:
         wanting = (

@@ -152,8 +152,7 @@ class Sample:
     def _searchable(
         self, width: float | None, tol: float, what: np.ndarray
     ) -> tuple[Curve, np.ndarray, float, float]:
-        """The curve of T, what is looked for, the reach of a record and the width at which a crossing is known
-        to rounding."""
+        """The curve of T, what is looked for, a record's reach and the width of a known crossing."""
         masking = masking_of(self.law, width)
         choice.check_tol(masking, tol)
         unit = self.law.sigma

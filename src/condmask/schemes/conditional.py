@@ -158,8 +158,8 @@ class ConditionalMasking(Scheme):
         elif step is None:
             if self.sigma < SMALLEST_SIGMA:
                 raise ValueError(
-                    f"sigma must be at least {SMALLEST_SIGMA:g} for its default step, got {self.sigma!r}; pass "
-                    "step=0 for research"
+                    f"sigma must be at least {SMALLEST_SIGMA:g} for its default step, got {self.sigma!r}; "
+                    "pass step=0 for research"
                 )
             own = default_step(self.sigma)
         else:
@@ -371,8 +371,8 @@ class ConditionalMasking(Scheme):
         if seen is None or (self.step > 0.0 and suits(self.step, seen)):
             return
         text = (
-            f"{name} holds multiples of {seen.step:g}, which a step of {self.step:g} does not keep: anyone sees "
-            f"which records were swapped; pass step={step_for(step, seen):g}"
+            f"{name} holds multiples of {seen.step:g}, which a step of {self.step:g} does not keep: anyone "
+            f"sees which records were swapped; pass step={step_for(step, seen):g}"
         )
         if self.decimals is None and self.step == default:
             raise ValueError(text)

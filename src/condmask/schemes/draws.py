@@ -6,6 +6,7 @@ donors and differ in noise.
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
@@ -161,7 +162,7 @@ def mask_rows(x: np.ndarray, law: Law, stream: np.random.Generator, *, cycle: bo
     masking.choose_pool_donors(drawn, swapped, 0, rank, row, every[::n], np.full(rows, n), every, donors)
     if cycle:
         edges = np.searchsorted(swapped, n * np.arange(rows + 1))
-        for first, last in zip(edges[:-1], edges[1:], strict=True):
+        for first, last in pairwise(edges):
             if last - first > 1:
                 order = first + np.argsort(drawn[first:last], kind="stable")
                 donors[order] = swapped[np.roll(order, -1)]

@@ -1,8 +1,8 @@
 """What every scheme promises, and the register by which studies, files and risks know schemes.
 
-A new scheme is one file: a frozen dataclass that inherits `Scheme`, names itself by `method`, and masks. Where
-it describes its noise by a `Law`, its risks follow in closed form; where it has estimators of the original, it
-names them in `estimators` and gives an `Estimate`.
+A new scheme is one file: a frozen dataclass that inherits `Scheme`, names itself by `method`, and masks.
+Where it describes its noise by a `Law`, its risks follow in closed form; where it has estimators of the
+original, it names them in `estimators` and gives an `Estimate`.
 """
 
 from collections.abc import Iterator

@@ -53,16 +53,16 @@ def rounding_bound(p, delta):
     """The error of taking rounded noise for a normal law of variance 1 + delta^2/12, in the terms of `rates`.
 
     Their transforms differ by at most ``exp(-w^2/2) (delta w)^4 / 2880``, the sinc's fourth-order term, and
-    K by that times (1-p)/p^2, integrated over dw/(pi w).
+    K by at most (1-p)/p^3 times that, integrated over dw/(pi w).
     """
-    return (1.0 - p) / p**2 * delta**4 / 2880.0 * 2.0 / pi
+    return (1.0 - p) / p**3 * delta**4 / 2880.0 * 2.0 / pi
 
 
 def rates(beta, terms, delta=0.0):
-    """1 / sqrt(2 v): what the error function multiplies u by, v the variance of a term; inf for the bare step.
+    """1 / sqrt(2 v): what the error function multiplies u by, v the variance of a term; inf for the step.
 
-    v is t + beta^2 and, of data on a grid of `delta`, what rounding adds: delta^2/12 for each of t noises, one
-    less without a bandwidth, since u is then taken half a step off the grid.
+    v is t + beta^2 and, of data on a grid of `delta`, what rounding adds: delta^2/12 for each of t noises,
+    one less without a bandwidth, since u is then taken half a step off the grid.
     """
     t = np.arange(terms)
     rounded = t if beta > 0.0 else np.maximum(t - 1, 0)
