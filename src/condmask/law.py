@@ -67,7 +67,7 @@ class Law(NamedTuple):
         return units if self.grid is None else self.grid.values(units)
 
 
-def rounded_noise_moments(noise, delta, order):
+def rounded_noise_moments(noise: str, delta: float, order: int) -> np.ndarray:
     """E Y^k for k = 0 .. order, in units of sigma, of noise rounded to a grid of step delta sigma."""
     moments = np.zeros(order + 1)
     moments[0] = 1.0
@@ -90,7 +90,7 @@ def rounded_noise_moments(noise, delta, order):
     return moments
 
 
-def _noise_moment(noise, k):
+def _noise_moment(noise: str, k: int) -> float:
     product = 1.0
     for j in range(1, k, 2):
         product *= j  # (k - 1)!!
@@ -101,7 +101,7 @@ def _noise_moment(noise, k):
     return product / 2.0 ** (k // 2)  # k! a^k with a = 1/sqrt(2)
 
 
-def _rounded_laplace_moment(k, delta):
+def _rounded_laplace_moment(k: int, delta: float) -> float:
     """2 sinh(h/2) sum_j (j delta)^k e^{-jh}, summed by Eulerian numbers; h is the step over the scale."""
     h = delta * sqrt(2.0)
     eulerian = [1]
@@ -110,4 +110,4 @@ def _rounded_laplace_moment(k, delta):
         eulerian = [(i + 1) * previous[i + 1] + (size - i) * previous[i] for i in range(size)]
     q = exp(-h)
     polylog = sum(number * q ** (i + 1) for i, number in enumerate(eulerian)) / (-np.expm1(-h)) ** (k + 1)
-    return 2.0 * np.sinh(0.5 * h) * polylog * delta**k
+    return float(2.0 * np.sinh(0.5 * h) * polylog * delta**k)

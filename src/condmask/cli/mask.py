@@ -30,7 +30,7 @@ def add(commands: Any) -> None:
     )  # fmt: skip
     new.add_argument(
         "--step", type=_step, action="append",
-        help="step of the data's grid where it is no power of ten, such as 0.05 or 1/3: once, or once per column",
+        help="step of the data's grid, where it is no power of ten (0.05, 1/3): once, or once per column",
     )  # fmt: skip
     new.add_argument("--strata", metavar="COLUMN", help="draw donors within the groups of this column")
     new.add_argument("--omit-missing", action="store_true", help="leave missing values missing")

@@ -81,7 +81,7 @@ def coarser(counts: Counts, times: int) -> Counts:
 
 
 def _window(z: np.ndarray, grid: Grid) -> tuple[float, int]:
-    """The window of the grid, not too long for the data, that holds most of a sample; none if it is little."""
+    """The window of the grid, not too long for the data, that holds most of a sample, if any does."""
     most = max(SMALLEST, POINTS_PER_RECORD * z.size)
     sample = z[:: max(1, z.size // SAMPLE)]
     with np.errstate(over="ignore"):

@@ -38,6 +38,7 @@ def evaluate(
         task = partial(_add_closed_form, z, x, sigma, masking, density)
     else:
         c = coefficients(masking.p, tol if masking.delta == 0.0 else 0.5 * tol)
+        assert c is not None  # `choice` refuses the others
         terms = series.sum_densities if density else series.sum_weights
         task = partial(_add_series, terms, z, x, sigma, c, rates(masking.beta, c.size, masking.delta))
     total = np.zeros(x.size)

@@ -25,7 +25,7 @@ MOST_TERMS = 80
 
 
 @lru_cache(maxsize=64)
-def coefficients(p, tol):
+def coefficients(p: float, tol: float) -> np.ndarray | None:
     """c with K(u) = sum_t c[t] Phi(u / sqrt(t + beta^2)) within `tol`; None where rounding forbids it."""
     q = (1 - Fraction(p)) / Fraction(p)
     terms = next((n for n in range(2, MOST_TERMS) if truncation_bound(p, n) <= 0.5 * tol), None)
@@ -42,14 +42,14 @@ def coefficients(p, tol):
     return c if 4e-16 * np.abs(c).sum() <= 0.5 * tol else None
 
 
-def truncation_bound(p, terms):
+def truncation_bound(p: float, terms: int) -> float:
     """The proven bound on the error of K with this many terms."""
     root = sqrt(p)
     growth = (1.0 + root) / (1.0 - root) if root < 1.0 else np.inf
     return (1.0 + 0.59 * (2.0 * terms + 2.0 - p)) * 2.0 * growth**-terms / p
 
 
-def rounding_bound(p, delta):
+def rounding_bound(p: float, delta: float) -> float:
     """The error of taking rounded noise for a normal law of variance 1 + delta^2/12, in the terms of `rates`.
 
     Their transforms differ by at most ``exp(-w^2/2) (delta w)^4 / 2880``, the sinc's fourth-order term, and
@@ -58,7 +58,7 @@ def rounding_bound(p, delta):
     return (1.0 - p) / p**3 * delta**4 / 2880.0 * 2.0 / pi
 
 
-def rates(beta, terms, delta=0.0):
+def rates(beta: float, terms: int, delta: float = 0.0) -> np.ndarray:
     """1 / sqrt(2 v): what the error function multiplies u by, v the variance of a term; inf for the step.
 
     v is t + beta^2 and, of data on a grid of `delta`, what rounding adds: delta^2/12 for each of t noises,
@@ -67,10 +67,10 @@ def rates(beta, terms, delta=0.0):
     t = np.arange(terms)
     rounded = t if beta > 0.0 else np.maximum(t - 1, 0)
     with np.errstate(divide="ignore"):
-        return 1.0 / np.sqrt(2.0 * (t + beta * beta + rounded * delta * delta / 12.0))
+        return np.asarray(1.0 / np.sqrt(2.0 * (t + beta * beta + rounded * delta * delta / 12.0)))
 
 
-def _chebyshev(n, x):
+def _chebyshev(n: int, x: Fraction) -> Fraction:
     previous, current = Fraction(1), x
     for _ in range(n - 1):
         previous, current = current, 2 * x * current - previous
