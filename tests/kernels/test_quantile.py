@@ -226,3 +226,17 @@ def test_crossings_do_not_depend_on_workers_nor_on_what_else_is_asked(beta, delt
 
     assert np.array_equal(found, crossings.quantiles(curve, q, reach, resolution, TOL, crossing))
     assert np.array_equal(found, alone)
+
+
+@pytest.mark.parametrize("delta", [0.1, 0.5])
+def test_the_first_of_several_crossings_of_a_count_on_a_grid_is_found(delta):
+    # as above without a grid: at p = .3 T rises above .04 left of all records
+    masking = Masking("normal", 0.3, 0.0, delta)
+    curve = curves.curve(np.zeros(1), 1.0 / delta, masking, TOL, below=np.array([0, 5]))
+    reach = (weight.reach(masking, TOL) + 1.0) / delta
+    k = np.arange(-np.floor(reach), 1.0)
+    expected = k[np.argmax(curves.values(curve, k + 0.5) >= 0.04)]
+
+    (found,) = crossings.quantiles(curve, np.array([0.04]), reach, 0.0, TOL, "first")
+
+    assert found == expected < 0.0
