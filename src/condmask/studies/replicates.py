@@ -10,7 +10,8 @@ from condmask._randomness import Key
 from condmask.estimates.bandwidth import FEWEST_STEPS, quartile_places, rule
 from condmask.estimates.covariance import retained
 from condmask.estimates.moments import shift, unmask
-from condmask.kernels import replicate
+from condmask.kernels import moments as powers
+from condmask.kernels import pairs, replicate
 from condmask.law import Law
 from condmask.schemes.scheme import Scheme
 from condmask.weights import stencil
@@ -167,7 +168,7 @@ def _moments(
     orders: tuple[int, ...],
     law: Law,
 ) -> np.ndarray:
-    """Mean, s.d., raw moments and correlation of the original; the deviations are used up."""
+    """Mean, s.d., raw moments and correlation of the original."""
     n = deviation.shape[1]
     original = variance - (1.0 - law.p) * law.variance
     columns = [mean, np.sqrt(np.where(original >= 0.0, original, np.nan))]
@@ -184,14 +185,12 @@ def _raw_moments(
     center: np.ndarray, deviation: np.ndarray, orders: tuple[int, ...], law: Law
 ) -> list[np.ndarray]:
     """Raw moments of the original, Theorem 2.1, of every row."""
-    highest = max(orders)
+    highest, n = max(orders), deviation.shape[1]
     scale = max(float(deviation.max()), -float(deviation.min()), law.sigma)
-    deviation /= scale
-    masked, power = np.ones((highest + 1, len(center))), deviation
-    for k in range(1, highest + 1):
-        masked[k] = power.mean(axis=1)
-        power = power * deviation if k < highest else power
-    raw = shift(unmask(masked, law.noise_moments(highest, scale), law.p), center / scale)
+    sums = np.zeros((len(deviation), highest + 1))
+    for row, own in zip(deviation, sums, strict=True):
+        powers.add_powers(row, 0.0, scale, 0, n, own)
+    raw = shift(unmask(sums.T / n, law.noise_moments(highest, scale), law.p), center / scale)
     return [raw[order] * scale**order for order in orders]
 
 
@@ -231,10 +230,11 @@ def _attacks(x: np.ndarray, z: np.ndarray, distances: np.ndarray, law: Law | Non
     if law is not None and law.grid is not None:
         own = (law.grid.units(own[0]), law.grid.above(distances), law.step)
     for error, within, unit in (own, (z.mean(axis=1)[:, None] - x, distances, 1.0)):
-        near = np.abs(error, out=error)
-        columns += [np.count_nonzero(near < d, axis=1) / x.shape[1] for d in within]
-        columns.append(np.einsum("ij,ij->i", near, near) * (unit * unit / x.shape[1]))
-    return np.stack(columns, axis=1)
+        near = np.empty((len(x), within.size))
+        pairs.nearer(error, within, near)
+        square = np.einsum("ij,ij->i", error, error) * unit**2
+        columns += [near / x.shape[1], square[:, None] / x.shape[1]]
+    return np.concatenate(columns, axis=1)
 
 
 def _closed_forms(
