@@ -2,12 +2,12 @@
 
 A sample's function is a polynomial on each of its equal cells, coefficients[cell, l] in powers of t in
 [-1/2, 1/2], the position in cell widths from the cell's centre; cell 0 begins at `origin`. It need not be
-monotone. An interval of w cell widths is halved from left to right until the target lies outside
+monotone. An interval of w cell widths is halved from left to right until the target lies outside::
 
     [min(f(a), f(b)) - arc, max(f(a), f(b)) + arc],   arc = w^2/8 sum_l l (l-1) |c_l| 2^-(l-2),
 
-which holds f there since the sum bounds |f''|, or until the arc is below rounding (4e-16 of
-sum_l |c_l| 2^-l), where the chord is the curve. So no excursion across a target is missed but those
+which holds f there since the sum bounds the second derivative, or until the arc is below rounding (4e-16
+of the sum of abs(c_l) 2^-l), where the chord is the curve. So no excursion across a target is missed but those
 smaller than rounding, and a crossing is known to rounding of f.
 
 Cost: some 25 halvings a crossing, one polynomial each; without brackets a pass over the cells before.
