@@ -14,6 +14,7 @@ import numpy as np
 
 LARGEST_EXACT_INTEGER = 2**53
 LARGEST = 2.0**1022  # so that the difference of two values is finite
+LARGEST_SIGMA = 1e300  # so that a value and its noise are
 SMALLEST_STRATUM = 10
 
 
@@ -43,6 +44,13 @@ def positive(value: Any, name: str) -> float:
     number = _real(value, name, "a positive finite number")
     if not (number > 0.0 and math.isfinite(number)):
         raise ValueError(f"{name} must be positive and finite, got {value!r}")
+    return number
+
+
+def deviation(value: Any) -> float:
+    number = positive(value, "sigma")
+    if number > LARGEST_SIGMA:
+        raise ValueError(f"sigma must be at most {LARGEST_SIGMA:g}, got {value!r}")
     return number
 
 

@@ -4,6 +4,7 @@ A step is kept as a fraction, since a division of whole numbers rounds correctly
 step does not (0.1 * 3).
 """
 
+from collections.abc import Iterator
 from fractions import Fraction
 from math import frexp, ldexp
 from typing import NamedTuple
@@ -12,12 +13,14 @@ import numpy as np
 
 LARGEST_UNITS = 2.0**53
 LARGEST_UNITS_FLOAT32 = 2.0**24
+ALL_WHOLE = 2.0**52  # from here on a float has no half
 # The default step is the power of two at or below sigma over this.
 STEPS_PER_SIGMA = 1000.0
 # A grid of the data this much finer than the step leaves no trace in rounded values: the cells of the one
 # then hold nearly equal numbers of points of the other.
 FINE = 64.0
 MOST_DENOMINATOR = 10**6
+BY_CHANCE = 1e-9  # that continuous values lie on a grid
 ULPS = 4.0  # by which a value computed in binary may miss its grid point
 SAMPLE, PART = 64, 8192  # values that suggest a grid, and values that are checked at once
 
@@ -40,12 +43,14 @@ class Grid(NamedTuple):
     def units(self, values: np.ndarray) -> np.ndarray:
         """The nearest whole steps, ties up; zero has no sign, which noise would take from it."""
         with np.errstate(over="ignore"):
-            units = values * self.denominator
+            steps = values * self.denominator
             if self.numerator != 1.0:
-                units /= self.numerator
-            units += 0.5
-            np.floor(units, out=units)
-            units += 0.0
+                steps /= self.numerator
+        units = steps + 0.5
+        np.floor(units, out=units)
+        units += 0.0
+        if not (units.max(initial=0.0) < ALL_WHOLE and units.min(initial=0.0) > -ALL_WHOLE):
+            np.copyto(units, steps, where=np.abs(steps) >= ALL_WHOLE)  # a half is not added exactly there
         return units
 
     def values(self, units: np.ndarray) -> np.ndarray:
@@ -106,27 +111,75 @@ def misses(array: np.ndarray, back: np.ndarray, kind: str) -> np.ndarray:
 def visible_grid(array: np.ndarray, kind: str, step: float) -> Grid | None:
     """The coarsest grid that all values lie on, where it is not much finer than `step`; else None.
 
-    A common divisor of a few values is found by Euclid's algorithm, and falls apart at once where
-    the data are continuous; what is left is checked against all values.
+    Grids of whole, decimal and binary fractions are found as common divisors in whole numbers, others by Euclid's
+    algorithm with its errors. A few values suggest a grid, and continuous ones none; all are then checked.
     """
-    divisor, start = 0.0, 0
-    while start < array.size:
-        length = PART if divisor else SAMPLE
-        part = np.abs(array[start : start + length])
-        part = part[~np.isnan(part)]
-        if divisor:
-            grid = grid_of(divisor)
-            part = part[misses(part, grid.values(grid.units(part)), kind)]
-        if part.size == 0:
-            start += length
-            continue
-        found = _common_divisor(divisor, part[:SAMPLE], kind, step / FINE)
-        if found < 0.0 or found == divisor > 0.0:  # what is off by little more than rounding has no grid
+    values = next((some[:SAMPLE] for some in _parts(array) if some.size), None)
+    if values is None:
+        return None
+    least, largest = step / FINE, float(values.max())
+    if largest > FINE * LARGEST_UNITS * 2.0 * least:  # refused by `within`
+        return None
+    ulp = ULPS * float(np.spacing(np.float32(largest) if kind == "float32" else largest))
+    binary, decimal = grid_of(ldexp(1.0, frexp(least)[1])), decimal_grid(int(np.floor(-np.log10(least))))
+    count = np.unique(values).size
+    for base, slack in ((binary, 0.0), (decimal, ulp)):
+        if (2.0 * slack / base.step) ** count < BY_CHANCE:
+            found = _multiple(array, values, base, kind, slack)
+            if found is not None:
+                return found
+    divisor, last = 0.0, None
+    while values.size:
+        divisor = _common_divisor(divisor, np.unique(values), ulp, BY_CHANCE ** (1.0 / max(1, count - 1)))
+        if divisor < least or divisor == last:
             return None
-        divisor = found
-        if divisor == 0.0:
-            start += length
-    return grid_of(divisor) if divisor else None
+        last, grid = divisor, grid_of(divisor)
+        off = (some[misses(some, grid.values(grid.units(some)), kind)] for some in _parts(array))
+        values = next((some[:SAMPLE] for some in off if some.size), values[:0])
+    return grid
+
+
+def _parts(array: np.ndarray) -> Iterator[np.ndarray]:
+    """The sizes of the values that are neither missing nor zero, bit by bit."""
+    for start in range(0, array.size, PART):
+        part = np.abs(array[start : start + PART])
+        yield part[part > 0.0]
+
+
+def _multiple(array: np.ndarray, values: np.ndarray, base: Grid, kind: str, slack: float) -> Grid | None:
+    """The coarsest multiple of a base grid that holds all values; None where that has not even its own."""
+    times = 0
+    for some in (values, *([] if _off(values, base, kind, slack).any() else _parts(array))):
+        wrong = some if times == 0 else some[_off(some, base.times(times), kind, slack)]
+        if _off(wrong, base, kind, slack).any():
+            return None
+        times = int(np.gcd.reduce(base.units(wrong).astype(np.int64), initial=times))
+    return base.times(times)
+
+
+def _off(values: np.ndarray, grid: Grid, kind: str, slack: float) -> np.ndarray:
+    back = grid.values(grid.units(values))
+    return misses(values, back, kind) if slack else np.asarray(back != values)
+
+
+def single_step(array: np.ndarray, step: float) -> float | None:
+    """The least power of two that hides that values, held as float64, have only float32's digits.
+
+    None where they have more, or `step` hides it already.
+    """
+    if not _single(array[:SAMPLE]):  # that is what most are, and the rest costs nothing
+        return None
+    largest = float(max(np.nanmax(array), -np.nanmin(array)))
+    if not largest > LARGEST_UNITS_FLOAT32 * step:
+        return None
+    if not all(_single(array[start : start + PART]) for start in range(0, array.size, PART)):
+        return None
+    return ldexp(1.0, frexp(largest)[1] - 24)
+
+
+def _single(array: np.ndarray) -> bool:
+    with np.errstate(over="ignore"):
+        return not ((array.astype(np.float32) != array) & ~np.isnan(array)).any()
 
 
 def suits(step: float, grid: Grid) -> bool:
@@ -140,23 +193,30 @@ def step_for(step: float, grid: Grid) -> float:
     return grid.times(max(1, int(step / grid.step))).step
 
 
-def _common_divisor(divisor: float, values: np.ndarray, kind: str, least: float) -> float:
-    """That of all, 0 where all are 0; -1 where it is below `least`."""
-    if values.size == 0:
-        return divisor
-    largest = float(values.max())
-    noise = 16.0 * ULPS * float(np.spacing(np.float32(largest) if kind == "float32" else largest))
+def _common_divisor(divisor: float, values: np.ndarray, error: float, chance: float) -> float:
+    """That of ascending values known to an error, which Euclid's algorithm enlarges; 0 where there is none."""
+    largest = float(values[-1])
     for value in values.tolist():
-        a, b = max(value, divisor), min(value, divisor)
-        while b > noise:
-            a, b = b, min(a % b, b - a % b)
-            if noise < b < least:
-                return -1.0
-        divisor = a
-    if 0.0 < divisor < max(least, noise):
-        return -1.0
+        a, b, of_a, of_b = value, divisor, error, error * divisor / largest
+        while b > of_b:
+            times = np.rint(a / b)
+            a, b, of_a, of_b = b, abs(a - times * b), of_b, of_a + times * of_b
+        times = np.rint(value / a)
+        if times * of_a > min(chance, 0.02) * a:  # a remainder so small is there by chance
+            return 0.0
+        divisor = value / times
     near = Fraction(divisor).limit_denominator(MOST_DENOMINATOR)  # what rounding left of 1/3, of .05
-    return float(near) if abs(float(near) - divisor) <= noise else divisor
+    return float(near) if abs(float(near) - divisor) <= error * divisor / largest else divisor
+
+
+def shown(step: float) -> str:
+    """A step with all the digits it takes to pass it on."""
+    return repr(float(step)).removesuffix(".0")
+
+
+def round_and_pass(step: float) -> str:
+    """What to do where data have to be made coarser: an explicit step does not round them."""
+    return f"round the data to multiples of {shown(step)} and pass step={shown(step)}"
 
 
 def on_grid(array: np.ndarray, grid: Grid, name: str, kind: str, *, row: int = 0) -> np.ndarray:
@@ -180,8 +240,8 @@ def within(units: np.ndarray, grid: Grid, margin: float, name: str, kind: str) -
     largest = float(np.nanmax(np.abs(units), initial=0.0))
     most = largest_units(kind)
     if not largest + margin <= most:
-        needed = 2.0 ** np.ceil(np.log2((largest + margin) * grid.step / most)) if largest < 1e300 else None
-        hint = "" if needed is None or needed <= grid.step else f"; pass step={needed:g}"
+        needed = 2.0 ** np.ceil(np.log2((largest + margin) * grid.step / most)) if largest < 1e300 else 0.0
+        hint = "" if needed <= grid.step else f"; {round_and_pass(needed)}"
         raise ValueError(
             f"{name} must stay within 2^{int(np.log2(most))} steps of {grid.step:g}, noise included, "
             f"got {largest * grid.step:g}{hint}"

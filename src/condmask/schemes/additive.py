@@ -43,7 +43,7 @@ class AdditiveNoise(Scheme):
     noise: str = "laplace"
 
     def __init__(self, sigma: float, *, noise: str = "laplace") -> None:
-        object.__setattr__(self, "sigma", _checks.positive(sigma, "sigma"))
+        object.__setattr__(self, "sigma", _checks.deviation(sigma))
         object.__setattr__(self, "noise", _checks.choice(noise, "noise", NOISES))
 
     def mask(self, x: Any, *, rng: Any = None) -> Any:

@@ -15,6 +15,9 @@ from condmask._grid import (
     default_step,
     grid_of,
     on_grid,
+    round_and_pass,
+    shown,
+    single_step,
     step_for,
     suits,
     visible_grid,
@@ -32,7 +35,8 @@ from condmask.schemes.scheme import Scheme
 NOISES = ("normal", "laplace")
 DONORS = ("sample", "permutation")
 MARGIN = 64.0  # sigma; noise of either law stays within
-SMALLEST_SIGMA, MOST_STEPS = 1e-290, 2.0**40  # of the default step; of sigma in steps
+SMALLEST_SIGMA, SMALLEST_STEP = 1e-290, 1e-300  # so that a step and its inverse are exact
+MOST_STEPS = 2.0**40  # of a sigma
 
 
 class ReleaseWarning(UserWarning):
@@ -135,7 +139,7 @@ class ConditionalMasking(Scheme):
     ) -> None:
         canonical = {
             "p": _checks.probability(p, "p"),
-            "sigma": _checks.positive(sigma, "sigma"),
+            "sigma": _checks.deviation(sigma),
             "noise": _checks.choice(noise, "noise", NOISES),
             "donors": _checks.choice(donors, "donors", DONORS),
             "decimals": _checks.decimals(decimals),
@@ -164,6 +168,8 @@ class ConditionalMasking(Scheme):
             own = default_step(self.sigma)
         else:
             own = _checks.not_negative(step, "step")
+        if 0.0 < own < SMALLEST_STEP:
+            raise ValueError(f"step must be 0 or at least {SMALLEST_STEP:g}, got {step!r}")
         if own > 0.0 and not self.sigma / own <= MOST_STEPS:
             raise ValueError(f"step must be at least sigma / 2^40, got {own:g} with sigma={self.sigma!r}")
         return own
@@ -366,13 +372,19 @@ class ConditionalMasking(Scheme):
     def _check_digits(self, x: np.ndarray, name: str, kind: str) -> None:
         """Refuse, or warn of, data whose own digits would show which records were swapped."""
         default = default_step(self.sigma)
-        step = self.step if self.step > 0.0 else default
+        step = self.step if self.step > 0.0 else default_step(max(self.sigma, SMALLEST_SIGMA))
         seen = visible_grid(x, kind, step)
-        if seen is None or (self.step > 0.0 and suits(self.step, seen)):
+        serves = self.step if seen is None or suits(self.step, seen) else step_for(step, seen)
+        single = None if kind == "float32" else single_step(x, serves)
+        if single is not None:
+            held, remedy = "float32 values", round_and_pass(single)
+        elif seen is not None and serves != self.step:
+            held, remedy = f"multiples of {seen.step:g}", f"pass step={shown(serves)}"
+        else:
             return
         text = (
-            f"{name} holds multiples of {seen.step:g}, which a step of {self.step:g} does not keep: anyone "
-            f"sees which records were swapped; pass step={step_for(step, seen):g}"
+            f"{name} holds {held}, which a step of {self.step:g} does not keep: anyone sees which records "
+            f"were swapped; {remedy}"
         )
         if self.decimals is None and self.step == default:
             raise ValueError(text)

@@ -58,7 +58,7 @@ class Scheme:
         column = frames.column(x, "x")
         _checks.complete(column.array, "x")
         key = working_key(check_rng(rng), [column.array])
-        return column.back(self.mask_rows(column.array[None], key.stream(0, 1), ())[0])
+        return column.back(self.mask_rows(column.array[None] + 0.0, key.stream(0, 1), ())[0])
 
     def mask_rows(
         self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
@@ -194,7 +194,7 @@ def scheme_class(method: Any, name: str) -> type[Scheme]:
     for home in _HOMES:
         import_module(home)
     if method not in _REGISTER:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, _REGISTER))}, got {method!r}")
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, sorted(_REGISTER)))}, got {method!r}")
     return _REGISTER[method]
 
 

@@ -41,7 +41,8 @@ class DataShuffling(Scheme):
         _checks.complete(others, "given")
         _checks.same_length(others[0], "given", column.array.size, "x")
         key = working_key(check_rng(rng), [column.array])
-        return column.back(self.mask_rows(column.array[None], key.stream(0, 2), tuple(others[:, None]))[0])
+        z = self.mask_rows(column.array[None] + 0.0, key.stream(0, 2), tuple(others[:, None]))
+        return column.back(z[0])
 
     def mask_rows(
         self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]

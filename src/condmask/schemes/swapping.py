@@ -22,7 +22,7 @@ class DataSwapping(Scheme):
         """Permute a column at random. Same container out as in; missing values move like others."""
         column = frames.column(x, "x")
         key = working_key(check_rng(rng), [column.array])
-        return column.back(self.mask_rows(column.array[None], key.stream(0, 1), ())[0])
+        return column.back(self.mask_rows(column.array[None] + 0.0, key.stream(0, 1), ())[0])
 
     def mask_rows(
         self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
