@@ -260,6 +260,43 @@ def rounded_weights(noise, p, delta, reach):
     return np.cumsum(jumps)
 
 
+def grid_jumps(noise, p, delta, size):
+    """The jumps of K_d at 0, 1, .. size - 1 steps, from the end back to -1, by the O(size^2) Fourier sum.
+
+    What the noise has beyond half the size is folded back, so it must be nothing.
+    """
+    chance = rounded_noise(noise, delta, size // 2 - 1)
+    k = np.arange(-(size // 2 - 1), size // 2)
+    turns = np.arange(size)
+    jumps = np.zeros(size)
+    for turn in turns:
+        phi = np.sum(chance * np.cos(2.0 * math.pi / size * (turn * k % size)))
+        jumps += np.cos(2.0 * math.pi / size * (turn * turns % size)) / (p + (1.0 - p) * phi)
+    return jumps / size
+
+
+def grid_cdf(steps, points, noise, p, delta, beta=0.0, reach=None):
+    """T of data on a grid at points in steps; with a bandwidth (in sigma) every jump of K_d is smoothed."""
+    reach = int(40.0 / delta) + 1 if reach is None else reach
+    jumps = grid_jumps(noise, p, delta, 4 * reach)
+    jumps = np.concatenate([jumps[-reach:], jumps[: reach + 1]])
+    values = []
+    for point in np.atleast_1d(points).tolist():
+        at = point - np.arange(-reach, reach + 1)
+        total = 0.0
+        for step in np.asarray(steps).tolist():
+            total += float(np.sum(jumps * smoothed_step((at - step) * delta, beta)))
+        values.append(total / len(steps))
+    return np.array(values)
+
+
+def grid_quantiles(line, levels):
+    """(first, rearranged): positions in the values of T at successive points of the grid."""
+    first = [min((k for k, value in enumerate(line) if value >= q), default=len(line)) for q in levels]
+    ascending = sorted(line)
+    return first, [sum(value < q for value in ascending) for q in levels]
+
+
 # --- estimates ------------------------------------------------------------------------------------
 
 

@@ -152,6 +152,29 @@ def test_the_tail_of_rounded_laplace_noise_does_not_cancel_where_it_nearly_vanis
         assert abs(found - (j >= 0)) < 2e-13
 
 
+@pytest.mark.parametrize("delta", [1e-3, 0.3, 0.34, 0.4, 0.7, 1.0, 1.0001, 1.5])
+def test_the_transform_of_rounded_normal_noise_is_its_sum(delta):
+    k = np.arange(1, int(9 / delta) + 2)
+    chance = ndtr((0.5 - k) * delta) - ndtr((-0.5 - k) * delta)
+    theta = np.linspace(-7.0, 7.0, 57)
+    direct = ndtr(delta / 2) - ndtr(-delta / 2) + 2.0 * np.cos(np.multiply.outer(theta, k)) @ chance
+
+    found = weight.symbol(Masking("normal", 0.5, 0.0, delta), theta / delta)
+
+    # k theta, at most 63 / delta, is rounded to 1e-16 of itself, and so is the sum
+    assert np.abs(found - direct).max() < (1e-11 if delta < 0.01 else 4e-15)
+
+
+@pytest.mark.parametrize("delta", [0.2, 0.34, 0.4])
+def test_the_transform_of_rounded_normal_noise_vanishes_without_rounding(delta):
+    # at pi the two nearest repetitions of exp(-w^2/2) sinc meet; 1e-16 there would be 1e-8 of K at p = 1e-4
+    at_pi = weight.symbol(Masking("normal", 1e-4, 0.0, delta), np.array([np.pi / delta]))
+
+    assert at_pi == pytest.approx(
+        np.exp(-0.5 * (np.pi / delta) ** 2) * 4 / np.pi, rel=1e-9 if delta > 1 / 3 else 0.6
+    )
+
+
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
 @pytest.mark.parametrize("beta", [0.05, 1.0])
 def test_the_density_weight_is_the_derivative(noise, beta):

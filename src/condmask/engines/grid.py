@@ -235,13 +235,15 @@ def polynomials(counts: Counts, masking: Masking, tol: float, *, density: bool =
     return Polynomials(np.array(lefts), np.array(widths), coefficients, outside)
 
 
-def bounds(line: Steps, counts: Counts, masking: Masking) -> tuple[Steps, Steps]:
-    """T_1 at its least and its largest where each grid point stands for a cell of finer ones.
+def bounds(line: Steps, counts: Counts, masking: Masking, times: int) -> tuple[Steps, Steps]:
+    """T_1 at its least and its largest where each grid point stands for a cell of so many finer ones.
 
     Within a cell, the counts lie between those up to its ends and the smooth part between its values there,
-    but for what a record gains by moving within its own cell.
+    but for what a record gains by moving within its own cell. On the finer grid a record may reach farther.
     """
     slack = weight.derivative_bound(masking._replace(delta=0.0), 1) * masking.delta
+    fine = _reach(masking._replace(delta=masking.delta / times))
+    farther = max(0, fine // times + 2 - _reach(masking))
     k = np.concatenate([
         start + np.arange(size) for start, size in zip(line.starts, np.diff(line.offsets), strict=True)
     ])  # fmt: skip
@@ -249,11 +251,11 @@ def bounds(line: Steps, counts: Counts, masking: Masking) -> tuple[Steps, Steps]
     before = counts.below[np.searchsorted(counts.values, k)] / (masking.p * counts.n)
     smooth = line.values - up_to
     left = np.concatenate((smooth[:1], smooth[:-1]))
-    cuts = line.offsets[1:-1]
-    return (
-        Steps(line.starts, np.split(before + np.minimum(left, smooth) - slack, cuts)),
-        Steps(line.starts, np.split(up_to + np.maximum(left, smooth) + slack, cuts)),
-    )
+    starts = np.concatenate((line.starts[:1] - farther, line.starts[1:]))
+    lowest = np.concatenate((np.full(farther, -slack), before + np.minimum(left, smooth) - slack))
+    highest = np.concatenate((np.full(farther, slack), up_to + np.maximum(left, smooth) + slack))
+    ends = line.offsets[1:-1] + farther
+    return Steps(starts, np.split(lowest, ends)), Steps(starts, np.split(highest, ends))
 
 
 def _reach(masking: Masking) -> int:

@@ -293,7 +293,7 @@ class Counted:
         choice.check_tol(masking, tol)
         if not grid.serves(self.counts, masking):
             raise ValueError("most_points must be larger for bounds of data spread so widely")
-        return grid.bounds(self._line(masking, tol, False), self.counts, masking)
+        return grid.bounds(self._line(masking, tol, False), self.counts, masking, self._times)
 
     def _line(self, masking: Masking, tol: float, density: bool) -> Any:
         if masking.beta == 0.0:

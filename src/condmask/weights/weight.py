@@ -30,6 +30,10 @@ from condmask.weights import bounds
 # Beyond this argument exp(-v^2/2) and erfc are below 1e-17.
 SATURATION = 8.6
 
+# Up to this step, in units of sigma, three terms of the rounded normal noise's aliased transform are all of
+# it: exp(-(3 pi)^2 / 2) = 5e-20.
+ALIASED = 1.0
+
 
 class Masking(NamedTuple):
     """All that K depends on: the noise's law, p, and bandwidth and grid step in units of sigma."""
@@ -47,9 +51,17 @@ def symbol(masking: Masking, w: np.ndarray) -> Any:
         return 1.0 / (1.0 + 0.5 * w * w) if delta == 0.0 else _rounded_laplace_symbol(w, delta)
     if delta == 0.0:
         return np.exp(-0.5 * w * w)
-    if delta <= FINE_GRID:
-        w = w - np.rint(np.real(w) * delta / (2.0 * pi)) * (2.0 * pi / delta)
-        return np.exp(-0.5 * w * w) * _sinc(0.5 * delta * w)
+    if delta <= ALIASED:
+        # what repeats the noise's own transform, and the fall of both sides: no rounding where it vanishes
+        turn = 2.0 * pi / delta
+        w = w - np.rint(np.real(w) / turn) * turn
+        total = np.exp(-0.5 * w * w) * _sinc(0.5 * delta * w)
+        if delta > FINE_GRID:
+            for other in (w - turn, w + turn):
+                total = total + np.exp(-0.5 * other * other) * np.sin(0.5 * delta * other) / (
+                    0.5 * delta * other
+                )
+        return total
     k = np.arange(1, int(12.0 / delta) + 3)
     probability = ndtr((0.5 - k) * delta) - ndtr((-0.5 - k) * delta)
     total = 1.0 - 2.0 * probability.sum() + 0.0 * w
@@ -210,6 +222,9 @@ def cutoff(masking: Masking) -> float:
 
 def derivative_bound(masking: Masking, order: int) -> float:
     """Bound of the order-th derivative of the smooth part of G, from its Fourier transform."""
+    if has_closed_form(masking) and masking.beta == 0.0:
+        amplitude, decay = laplace_tail(masking)
+        return amplitude / decay**order
     w, size = bounds.spectral(lambda w: smooth_symbol(masking, w), cutoff(masking))
     return float(np.sum(size * w ** (order - 1)))
 
