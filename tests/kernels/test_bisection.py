@@ -123,6 +123,7 @@ def test_what_is_never_reached_is_at_infinity():
     assert first(coefficients, [-np.inf]).tolist() == [0.0]
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="the halvings take minutes where nothing is compiled")
 @pytest.mark.parametrize("value", [0.5, 0.5 - 1e-16, 0.5 - 1e-12])
 def test_a_flat_curve_beside_its_target_takes_no_search(value):
     # a maximum of order 8: rounding must end the halving, or 2^50 intervals were looked at

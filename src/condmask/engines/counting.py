@@ -56,7 +56,7 @@ def count(z: np.ndarray, grid: Grid, workers: Workers = 1) -> tuple[Counts, np.n
         counted, rest = _counted(rest, per_step, first, points, workers)
         there = np.flatnonzero(counted)
         parts.append(Counts(there + first, counted[there]))
-    if rest.size:
+    if rest.size or not parts:
         with np.errstate(over="ignore", invalid="ignore"):
             units = grid.units(rest)
             on = np.abs(rest * per_step - units) <= SLACK * np.abs(units)
