@@ -186,11 +186,6 @@ def kernels_of(masking: Masking, tol: float, density: bool) -> list[Kernel]:
     return kernels
 
 
-def tied(values: np.ndarray, below: np.ndarray, sigma: float, masking: Masking, tol: float) -> Curve:
-    """T_1 on a coarse grid from counts."""
-    return curve(values, sigma, masking, tol, below=below)
-
-
 def _empty(z: np.ndarray, below: np.ndarray | None = None) -> Curve:
     if below is None:
         return _EMPTY._replace(values=z, n=z.size)
