@@ -106,40 +106,62 @@ def donor_rows(secret, p, columns, strata, donors):
 
 
 def noise(secret, p, n, law, column):
-    """{kept row: its noise}, in file order."""
-    name, sigma, decimals = law
+    """{kept row: its noise}, in file order; in whole steps where there is a grid."""
+    name, sigma, step = law
+    unit = sigma if step is None else sigma / float(step)
     swapped = set(swapped_rows(secret, p, n))
     drawn = {}
     for block, rows in enumerate(block_ranges(n)):
         kept = [row for row in rows if row not in swapped]
         stream = np.random.Generator(aes(secret, block, NOISES, column))
         if name == "normal":
-            values = sigma * stream.standard_normal(len(kept))
+            values = unit * stream.standard_normal(len(kept))
         else:
-            values = stream.laplace(0.0, sigma / np.sqrt(2.0), len(kept))
-        if decimals is not None:
-            values = np.rint(values * 10.0**decimals)
+            values = stream.laplace(0.0, unit / np.sqrt(2.0), len(kept))
+        if step is not None:
+            values = np.rint(values)
         drawn.update(zip(kept, values, strict=True))
     return drawn
 
 
-def to_grid(value, decimals):
-    """A value in whole steps of its grid."""
-    return float(round(Fraction(value) * Fraction(10) ** decimals)) if value == value else value
+def exact_step(step):
+    """The number that a step stands for: the simplest fraction that is the same float; None for no grid."""
+    if step == 0.0:
+        return None
+    simple = Fraction(step).limit_denominator(10**6)
+    return simple if float(simple) == step else Fraction(step)
+
+
+def default_step(sigma):
+    """The power of two at or below sigma / 1000."""
+    step = Fraction(2) ** math.floor(math.log2(sigma / 1000.0) + 2)
+    while step > Fraction(sigma) / 1000:
+        step /= 2
+    return step
+
+
+def to_steps(value, step):
+    """A value in whole steps of its grid, ties up."""
+    return float(math.floor(Fraction(value) / step + Fraction(1, 2))) if value == value else value
+
+
+def from_steps(steps, step):
+    """The float nearest to so many steps."""
+    return float(Fraction(steps) * step) if steps == steps else steps
 
 
 def from_grid(steps, decimals):
-    return float(Fraction(steps) / Fraction(10) ** decimals) if steps == steps else steps
+    return from_steps(steps, Fraction(10) ** -decimals)
 
 
 def masked(secret, p, columns, laws, *, strata=None, donors="sample"):
-    """The release of ``columns`` under a working secret; a law is (noise, sigma, decimals)."""
+    """The release of ``columns`` under a working secret; a law is (noise, sigma, step), step a fraction or None."""
     n = len(columns[0])
     taken = donor_rows(secret, p, columns, strata, donors)
     released = []
     for number, (x, law) in enumerate(zip(columns, laws, strict=True)):
-        decimals = law[2]
-        values = [float(v) for v in x] if decimals is None else [to_grid(float(v), decimals) for v in x]
+        step = law[2]
+        values = [float(v) for v in x] if step is None else [to_steps(float(v), step) for v in x]
         added = noise(secret, p, n, law, number)
         z = []
         for row in range(n):
@@ -147,7 +169,7 @@ def masked(secret, p, columns, laws, *, strata=None, donors="sample"):
                 z.append(float("nan") if taken[row] is None else values[taken[row]])
             else:
                 z.append(float(values[row] + added[row]))
-        released.append(np.array(z if decimals is None else [from_grid(v, decimals) for v in z]))
+        released.append(np.array(z if step is None else [from_steps(v, step) for v in z]))
     return released
 
 

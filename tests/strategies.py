@@ -32,10 +32,12 @@ def rounded_columns(draw, least=2, most=60):
 
 @st.composite
 def schemes(draw, decimals=None):
+    """Without a grid, on the default one, or on that of so many decimals."""
     return cm.ConditionalMasking(
         draw(PROBABILITIES),
         draw(SIGMAS),
         noise=draw(st.sampled_from(["normal", "laplace"])),
         donors=draw(st.sampled_from(["sample", "permutation"])),
         decimals=decimals,
+        step=draw(st.sampled_from([0.0, None])) if decimals is None else None,
     )

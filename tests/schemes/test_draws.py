@@ -1,58 +1,228 @@
-"""Permutation donors against the draw contract, followed row by row in plain Python."""
+"""The draws of a release: coins, donors and noise.
+
+Oracles: tests/reference.py, which draws by the contract with loops and long integers (bits are
+equal); the laws of eq. (1) by themselves; and the documentation's promises about what the result may
+not depend on.
+"""
+
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
-import reference
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+from releases import ALARM, DONORS, assert_same_bits, generic, masked, reference_of, split
+from scipy.stats import binomtest, chisquare, kstest, laplace, norm, pearsonr
 
+import condmask as cm
+from condmask._blocks import BLOCK
 from condmask._randomness import Key
-from condmask.schemes import draws
-from condmask.schemes.pools import make_pools
 
-SECRET = bytes(range(16))
-N = 65_536 + 4_000
+pytestmark = pytest.mark.filterwarnings("ignore::condmask.schemes.conditional.ReleaseWarning")
 
-
-def contract(p, strata, there):
-    """Donors of the swapped rows, in file order; -1 where there is none."""
-    x = np.where(there, 0.0, np.nan)
-    chosen = reference.donor_rows(SECRET, p, [x], strata, "permutation")
-    return [-1 if donor is None else donor for _, donor in sorted(chosen.items())]
+SEVERAL_BLOCKS = 2 * BLOCK + 37
 
 
-def found(p, strata, there):
-    pools = None
-    if strata is not None or not there.all():
-        code = np.zeros(N, dtype=np.int64) if strata is None else strata
-        pools = make_pools(code, None if there.all() else there)
-    donors, before = draws.permutation_donors(Key(SECRET), p, N, pools)
-    first, _ = draws.coins(Key(SECRET), p, 0, 65_536)
-    assert before.tolist() == [0, first.size]
-    return donors.tolist()
+# --- the same bits as the reference ---
 
 
-@pytest.mark.parametrize("p", [0.0004, 0.6])  # the first leaves some 28 rows, many alone in their pool
-@pytest.mark.parametrize("strata", [None, 20, 3_000])
-@pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_donors_follow_the_draw_contract(p, strata, missing):
-    rng = np.random.default_rng(1)
-    labels = None if strata is None else rng.permutation(np.arange(N) % strata)
-    there = rng.random(N) >= missing
-
-    assert found(p, labels, there) == contract(p, labels, there)
+@given(x=strategies.columns(), scheme=strategies.schemes(), seed=strategies.SEEDS)
+def test_masking_follows_the_draw_contract(x, scheme, seed):
+    assert_same_bits(masked(scheme, x, rng=seed), reference_of(scheme, x, seed))
 
 
-def test_words_too_much_alike_take_the_slow_way_to_the_same_cycle(monkeypatch):
-    def alike(_, count):
-        return np.arange(count, dtype=np.uint64)[::-1] // np.uint64(3)
+@given(x=strategies.columns(missing=True), scheme=strategies.schemes(), seed=strategies.SEEDS)
+def test_missing_values_stay_missing_and_give_nothing(x, scheme, seed):
+    z = masked(scheme, x, rng=seed, nan_policy="omit")
 
-    sides = [draws.coins(Key(SECRET), 0.5, block, size) for block, size in enumerate([65_536, N - 65_536])]
-    monkeypatch.setattr(draws, "coins", lambda key, p, block, size: sides[block])
-    monkeypatch.setattr(draws, "words", alike)
+    assert_same_bits(np.isnan(z), np.isnan(x))
+    assert_same_bits(z, reference_of(scheme, x, seed))
 
-    donors, _ = draws.permutation_donors(Key(SECRET), 0.5, N, None)
 
-    swapped = np.concatenate([sides[0][0], sides[1][0] + 65_536])
-    order = np.lexsort((swapped, np.concatenate([alike(None, part.size) for part, _ in sides])))
-    expected = np.empty_like(donors)
-    expected[order] = swapped[np.roll(order, -1)]
-    assert np.array_equal(donors, expected)
+@given(
+    rounded=strategies.rounded_columns(),
+    seed=strategies.SEEDS,
+    data=st.data(),
+)
+def test_rounded_data_follow_the_draw_contract_in_steps_of_their_grid(rounded, seed, data):
+    x, decimals = rounded
+    scheme = data.draw(strategies.schemes(decimals=decimals))
+
+    assert_same_bits(scheme.mask(x, rng=seed), reference_of(scheme, x, seed))
+
+
+@pytest.mark.parametrize("donors", DONORS)
+@pytest.mark.parametrize(("pooled", "step"), [(False, 0), (True, 0), (True, None)])
+def test_masking_follows_the_draw_contract_over_several_blocks(donors, pooled, step):
+    scheme = cm.ConditionalMasking(0.4, 500.0, donors=donors, step=step)
+    x = generic(SEVERAL_BLOCKS, 6)
+    strata = None
+    if pooled:
+        x[np.random.default_rng(7).random(x.size) < 0.1] = np.nan
+        strata = np.random.default_rng(8).integers(0, 3, x.size)
+
+    z = scheme.mask(x, rng=9, strata=strata, nan_policy="omit")
+
+    assert_same_bits(z, reference_of(scheme, x, 9, strata))
+
+
+# --- what the result does not depend on ---
+
+LARGE = generic(SEVERAL_BLOCKS, 21)
+POOLED = {"strata": np.random.default_rng(22).integers(0, 4, SEVERAL_BLOCKS)}
+CASES = [(donors, pools) for donors in DONORS for pools in ({}, POOLED)]
+
+
+@pytest.mark.parametrize(("donors", "pools"), CASES)
+@pytest.mark.parametrize("workers", [2, 5, map, lambda function, tasks: [function(task) for task in tasks]])
+def test_workers_do_not_change_the_release(donors, pools, workers):
+    scheme = cm.ConditionalMasking(0.6, 500.0, donors=donors)
+
+    assert_same_bits(scheme.mask(LARGE, rng=1, workers=workers, **pools), scheme.mask(LARGE, rng=1, **pools))
+
+
+def test_a_process_pool_gives_the_same_release():
+    scheme = cm.ConditionalMasking(0.6, 500.0, donors="permutation")
+
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        z = scheme.mask(LARGE, rng=1, workers=pool.map, **POOLED)
+
+    assert_same_bits(z, scheme.mask(LARGE, rng=1, **POOLED))
+
+
+@pytest.mark.parametrize(("donors", "pools"), CASES)
+@pytest.mark.parametrize("rng", [1, Key(bytes(16))], ids=["int", "Key"])
+def test_a_range_of_rows_is_masked_as_in_the_whole(donors, pools, rng):
+    scheme = cm.ConditionalMasking(0.6, 500.0, donors=donors)
+    whole = scheme.mask(LARGE, rng=rng, **pools)
+
+    n = SEVERAL_BLOCKS
+    for start, stop in [
+        (0, 1),
+        (0, BLOCK),
+        (BLOCK - 1, BLOCK + 1),
+        (BLOCK, 2 * BLOCK),
+        (7, n - 3),
+        (n - 1, n),
+    ]:
+        part = scheme.mask(LARGE, rng=rng, rows=(start, stop), workers=2, **pools)
+        assert_same_bits(part, whole[start:stop])
+
+
+def test_masking_leaves_the_original_alone():
+    x = generic(100)
+    before = x.copy()
+
+    cm.ConditionalMasking(0.5, 100.0).mask(x, rng=1)
+
+    assert_same_bits(x, before)
+
+
+# --- the law of eq. (1) ---
+
+
+@pytest.mark.parametrize("donors", DONORS)
+@pytest.mark.parametrize("p", [0.02, 0.6, 0.97])
+def test_a_share_p_of_the_records_is_swapped(p, donors):
+    n = 200_000
+    x = generic(n)
+
+    swapped, _ = split(x, cm.ConditionalMasking(p, 500.0, donors=donors, step=0).mask(x, rng=31))
+
+    # p off by 0.01 would give 1e-19 at p = .6 and less at the ends
+    assert binomtest(swapped.size, n, p).pvalue > ALARM
+
+
+@pytest.mark.parametrize(
+    ("noise", "law"), [("normal", norm(0, 500)), ("laplace", laplace(0, 500 / np.sqrt(2)))]
+)
+def test_the_noise_has_its_law_and_standard_deviation(noise, law):
+    n = 100_000
+    x = generic(n)
+    z = cm.ConditionalMasking(0.4, 500.0, noise=noise, step=0).mask(x, rng=32)
+    swapped, _ = split(x, z)
+
+    drawn = np.delete(z - x, swapped)
+
+    # 60,000 draws: sigma off by 5% gives 1e-11; Laplace with scale sigma, or the other law, 1e-200
+    assert kstest(drawn, law.cdf).pvalue > ALARM
+    # noise knows nothing of the value it hides: r of independent draws is beyond 0.02 with 1e-6
+    assert pearsonr(drawn, np.delete(x, swapped)).pvalue > ALARM
+
+
+@pytest.mark.parametrize("donors", DONORS)
+def test_donors_are_uniform_and_never_the_record_itself(donors):
+    n = 200_001
+    x = generic(n)
+    swapped, taken = split(x, cm.ConditionalMasking(0.6, 500.0, donors=donors, step=0).mask(x, rng=33))
+
+    ahead = (taken - swapped) % n
+
+    # a donor drawn from the block only would leave bins empty: p-value 0
+    assert (taken != swapped).all()
+    assert chisquare(np.bincount((ahead - 1) * 100 // (n - 1), minlength=100)).pvalue > ALARM
+    assert chisquare(np.bincount(taken * 100 // n, minlength=100)).pvalue > ALARM
+
+
+@pytest.mark.parametrize("donors", DONORS)
+def test_every_masked_value_has_the_law_of_eq_1(donors):
+    n, p, releases = 4, 0.6, 8_000
+    x = generic(n)
+    scheme = cm.ConditionalMasking(p, 500.0, donors=donors, step=0)
+
+    z = np.array([scheme.mask(x, rng=seed) for seed in range(releases)])
+
+    for row in range(n):
+        counts = np.array([np.sum(z[:, row] == value) for value in x])
+        assert counts[row] == 0  # never its own value
+        expected = releases * np.array([1 - p, *[p / (n - 1)] * (n - 1)])
+        # a donor among all n records gives its own value 1,200 times, a cycle of one row 300 times;
+        # three donors in shares 2 : 1 : 1, p-value 1e-120
+        observed = np.array([releases - counts.sum(), *np.delete(counts, row)])
+        assert chisquare(observed, expected).pvalue > ALARM
+
+
+# --- permutation donors ---
+
+
+@pytest.mark.parametrize("pools", [{}, POOLED], ids=["one pool", "strata"])
+def test_permutation_donors_pass_every_swapped_value_along_one_cycle(pools):
+    x = LARGE
+    z = cm.ConditionalMasking(0.3, 500.0, donors="permutation", step=0).mask(x, rng=51, **pools)
+    swapped, taken = split(x, z)
+
+    assert np.array_equal(np.sort(taken), swapped)  # every swapped value exactly once
+    following = dict(zip(swapped.tolist(), taken.tolist(), strict=True))
+    for stratum in np.unique(pools.get("strata", [0])):
+        members = [row for row in following if not pools or POOLED["strata"][row] == stratum]
+        row, steps = following[members[0]], 1
+        while row != members[0]:
+            row, steps = following[row], steps + 1
+        assert steps == len(members)
+
+
+def test_the_cycle_crosses_blocks_at_random():
+    swapped, taken = split(
+        LARGE, cm.ConditionalMasking(0.3, 500.0, donors="permutation", step=0).mask(LARGE, rng=52)
+    )
+
+    # the last 37 rows aside, half of the donors come from the other block; a cycle within blocks gives none
+    crossed = int(np.sum(swapped // BLOCK != taken // BLOCK))
+    assert abs(crossed / swapped.size - 0.5) < 0.02  # standard error 0.0025 or less: 8 of them
+
+
+def test_a_lone_swapped_row_takes_another_value():
+    x = generic(12)
+    scheme = cm.ConditionalMasking(0.05, 500.0, donors="permutation", step=0)
+    seen = 0
+    for seed in range(400):
+        z = scheme.mask(x, rng=seed)
+        swapped, taken = split(x, z)
+        assert (taken != swapped).all()
+        if swapped.size == 1:
+            seen += 1
+            assert_same_bits(z, replace(scheme, donors="sample").mask(x, rng=seed))
+    assert seen > 80  # 137 expected

@@ -1,0 +1,54 @@
+"""What tests of releases share: data whose masked values tell their donors, and the reference's release."""
+
+import hypothesis
+import numpy as np
+import reference
+
+NOISES = ("normal", "laplace")
+DONORS = ("sample", "permutation")
+ALARM = 1e-6  # a statistical test has a fixed key and raises a false alarm in at most one key of 10^6
+
+
+def generic(n, seed=0):
+    """Values without ties: a masked value tells its donor."""
+    return np.random.default_rng(seed).lognormal(10.0, 0.5, n)
+
+
+def split(x, z):
+    """(swapped rows, their donors) of a column without ties, masked with continuous noise."""
+    order = np.argsort(x)
+    found = order[np.searchsorted(x[order], z).clip(max=x.size - 1)]
+    swapped = np.flatnonzero(x[found] == z)
+    return swapped, found[swapped]
+
+
+def in_steps(scheme, x):
+    """The column that is hashed into the working key."""
+    step = reference.exact_step(scheme.step)
+    return x if step is None else [reference.to_steps(v, step) for v in x.tolist()]
+
+
+def law_of(scheme):
+    return scheme.noise, scheme.sigma, reference.exact_step(scheme.step)
+
+
+def reference_of(scheme, x, seed, strata=None):
+    secret = reference.working_secret(seed, [in_steps(scheme, x)])
+    (z,) = reference.masked(secret, scheme.p, [x], [law_of(scheme)], strata=strata, donors=scheme.donors)
+    return z
+
+
+def masked(scheme, x, **options):
+    """The release; drawn data that happen to have a grid of their own are another test's."""
+    try:
+        return scheme.mask(x, **options)
+    except ValueError as error:
+        hypothesis.assume("which a step of" not in str(error))
+        raise
+
+
+def assert_same_bits(a, b):
+    a, b = np.asarray(a), np.asarray(b)
+    assert np.array_equal(a, b, equal_nan=True)
+    if a.dtype == float:
+        assert np.array_equal(np.signbit(a), np.signbit(b)) or np.isnan(a).any()

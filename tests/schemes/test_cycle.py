@@ -1,0 +1,58 @@
+"""Permutation donors against the draw contract, followed row by row in plain Python."""
+
+import numpy as np
+import pytest
+import reference
+
+from condmask._randomness import Key
+from condmask.schemes import draws
+from condmask.schemes.pools import make_pools
+
+SECRET = bytes(range(16))
+N = 65_536 + 4_000
+
+
+def contract(p, strata, there):
+    """Donors of the swapped rows, in file order; -1 where there is none."""
+    x = np.where(there, 0.0, np.nan)
+    chosen = reference.donor_rows(SECRET, p, [x], strata, "permutation")
+    return [-1 if donor is None else donor for _, donor in sorted(chosen.items())]
+
+
+def found(p, strata, there):
+    pools = None
+    if strata is not None or not there.all():
+        code = np.zeros(N, dtype=np.int64) if strata is None else strata
+        pools = make_pools(code, None if there.all() else there)
+    donors, before = draws.permutation_donors(Key(SECRET), p, N, pools)
+    first, _ = draws.coins(Key(SECRET), p, 0, 65_536)
+    assert before.tolist() == [0, first.size]
+    return donors.tolist()
+
+
+@pytest.mark.parametrize("p", [0.0004, 0.6])  # the first leaves some 28 rows, many alone in their pool
+@pytest.mark.parametrize("strata", [None, 20, 3_000])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_donors_follow_the_draw_contract(p, strata, missing):
+    rng = np.random.default_rng(1)
+    labels = None if strata is None else rng.permutation(np.arange(N) % strata)
+    there = rng.random(N) >= missing
+
+    assert found(p, labels, there) == contract(p, labels, there)
+
+
+def test_words_too_much_alike_take_the_slow_way_to_the_same_cycle(monkeypatch):
+    def alike(_, count):
+        return np.arange(count, dtype=np.uint64)[::-1] // np.uint64(3)
+
+    sides = [draws.coins(Key(SECRET), 0.5, block, size) for block, size in enumerate([65_536, N - 65_536])]
+    monkeypatch.setattr(draws, "coins", lambda key, p, block, size: sides[block])
+    monkeypatch.setattr(draws, "words", alike)
+
+    donors, _ = draws.permutation_donors(Key(SECRET), 0.5, N, None)
+
+    swapped = np.concatenate([sides[0][0], sides[1][0] + 65_536])
+    order = np.lexsort((swapped, np.concatenate([alike(None, part.size) for part, _ in sides])))
+    expected = np.empty_like(donors)
+    expected[order] = swapped[np.roll(order, -1)]
+    assert np.array_equal(donors, expected)

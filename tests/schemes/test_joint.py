@@ -1,0 +1,120 @@
+"""Several columns masked together: one coin and one donor per record, by the draw contract and by its law."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import reference
+from columns import GENERIC, WHOLE, values_of
+from releases import ALARM, DONORS, assert_same_bits, generic, in_steps, law_of, split
+from scipy.stats import pearsonr
+
+import condmask as cm
+from condmask import frames
+
+pytestmark = pytest.mark.filterwarnings("ignore::condmask.schemes.conditional.ReleaseWarning")
+
+
+@pytest.mark.parametrize("donors", DONORS)
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("step", [0, None])
+def test_joint_masking_follows_the_draw_contract(donors, missing, step):
+    n = 600
+    income, bonus = generic(n, 1), generic(n, 2).round(2)
+    region = np.random.default_rng(3).choice(["north", "south"], n)
+    if missing:
+        income[np.random.default_rng(4).random(n) < 0.2] = np.nan
+        bonus[np.random.default_rng(5).random(n) < 0.2] = np.nan
+    schemes = {
+        "income": cm.ConditionalMasking(0.6, 500.0, donors=donors, step=step),
+        "bonus": cm.ConditionalMasking(0.6, 80.0, noise="laplace", decimals=2, donors=donors),
+    }
+    frame = pd.DataFrame({"income": income, "bonus": bonus, "region": region})
+
+    data, stamped = cm.mask_table(frame, schemes, strata="region", rng=11, nan_policy="omit")
+
+    by_name = {"income": income, "bonus": bonus}
+    secret = reference.working_secret(11, [in_steps(schemes[name], x) for name, x in by_name.items()])
+    laws = [law_of(scheme) for scheme in schemes.values()]
+    expected = reference.masked(secret, 0.6, [income, bonus], laws, strata=region, donors=donors)
+    assert_same_bits(data["income"], expected[0])
+    assert_same_bits(data["bonus"], expected[1])
+    assert data["region"].tolist() == region.tolist()
+    assert {scheme.patterns for scheme in stamped.values()} == {("income", "bonus") if missing else ()}
+    plain = [replace(scheme, strata=None, group=None, patterns=()) for scheme in stamped.values()]
+    assert plain == list(schemes.values())
+
+
+def test_columns_masked_together_share_coins_and_donors_and_no_noise():
+    n = 60_000
+    a, b = generic(n, 61), generic(n, 62)
+    frame = pd.DataFrame({"a": a, "b": b})
+    scheme = cm.ConditionalMasking(0.4, 500.0, step=0)
+
+    data, _ = cm.mask_table(frame, {"a": scheme, "b": scheme}, rng=63)
+    za, zb = data["a"].to_numpy(), data["b"].to_numpy()
+    swapped, taken = split(a, za)
+    also_swapped, also_taken = split(b, zb)
+
+    assert_same_bits(swapped, also_swapped)
+    assert_same_bits(taken, also_taken)
+    kept = np.setdiff1d(np.arange(n), swapped)
+    # shared noise has r = 1; two lanes that overlap by an offset, |r| small but equal words (test_randomness)
+    assert pearsonr((za - a)[kept], (zb - b)[kept]).pvalue > ALARM
+
+
+def test_the_schemes_of_a_table_carry_one_random_group_and_the_strata():
+    frame = pd.DataFrame({"a": generic(40), "b": generic(40, 1), "region": list("xy") * 20})
+    scheme = cm.ConditionalMasking(0.4, 500.0)
+
+    _, first = cm.mask_table(frame, {"a": scheme, "b": scheme}, strata="region", rng=1)
+    _, second = cm.mask_table(frame, {"a": scheme, "b": scheme}, rng=1)
+
+    groups = {scheme.group for scheme in (*first.values(), *second.values())}
+    assert first["a"].group == first["b"].group
+    assert len(groups) == 2  # a second release is another group, even under the same seed
+    assert {scheme.strata for scheme in first.values()} == {"region"}
+    assert {scheme.strata for scheme in second.values()} == {None}
+
+
+@pytest.mark.parametrize("columns", [2, 70], ids=["two", "more than an int64 has bits"])
+def test_a_donor_has_what_the_record_has(columns):
+    n = 400
+    x = np.random.default_rng(64).normal(size=(n, columns))
+    x[:100, -1] = np.nan
+    x[100:200, 0] = np.nan
+    x[200:220] = np.nan
+    frame = pl.DataFrame({f"c{k}": x[:, k] for k in range(columns)})
+    scheme = cm.ConditionalMasking(0.9, 1.0)
+
+    data, _ = cm.mask_table(frame, dict.fromkeys(frame.columns, scheme), rng=65, nan_policy="omit")
+
+    assert_same_bits(np.isnan(data.to_numpy()), np.isnan(x))
+
+
+def test_records_that_miss_everything_do_not_make_the_others_a_stratum():
+    frame = pd.DataFrame({"a": [*GENERIC[:5], np.nan], "b": [*GENERIC[5:], np.nan]})
+    scheme = cm.ConditionalMasking(0.5, 1.0)
+
+    data, _ = cm.mask_table(frame, {"a": scheme, "b": scheme}, rng=1, nan_policy="omit")
+
+    assert np.isnan(data.to_numpy()).tolist() == [[False, False]] * 5 + [[True, True]]
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_table_comes_back_in_its_container_with_other_columns_as_they_were(make):
+    columns = {"name": list("abcdefghij"), "income": GENERIC, "whole": WHOLE}
+    frame = make(columns)
+    scheme = cm.ConditionalMasking(0.5, 3.0)
+
+    data, _ = cm.mask_table(frame, {"whole": replace(scheme, decimals=0), "income": scheme}, rng=1)
+
+    assert type(data) is type(frame)
+    assert list(data.columns if make is not pa.table else data.column_names) == list(columns)
+    assert frames.labels(data["name"]).tolist() == columns["name"]
+    assert values_of(data["whole"]).tolist() != WHOLE.tolist()
+    assert values_of(frame["whole"]).tolist() == WHOLE.tolist()
+    assert frames.labels(data["whole"]).dtype == np.int64

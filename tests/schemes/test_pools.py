@@ -1,0 +1,70 @@
+"""Donor pools: strata under any label, by the draw contract of tests/reference.py and by their law."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+from releases import ALARM, assert_same_bits, generic, masked, reference_of, split
+from scipy.stats import chisquare
+
+import condmask as cm
+
+
+@given(
+    strata=st.lists(st.sampled_from("abc"), min_size=0, max_size=20),
+    scheme=strategies.schemes(),
+    seed=strategies.SEEDS,
+    missing=st.booleans(),
+)
+def test_strata_follow_the_draw_contract(strata, scheme, seed, missing):
+    strata = [*"abc" * 14, *strata]
+    x = generic(len(strata), 5)
+    if missing:
+        x[::7] = np.nan
+    if missing and any(np.sum((np.array(strata) == s) & ~np.isnan(x)) < 10 for s in "abc"):
+        return
+
+    z = masked(scheme, x, rng=seed, strata=strata, nan_policy="omit")
+
+    assert_same_bits(z, reference_of(scheme, x, seed, strata))
+
+
+def test_strata_keep_donors_inside_and_uniform():
+    strata = np.random.default_rng(41).permutation(np.repeat(np.arange(2_000), 10))
+    x = generic(strata.size)
+    z = cm.ConditionalMasking(0.6, 500.0, step=0).mask(x, rng=42, strata=strata)
+    swapped, taken = split(x, z)
+
+    rank = np.empty(strata.size, dtype=int)
+    rank[np.argsort(strata, kind="stable")] = np.tile(np.arange(10), 2_000)
+    ahead = (rank[taken] - rank[swapped]) % 10
+
+    assert_same_bits(strata[taken], strata[swapped])
+    assert (ahead != 0).all()
+    # 12,000 donors over 9 places: a place given twice as often, p-value 1e-200
+    assert chisquare(np.bincount(ahead, minlength=10)[1:]).pvalue > ALARM
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        lambda s: s,
+        lambda s: [f"region {k}" for k in s],
+        lambda s: pd.Series([f"region {k}" for k in s], dtype="category"),
+        lambda s: pl.Series([f"region {k}" for k in s]),
+        lambda s: pa.chunked_array([[f"region {k}" for k in s]]).dictionary_encode(),
+        lambda s: np.where(s == 0, np.nan, s),
+        lambda s: pl.Series([None if k == 0 else f"region {k}" for k in s]),
+    ],
+    ids=["int", "list", "pandas category", "polars", "pyarrow dictionary", "nan", "null"],
+)
+def test_strata_are_the_same_under_any_label(label):
+    strata = np.random.default_rng(43).integers(0, 3, 90)
+    x = generic(90)
+    scheme = cm.ConditionalMasking(0.6, 500.0)
+
+    assert_same_bits(scheme.mask(x, rng=1, strata=label(strata)), scheme.mask(x, rng=1, strata=strata))
