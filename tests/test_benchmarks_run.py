@@ -38,7 +38,7 @@ def found():
 
 
 def test_all_are_found():
-    assert len(found()) == 18
+    assert len(found()) == 23
 
 
 @pytest.mark.parametrize(("run", "parameters", "setup"), [pytest.param(*c[1:], id=c[0]) for c in found()])

@@ -12,6 +12,7 @@ import reference
 from hypothesis import given
 from hypothesis import strategies as st
 
+from condmask._blocks import blocks, ordered_map
 from condmask.kernels import series
 from condmask.weights import series as host
 
@@ -121,3 +122,96 @@ def test_a_user_may_call_the_kernel_in_compiled_code():
         return 2.0 * series.weight(u, c, rate)
 
     assert doubled(0.8, c, rate) == pytest.approx(2.0 * float(reference.normal_weight(0.8, 0.6)), abs=2e-10)
+
+
+# --- the paper's series, cut off where a tolerance allows -----------------------------------------
+
+
+def truncated_error(p, tol):
+    """The worst over the table's rows for p, each K as the sum over a sample of one."""
+    worst = 0.0
+    for row in ROWS[ROWS["p"] == p]:
+        total = np.zeros(1)
+        c, rate, reach = series.truncated(p, row["bandwidth_over_sigma"], tol)
+        series.add_weights(np.array([row["u"]]), np.zeros(1), 1.0, c, rate, reach, 0, 1, 0, 1, total)
+        worst = max(worst, abs(total.item() - row["weight"]))
+    return worst
+
+
+@pytest.mark.parametrize("tol", [1e-6, 1e-10, 1e-14])
+@pytest.mark.parametrize("p", [p for p in P if p > 0.5])
+def test_the_truncated_series_keeps_its_tolerance_against_25_digits(p, tol):
+    # factor 1 at 1e-14 too: rounding is bounded by 4e-16 x 38 = 1.5e-14 at p = .501, but is 2e-15 there
+    assert truncated_error(p, tol) <= tol
+
+
+@pytest.mark.parametrize("p", [0.501, 0.6, 0.9])
+def test_a_looser_tolerance_takes_fewer_terms_and_a_shorter_reach(p):
+    found = [series.truncated(p, 0.0, tol) for tol in (1e-3, 1e-6, 1e-10, 1e-14)]
+
+    assert (np.diff([c.size for c, _, _ in found]) > 0).all()
+    assert (np.diff([reach for _, _, reach in found]) > 0.0).all()
+    # not far more than are needed: the bound is within a factor 1000 of the error, or 4 terms at p = .6
+    assert truncated_error(p, 1e-6) > 1e-9
+
+
+def test_the_truncated_series_needs_few_terms():
+    assert [series.truncated(p, 0.0, 1e-10)[0].size for p in (0.501, 0.6, 0.9)] == [21, 17, 8]
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.3, 1.0])
+def test_the_truncated_series_agrees_with_the_plain_one_in_and_beyond_its_reach(beta):
+    c, rate, reach = series.truncated(0.6, beta, 1e-6)
+    u = np.concatenate([np.linspace(-9, 9, 37), reach * np.array([-2, -1.001, -0.999, 0.999, 1.001, 2])])
+    total = np.zeros(u.size)
+
+    series.add_weights(u, np.zeros(1), 1.0, c, rate, reach, 0, u.size, 0, 1, total)
+
+    expected = [reference.plain_series(v, 0.6, beta) for v in u]
+    assert total == pytest.approx(expected, abs=1e-6)
+    assert set(total[np.abs(u) > reach]) == {0.0, 1.0}
+
+
+def test_plain_terms_are_those_of_the_paper():
+    c = series.truncated(0.6, 0.0, 1e-10)[0]
+
+    # (1/p) lam^t, unchanged but for rounding; the differences come after pJ = T of them
+    assert c[:6] == pytest.approx((-0.4 / 0.6) ** np.arange(6) / 0.6, rel=1e-14)
+    assert c.sum() == pytest.approx(1.0, abs=1e-15 * np.abs(c).sum())
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_blocks_of_points_and_records_add_up_to_the_same_bits_for_any_workers(workers):
+    rng = np.random.default_rng(5)
+    z, x = rng.normal(0, 3, 700), rng.normal(0, 3, 31)
+    c, rate, reach = series.truncated(0.7, 0.2, 1e-12)
+    rows, points = blocks(z.size, 256), blocks(x.size, 10)
+
+    def add(parts, k, first, last):
+        series.add_weights(x, z, 1.5, c, rate, reach, first, last, *rows[k], parts[k])
+
+    def total(workers):
+        parts = np.zeros((len(rows), x.size))
+        tasks = [(parts, k, *block) for k in range(len(rows)) for block in points]
+        list(ordered_map(lambda task: add(*task), tasks, workers))
+        return parts.sum(axis=0)
+
+    found = total(workers)
+
+    assert np.array_equal(found, total(1))
+    u = (x[:, None] - z) / 1.5
+    assert found == pytest.approx(reference.normal_weight(u, 0.7, 0.2).sum(axis=1), abs=700 * 1e-12)
+
+
+def test_a_user_may_sum_the_truncated_series_in_compiled_code():
+    @numba.njit
+    def estimate(x, z, p, sigma):
+        c, rate, reach = series.truncated(p, 0.0, 1e-10)
+        total = np.zeros(x.size)
+        series.add_weights(x, z, sigma, c, rate, reach, 0, x.size, 0, z.size, total)
+        return total / z.size
+
+    z, x = np.array([-1.0, 0.2, 3.0]), np.array([0.0, 0.2])
+
+    u = (x[:, None] - z) / 2.0
+    assert estimate(x, z, 0.6, 2.0) == pytest.approx(reference.normal_weight(u, 0.6).mean(axis=1), abs=1e-10)

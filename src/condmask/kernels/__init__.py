@@ -1,11 +1,14 @@
 """The kernels: arrays in, arrays out, no checks. Usable inside one's own numba code.
 
+They release the GIL, and those that take half-open blocks (``start, stop``) can be shared out between
+threads; benchmarks/kernels.py shows how, and what they cost.
+
 masking
     Coins, donors and placement: eq. (1).
 cycle
     Donors along one random cycle a pool.
 series
-    K term by term for normal noise: Theorems 2.2 and 2.3.
+    The alternating series of Theorems 2.2 and 2.3, summed over points and records to a tolerance.
 interpolant
     K as a certified table, and sums over it.
 lattice
