@@ -72,13 +72,14 @@ def labels(values: Any) -> np.ndarray:
 
 
 def table_column(frame: Any, name: str) -> Any:
-    """A column of a data frame, or one clear sentence."""
+    """A column of a data frame or of a dict of columns, or one clear sentence."""
     import narwhals as nw
 
-    table = as_frame(frame)
-    if name not in table.columns:
-        raise ValueError(f"frame must have the column {name!r}, it has {', '.join(map(repr, table.columns))}")
-    return nw.to_native(table.get_column(name))
+    table: Any = frame if isinstance(frame, dict) else as_frame(frame)
+    there = list(frame) if isinstance(frame, dict) else table.columns
+    if name not in there:
+        raise ValueError(f"frame must have the column {name!r}, it has {', '.join(map(repr, there))}")
+    return nw.to_native(table[name], pass_through=True)
 
 
 def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:

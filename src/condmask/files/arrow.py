@@ -35,6 +35,10 @@ class ArrowFile:
         text = (self.schema.metadata or {}).get(METADATA)
         return None if text is None else json.loads(text)
 
+    def outputs(self, target: Path) -> list[Path]:
+        """One file: metadata stand in the schema."""
+        return [target]
+
     def batches(self, names: list[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Record batches of at most 65,536 rows."""
         try:
@@ -69,28 +73,28 @@ class ArrowFile:
 
     def rewrite(
         self,
-        target: IO[bytes],
-        kinds: dict[str, str],
+        outputs: list[IO[bytes]],
+        columns: dict[str, tuple[str, int | None]],
         take: Callable[[int], dict[str, np.ndarray]],
         metadata: dict[str, Any],
     ) -> None:
-        """Copy the file with the columns of ``kinds`` replaced by what ``take`` hands out row by row."""
+        """Copy the file with some columns replaced by what ``take`` hands out row by row."""
         schema = self.schema
-        for name, kind in kinds.items():
+        for name, (kind, _) in columns.items():
             field = schema.field(name)
             width: Any = {"int": pa.int64(), "float32": pa.float32(), "float64": pa.float64()}[kind]
             schema = schema.set(schema.get_field_index(name), field.with_type(width))
         schema = schema.with_metadata({**(schema.metadata or {}), METADATA: json.dumps(metadata).encode()})
         rows = self._largest_group()
         held: list[pa.RecordBatch] = []
-        with self._writer(target, schema) as writer:
+        with self._writer(outputs[0], schema) as writer:
             for batch in self.batches():
                 masked = take(batch.num_rows)
-                columns = [
-                    _array(masked[name], column, schema.field(name).type, name) if name in kinds else column
+                arrays = [
+                    _array(masked[name], column, schema.field(name).type, name) if name in columns else column
                     for name, column in zip(self.names, batch.columns, strict=True)
                 ]
-                held.append(pa.RecordBatch.from_arrays(columns, schema=schema))
+                held.append(pa.RecordBatch.from_arrays(arrays, schema=schema))
                 large = sum(part.nbytes for part in held) >= LARGEST_GROUP
                 if large or sum(part.num_rows for part in held) >= rows:
                     _write(writer, held, rows, everything=large)

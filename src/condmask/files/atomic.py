@@ -4,17 +4,13 @@ import errno
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
 
 
 class FileError(OSError):
     """A file cannot be read or written; the message is one sentence that names it."""
-
-
-def sidecar_of(path: Path) -> Path:
-    return path.with_name(path.name + ".condmask.json")
 
 
 def reason(error: OSError) -> str:
@@ -48,8 +44,8 @@ def spool() -> Iterator[Callable[[str], IO[bytes]]]:
 
 
 @contextmanager
-def publishing(target: Path, overwrite: bool) -> Iterator[tuple[IO[bytes], Callable[[str], None]]]:
-    """A file that takes its name only when it is complete; and the one beside it, which comes first."""
+def publishing(targets: list[Path], overwrite: bool) -> Iterator[list[IO[bytes]]]:
+    """Files that take their names only when all are complete, the first one last."""
     temporary: list[tuple[Path, Path]] = []
 
     def create(final: Path) -> IO[bytes]:
@@ -60,22 +56,18 @@ def publishing(target: Path, overwrite: bool) -> Iterator[tuple[IO[bytes], Calla
         temporary.append((Path(name), final))
         return os.fdopen(descriptor, "wb")
 
-    def sidecar(text: str) -> None:
-        with create(sidecar_of(target)) as file:
-            file.write(text.encode())
-
     try:
-        with create(target) as output:
-            yield output, sidecar
+        with ExitStack() as opened:
+            yield [opened.enter_context(create(target)) for target in targets]
         mask = os.umask(0)
         os.umask(mask)
         for name, _ in temporary:
             with name.open("rb+") as file:
                 os.fsync(file.fileno())
             name.chmod(0o666 & ~mask)
-        if target.exists() and not overwrite:
+        if targets[0].exists() and not overwrite:
             raise FileError(
-                f"{target} has appeared meanwhile; it is replaced only with --force (overwrite=True)"
+                f"{targets[0]} has appeared meanwhile; it is replaced only with --force (overwrite=True)"
             )
         while temporary:
             name, final = temporary[-1]
@@ -84,7 +76,7 @@ def publishing(target: Path, overwrite: bool) -> Iterator[tuple[IO[bytes], Calla
     except OSError as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(f"cannot write {target}: {reason(error)}") from error
+        raise FileError(f"cannot write {targets[0]}: {reason(error)}") from error
     finally:
         for name, _ in temporary:
             name.unlink(missing_ok=True)

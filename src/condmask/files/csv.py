@@ -2,10 +2,11 @@
 
 import csv
 import io
+import json
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
@@ -40,6 +41,16 @@ class CsvFile:
         except csv.Error as error:
             raise ValueError(f"{path} has a header that is no line of CSV: {error}") from None
 
+    def metadata(self) -> dict[str, Any] | None:
+        """What an earlier masking left in the file beside this one."""
+        _, beside = self.outputs(self.path)
+        found: dict[str, Any] | None = json.loads(beside.read_text()) if beside.exists() else None
+        return found
+
+    def outputs(self, target: Path) -> list[Path]:
+        """A file has no room for metadata; they stand in one beside it."""
+        return [target, target.with_name(target.name + ".condmask.json")]
+
     def chunks(self, names: list[str]) -> Iterator[dict[str, tuple[np.ndarray, str]]]:
         """Numbers and their kind, for some thousand rows at a time."""
         for text, starts, stops in self._records(names):
@@ -58,28 +69,30 @@ class CsvFile:
 
     def rewrite(
         self,
-        target: IO[bytes],
-        names: list[str],
-        render: dict[str, Callable[[np.ndarray], list[str]]],
+        outputs: list[IO[bytes]],
+        columns: dict[str, tuple[str, int | None]],
         take: Callable[[int], dict[str, np.ndarray]],
+        metadata: dict[str, Any],
     ) -> None:
-        """Copy the file with the fields of ``names`` replaced by what ``take`` hands out row by row.
+        """Copy the file with the fields of some columns replaced by what ``take`` hands out row by row.
 
         The fields of missing values stay as they are.
         """
+        target, beside = outputs
         target.write(self._header)
-        names = sorted(names, key=self.names.index)
+        names = sorted(columns, key=self.names.index)
         for text, starts, stops in self._records(names, tail=True):
             values = take(len(starts))
             keep = np.isnan(np.stack([values[name] for name in names], axis=1))
-            columns = [render[name](values[name]) for name in names]
-            texts = [field for row in zip(*columns, strict=True) for field in row]
+            rendered = [_texts(values[name], columns[name][1]) for name in names]
+            texts = [field for row in zip(*rendered, strict=True) for field in row]
             fields = np.frombuffer("".join(texts).encode(), dtype=np.uint8)
             ends = np.cumsum(np.fromiter(map(len, texts), dtype=np.int64, count=len(texts)))
             out = np.empty(len(text) + fields.size, dtype=np.uint8)
             buffer = np.frombuffer(text, dtype=np.uint8)
             length = splice(buffer, starts.ravel(), stops.ravel(), keep.ravel(), fields, ends, out)
             target.write(out[:length].data)
+        beside.write(json.dumps(metadata, indent=1).encode())
 
     def _records(
         self, names: list[str], *, tail: bool = False
@@ -122,14 +135,13 @@ class CsvFile:
                     return
 
 
-def render_numbers(decimals: int | None, kind: str) -> Callable[[np.ndarray], list[str]]:
-    """How masked values are written: the shortest text that reads back the same, or fixed decimals."""
+def _texts(z: np.ndarray, decimals: int | None) -> list[str]:
+    """How masked values are written: fixed decimals, or the shortest text that reads back the same."""
     if decimals is None:
-        cast = np.float32 if kind == "float32" else np.float64
-        return lambda z: list(map(repr, z.astype(cast).tolist()))
+        return list(map(repr, z.tolist()))
     if decimals > 0:
-        return lambda z: [f"{v:.{decimals}f}" for v in z.tolist()]
-    return lambda z: ["" if v != v else str(int(v)) for v in z.tolist()]
+        return [f"{v:.{decimals}f}" for v in z.tolist()]
+    return ["" if v != v else str(int(v)) for v in z.tolist()]
 
 
 def _fields(text: bytes, starts: np.ndarray, stops: np.ndarray) -> list[bytes]:
@@ -171,8 +183,3 @@ def _first_record(file: IO[bytes]) -> bytes:
             break
         header += line
     return header
-
-
-def kind_of(kinds: set[str]) -> str:
-    """What a column holds, from what its chunks hold."""
-    return kinds.pop() if len(kinds) == 1 else "float64"

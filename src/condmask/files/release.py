@@ -2,47 +2,40 @@
 
 Pass 1 counts the rows, checks every value and spools the columns to be masked to a temporary file that
 only its owner can read, mapped into memory. Pass 2 streams the source again and puts masked values in
-place. Memory is flat apart from that file.
+place. Memory is flat apart from that file, where the scheme masks block by block.
 """
 
-import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
 
 from condmask import _checks
 from condmask._blocks import Workers, blocks
 from condmask._randomness import check_rng, working_key
+from condmask.estimates.estimate import Estimate
 from condmask.estimates.summary import Summary
-from condmask.files.atomic import FileError, publishing, reason, sidecar_of, spool
-from condmask.files.csv import CsvFile, kind_of, render_numbers
+from condmask.files.atomic import FileError, publishing, spool
+from condmask.files.table import (
+    VERSION,
+    Table,
+    columns_exist,
+    format_of,
+    open_table,
+    published_schemes,
+    reading,
+)
 from condmask.frames import codes
-from condmask.schemes.conditional import ConditionalMasking
-from condmask.schemes.joint import agree, stamp
 from condmask.schemes.pools import NAN_POLICIES, Coded, pools_of
-
-if TYPE_CHECKING:
-    from condmask.estimates.estimate import Estimate
-
-FORMATS = {
-    ".parquet": "Parquet",
-    ".pq": "Parquet",
-    ".csv": "CSV",
-    ".arrow": "Arrow",
-    ".feather": "Arrow",
-    ".ipc": "Arrow",
-}
-VERSION = 1
+from condmask.schemes.scheme import Scheme, together
 
 
 def mask_file(
     source: str | os.PathLike[str],
     target: str | os.PathLike[str],
-    schemes: dict[str, ConditionalMasking],
+    schemes: dict[str, Any],
     *,
     strata: str | None = None,
     rng: Any = None,
@@ -50,15 +43,16 @@ def mask_file(
     overwrite: bool = False,
     workers: Workers = 1,
     progress: Callable[[int, int], None] | None = None,
-) -> dict[str, ConditionalMasking]:
+) -> dict[str, Any]:
     """Mask columns of a Parquet, CSV or Arrow file; everything else in it stays as it is.
 
     Parameters
     ----------
     source, target : path
         Files of the same format, told by suffix: .parquet, .pq, .csv, .arrow, .feather or .ipc.
-    schemes : dict of str to ConditionalMasking
-        The scheme of each column to mask. Several columns are masked together, as by `mask_table`.
+    schemes : dict of str to scheme
+        The scheme of each column to mask, all of one class. By `ConditionalMasking` several columns are
+        masked together, as by `mask_table`; by others each on its own.
     strata : str, optional
         Column within whose groups donors are drawn.
     rng, nan_policy, workers
@@ -70,7 +64,7 @@ def mask_file(
 
     Returns
     -------
-    dict of str to ConditionalMasking
+    dict of str to scheme
         The schemes as they were published, in the target's metadata (for CSV in ``target.condmask.json``).
 
     Raises
@@ -82,81 +76,32 @@ def mask_file(
 
     Notes
     -----
-    Two passes; memory is flat apart from a temporary file of 8 bytes a value and masked column. Masking a
-    file again draws a new key: never publish both results.
+    Two passes; memory is flat apart from a temporary file of 8 bytes a value and masked column (schemes
+    other than `ConditionalMasking` mask a column in memory). Integers stay integers where the scheme's grid
+    has whole steps, float32 stays float32, and CSV has the scheme's decimals. Masking a file again draws a
+    new key: never publish both results.
     """
     source, target = Path(source), Path(target)
-    first = agree(schemes)
+    masking = together(schemes)
     policy = _checks.choice(nan_policy, "nan_policy", NAN_POLICIES)
     random, threads = check_rng(rng), _checks.workers(workers)
-    if FORMATS[_suffix(source)] != FORMATS[_suffix(target)]:
-        raise ValueError(f"target must have the format of the source, got {source.name} and {target.name}")
-    with _reading(source):
-        file = open_table(source)
-        _columns_exist(file, [*schemes, *([] if strata is None else [strata])], source)
-        published = published_schemes(file)
-        before = _state(source)
-    if target.exists() and source.samefile(target):
-        raise FileError(f"target must be another file than the source, got {target}")
-    if target.is_dir():
-        raise FileError(f"{target} is a directory")
-    for path in [target, *([sidecar_of(target)] if isinstance(file, CsvFile) else [])]:
-        if path.exists() and not overwrite:
-            raise FileError(f"{path} exists; it is replaced only with --force (overwrite=True)")
-    for name in schemes:
-        if name in published:
-            raise ValueError(f"{name} is masked already in {source}: mask the original instead")
-    if strata in schemes:
-        raise ValueError(f"strata must not be a column that is masked, got {strata!r}")
-
-    with _reading(source), spool() as create:
-        columns, kinds = _spool_columns(file, list(schemes), create)
-        labels = None if strata is None else _spool_strata(file, strata, create)
-        total = columns[0].size
-        _checks.at_least_two(total, next(iter(schemes)))
-        pools, patterns = pools_of(columns, labels, policy, list(schemes))
-        for (name, scheme), column in zip(schemes.items(), columns, strict=True):
-            scheme.canonical(column, name, kinds[name], out=column)
-        done = 0
-
-        def masked_rows() -> Iterator[list[np.ndarray]]:
-            yield from first.masked_blocks(
-                schemes,
-                dict(zip(schemes, columns, strict=True)),
-                working_key(random, columns),
-                pools,
-                threads,
-            )
-
-        rows = _Rows(masked_rows())
-
-        def take(count: int) -> dict[str, np.ndarray]:
-            nonlocal done
-            done += count
-            if progress is not None:
-                progress(done, total)
-            return {name: z for name, z in zip(schemes, rows.take(count), strict=True)}
-
-        stamped = stamp(schemes, strata, patterns)
-        entries = {name: scheme.to_dict() for name, scheme in {**published, **stamped}.items()}
-        metadata = {"version": VERSION, "columns": entries}
-        whole = {name for name, s in schemes.items() if s.grid is not None and s.grid.whole}
-        released = {
-            name: kind if kind != "int" or name in whole else "float64" for name, kind in kinds.items()
-        }
-        with publishing(target, overwrite) as (output, sidecar):
-            if isinstance(file, CsvFile):
-                render = {n: render_numbers(schemes[n].decimals, released[n]) for n in schemes}
-                file.rewrite(output, list(schemes), render, take)
-                sidecar(json.dumps(metadata, indent=1))
-            else:
-                file.rewrite(output, released, take, metadata)
-            if done != total or _state(source) != before:
-                raise FileError(f"{source} changed while it was masked; nothing was published")
+    with reading(source), spool() as create:
+        table, before = _opened(source, target, list(schemes), strata, overwrite)
+        state = _state(source)
+        columns, kinds = _spool_columns(table, list(schemes), create)
+        labels = None if strata is None else _spool_strata(table, strata, create)
+        pools, patterns = pools_of(list(columns.values()), labels, policy, list(schemes))
+        for name, scheme in schemes.items():
+            scheme.canonical(columns[name], name, kinds[name], out=columns[name])
+        stamped = masking.stamp(schemes, strata, patterns)
+        key = working_key(random, list(columns.values()))
+        parts = masking.masked_blocks(schemes, columns, key, pools, threads)
+        rows = _Rows(parts, schemes, kinds, next(iter(columns.values())).size, progress)
+        _publish(table, target, rows, {**before, **stamped}, state, overwrite)
     return stamped
 
 
-def read_schemes(path: str | os.PathLike[str]) -> dict[str, ConditionalMasking]:
+def read_schemes(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The schemes of the masked columns of a file.
 
     Parameters
@@ -166,7 +111,7 @@ def read_schemes(path: str | os.PathLike[str]) -> dict[str, ConditionalMasking]:
 
     Returns
     -------
-    dict of str to ConditionalMasking
+    dict of str to scheme
 
     Raises
     ------
@@ -176,7 +121,7 @@ def read_schemes(path: str | os.PathLike[str]) -> dict[str, ConditionalMasking]:
         If it holds no scheme.
     """
     path = Path(path)
-    with _reading(path):
+    with reading(path):
         schemes = published_schemes(open_table(path))
     if not schemes:
         raise ValueError(f"{path} holds no scheme: it was not masked by condmask, or its metadata is lost")
@@ -184,7 +129,7 @@ def read_schemes(path: str | os.PathLike[str]) -> dict[str, ConditionalMasking]:
 
 
 def read_column(path: str | os.PathLike[str], name: str) -> np.ndarray:
-    """One column of a file: float64 with NaN for missing where it is numeric, else as it is.
+    """One column of a file: float32 or float64, NaN for missing, where it is numeric, else as it is.
 
     Parameters
     ----------
@@ -195,20 +140,19 @@ def read_column(path: str | os.PathLike[str], name: str) -> np.ndarray:
     -------
     ndarray of shape (n,)
     """
-    path = Path(path)
-    with _reading(path):
-        file = open_table(path)
-        _columns_exist(file, [name], path)
+    with reading(Path(path)):
+        table = open_table(Path(path))
+        columns_exist(table, [name])
         try:
-            parts = [chunk[name][0] for chunk in file.chunks([name])]
+            parts = [part[name] for part in _numbers(table, [name])]
         except TypeError:
-            parts = [np.array(values, dtype=object)[code] for code, values in file.labels(name)]
+            parts = [np.array(values, dtype=object)[code] for code, values in table.labels(name)]
         return np.concatenate(parts) if parts else np.empty(0)
 
 
 def read_release(
     path: str | os.PathLike[str], column: str | None = None, *, workers: Workers = 1
-) -> "Estimate":
+) -> Estimate:
     """The estimate of a masked column, from the file alone.
 
     Parameters
@@ -223,23 +167,25 @@ def read_release(
     Returns
     -------
     Estimate
-        Its scheme is the one in the file.
+        Its scheme is the one in the file, and donor pools are told from the columns that this names.
 
     Raises
     ------
     FileError
         If the file cannot be read.
     ValueError
-        If it holds no scheme, or not of this column.
+        If it holds no scheme, or not of this column, or lacks a column that tells the donor pools.
     """
     name, scheme = _masked_column(path, column)
-    strata = None
+    pools: dict[str, Any] = {}
     if scheme.strata is not None:
-        with _reading(Path(path)):
-            file = open_table(Path(path))
-            _columns_exist(file, [scheme.strata], Path(path))
-            strata = np.concatenate(list(_coded(file, scheme.strata, {})))
-    found: Estimate = scheme.estimate(read_column(path, name), strata=strata, workers=workers)
+        with reading(Path(path)):
+            table = open_table(Path(path))
+            columns_exist(table, [scheme.strata])
+            pools["strata"] = np.concatenate(list(_coded(table, scheme.strata, {})))
+    if scheme.patterns:
+        pools["patterns"] = {each: read_column(path, each) for each in scheme.patterns}
+    found: Estimate = scheme.estimate(read_column(path, name), workers=workers, **pools)
     return found
 
 
@@ -253,29 +199,30 @@ def read_summary(
 
     Parameters
     ----------
-    path : path
-        A file that `mask_file` wrote.
-    column : str, optional
-        May be left out where one column is masked.
+    path, column
+        As for `read_release`.
     other : str, optional
         A column that was not masked, for their covariance.
+
     Returns
     -------
     Summary
         The scheme's ``estimate(summary)`` has the estimates; `read_schemes` gives the scheme.
     """
     name, scheme = _masked_column(path, column)
-    summary = Summary(scheme)
+    if scheme.law is None:
+        raise TypeError(f"{name} must be masked by a scheme with estimates for a Summary, got {scheme!r}")
+    summary = Summary(scheme)  # type: ignore[arg-type]
     names = [name] if other is None else [name, other]
-    with _reading(Path(path)):
-        file = open_table(Path(path))
-        _columns_exist(file, names, Path(path))
-        for chunk in file.chunks(names):
-            summary.update(*(chunk[each][0] for each in names))
+    with reading(Path(path)):
+        table = open_table(Path(path))
+        columns_exist(table, names)
+        for part in _numbers(table, names):
+            summary.update(*(part[each] for each in names))
     return summary
 
 
-def _masked_column(path: str | os.PathLike[str], column: str | None) -> tuple[str, ConditionalMasking]:
+def _masked_column(path: str | os.PathLike[str], column: str | None) -> tuple[str, Scheme]:
     schemes = read_schemes(path)
     masked = ", ".join(map(repr, schemes))
     if column is None and len(schemes) > 1:
@@ -286,43 +233,85 @@ def _masked_column(path: str | os.PathLike[str], column: str | None) -> tuple[st
     return name, schemes[name]
 
 
-def open_table(path: Path) -> Any:
-    """The reader of a file, by its suffix."""
-    if _suffix(path) == ".csv":
-        return CsvFile(path)
-    try:
-        from condmask.files.arrow import ArrowFile
-    except ImportError as error:
-        raise ImportError(f"{path.name} needs pyarrow: pip install 'condmask[cli]'") from error
-    if path.stat().st_size == 0:
-        raise ValueError(f"{path} is empty")
-    return ArrowFile(path)
+def _numbers(table: Table, names: list[str]) -> Iterator[dict[str, np.ndarray]]:
+    """Numbers part by part, float32 as such: on a decimal grid they are other numbers than float64."""
+    for chunk in table.chunks(names):
+        yield {
+            name: values.astype(np.float32) if kind == "float32" else values
+            for name, (values, kind) in chunk.items()
+        }
 
 
-def published_schemes(file: Any) -> dict[str, ConditionalMasking]:
-    """The schemes that a file carries, in its metadata or in the file beside it."""
-    if isinstance(file, CsvFile):
-        beside = sidecar_of(file.path)
-        metadata = json.loads(beside.read_text()) if beside.exists() else None
-    else:
-        metadata = file.metadata()
-    if metadata is None:
-        return {}
-    if metadata.get("version") != VERSION:
-        raise ValueError(
-            f"{file.path} was masked by a newer condmask, got version {metadata.get('version')!r}"
-        )
-    return {name: ConditionalMasking.from_dict(entry) for name, entry in metadata["columns"].items()}
+def _opened(
+    source: Path, target: Path, names: list[str], strata: str | None, overwrite: bool
+) -> tuple[Table, dict[str, Scheme]]:
+    """The source, which has the columns and hides them not yet, and the schemes of those masked before."""
+    if format_of(source) != format_of(target):
+        raise ValueError(f"target must have the format of the source, got {source.name} and {target.name}")
+    table = open_table(source)
+    columns_exist(table, [*names, *([] if strata is None else [strata])])
+    before = published_schemes(table)
+    if target.exists() and source.samefile(target):
+        raise FileError(f"target must be another file than the source, got {target}")
+    if target.is_dir():
+        raise FileError(f"{target} is a directory")
+    for path in table.outputs(target):
+        if path.exists() and not overwrite:
+            raise FileError(f"{path} exists; it is replaced only with --force (overwrite=True)")
+    for name in names:
+        if name in before:
+            raise ValueError(f"{name} is masked already in {source}: mask the original instead")
+    if strata in names:
+        raise ValueError(f"strata must not be a column that is masked, got {strata!r}")
+    return table, before
+
+
+def _publish(
+    table: Table,
+    target: Path,
+    rows: "_Rows",
+    schemes: dict[str, Scheme],
+    state: tuple[int, int, int],
+    overwrite: bool,
+) -> None:
+    """Write the target and what is published with it."""
+    entries = {name: scheme.to_dict() for name, scheme in schemes.items()}
+    with publishing(table.outputs(target), overwrite) as outputs:
+        table.rewrite(outputs, rows.columns, rows.take, {"version": VERSION, "columns": entries})
+        if rows.done != rows.total or _state(table.path) != state:
+            raise FileError(f"{table.path} changed while it was masked; nothing was published")
 
 
 class _Rows:
-    """Blocks of masked rows, handed out in any number of rows at a time."""
+    """Masked rows as they are released, handed out in any number of rows at a time."""
 
-    def __init__(self, parts: Iterator[list[np.ndarray]]) -> None:
-        self._parts = parts
+    def __init__(
+        self,
+        parts: Iterator[list[np.ndarray]],
+        schemes: dict[str, Scheme],
+        kinds: dict[str, str],
+        total: int,
+        progress: Callable[[int, int], None] | None,
+    ) -> None:
+        self._parts, self._schemes, self._kinds, self._progress = parts, schemes, kinds, progress
         self._rest: list[np.ndarray] = []
+        self.done, self.total = 0, total
 
-    def take(self, count: int) -> list[np.ndarray]:
+    @property
+    def columns(self) -> dict[str, tuple[str, int | None]]:
+        """Kind and decimals of each column as it is released."""
+        written = {}
+        for name, scheme in self._schemes.items():
+            whole = scheme.grid is not None and scheme.grid.whole
+            kind = "float64" if self._kinds[name] == "int" and not whole else self._kinds[name]
+            written[name] = kind, 0 if whole else scheme.decimals
+        return written
+
+    def take(self, count: int) -> dict[str, np.ndarray]:
+        """The next rows of every column."""
+        self.done += count
+        if self._progress is not None:
+            self._progress(self.done, self.total)
         held = [self._rest] if self._rest else []
         while sum(part[0].size for part in held) < count:
             part = next(self._parts, None)
@@ -331,83 +320,58 @@ class _Rows:
             held.append(part)
         columns = [np.concatenate(column) for column in zip(*held, strict=True)]
         self._rest = [column[count:] for column in columns]
-        return [column[:count] for column in columns]
+        taken = {}
+        for (name, scheme), column in zip(self._schemes.items(), columns, strict=True):
+            with np.errstate(over="ignore"):
+                taken[name] = scheme.publish(column[:count], self._kinds[name])
+            if np.isinf(taken[name]).any():
+                raise ValueError(f"{name} must stay finite when it is masked: its noise is too large")
+        return taken
 
 
 def _spool_columns(
-    file: Any, names: list[str], spool: Callable[[str], IO[bytes]]
-) -> tuple[list[np.ndarray], dict[str, str]]:
+    table: Table, names: list[str], create: Callable[[str], IO[bytes]]
+) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """The columns to be masked, in memory-mapped files, and what they hold."""
-    outputs = [spool(f"column{k}") for k in range(len(names))]
-    kinds: dict[str, set[str]] = {name: set() for name in names}
+    outputs = {name: create(f"column{k}") for k, name in enumerate(names)}
+    kinds: dict[str, str] = {}
     row = 0
-    for chunk in file.chunks(names):
-        for output, name in zip(outputs, names, strict=True):
-            values, kind = chunk[name]
+    for chunk in table.chunks(names):
+        for name, output in outputs.items():
+            values, kinds[name] = chunk[name]
             _checks.no_infinities(values, name, row)
-            kinds[name].add(kind)
             output.write(values.tobytes())
         row += values.size
-    columns = []
-    for output, name in zip(outputs, names, strict=True):
+    _checks.at_least_two(row, names[0])
+    for output in outputs.values():
         output.flush()
-        _checks.at_least_two(row, name)
-        columns.append(np.asarray(np.memmap(output, dtype=np.float64, mode="r+")))
-    return columns, {name: kind_of(found) for name, found in kinds.items()}
+    mapped = {name: np.memmap(output, dtype=np.float64, mode="r+") for name, output in outputs.items()}
+    return {name: np.asarray(column) for name, column in mapped.items()}, kinds
 
 
-def _spool_strata(file: Any, name: str, spool: Callable[[str], IO[bytes]]) -> Coded:
+def _spool_strata(table: Table, name: str, create: Callable[[str], IO[bytes]]) -> Coded:
     """The strata as codes in a memory-mapped file, numbered in the order of their labels."""
-    output = spool("strata")
-    table: dict[Any, int] = {}
-    for part in _coded(file, name, table):
+    output = create("strata")
+    known: dict[Any, int] = {}
+    for part in _coded(table, name, known):
         output.write(part.tobytes())
     output.flush()
-    rank, distinct = codes(list(table))
+    rank, distinct = codes(list(known))
     code = np.asarray(np.memmap(output, dtype=np.int64, mode="r+"))
     for start, stop in blocks(code.size):
         code[start:stop] = rank[code[start:stop]]
     return Coded(code, distinct)
 
 
-def _coded(file: Any, name: str, table: dict[Any, int]) -> Iterator[np.ndarray]:
-    """A column of labels as numbers, part by part; ``table`` collects which number is which label."""
-    for code, values in file.labels(name):
+def _coded(table: Table, name: str, known: dict[Any, int]) -> Iterator[np.ndarray]:
+    """A column of labels as numbers, part by part; ``known`` collects which number is which label."""
+    for code, values in table.labels(name):
         # NaN differs from itself: as a label it would be a new one each time
         labels = [None if value != value else value for value in values]
-        yield np.array([table.setdefault(label, len(table)) for label in labels], dtype=np.int64)[code]
+        yield np.array([known.setdefault(label, len(known)) for label in labels], dtype=np.int64)[code]
 
 
 def _state(path: Path) -> tuple[int, int, int]:
     """What changes when somebody writes to a file."""
     status = path.stat()
     return status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def _columns_exist(file: Any, names: list[str], path: Path) -> None:
-    for name in names:
-        if file.names.count(name) != 1:
-            there = ", ".join(map(repr, file.names))
-            number = "no column" if name not in file.names else "several columns"
-            raise ValueError(f"{path} has {number} {name!r}, it has {there}")
-
-
-def _suffix(path: Path) -> str:
-    suffix = path.suffix.lower()
-    if suffix not in FORMATS:
-        raise ValueError(f"{path} must end in one of {', '.join(FORMATS)}, got {path.suffix or 'no suffix'}")
-    return suffix
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    """Errors of the operating system, as one sentence that names the file."""
-    try:
-        yield
-    except FileError:
-        raise
-    except OSError as error:
-        where = path if error.filename is None else error.filename
-        raise FileError(f"{where}: {reason(error)}") from error
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise FileError(f"{path}: not readable: {error}") from error

@@ -1,8 +1,9 @@
 """Conditional masking, eq. (1) of Ghatak & Roy: swap with probability p, else add noise."""
 
+import secrets
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -267,6 +268,17 @@ class ConditionalMasking(Scheme):
         return column.back(self.publish(z, column.kind)) if rows is None else self.publish(z, column.kind)
 
     @classmethod
+    def agree(cls, schemes: dict[str, Self]) -> None:
+        """All share p and donors, else they cannot be masked together."""
+        first = next(iter(schemes.values()))
+        for name, scheme in schemes.items():
+            if scheme.p != first.p or scheme.donors != first.donors:
+                raise ValueError(
+                    f"schemes must agree in p and donors, got p={first.p}, donors={first.donors!r} and for "
+                    f"{name!r} p={scheme.p}, donors={scheme.donors!r}"
+                )
+
+    @classmethod
     def masked_blocks(
         cls,
         schemes: dict[str, Self],
@@ -306,7 +318,7 @@ class ConditionalMasking(Scheme):
         strata : array_like of shape (n,), optional
             Strata of the records, where donors were drawn within strata. Only covariances and
             correlations need them.
-        patterns : data frame, optional
+        patterns : data frame or dict of columns, optional
             The table with the columns that the scheme names in `patterns`; their missing values tell the
             donor pools. Only covariances and correlations need it.
         nan_policy : {"raise", "omit"}
@@ -400,7 +412,19 @@ class ConditionalMasking(Scheme):
             and (np.abs(z) <= _checks.LARGEST_EXACT_INTEGER).all()
         ):
             return z.astype(np.int64)
-        return z.astype(np.float32) if kind == "float32" else z
+        return super().publish(z, kind) if kind == "float32" else z
+
+    @classmethod
+    def stamp(
+        cls, schemes: dict[str, Self], strata: str | None, patterns: tuple[str, ...]
+    ) -> dict[str, Self]:
+        """With the strata's name, the columns whose missing values part the donors and, where there are
+        several, the name of their group."""
+        group = secrets.token_hex(8) if len(schemes) > 1 else None
+        return {
+            name: replace(scheme, strata=strata, group=group, patterns=patterns)
+            for name, scheme in schemes.items()
+        }
 
     @classmethod
     def read(cls, options: dict[str, Any]) -> Self:

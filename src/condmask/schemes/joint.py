@@ -4,8 +4,6 @@ A swapped record carries all its values from one donor, so Cov(Z_a, Z_b) = Cov(X
 independent noise. Two separate releases would leave (1 - p)^2 of it (docs/theory.rst, "Joint masking").
 """
 
-import secrets
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from condmask import _checks, frames
@@ -14,6 +12,7 @@ from condmask._randomness import check_rng, working_key
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.draws import Release
 from condmask.schemes.pools import NAN_POLICIES, pools_of
+from condmask.schemes.scheme import together
 
 
 class MaskedTable(NamedTuple):
@@ -75,7 +74,7 @@ def mask_table(
     >>> bool(abs(income.correlation(bonus) - 0.8) < 0.03)
     True
     """
-    first = agree(schemes)
+    together(schemes)
     columns = {name: frames.column(frames.table_column(frame, name), name) for name in schemes}
     if strata in schemes:
         raise ValueError(f"strata must not be a column that is masked, got {strata!r}")
@@ -85,36 +84,12 @@ def mask_table(
     units = [schemes[name].canonical(c.array, name, c.kind) for name, c in columns.items()]
     release = Release(
         units, [scheme.law for scheme in schemes.values()], working_key(check_rng(rng), units),
-        pools=pools, cycle=first.donors == "permutation",
+        pools=pools, cycle=next(iter(schemes.values())).donors == "permutation",
     )  # fmt: skip
     released = {
         name: column.back(schemes[name].publish(z, column.kind))
         for (name, column), z in zip(columns.items(), release.masked(_checks.workers(workers)), strict=True)
     }
-    return MaskedTable(frames.with_columns(frame, released), stamp(schemes, strata, patterns))
-
-
-def agree(schemes: dict[str, ConditionalMasking]) -> ConditionalMasking:
-    """One of the schemes; all share its p and donors, else they cannot be masked together."""
-    if not schemes:
-        raise ValueError("schemes must name at least one column, got none")
-    first = next(iter(schemes.values()))
-    for name, scheme in schemes.items():
-        if scheme.p != first.p or scheme.donors != first.donors:
-            raise ValueError(
-                f"schemes must agree in p and donors, got p={first.p}, donors={first.donors!r} and for "
-                f"{name!r} p={scheme.p}, donors={scheme.donors!r}"
-            )
-    return first
-
-
-def stamp(
-    schemes: dict[str, ConditionalMasking], strata: str | None, patterns: tuple[str, ...]
-) -> dict[str, ConditionalMasking]:
-    """The schemes to publish: with the strata's name, the columns whose missing values part the donors and,
-    where there are several, the name of their group."""
-    group = secrets.token_hex(8) if len(schemes) > 1 else None
-    return {
-        name: replace(scheme, strata=strata, group=group, patterns=patterns)
-        for name, scheme in schemes.items()
-    }
+    return MaskedTable(
+        frames.with_columns(frame, released), ConditionalMasking.stamp(schemes, strata, patterns)
+    )

@@ -5,7 +5,7 @@ Where it describes its noise by a `Law`, its risks follow in closed form; where 
 original, it names them in `estimators` and gives an `Estimate`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from importlib import import_module
 from typing import Any, ClassVar, Self
@@ -14,6 +14,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import Workers, blocks
+from condmask._grid import Grid
 from condmask._randomness import Key, check_rng, working_key
 from condmask.law import Law
 from condmask.risk import interval_risk, mean_squared_error, mean_squared_error_of_mean
@@ -39,6 +40,7 @@ class Scheme:
     """
 
     method: ClassVar[str]
+    decimals: int | None = None
     strata: str | None = None
     group: str | None = None
     patterns: tuple[str, ...] = ()
@@ -53,6 +55,11 @@ class Scheme:
         """The law of p and the noise; None where a scheme has none."""
         return None
 
+    @property
+    def grid(self) -> Grid | None:
+        """The grid on which masked values lie; None where there is none."""
+        return None
+
     def mask(self, x: Any, *, rng: Any = None) -> Any:
         """Mask a column without missing values. Same container out as in."""
         column = frames.column(x, "x")
@@ -65,6 +72,15 @@ class Scheme:
     ) -> np.ndarray:
         """Every row of x masked on its own; `others` are columns published unmasked, in rows as well."""
         raise NotImplementedError
+
+    @classmethod
+    def agree(cls, schemes: dict[str, Self]) -> None:
+        """Refuse schemes whose columns cannot be masked in one call; here all can."""
+
+    def canonical(self, x: np.ndarray, name: str, kind: str, out: np.ndarray | None = None) -> np.ndarray:
+        """The data as they are masked, into `out` if given: here as they are, zero without a sign."""
+        canonical: np.ndarray = np.add(x, 0.0, out=out)
+        return canonical
 
     @classmethod
     def masked_blocks(
@@ -83,7 +99,24 @@ class Scheme:
         for start, stop in blocks(masked[0].size):
             yield [z[start:stop] for z in masked]
 
-    def estimate(self, z: Any) -> Any:
+    def publish(self, z: np.ndarray, kind: str) -> np.ndarray:
+        """Masked values as they are released, of the kind the original had where that is possible."""
+        released = z.astype(np.float32 if kind == "float32" else np.float64)
+        released += 0.0  # never -0.0
+        return released
+
+    @classmethod
+    def stamp(
+        cls, schemes: dict[str, Self], strata: str | None, patterns: tuple[str, ...]
+    ) -> dict[str, Self]:
+        """The schemes to publish with columns masked in one call; here as they are, without donor pools."""
+        if strata is not None:
+            raise ValueError(
+                f"strata must be None for {cls.method}, which has no donor pools, got {strata!r}"
+            )
+        return schemes
+
+    def estimate(self, z: Any, *, workers: Workers = 1) -> Any:
         """Estimates about the original; refused where a scheme has no estimator of it."""
         raise TypeError(f"{self!r} has no estimator of the original; its masked values are read as they are")
 
@@ -196,6 +229,20 @@ def scheme_class(method: Any, name: str) -> type[Scheme]:
     if method not in _REGISTER:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, sorted(_REGISTER)))}, got {method!r}")
     return _REGISTER[method]
+
+
+def together(schemes: Mapping[str, Scheme]) -> type[Scheme]:
+    """The class of schemes whose columns are masked in one call; they must agree."""
+    if not schemes:
+        raise ValueError("schemes must name at least one column, got none")
+    found = type(next(iter(schemes.values())))
+    for name, scheme in schemes.items():
+        if type(scheme) is not found:
+            raise ValueError(
+                f"schemes must be of one class, got {found.__name__} and for {name!r} {type(scheme).__name__}"
+            )
+    found.agree(dict(schemes))
+    return found
 
 
 def known(x: Any) -> np.ndarray:

@@ -1,0 +1,111 @@
+"""What a file of any format gives, and which format it has."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+import numpy as np
+
+from condmask.files.atomic import FileError, reason
+from condmask.files.csv import CsvFile
+from condmask.schemes.scheme import Scheme
+
+FORMATS = {
+    ".parquet": "Parquet",
+    ".pq": "Parquet",
+    ".csv": "CSV",
+    ".arrow": "Arrow",
+    ".feather": "Arrow",
+    ".ipc": "Arrow",
+}
+VERSION = 1
+
+
+class Table(Protocol):
+    """A file with columns, read part by part."""
+
+    path: Path
+    names: list[str]
+
+    def metadata(self) -> dict[str, Any] | None:
+        """What an earlier masking left with the file."""
+
+    def chunks(self, names: list[str]) -> Iterator[dict[str, tuple[np.ndarray, str]]]:
+        """Numbers as float64, NaN where missing, and their kind."""
+
+    def labels(self, name: str) -> Iterator[tuple[np.ndarray, list[Any]]]:
+        """A column of any plain type, in codes and the distinct values they stand for."""
+
+    def outputs(self, target: Path) -> list[Path]:
+        """The files that a copy of this one consists of, `target` first."""
+
+    def rewrite(
+        self,
+        outputs: list[IO[bytes]],
+        columns: dict[str, tuple[str, int | None]],
+        take: Callable[[int], dict[str, np.ndarray]],
+        metadata: dict[str, Any],
+    ) -> None:
+        """Copy the file with some columns replaced by what `take` hands out, so many rows at a time.
+
+        `columns` has their kind and, for formats of text, their decimals; None is as many as they need.
+        Missing values stay as they are.
+        """
+
+
+def open_table(path: Path) -> Table:
+    """The reader of a file, by its suffix."""
+    if format_of(path) == "CSV":
+        return CsvFile(path)
+    try:
+        from condmask.files.arrow import ArrowFile
+    except ImportError as error:
+        raise ImportError(f"{path.name} needs pyarrow: pip install 'condmask[cli]'") from error
+    if path.stat().st_size == 0:
+        raise ValueError(f"{path} is empty")
+    return ArrowFile(path)
+
+
+def format_of(path: Path) -> str:
+    """The format of a file, by its suffix."""
+    suffix = path.suffix.lower()
+    if suffix not in FORMATS:
+        raise ValueError(f"{path} must end in one of {', '.join(FORMATS)}, got {path.suffix or 'no suffix'}")
+    return FORMATS[suffix]
+
+
+def columns_exist(table: Table, names: list[str]) -> None:
+    """Refuse names that a table has not, or has several times."""
+    for name in names:
+        if table.names.count(name) != 1:
+            there = ", ".join(map(repr, table.names))
+            number = "no column" if name not in table.names else "several columns"
+            raise ValueError(f"{table.path} has {number} {name!r}, it has {there}")
+
+
+def published_schemes(table: Table) -> dict[str, Scheme]:
+    """The schemes that a file carries, in its metadata or in the file beside it."""
+    metadata = table.metadata()
+    if metadata is None:
+        return {}
+    if metadata.get("version") != VERSION:
+        raise ValueError(
+            f"{table.path} was masked by a newer condmask, got version {metadata.get('version')!r}"
+        )
+    return {name: Scheme.from_dict(entry) for name, entry in metadata["columns"].items()}
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Errors of the operating system, as one sentence that names the file."""
+    try:
+        yield
+    except FileError:
+        raise
+    except OSError as error:
+        where = path if error.filename is None else error.filename
+        raise FileError(f"{where}: {reason(error)}") from error
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise FileError(f"{path}: not readable: {error}") from error
