@@ -15,12 +15,13 @@ def original(n):
 
 
 @lru_cache(maxsize=8)
-def masked(n, p=0.6, noise="normal"):
-    return cm.ConditionalMasking(p, SIGMA, noise=noise).mask(original(n), rng=1)
+def masked(n, p=0.6, noise="normal", step=None):
+    return cm.ConditionalMasking(p, SIGMA, noise=noise, step=step).mask(original(n), rng=1)
 
 
-def estimate(n, p=0.6, noise="normal", workers=1):
-    return cm.ConditionalMasking(p, SIGMA, noise=noise).estimate(masked(n, p, noise), workers=workers)
+def estimate(n, p=0.6, noise="normal", workers=1, step=None):
+    scheme = cm.ConditionalMasking(p, SIGMA, noise=noise, step=step)
+    return scheme.estimate(masked(n, p, noise, step), workers=workers)
 
 
 def points(m):

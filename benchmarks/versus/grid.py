@@ -1,4 +1,4 @@
-"""The grid engine against KDEpy's FFTKDE, sorting and data without a grid: ``python benchmarks/versus/grid.py``.
+"""The grid engine against KDEpy, sorting and data without a grid: ``python benchmarks/versus/grid.py``.
 
 Medians of interleaved runs on fresh estimates, so that counting is inside the clock and compilation is not.
 Answers are checked before they are timed. ``--before PATH`` compares data without a grid with older code.

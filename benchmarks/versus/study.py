@@ -1,15 +1,15 @@
-"""Studies against plain NumPy and SciPy, and how they grow: ``python benchmarks/versus/study.py [long]``.
+"""Studies against plain NumPy and SciPy, and how they grow: ``python benchmarks/versus/study.py [--long]``.
 
-``long`` adds S = 1e5 and 1e6 at n = 2000, some minutes.
+``--long`` adds S = 1e5 and 1e6 at n = 2000, some minutes; ``--before PATH`` the same study with older code.
 """
 
 import resource
-import statistics
-import sys
 import time
 
 import numpy as np
+import tables
 from scipy.special import ndtr
+from tables import Line
 
 import condmask as cm
 
@@ -21,12 +21,16 @@ DISTANCES = (250.0, 500.0, 1000.0, 1500.0, 2000.0)
 
 
 def ours(replications, workers=1):
-    start = time.perf_counter()
-    result = cm.simulate(
+    return cm.simulate(
         POPULATION, SCHEMES, n=N, replications=replications, moments=(3,), risk_distances=DISTANCES, rng=1,
         workers=workers,
     )  # fmt: skip
-    return time.perf_counter() - start, result
+
+
+def seconds(replications, workers):
+    start = time.perf_counter()
+    ours(replications, workers)
+    return time.perf_counter() - start
 
 
 def plain_series(z, x, b):
@@ -79,31 +83,50 @@ def plain_replicate(rng):
     return found
 
 
-def main(long):
-    ours(64)
-    plain_replicate(np.random.default_rng(1))
+def check(replications):
+    """Both ways to a study agree: the mean of the median, within six joint standard errors."""
+    result, rng = ours(replications), np.random.default_rng(3)
+    found = np.array([plain_replicate(rng)[0][4] for _ in range(4)])
+    truth, bias = POPULATION.quantile(0.5), result.value("CM", "T_1", "quantile 0.5", "bias")
+    spread = result.value("CM", "T_1", "quantile 0.5", "rmse")
+    assert abs(found.mean() - truth - bias) < 6.0 * spread * np.sqrt(1 / 4 + 1 / replications)
+
+
+def measure(args, replications=1000):
+    check(min(200, replications))
     rng = np.random.default_rng(2)
-    plain = []
-    for _ in range(3):
-        start = time.perf_counter()
-        plain_replicate(rng)
-        plain.append(time.perf_counter() - start)
-    one = statistics.median(ours(1000)[0] for _ in range(5))
-    two = statistics.median(ours(1000, 2)[0] for _ in range(5))
-    many, many_two = ours(16_000)[0], ours(16_000, 2)[0]
-    print(f"S = 1000, two workers, s                 {two:8.3f}  <= 1, aim .3")
-    print(f"plain replicate / ours, one worker       {statistics.median(plain) / (one / 1000):8.0f}  >= 500")
-    print(f"one worker / two, S = 1000               {one / two:8.2f}")
-    print(f"one worker / two, S = 16000              {many / many_two:8.2f}  >= 1.8")
-    if long:
-        seconds, _ = ours(100_000, 2)
-        print(f"a replicate at S = 1e5 / at S = 1e3      {seconds / 1e5 / (two / 1e3):8.2f}  <= 1.1")
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        seconds, _ = ours(1_000_000, 2)
-        after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        print(f"S = 1e6, s                               {seconds:8.1f}")
-        print(f"more memory at S = 1e6 than at 1e5, MB   {(after - before) / 1024:8.1f}")
+    plain = tables.medians({"": lambda: plain_replicate(rng)}, 3)[""]
+    t = tables.medians(
+        {"one": lambda: ours(replications), "two": lambda: ours(replications, 2)}, max(1, args.rounds // 3)
+    )
+    lines = [
+        Line(f"S = {replications:,}, two workers", t["two"], 1.0, unit="s"),
+        Line(
+            "a replicate in NumPy and SciPy, to ours, one worker",
+            plain / t["one"] * replications,
+            least=500.0,
+        ),
+        Line(f"one worker to two, S = {replications:,}", t["one"] / t["two"]),
+    ]
+    if args.before:
+        ratio = tables.to_before(__file__, args.before, str(replications))
+        lines.append(Line("two workers on the default grid, to the code before without one", ratio, 1.1))
+    if args.long:
+        many = tables.medians({"one": lambda: ours(16_000), "two": lambda: ours(16_000, 2)}, 1)
+        lines.append(Line("one worker to two, S = 16,000", many["one"] / many["two"], least=1.8))
+        large = seconds(100_000, 2)
+        lines.append(Line("a replicate at S = 1e5, to one at S = 1e3", large / 1e5 / (t["two"] / 1e3), 1.1))
+        held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        lines.append(Line("S = 1e6, two workers", seconds(1_000_000, 2), unit="s"))
+        more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - held
+        lines.append(Line("memory beyond that of S = 1e5", more / 1024, unit="MB"))
+    return lines
+
+
+def alone(replications):
+    """Seconds of a study on two workers, with any version of the package."""
+    return tables.medians({"": lambda: ours(int(replications), 2)}, 5)[""]
 
 
 if __name__ == "__main__":
-    main("long" in sys.argv[1:])
+    tables.main(__file__, measure, alone=alone, columns=("ordinary",))

@@ -1,9 +1,14 @@
-"""Ratios in one run: ``python -m pytest benchmarks/versus --benchmark-enable``.
+"""Answers and ratios in one run.
 
-Every entry asserts its answer before it is timed.
+The scripts beside this file check their answers and run, on little data. Then, with ``--benchmark-enable``,
+ratios at one x; every entry asserts its answer before it is timed::
+
+    python -m pytest benchmarks/versus --import-mode=importlib --benchmark-enable
 """
 
-import importlib.util
+import importlib
+import sys
+from argparse import Namespace
 from pathlib import Path
 
 import numpy as np
@@ -12,45 +17,55 @@ import pytest
 import condmask as cm
 from benchmarks import data
 
-_spec = importlib.util.spec_from_file_location("peers", Path(__file__).with_name("peers.py"))
-peers = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(peers)
+sys.path.insert(0, str(Path(__file__).parent))  # as a script has it
+peers = importlib.import_module("peers")
+tables = importlib.import_module("tables")
 
 N = 1_000_000
-SCHEME = cm.ConditionalMasking(0.6, data.SIGMA)
+QUICK = Namespace(rounds=1, before=None, long=False)
+SIZES = {
+    "grid": 200_000, "mask": 100_000, "lattice": 20_000, "study": 100, "analysis_memory": 2_000,
+    "files_memory": 10_000,
+}  # fmt: skip
 
 
-def plain(x):
-    return peers.plain_mask(x, 0.6, data.SIGMA, np.random.default_rng(2))
+@pytest.mark.parametrize("name", SIZES)
+def test_script(name):
+    lines = importlib.import_module(name).measure(QUICK, SIZES[name])
+
+    assert len(lines) >= 2
+    assert all(np.isfinite(line.value) for line in lines)
 
 
-MASKS = {
-    "plain NumPy": plain,
-    "condmask, 1 worker": SCHEME.mask,
-    "condmask, 2 workers": lambda x: SCHEME.mask(x, workers=2),
-}
+def test_start_up():
+    lines = importlib.import_module("startup").measure(QUICK)
+
+    assert all(np.isfinite(line.value) for line in lines)
 
 
-@pytest.mark.benchmark(group="mask 1e6 rows")
-@pytest.mark.parametrize("who", MASKS)
-def test_mask(benchmark, who):
-    x = data.original(N)
-    z = MASKS[who](x)
-    # share of swapped values: 6 standard errors of a coin of .6
-    assert abs(np.isin(z, x).mean() - 0.6) < 6 * np.sqrt(0.24 / N)
-    benchmark.pedantic(MASKS[who], (x,), rounds=15, warmup_rounds=2)
+def test_table():
+    fast, slow = (tables.Line("this, to that", value, most=1.0) for value in (0.123, 12.3))
+    rows = tables.rst("here", ("one", "other"), [[fast], [slow]]).splitlines()
+
+    assert rows[0] == "here."
+    assert rows[-4:] == ["   * - this, to that", "     - 0.12", "     - 12", "     - at most 1"]
+    assert (fast.missed, slow.missed) == (False, True)
 
 
 def sums(p, method, workers):
-    z = data.masked(N, p)
-    estimate = cm.ConditionalMasking(p, data.SIGMA).estimate(z, workers=workers)
+    scheme = cm.ConditionalMasking(p, data.SIGMA, step=0.0)
+    estimate = scheme.estimate(data.masked(N, p, step=0.0), workers=workers)
     return lambda: estimate.cdf(300.0, method=method)
 
 
 SERIES = {
-    "SciPy ndtr loop, p=.6": lambda: peers.plain_series(data.masked(N), 300.0, 0.6, data.SIGMA, 1e-10),
+    "SciPy ndtr loop, p=.6": lambda: peers.plain_series(
+        data.masked(N, step=0.0), 300.0, 0.6, data.SIGMA, 1e-10
+    ),
     **{
-        f"{method}, p={p}, {workers} worker{'s' * (workers > 1)}": sums(p, method, workers)
+        f"{method}, p={p}, {workers} worker{'s' * (workers > 1)}": (
+            lambda p=p, method=method, workers=workers: sums(p, method, workers)()
+        )
         for method in ("series", "interpolant")
         for p in (0.6, 0.501, 0.9)
         for workers in (1, 2)
@@ -64,21 +79,3 @@ def test_series(benchmark, who):
     # the s.d. of T_1 at n = 1e6 is below 1e-3 for p >= .5; six of them
     assert abs(SERIES[who]() - np.mean(data.original(N) <= 300.0)) < 6e-3
     benchmark.pedantic(SERIES[who], rounds=7, warmup_rounds=1)
-
-
-ANALYSES = {
-    "np.sort": lambda: np.sort(data.masked(N)),
-    "nine quantiles": lambda: SCHEME.estimate(data.masked(N)).quantile(np.linspace(0.1, 0.9, 9)),
-    "nine quantiles, 2 workers": lambda: SCHEME.estimate(data.masked(N), workers=2).quantile(
-        np.linspace(0.1, 0.9, 9)
-    ),
-}
-
-
-@pytest.mark.benchmark(group="quantiles of 1e6 rows")
-@pytest.mark.parametrize("who", ANALYSES)
-def test_quantiles(benchmark, who):
-    if who != "np.sort":
-        # s.d. of the quantiles at n = 1e6: 109 sqrt(2000 / 1e6) = 4.9 at .1, less between
-        assert np.abs(ANALYSES[who]() - np.quantile(data.original(N), np.linspace(0.1, 0.9, 9))).max() < 30.0
-    benchmark.pedantic(ANALYSES[who], rounds=5, warmup_rounds=1)

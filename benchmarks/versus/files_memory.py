@@ -1,9 +1,8 @@
-"""Peak memory of masking a large Parquet file: ``python benchmarks/versus/memory.py [rows]``, Linux only.
+"""Peak memory of masking a large Parquet file: ``python benchmarks/versus/files_memory.py``, Linux.
 
 Anonymous memory is what the process holds for itself; the memory-mapped column is file-backed and not in it.
 """
 
-import sys
 import tempfile
 import threading
 import time
@@ -12,9 +11,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import tables
+from tables import Line
 
 import condmask as cm
 
+N = 10_000_000
 SCHEME = cm.ConditionalMasking(0.6, 500.0)
 
 
@@ -34,7 +36,7 @@ def write(path, rows, part=1_000_000):
             writer.write_table(pa.table(columns, schema=schema))
 
 
-def main(rows):
+def measure(args, rows=N):
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "a.parquet"), Path(folder, "b.parquet")
         write(source, rows)
@@ -48,10 +50,12 @@ def main(rows):
             peak = max(peak, anonymous())
             time.sleep(0.01)
         seconds = time.perf_counter() - started
-        print(
-            f"{rows:,} rows: {peak - baseline:.0f} MB above a baseline of {baseline:.0f} MB, {seconds:.1f} s"
-        )
+        assert pq.read_metadata(target).num_rows == rows
+    return [
+        Line(f"mask_file of {rows:,} rows", seconds, unit="s"),
+        Line("memory above that before", peak - baseline, unit="MB"),
+    ]
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000)
+    tables.main(__file__, measure, columns=("ordinary",))

@@ -1,0 +1,57 @@
+"""Masking a million rows against plain NumPy: ``python benchmarks/versus/mask.py``.
+
+The words are those of AES-128 in counter mode, keyed by the operating system.
+"""
+
+import numpy as np
+import tables
+from peers import plain_mask
+from tables import Line
+
+import condmask as cm
+
+N, P, SIGMA = 1_000_000, 0.6, 1000.0
+
+
+def check(masked, x):
+    """The share of swapped records, and the grid."""
+    kept = ~np.isin(masked(step=0.0)(), x)
+    # six standard errors of a coin of .6
+    assert abs(kept.mean() - (1.0 - P)) < 6.0 * np.sqrt(P * (1.0 - P) / x.size)
+    step = cm.ConditionalMasking(P, SIGMA).step
+    for z in (masked()(), masked(donors="permutation")()):
+        assert (np.rint(z / step) * step == z).all()
+    z = masked(donors="permutation", step=0.0)()
+    values, times = np.unique(z, return_counts=True)
+    assert times.max() == 1  # no tie tells who was swapped
+    assert abs(np.isin(values, x).mean() - P) < 6.0 * np.sqrt(P * (1.0 - P) / x.size)
+
+
+def measure(args, n=N):
+    x = np.random.default_rng(1).laplace(10.0, 1000.0, n)
+
+    def masked(workers=1, **options):
+        scheme = cm.ConditionalMasking(P, SIGMA, **options)
+        return lambda: scheme.mask(x, workers=workers)
+
+    check(masked, x)
+    rng = np.random.default_rng(2)
+    calls = {"NumPy": lambda: plain_mask(x, P, SIGMA, rng)}
+    for workers in (1, 2):
+        calls[f"grid {workers}"] = masked(workers)
+        calls[f"none {workers}"] = masked(workers, step=0.0)
+        calls[f"cycle {workers}"] = masked(workers, donors="permutation")
+    t = tables.medians(calls, args.rounds)
+    lines = [Line("plain NumPy: all donors, all noise, np.where", 1e3 * t["NumPy"], unit="ms")]
+    for workers, said in ((1, "one worker"), (2, "two workers")):
+        grid, none, cycle = (t[f"{name} {workers}"] for name in ("grid", "none", "cycle"))
+        lines += [
+            Line(f"default grid, {said}, to plain NumPy", grid / t["NumPy"]),
+            Line(f"default grid, {said}, to no grid", grid / none, 1.2),
+            Line(f"permutation donors, {said}, to sample donors", cycle / grid, 2.0),
+        ]
+    return lines
+
+
+if __name__ == "__main__":
+    tables.main(__file__, measure)
