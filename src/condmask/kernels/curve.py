@@ -102,61 +102,72 @@ def evaluate(curve, points, shift, start, stop):
     jump, amplitude, decay = curve.jump, curve.amplitude, curve.decay
     for i in range(start, stop):
         point = points[i]
-        point.rising = jump * (below[point.before] if counted else point.before)
-        point.smooth = 0.0
+        point["rising"] = jump * (below[point["before"]] if counted else point["before"])
+        point["smooth"] = 0.0
         if exponential:
-            point.smooth = -amplitude * laplace_sum(z, below, point.x + shift, point.up_to, decay, sums)
+            point["smooth"] = -amplitude * laplace_sum(
+                z, below, point["x"] + shift, point["up_to"], decay, sums
+            )
     for part in range(layers.size):
         layer = layers[part]
-        weight, limit, reach, last = layer.weight, layer.limit, layer.reach, layer.stretch + layer.stretches
+        weight, limit, reach, last = (
+            layer["weight"],
+            layer["limit"],
+            layer["reach"],
+            layer["stretch"] + layer["stretches"],
+        )
         if weight == 0.0:
             continue
         for i in range(start, stop):
             point = points[i]
-            x = point.x + shift
-            k, high = layer.stretch, last
+            x = point["x"] + shift
+            k, high = layer["stretch"], last
             while k < high:  # the first stretch that does not end before x
                 middle = (k + high) // 2
-                if stretches[middle].high < x:
+                if stretches[middle]["high"] < x:
                     k = middle + 1
                 else:
                     high = middle
-            done = stretches[k - 1].stop if k > layer.stretch else 0
+            done = stretches[k - 1]["stop"] if k > layer["stretch"] else 0
             total = limit * (below[done] if counted else done)
             while True:
-                end = stretches[k].start if k < last else z.size
+                end = stretches[k]["start"] if k < last else z.size
                 if done < end:  # records without a lattice
                     first = count_below(z, x - reach, done, end)
                     total += limit * (below[first] - below[done] if counted else first - done)
                     done = first
                     while done < end and z[done] <= x + reach:
-                        v = abs(x - z[done]) / layer.unit
-                        over = v - layer.split
-                        s = v * layer.fine if over < 0.0 else layer.split * layer.fine + over * layer.coarse
-                        row = layer.row + np.int64(min(s, layer.cells))
-                        s = min(s, layer.cells) + layer.row - row - 0.5
+                        v = abs(x - z[done]) / layer["unit"]
+                        over = v - layer["split"]
+                        s = (
+                            v * layer["fine"]
+                            if over < 0.0
+                            else layer["split"] * layer["fine"] + over * layer["coarse"]
+                        )
+                        row = layer["row"] + np.int64(min(s, layer["cells"]))
+                        s = min(s, layer["cells"]) + layer["row"] - row - 0.5
                         half = 0.0
                         for power in range(DEGREE, -1, -1):
                             half = half * s + tables[row, power]
                         if x < z[done]:
-                            half *= layer.mirror
-                        total += (below[done + 1] - below[done] if counted else 1) * (layer.base + half)
+                            half *= layer["mirror"]
+                        total += (below[done + 1] - below[done] if counted else 1) * (layer["base"] + half)
                         done += 1
                     if done < end:
                         break
-                if k == last or x < stretches[k].low:
+                if k == last or x < stretches[k]["low"]:
                     break
                 stretch = stretches[k]
-                t = (x - stretch.origin) * layer.per_width + layer.margin
-                cell = min(max(np.int64(t), 0), stretch.cells - 1)
+                t = (x - stretch["origin"]) * layer["per_width"] + layer["margin"]
+                cell = min(max(np.int64(t), 0), stretch["cells"] - 1)
                 t -= cell + 0.5
                 value = 0.0
                 for power in range(ORDER - 1, -1, -1):
-                    value = value * t + coefficients[stretch.offset + cell, power]
+                    value = value * t + coefficients[stretch["offset"] + cell, power]
                 total += value
-                done = stretch.stop
+                done = stretch["stop"]
                 k += 1
             if part == 0:
-                point.rising += weight * total
+                point["rising"] += weight * total
             else:
-                point.smooth += weight * total
+                point["smooth"] += weight * total

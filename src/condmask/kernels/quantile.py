@@ -53,7 +53,7 @@ def crossings(curve, targets, slack, left, right, reach, resolution, rearranged,
         start = known if measure else left
         done = count_up_to(values, start, 0, n)
         row = stack[1]
-        row.x, row.before, row.up_to = start, done, done
+        row["x"], row["before"], row["up_to"] = start, done, done
         first = count_below(values, start - reach, 0, done)
         depth, length, low, base, found = 1, 0.0, 0.0, 0.0, right
         fresh = np.int64(1)  # the row to be evaluated; a literal would have `evaluate` compiled once more
@@ -61,13 +61,19 @@ def crossings(curve, targets, slack, left, right, reach, resolution, rearranged,
             if fresh > 0:
                 evaluate(curve, stack, curve.half, fresh, fresh + 1)
                 if fresh == depth:  # the left end, where no interval ends
-                    low, base = stack[fresh].rising, stack[fresh].smooth
+                    low, base = stack[fresh]["rising"], stack[fresh]["smooth"]
                 fresh = 0
             if not measure and low + base >= target:
                 found = start
                 break
             row = stack[depth - 1]
-            end, high, end_base, before, last = row.x, row.rising, row.smooth, row.before, row.within
+            end, high, end_base, before, last = (
+                row["x"],
+                row["rising"],
+                row["smooth"],
+                row["before"],
+                row["within"],
+            )
             width = end - start
             most, above, narrow = -np.inf, False, False
             if end > known:
@@ -87,7 +93,7 @@ def crossings(curve, targets, slack, left, right, reach, resolution, rearranged,
             if high + most < target or above or narrow:
                 if not above and (low + base < target or not narrow):
                     length += width
-                start, base, done = end, end_base, row.up_to
+                start, base, done = end, end_base, row["up_to"]
                 first = count_below(values, start - reach, first, done)
                 low = jump * (below[done] if counted else done) if jump != 0.0 else high
                 depth -= 1
@@ -107,7 +113,7 @@ def crossings(curve, targets, slack, left, right, reach, resolution, rearranged,
                 up_to = count_up_to(values, middle, inside, before)
             last = count_up_to(values, middle + reach, up_to, last)
             row = stack[depth]
-            row.x, row.before, row.up_to, row.within = middle, inside, up_to, last
+            row["x"], row["before"], row["up_to"], row["within"] = middle, inside, up_to, last
             fresh = depth
             depth += 1
         if measure:
