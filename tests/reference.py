@@ -155,7 +155,7 @@ def from_grid(steps, decimals):
 
 
 def masked(secret, p, columns, laws, *, strata=None, donors="sample"):
-    """The release of ``columns`` under a working secret; a law is (noise, sigma, step), step a fraction or None."""
+    """The release of ``columns`` under a working secret; a law is (noise, sigma, step), step None for none."""
     n = len(columns[0])
     taken = donor_rows(secret, p, columns, strata, donors)
     released = []

@@ -45,10 +45,10 @@ def test_all_are_found():
         "accuracy": 1,
         "estimate": 3,
         "grid": 9,
-        "kernels": 6,
+        "kernels": 5,
         "lattice": 6,
         "mask": 2,
-        "startup": 3,
+        "startup": 4,
         "study": 1,
     }
 

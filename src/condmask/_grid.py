@@ -111,8 +111,8 @@ def misses(array: np.ndarray, back: np.ndarray, kind: str) -> np.ndarray:
 def visible_grid(array: np.ndarray, kind: str, step: float) -> Grid | None:
     """The coarsest grid that all values lie on, where it is not much finer than `step`; else None.
 
-    Grids of whole, decimal and binary fractions are found as common divisors in whole numbers, others by Euclid's
-    algorithm with its errors. A few values suggest a grid, and continuous ones none; all are then checked.
+    Grids of whole, decimal and binary fractions are found as common divisors in whole numbers, others by
+    Euclid's algorithm with its errors. A few values suggest a grid, and continuous ones none; all are then checked.
     """
     values = next((some[:SAMPLE] for some in _parts(array) if some.size), None)
     if values is None:
@@ -194,7 +194,7 @@ def step_for(step: float, grid: Grid) -> float:
 
 
 def _common_divisor(divisor: float, values: np.ndarray, error: float, chance: float) -> float:
-    """That of ascending values known to an error, which Euclid's algorithm enlarges; 0 where there is none."""
+    """That of ascending values known to an error, which Euclid's algorithm enlarges; 0 if there is none."""
     largest = float(values[-1])
     for value in values.tolist():
         a, b, of_a, of_b = value, divisor, error, error * divisor / largest

@@ -114,7 +114,9 @@ def test_parts_are_merged_in_any_order(parts, order):
     counted = [count(np.array(part, dtype=float), Grid(1.0, 1.0))[0] for part in parts]
     order.shuffle(counted)
 
-    assert_counts(merged([EMPTY, *counted]), np.array(sum(parts, []), dtype=float))
+    assert_counts(
+        merged([EMPTY, *counted]), np.array([value for part in parts for value in part], dtype=float)
+    )
 
 
 @given(units=st.lists(st.integers(-99, 99), min_size=1), times=st.integers(1, 9), again=st.integers(1, 9))

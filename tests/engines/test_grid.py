@@ -290,7 +290,8 @@ def test_what_is_too_wide_for_a_transform_is_not_served():
 @settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32), n=st.integers(1, 200), times=st.sampled_from([2, 4, 16]),
-    p=st.sampled_from([0.15, 0.3, 0.6, 0.9]), noise=st.sampled_from(NOISES), spread=st.sampled_from([5, 100, 3000]),
+    p=st.sampled_from([0.15, 0.3, 0.6, 0.9]), noise=st.sampled_from(NOISES),
+    spread=st.sampled_from([5, 100, 3000]),
 )  # fmt: skip
 def test_bounds_hold_the_line_of_the_records(seed, n, times, p, noise, spread):
     units = np.random.default_rng(seed).normal(0, spread, n).round()

@@ -7,8 +7,8 @@ monotone. An interval of w cell widths is halved from left to right until the ta
     [min(f(a), f(b)) - arc, max(f(a), f(b)) + arc],   arc = w^2/8 sum_l l (l-1) |c_l| 2^-(l-2),
 
 which holds f there since the sum bounds the second derivative, or until the arc is below rounding (4e-16
-of the sum of abs(c_l) 2^-l), where the chord is the curve. So no excursion across a target is missed but those
-smaller than rounding, and a crossing is known to rounding of f.
+of the sum of abs(c_l) 2^-l), where the chord is the curve. So no excursion across a target is missed but
+those smaller than rounding, and a crossing is known to rounding of f.
 
 Cost: some 25 halvings a crossing, one polynomial each; without brackets a pass over the cells before.
 

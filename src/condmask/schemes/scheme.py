@@ -101,9 +101,7 @@ class Scheme:
 
     def publish(self, z: np.ndarray, kind: str) -> np.ndarray:
         """Masked values as they are released, of the kind the original had where that is possible."""
-        released = z.astype(np.float32 if kind == "float32" else np.float64)
-        released += 0.0  # never -0.0
-        return released
+        return np.asarray((z + 0.0).astype(np.float32 if kind == "float32" else np.float64))  # never -0.0
 
     @classmethod
     def stamp(
