@@ -7,7 +7,6 @@ from math import comb, exp, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
 
 from condmask._grid import Grid
 
@@ -45,6 +44,8 @@ class Law(NamedTuple):
             d = (self.grid.above(d) - 0.5) * self.step
         u = np.maximum(d, 0.0) / self.sigma
         if self.noise == "normal":
+            from scipy.special import ndtr  # takes .1 s to import
+
             return np.asarray(ndtr(u) - ndtr(-u))
         return np.asarray(-np.expm1(-u * np.sqrt(2.0)))
 
@@ -84,6 +85,8 @@ def rounded_noise_moments(noise: str, delta: float, order: int) -> np.ndarray:
                 for j in range(0, k + 1, 2)
             )
         else:
+            from scipy.special import ndtr
+
             steps = np.arange(1, int(40.0 / delta) + 3)
             chance = ndtr((0.5 - steps) * delta) - ndtr((-0.5 - steps) * delta)
             moments[k] = 2.0 * np.sum(chance * (steps * delta) ** k)

@@ -17,13 +17,13 @@ from itertools import pairwise
 from math import factorial, pi
 
 import numpy as np
-from scipy.fft import next_fast_len
 
 from condmask._blocks import blocks
 from condmask.engines.counting import Counts
 from condmask.kernels import bisection
 from condmask.law import FINE_GRID
 from condmask.weights import weight
+from condmask.weights.expansion import fast_length
 from condmask.weights.table import smallest_tol
 from condmask.weights.weight import SATURATION, Masking
 
@@ -202,7 +202,7 @@ def steps(counts: Counts, masking: Masking) -> Steps:
     for part in _pieces(counts, 2.0 * reach):
         first, last = part.values[0], part.values[-1]
         size = int(last - first) + 1
-        dense = _dense(part, next_fast_len(size + 2 * reach, real=True))
+        dense = _dense(part, fast_length(size + 2 * reach))
         smooth = _running_smooth(np.fft.rfft(dense), masking, dense.size)
         around = np.concatenate((smooth[-reach:], smooth[: size + reach])) - smooth[-reach - 1]
         around += part.n * (1.0 - 1.0 / p) / dense.size * np.arange(1.0, around.size + 1.0)
@@ -221,7 +221,7 @@ def polynomials(counts: Counts, masking: Masking, tol: float, *, density: bool =
     n, reach = counts.n, _reach(masking)
     lefts, widths, coefficients, before = [], [], [], [0]
     for part in _pieces(counts, 2.0 * reach):
-        size = next_fast_len(int(part.values[-1] - part.values[0]) + 1 + 2 * reach, real=True)
+        size = fast_length(int(part.values[-1] - part.values[0]) + 1 + 2 * reach)
         spectrum = np.fft.rfft(_dense(part, size))
         local, width = _local(spectrum, masking, size, reach, tol * n, density)
         if not density:
@@ -307,10 +307,10 @@ def _local(
     phi = weight.symbol(masking, theta / masking.delta)
     mass = counted * (np.exp(-0.5 * (b * theta) ** 2) / (p + (1.0 - p) * phi))
     height = 2.0 / size * np.abs(mass) * (1.0 if density else 1.0 / theta)
-    cells = next_fast_len(2 * modes + 1, real=True)
+    cells = fast_length(2 * modes + 1)
     # what the polynomials leave out is at most the next term of each wave's expansion
     while np.sum(height * (0.5 * size / cells * theta) ** ORDER) / factorial(ORDER) > 0.5 * tol:
-        cells = next_fast_len(int(1.2 * cells) + 1, real=True)
+        cells = fast_length(int(1.2 * cells) + 1)
     width = size / cells
     phase = np.exp(1j * theta * (0.5 * width - reach))
     local, total = np.empty((cells, ORDER)), float(spectrum[0].real)

@@ -1,15 +1,17 @@
 """K for normal noise, summed term by term: Theorem 2.2 (T_1) and, with a bandwidth, Theorem 2.3 (T_b).
 
 The paper's alternating series is ``K(u) = (1/p) sum_t lam^t Phi(u / sqrt(t + beta^2))``, lam = -(1-p)/p,
-p > 1/2; cut off, it leaves up to |lam|^T/p after T terms, thousands of them near p = 1/2. `truncated` takes
-T plain terms and sums the rest by J forward differences (Euler), as few of both as a tolerance needs::
+p > 1/2; cut off, it leaves up to ``|lam|^T/p`` after T terms, thousands of them near p = 1/2.
+`truncated` takes T plain terms and sums the rest by J forward differences (Euler), as few of both as a
+tolerance needs::
 
     |K_N(u) - K(u)| <= |lam|^T (1-p)^J B(T, J) / (2 pi p)          B: Euler's beta function, N = T + J
 
 for every u and beta >= 0 (docs/theory.rst, "The series"); N is 10 / 17 / 25 at p = .6 for tol = 1e-6 /
-1e-10 / 1e-15, 13 / 21 / 31 at .501. Beyond a reach, where the terms add up to less than the tolerance, none
-is summed. Rounding adds up to 4e-16 of sum_t |c_t|, 2e-14 at p = .501, 2e-15 at .6. The engine "series" has
-the same terms with coefficients of condmask.weights.series, by which it serves p <= 1/2 too.
+1e-10 / 1e-15, 13 / 21 / 31 at .501. Beyond a reach, where the terms add up to less than the tolerance,
+none is summed. Rounding adds up to 4e-16 of the sum of abs(c_t), 2e-14 at p = .501, 2e-15 at .6. The
+engine "series" has the same terms with coefficients of condmask.weights.series, by which it serves
+p <= 1/2 too.
 
 Cost: one error function a term and pair within reach.
 

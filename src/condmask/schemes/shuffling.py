@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import ndtri
 
 from condmask import _checks, frames
 from condmask._randomness import check_rng, working_key
@@ -64,6 +63,8 @@ class DataShuffling(Scheme):
 
 def _scores(values: np.ndarray) -> np.ndarray:
     """Normal scores of the ranks, equal for equal values, about their mean."""
+    from scipy.special import ndtri
+
     _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     ranks = np.cumsum(counts) - 0.5 * (counts - 1)
     scores = np.asarray(ndtri(ranks / (values.size + 1)))[which]

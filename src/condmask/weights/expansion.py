@@ -16,7 +16,6 @@ from math import comb, factorial, pi
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.fft import next_fast_len
 
 from condmask.kernels.lattice import ORDER
 from condmask.weights import bounds, weight
@@ -75,13 +74,23 @@ def cells(shape: Shape, tol: float, width: float | None = None) -> Cells:
     return Cells(width, reach, derivatives(shape, width, reach, 2 * ORDER - 1))
 
 
+def fast_length(least: int) -> int:
+    """The next length whose Fourier transform is fast: 2, 3 and 5 are its prime factors.
+
+    SciPy's takes .1 s to import, which every command would wait for.
+    """
+    best = 1 << (least - 1).bit_length()
+    odd = [3**b * 5**c for b in range(40) for c in range(28) if 3**b * 5**c < best]
+    return min(best, *(m << (-(-least // m) - 1).bit_length() for m in odd))
+
+
 def derivatives(shape: Shape, width: float, reach: int, orders: int) -> np.ndarray:
     """width^q g^(q)(k width) for q < orders and 0 <= k <= reach, by one FFT per order.
 
     g is the half-weight's smooth part (odd, sine transform) or the density's (even, cosine transform).
     """
     far = width * reach + _reach(shape, 1e-17, 0.0) + 1.0
-    size = next_fast_len(int(np.ceil(far / width)) + 1)
+    size = fast_length(int(np.ceil(far / width)) + 1)
     step = 2.0 * pi / (size * width)
     w = (np.arange(int(_cutoff(shape) / step) + 2) + 0.5) * step
     spectrum = _transform(shape, w) * (step / pi)
@@ -142,7 +151,7 @@ def local_polynomials(moments: np.ndarray, lattice: Cells, density: bool, limit:
     """
     sources, reach = len(moments), lattice.reach
     targets = sources + 2 * reach
-    size = next_fast_len(targets + sources, real=True)
+    size = fast_length(targets + sources)
     signs = np.where(np.arange(ORDER) % 2, -1.0, 1.0)
     spectra = np.fft.rfft(np.ascontiguousarray((moments * (signs / _FACTORIALS)).T), size)
     lag = np.arange(reach + 1)

@@ -22,7 +22,6 @@ from math import exp, log, log1p, pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import erf, erfc, erfcx, ndtr
 
 from condmask.law import FINE_GRID
 from condmask.weights import bounds
@@ -62,6 +61,8 @@ def symbol(masking: Masking, w: np.ndarray) -> Any:
                     0.5 * delta * other
                 )
         return total
+    from scipy.special import ndtr  # takes .1 s to import
+
     k = np.arange(1, int(12.0 / delta) + 3)
     probability = ndtr((0.5 - k) * delta) - ndtr((-0.5 - k) * delta)
     total = 1.0 - 2.0 * probability.sum() + 0.0 * w
@@ -88,13 +89,13 @@ def half_weight(masking: Masking, v: np.ndarray) -> Any:
         amplitude, decay = laplace_tail(masking)
         if beta == 0.0:
             return 0.5 + amplitude * np.exp(-v / decay)
-        return 0.5 * erf(v / (beta * sqrt(2.0))) + amplitude * _smoothed_tail(v / beta, beta / decay)
+        return normal_half_weight(v / beta) + amplitude * _smoothed_tail(v / beta, beta / decay)
     if is_discrete(masking):
         table = discrete_half_weights(masking)
         return table[np.minimum((v / masking.delta).astype(np.int64), table.size - 1)]
     w, weight = _nodes(masking, float(np.max(v, initial=0.0)))
     smooth = _sum_over_nodes(np.sin, v, w, smooth_symbol(masking, w) / w * weight)
-    step = 0.5 if beta == 0.0 else 0.5 * erf(v / (beta * sqrt(2.0)))
+    step = 0.5 if beta == 0.0 else normal_half_weight(v / beta)
     return step / p + smooth
 
 
@@ -120,7 +121,9 @@ def smooth_weight(masking: Masking, v: np.ndarray, density: bool = False) -> Any
 
 def normal_half_weight(v: np.ndarray) -> Any:
     """The normal distribution function less one half."""
-    return 0.5 * erf(v / sqrt(2.0))
+    from scipy.special import erf
+
+    return np.asarray(0.5 * erf(v / sqrt(2.0)))
 
 
 def normal_density(v: np.ndarray) -> Any:
@@ -258,6 +261,8 @@ def _smoothed_tail(v: np.ndarray, kappa: float) -> Any:
 
 def _tail_parts(v: np.ndarray, kappa: float) -> tuple[np.ndarray, np.ndarray]:
     """e^{kappa^2/2} [e^{kappa v} Phi(-v - kappa), e^{-kappa v} Phi(v - kappa)], which never overflow."""
+    from scipy.special import erfc, erfcx
+
     root = sqrt(2.0)
     peak = 0.5 * np.exp(-0.5 * v * v)
     left = peak * erfcx((v + kappa) / root)
