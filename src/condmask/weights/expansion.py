@@ -79,9 +79,14 @@ def fast_length(least: int) -> int:
 
     SciPy's takes .1 s to import, which every command would wait for.
     """
-    best = 1 << (least - 1).bit_length()
-    odd = [3**b * 5**c for b in range(40) for c in range(28) if 3**b * 5**c < best]
-    return min(best, *(m << (-(-least // m) - 1).bit_length() for m in odd))
+    best, fives = 1 << (least - 1).bit_length(), 1
+    while fives < best:
+        odd = fives
+        while odd < best:
+            best = min(best, odd << (-(-least // odd) - 1).bit_length())
+            odd *= 3
+        fives *= 5
+    return best
 
 
 def derivatives(shape: Shape, width: float, reach: int, orders: int) -> np.ndarray:
