@@ -155,7 +155,7 @@ def from_grid(steps, decimals):
 
 
 def masked(secret, p, columns, laws, *, strata=None, donors="sample"):
-    """The release of ``columns`` under a working secret; a law is (noise, sigma, step), step None for none."""
+    """The release of ``columns`` under a working secret; a law is (noise, sigma, step or None)."""
     n = len(columns[0])
     taken = donor_rows(secret, p, columns, strata, donors)
     released = []

@@ -112,7 +112,7 @@ def visible_grid(array: np.ndarray, kind: str, step: float) -> Grid | None:
     """The coarsest grid that all values lie on, where it is not much finer than `step`; else None.
 
     Grids of whole, decimal and binary fractions are found as common divisors in whole numbers, others by
-    Euclid's algorithm with its errors. A few values suggest a grid, and continuous ones none; all are then checked.
+    Euclid's algorithm with its errors. A few values suggest a grid, continuous ones none; all are then checked.
     """
     values = next((some[:SAMPLE] for some in _parts(array) if some.size), None)
     if values is None:
