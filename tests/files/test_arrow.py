@@ -62,7 +62,7 @@ def test_columns_of_every_kind_come_back_equal(tmp_path, suffix):
 
 
 def test_columns_of_the_same_name_come_back_if_they_are_not_masked(tmp_path):
-    table = pa.Table.from_arrays([pa.array(np.arange(50) / 7)] * 3, names=["income", "same", "same"])
+    table = pa.Table.from_arrays([pa.array(np.sqrt(np.arange(50)))] * 3, names=["income", "same", "same"])
     source, target = write(table, tmp_path / "a.arrow"), tmp_path / "b.arrow"
 
     cm.mask_file(source, target, {"income": SCHEME})
@@ -118,18 +118,34 @@ def test_the_target_has_the_format_of_the_source(tmp_path, a, b):
         cm.mask_file(source, tmp_path / f"b.{b}", {"income": SCHEME})
 
 
-def test_integers_that_noise_takes_beyond_2_to_the_53_are_refused(tmp_path):
-    source = write(pa.table({"income": range(50)}), tmp_path / "a.parquet")
+@pytest.mark.parametrize(
+    ("values", "scheme", "message"),
+    [
+        (
+            range(2**53 - 50, 2**53),
+            cm.ConditionalMasking(0.6, 1e12, decimals=0),
+            r"within 2\^53 steps of 1, noise included",
+        ),
+        # so many steps of 100 can be told apart, but not all of them in 53 bits
+        (
+            [(90071992547409 - i) * 100 for i in range(50)],
+            cm.ConditionalMasking(0.6, 1e6, decimals=-2),
+            r"below 2\^53 when it is masked",
+        ),
+    ],
+)
+def test_integers_that_noise_takes_beyond_2_to_the_53_are_refused(tmp_path, values, scheme, message):
+    source = write(pa.table({"income": values}), tmp_path / "a.parquet")
 
-    with pytest.raises(ValueError, match=r"income must stay below 2\^53 when it is masked"):
-        cm.mask_file(source, tmp_path / "b.parquet", {"income": cm.ConditionalMasking(0.6, 1e21, decimals=0)})
+    with pytest.raises(ValueError, match=f"income must stay {message}"):
+        cm.mask_file(source, tmp_path / "b.parquet", {"income": scheme})
 
     assert list(tmp_path.iterdir()) == [source]
 
 
 def test_labels_are_coded_whatever_their_type(tmp_path):
     labels = pa.array([None if i % 3 == 0 else f"s{i % 2}" for i in range(60)])
-    values = np.arange(60) / 7
+    values = np.sqrt(np.arange(60))
     source, target = (
         write(pa.table({"x": values, "s": labels}), tmp_path / "a.parquet"),
         tmp_path / "b.parquet",

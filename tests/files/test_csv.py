@@ -166,7 +166,7 @@ def test_a_source_that_changes_between_the_passes_is_not_published(tmp_path, mon
     def write(rows):
         source.write_text("id,income,note\n" + "".join(f"{i},{1000 + i}.123456,z\n" for i in range(rows)))
 
-    def change_first(scheme, x, name, kind):  # called between the passes
+    def change_first(scheme, x, name, kind, out):  # called between the passes
         write(rows)
         return x
 

@@ -119,7 +119,7 @@ def test_every_other_byte_of_a_csv_file_stays(rows, ending, delimiter, last, bom
         if not last:
             text = text.removesuffix(ending.encode())
             source.write_bytes(text)
-        scheme = cm.ConditionalMasking(0.6, 1.0)
+        scheme = cm.ConditionalMasking(0.6, 1.0, step=0)  # of any numbers, which may have a grid of their own
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cm.ReleaseWarning)
             cm.mask_file(source, target, {"value": scheme}, rng=1)
@@ -200,9 +200,13 @@ def test_types_show_nothing(tmp_path, suffix):
     assert found.schema.field("small").type == pa.float32()
 
 
-def test_whole_numbers_without_decimals_are_warned_of(source, tmp_path):
-    with pytest.warns(cm.ReleaseWarning, match="age holds whole numbers: .* pass decimals=0"):
-        cm.mask_file(source, target_of(source, tmp_path), {"age": SCHEME})
+def test_a_step_that_shows_the_coins_is_refused_or_warned_of(source, tmp_path):
+    target = target_of(source, tmp_path)
+    with pytest.raises(ValueError, match=r"age holds multiples of 1, .* pass step=1"):
+        cm.mask_file(source, target, {"age": SCHEME})
+    assert not target.exists()
+    with pytest.warns(cm.ReleaseWarning, match=r"age holds multiples of 1, .* pass step=1"):
+        cm.mask_file(source, target, {"age": cm.ConditionalMasking(0.6, 20.0, decimals=1)})
 
 
 def test_the_key_and_the_seed_land_nowhere(source, tmp_path, monkeypatch):

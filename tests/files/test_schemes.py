@@ -1,0 +1,185 @@
+"""Files know schemes by their protocol: a stranger's is masked, published and read like ours."""
+
+import json
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import condmask as cm
+from condmask.schemes.scheme import Scheme
+
+FORMATS = ["parquet", "csv"]
+
+
+@dataclass(frozen=True)
+class Scaled(Scheme):
+    """A stranger's scheme: no law, no grid, no donors."""
+
+    method: ClassVar[str] = "test_schemes.Scaled"
+    factor: float = -2.0
+
+    def mask_rows(self, x, stream, others):
+        return self.factor * x
+
+
+def table():
+    random = np.random.default_rng(2)
+    values = random.normal(size=500)
+    return {"a": np.append(values, 0.0), "b": np.append(2.0, values), "g": random.integers(0, 3, 501)}
+
+
+def write(path, columns):
+    if path.suffix == ".csv":
+        pd.DataFrame(columns).to_csv(path, index=False)
+    else:
+        pq.write_table(pa.table(columns), path)
+    return path
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_strangers_scheme_masks_each_column_on_its_own(tmp_path, suffix):
+    columns, target = table(), tmp_path / f"b.{suffix}"
+    schemes = {"b": Scaled(), "a": Scaled(3.0)}
+    published = cm.mask_file(write(tmp_path / f"a.{suffix}", columns), target, schemes)
+
+    assert published == schemes
+    assert cm.read_schemes(target) == schemes
+    assert np.array_equal(cm.read_column(target, "a"), 3.0 * columns["a"])
+    found = cm.read_column(target, "b")
+    assert np.array_equal(found, -2.0 * columns["b"])
+    assert not np.signbit(found[found == 0]).any()
+    assert np.array_equal(cm.read_column(target, "g"), columns["g"])
+    with pytest.raises(TypeError, match="has no estimator of the original"):
+        cm.read_release(target, "a")
+    with pytest.raises(TypeError, match="a must be masked by a scheme with estimates for a Summary"):
+        cm.read_summary(target, "a")
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_swapping_keeps_the_values_and_parts_the_columns(tmp_path, suffix):
+    columns, target = table(), tmp_path / f"b.{suffix}"
+    source = write(tmp_path / f"a.{suffix}", columns)
+    cm.mask_file(source, target, {"a": cm.DataSwapping(), "b": cm.DataSwapping()})
+    a, b = cm.read_column(target, "a"), cm.read_column(target, "b")
+
+    assert np.array_equal(np.sort(a), np.sort(columns["a"]))
+    # swapped by one permutation, a and b would stay neighbours: a value of `a` stands one row later in b
+    rows = {value: row for row, value in enumerate(b)}
+    assert sum(rows.get(value) == row + 1 for row, value in enumerate(a)) < 20
+
+
+def test_additive_noise_is_read_back(tmp_path):
+    columns, target = table(), tmp_path / "b.parquet"
+    cm.mask_file(write(tmp_path / "a.parquet", columns), target, {"a": cm.AdditiveNoise(0.5)})
+    estimate = cm.read_release(target)
+
+    assert estimate.scheme == cm.AdditiveNoise(0.5)
+    assert abs(estimate.mean() - columns["a"].mean()) < 6 * 0.5 / np.sqrt(501)  # six standard errors
+
+
+@pytest.mark.parametrize(
+    ("schemes", "options", "message"),
+    [
+        ({}, {}, "schemes must name at least one column, got none"),
+        (
+            {"a": Scaled(), "b": cm.DataSwapping()},
+            {},
+            "schemes must be of one class, got Scaled and for 'b' DataSwapping",
+        ),
+        ({"a": Scaled()}, {"strata": "g"}, "strata must be None for test_schemes.Scaled"),
+        ({"c": Scaled()}, {}, "c has 1 missing value"),
+        ({"c": Scaled()}, {"nan_policy": "omit"}, "c must be complete, got 1 missing value"),
+        ({"a": Scaled(1e308)}, {}, "a must stay finite when it is masked"),
+    ],
+)
+def test_what_a_scheme_cannot_do_is_refused(tmp_path, schemes, options, message):
+    columns = {**table(), "c": np.append(np.nan, np.sqrt(np.arange(500)))}
+    source = write(tmp_path / "a.parquet", columns)
+    with np.errstate(over="ignore"), pytest.raises(ValueError, match=message):
+        cm.mask_file(source, tmp_path / "b.parquet", schemes, **options)
+
+    assert list(tmp_path.iterdir()) == [source]
+
+
+# --- what was written before -------------------------------------------------------------------------
+
+WRITTEN_BEFORE_GRIDS = """{"version": 1, "columns": {
+ "x": {"scheme": "ConditionalMasking", "p": 0.6, "sigma": 500.0, "noise": "laplace", "donors": "permutation",
+       "decimals": null, "strata": null, "group": "0123456789abcdef"},
+ "y": {"scheme": "ConditionalMasking", "p": 0.6, "sigma": 20.0, "noise": "normal", "donors": "permutation",
+       "decimals": 1, "strata": null, "group": "0123456789abcdef"}}}"""
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_metadata_without_steps_are_read(tmp_path, suffix):
+    """Frozen: files that exist must stay readable. No step meant no grid, or that of the decimals."""
+    path = tmp_path / f"old.{suffix}"
+    columns = {"x": np.sqrt(np.arange(1000.0)), "y": np.arange(1000) / 10}
+    if suffix == "csv":
+        write(path, columns)
+        (tmp_path / "old.csv.condmask.json").write_text(WRITTEN_BEFORE_GRIDS)
+    else:
+        metadata = {b"condmask": WRITTEN_BEFORE_GRIDS.encode()}
+        pq.write_table(pa.table(columns).replace_schema_metadata(metadata), path)
+    group = "0123456789abcdef"
+
+    assert cm.read_schemes(path) == {
+        "x": cm.ConditionalMasking(
+            0.6, 500.0, noise="laplace", donors="permutation", step=0, group=group
+        ),
+        "y": cm.ConditionalMasking(0.6, 20.0, donors="permutation", decimals=1, group=group),
+    }  # fmt: skip
+    assert [cm.read_release(path, name).scheme.step for name in "xy"] == [0.0, 0.1]
+    assert np.isfinite(cm.read_release(path, "x").covariance(cm.read_release(path, "y")))
+
+
+def test_metadata_have_all_that_estimates_need(tmp_path):
+    target = tmp_path / "b.csv"
+    cm.mask_file(write(tmp_path / "a.csv", table()), target, {"a": cm.ConditionalMasking(0.6, 1.0)})
+
+    assert json.loads((tmp_path / "b.csv.condmask.json").read_text()) == {
+        "version": 1,
+        "columns": {
+            "a": {
+                "scheme": "ConditionalMasking", "p": 0.6, "sigma": 1.0, "noise": "normal", "donors": "sample",
+                "decimals": None, "step": 2.0**-10, "strata": None, "group": None, "patterns": [],
+            }
+        },
+    }  # fmt: skip
+
+
+# --- missing values ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("strata", [None, "g"])
+def test_covariances_know_the_patterns_of_missing_values(tmp_path, suffix, strata):
+    """Unbiased given the file; 4.5 standard errors over 150 releases: a false alarm in 70,000 runs."""
+    random = np.random.default_rng(4)
+    n, releases = 400, 150
+    w = random.normal(size=n)
+    x, y = w + random.normal(size=n), random.normal(size=n)
+    x[w < -1.0], y[w > 0.5] = np.nan, np.nan  # what is missing depends on w: patterns differ in mean
+    columns = {"x": x, "y": y, "w": w, "g": np.where(np.arange(n) % 2, "odd", "even")}
+    source, target = write(tmp_path / f"a.{suffix}", columns), tmp_path / f"b.{suffix}"
+    schemes = dict.fromkeys(("x", "y"), cm.ConditionalMasking(0.6, 0.5))
+    right, wrong = [], []
+    for seed in range(releases):
+        stamped = cm.mask_file(
+            source, target, schemes, rng=seed, nan_policy="omit", overwrite=True, strata=strata
+        )
+        right.append(cm.read_release(target, "x").covariance(w))
+        one_pool = cm.ConditionalMasking(0.6, 0.5)
+        wrong.append(one_pool.estimate(cm.read_column(target, "x")).covariance(w))
+    there = ~np.isnan(x)
+    truth = np.cov(x[there], w[there])[0, 1]
+    error = np.std(right, ddof=1) / np.sqrt(releases)
+
+    assert stamped["x"].patterns == ("x", "y")
+    assert abs(np.mean(right) - truth) < 4.5 * error
+    assert np.mean(wrong) - truth > 10.0 * error  # the same statistic sees patterns left out
