@@ -246,5 +246,5 @@ def within(units: np.ndarray, grid: Grid, margin: float, name: str, kind: str) -
             f"{name} must stay within 2^{int(np.log2(most))} steps of {grid.step:g}, noise included, "
             f"got {largest * grid.step:g}{hint}"
         )
-    if not (largest + margin) * grid.step < np.finfo(np.float32 if kind == "float32" else np.float64).max:
+    if not (largest + margin) * grid.step < float(np.finfo(np.float32 if kind == "float32" else float).max):
         raise ValueError(f"{name} must stay finite, noise included, got {largest * grid.step:g}")

@@ -67,6 +67,7 @@ GRIDS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:x holds multiples of 1.4013e-45")  # single precision has a last grid
 @pytest.mark.parametrize("suffix", FORMATS)
 @pytest.mark.parametrize("name", GRIDS)
 def test_bits_and_types_are_those_of_the_column_masked_in_memory(tmp_path, name, suffix):
@@ -100,7 +101,7 @@ def test_bits_and_types_are_those_of_the_column_masked_in_memory(tmp_path, name,
     ("values", "options", "message"),
     [
         (near_zero(1, 10, np.float32), {}, "x holds multiples of 0.1, .* pass step=0.1"),
-        (np.linspace(1e6, 1e7, 50, dtype=np.float32) + np.pi, {"step": 2.0**-10}, r"within 2\^24 steps"),
+        (np.linspace(1e6, 1e7, 50), {"step": 2.0**-3}, r"within 2\^24 steps"),
         # the largest steps are not yet 2^24, and twice their noise is not finite in single precision
         ((2.0**23 - 1 - FIFTY) * 2.0**105, {"sigma": 2.0**104, "step": 2.0**105}, "finite"),
         (3.4e38 - 1e36 * np.sqrt(FIFTY), {"sigma": 1e37, "step": 0}, "x must stay finite when it is masked"),
@@ -110,15 +111,5 @@ def test_a_hostile_float32_column_is_refused(tmp_path, suffix, values, options, 
     source, target = write(tmp_path / f"a.{suffix}", np.float32(values)), tmp_path / f"b.{suffix}"
     with pytest.raises(ValueError, match=message):
         cm.mask_file(source, target, {"x": cm.ConditionalMasking(0.6, **{"sigma": 1.0, **options})}, rng=1)
-
-    assert list(tmp_path.iterdir()) == [source]
-
-
-@pytest.mark.parametrize("suffix", FORMATS)
-def test_noise_that_is_not_finite_is_never_released(tmp_path, suffix):
-    values = np.random.default_rng(1).normal(size=100) * 1e307
-    source, target = write(tmp_path / f"a.{suffix}", values), tmp_path / f"b.{suffix}"
-    with np.errstate(over="ignore"), pytest.raises(ValueError, match="x must stay finite when it is masked"):
-        cm.mask_file(source, target, {"x": cm.ConditionalMasking(0.1, 1.7e308, step=0)}, rng=1)
 
     assert list(tmp_path.iterdir()) == [source]
