@@ -32,7 +32,7 @@ def test_a_pandas_series_keeps_its_index_and_name():
 
 def test_polars_and_pyarrow_keep_null_apart_from_nan():
     x = pl.Series("income", [1.5, None, float("nan"), 2.25, 0.125])
-    scheme = cm.ConditionalMasking(0.5, 1.0)
+    scheme = cm.ConditionalMasking(0.5, 1.0, decimals=3)
 
     z = scheme.mask(x, rng=1, nan_policy="omit")
     arrow = scheme.mask(x.to_arrow(), rng=1, nan_policy="omit")

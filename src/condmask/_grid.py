@@ -13,7 +13,7 @@ import numpy as np
 
 LARGEST_UNITS = 2.0**53
 LARGEST_UNITS_FLOAT32 = 2.0**24
-ALL_WHOLE = 2.0**52  # from here on a float has no half
+INEXACT = 2.0**51  # from here on the rounding of a quotient may cost a step
 # The default step is the power of two at or below sigma over this.
 STEPS_PER_SIGMA = 1000.0
 # A grid of the data this much finer than the step leaves no trace in rounded values: the cells of the one
@@ -42,15 +42,18 @@ class Grid(NamedTuple):
 
     def units(self, values: np.ndarray) -> np.ndarray:
         """The nearest whole steps, ties up; zero has no sign, which noise would take from it."""
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):  # enormous values
             steps = values * self.denominator
             if self.numerator != 1.0:
                 steps /= self.numerator
-        units = steps + 0.5
-        np.floor(units, out=units)
-        units += 0.0
-        if not (units.max(initial=0.0) < ALL_WHOLE and units.min(initial=0.0) > -ALL_WHOLE):
-            np.copyto(units, steps, where=np.abs(steps) >= ALL_WHOLE)  # a half is not added exactly there
+            units = steps + 0.5
+            np.floor(units, out=units)
+            units += 0.0
+            if not (units.max(initial=0.0) < INEXACT and units.min(initial=0.0) > -INEXACT):
+                large = np.abs(steps) >= INEXACT
+                near = np.rint(steps[large]) + np.array([[1.0], [0.0], [-1.0]])
+                nearest = np.abs(self.values(near) - values[large]).argmin(axis=0)
+                units[large] = np.take_along_axis(near, nearest[None], axis=0)[0]
         return units
 
     def values(self, units: np.ndarray) -> np.ndarray:
@@ -112,7 +115,8 @@ def visible_grid(array: np.ndarray, kind: str, step: float) -> Grid | None:
     """The coarsest grid that all values lie on, where it is not much finer than `step`; else None.
 
     Grids of whole, decimal and binary fractions are found as common divisors in whole numbers, others by
-    Euclid's algorithm with its errors. A few values suggest a grid, continuous ones none; all are then checked.
+    Euclid's algorithm with its errors. A few values suggest a grid, and continuous ones none; all are then
+    checked.
     """
     values = next((some[:SAMPLE] for some in _parts(array) if some.size), None)
     if values is None:
@@ -128,9 +132,11 @@ def visible_grid(array: np.ndarray, kind: str, step: float) -> Grid | None:
             found = _multiple(array, values, base, kind, slack)
             if found is not None:
                 return found
-    divisor, last = 0.0, None
+    divisor, last, chance = 0.0, None, min(BY_CHANCE ** (1.0 / max(1, count - 1)), 0.02)
     while values.size:
-        divisor = _common_divisor(divisor, np.unique(values), ulp, BY_CHANCE ** (1.0 / max(1, count - 1)))
+        if values.min() < least:
+            return None
+        divisor = _common_divisor(divisor, np.unique(values), ulp / largest, chance)
         if divisor < least or divisor == last:
             return None
         last, grid = divisor, grid_of(divisor)
@@ -154,7 +160,7 @@ def _multiple(array: np.ndarray, values: np.ndarray, base: Grid, kind: str, slac
         if _off(wrong, base, kind, slack).any():
             return None
         times = int(np.gcd.reduce(base.units(wrong).astype(np.int64), initial=times))
-    return base.times(times)
+    return grid_of(base.times(times).step) if times else None
 
 
 def _off(values: np.ndarray, grid: Grid, kind: str, slack: float) -> np.ndarray:
@@ -194,19 +200,24 @@ def step_for(step: float, grid: Grid) -> float:
 
 
 def _common_divisor(divisor: float, values: np.ndarray, error: float, chance: float) -> float:
-    """That of ascending values known to an error, which Euclid's algorithm enlarges; 0 if there is none."""
-    largest = float(values[-1])
+    """That of ascending values known to a relative error, which Euclid's algorithm enlarges; 0 where there is
+    none."""
     for value in values.tolist():
-        a, b, of_a, of_b = value, divisor, error, error * divisor / largest
+        a, b, of_a, of_b = value, divisor, error * value, error * divisor
+        into_a, into_b = (
+            0.0,
+            1.0,
+        )  # multiples of the divisor in a and b, and of the result in the value at last
         while b > of_b:
             times = np.rint(a / b)
-            a, b, of_a, of_b = b, abs(a - times * b), of_b, of_a + times * of_b
-        times = np.rint(value / a)
-        if times * of_a > min(chance, 0.02) * a:  # a remainder so small is there by chance
+            sign = np.copysign(1.0, a - times * b)
+            a, b, of_a, of_b = b, sign * (a - times * b), of_b, of_a + times * of_b
+            into_a, into_b = into_b, sign * (into_a - times * into_b)
+        if of_b > chance * a:  # a remainder so small is there by chance
             return 0.0
-        divisor = value / times
+        divisor = value / abs(into_b)
     near = Fraction(divisor).limit_denominator(MOST_DENOMINATOR)  # what rounding left of 1/3, of .05
-    return float(near) if abs(float(near) - divisor) <= error * divisor / largest else divisor
+    return float(near) if abs(float(near) - divisor) <= error * divisor else divisor
 
 
 def shown(step: float) -> str:

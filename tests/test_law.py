@@ -1,0 +1,49 @@
+"""The law of rounded noise against sums over its steps."""
+
+import numpy as np
+import pytest
+from scipy.stats import laplace, norm
+
+from condmask._grid import grid_of
+from condmask.law import Law
+
+
+def of(noise, sigma):
+    return norm(0, sigma) if noise == "normal" else laplace(0, sigma / np.sqrt(2))
+
+
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+@pytest.mark.parametrize("step", [0.01, 0.3, 1.0, 3.0, 9.0])
+def test_moments_and_chances_of_rounded_noise_are_sums_over_its_steps(noise, step):
+    law, plain = Law(0.6, noise, 1.0, grid_of(step)), of(noise, 1.0)
+    k = np.arange(0, int(60 / step) + 3)
+    chance = plain.sf((k - 0.5) * step) - plain.sf((k + 0.5) * step)  # of the tail: no digits are lost
+
+    for order in (2, 4, 6):
+        exact = 2 * np.sum(chance[1:] * (k[1:] * step) ** order)
+        # 10^4 terms of one sign, each to 1e-13: a sum to 1e-12 at worst
+        assert law.noise_moments(6, 1.0)[order] == pytest.approx(exact, rel=1e-10)
+    assert law.variance == pytest.approx(2 * np.sum(chance[1:] * (k[1:] * step) ** 2), rel=1e-10)
+    for d in (0.0, 0.5 * step, step, 1.5 * step, 4 * step):
+        nearer = k * step < d * (1 - 1e-12)
+        exact = 2 * np.sum(chance[nearer]) - (chance[0] if nearer.any() else 0.0)
+        assert law.noise_within(np.array([d]))[0] == pytest.approx(exact, abs=1e-12)
+
+
+def test_moments_scale_with_sigma_and_unit():
+    law = Law(0.6, "laplace", 8.0, grid_of(0.5))
+    unit = Law(0.6, "laplace", 1.0, grid_of(1 / 16))
+
+    assert law.noise_moments(4, 2.0) == pytest.approx(unit.noise_moments(4, 1.0) * 4.0 ** np.arange(5))
+
+
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+@pytest.mark.parametrize("step", [0.0, 0.25])
+def test_drawn_noise_is_in_whole_steps_with_its_variance(noise, step):
+    law = Law(0.6, noise, 0.5, grid_of(step) if step else None)
+
+    drawn = law.from_units(law.draw(np.random.default_rng(1), 200_000))
+
+    # the variance of a sample has the relative error sqrt((kurtosis - 1)/n) = sqrt(5/2e5) = .005: six of them
+    assert drawn.var() == pytest.approx(law.variance, rel=0.03)
+    assert not step or (drawn % step == 0.0).all()
