@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import reference
 import strategies
-from columns import GAPS, GENERIC, WHOLE
+from columns import GAPS, GENERIC
 from hypothesis import given
 from hypothesis import strategies as st
 from releases import ALARM, NOISES
@@ -72,42 +72,172 @@ def test_float32_data_lie_on_their_grid_and_stay_float32():
     assert z.tolist() == [float(np.float32(f"{v:.1f}")) for v in z.tolist()]
 
 
-@pytest.mark.parametrize(
-    ("x", "places"),
-    [
-        (WHOLE, 0),
-        (GENERIC.round(2), 2),
-        (GENERIC.round(4), 4),
-        (GENERIC.round(2).astype(np.float32), 2),
-        (np.where(np.isnan(GAPS), np.nan, GENERIC.round(1)), 1),
-    ],
-    ids=["integers", "cents", "four places", "float32", "gaps"],
-)
-def test_data_that_are_visibly_rounded_bring_a_warning(x, places):
+CONTINUOUS = np.random.default_rng(2).lognormal(10.0, 0.5, 3_000)
+OWN_GRID = {
+    "whole": CONTINUOUS.round(),
+    "integers": CONTINUOUS.astype(int),
+    "cents": CONTINUOUS.round(2),
+    "twentieths": np.round(CONTINUOUS * 20) / 20,
+    "thirds": np.round(CONTINUOUS * 3) / 3,
+    "hundreds": CONTINUOUS.round(-2),
+    "float32": (GENERIC * 100).round(1).astype(np.float32),
+    "gaps": np.where(np.isnan(GAPS), np.nan, GENERIC.round(1)),
+    "constant": np.full(10, 2.71828),
+    "two": np.array([1.5, 2.5]),
+    "zeros and one": np.array([0.0] * 9 + [3.0]),
+}
+NO_GRID = {
+    "generic": GENERIC,
+    "15 digits": np.array([float(f"{v:.15g}") for v in CONTINUOUS.tolist()]),
+    "one value off": np.append(CONTINUOUS.round(2), 0.123456789),
+    "zeros": np.zeros(10),
+    "float32 widened": GENERIC.astype(np.float32).astype(float),
+}
+
+
+def refused_step(scheme, x):
+    """The step that a refusal names, and whether the data must be rounded to it first."""
+    with pytest.raises(ValueError, match=r"pass step=\S+$") as caught:
+        scheme.mask(x, rng=1, nan_policy="omit")
+    return float(re.search(r"pass step=(\S+)$", str(caught.value))[1]), "round the data" in str(caught.value)
+
+
+@pytest.mark.parametrize("sigma", [1.0, 7.3])
+@pytest.mark.parametrize("name", OWN_GRID)
+def test_data_on_a_grid_of_their_own_are_refused_and_the_step_that_is_named_serves(name, sigma):
+    x = OWN_GRID[name]
+
+    step, coarser = refused_step(cm.ConditionalMasking(0.5, sigma), x)
+    z = cm.ConditionalMasking(0.5, sigma, step=step).mask(x, rng=1, nan_policy="omit")  # warnings are errors
+
+    assert not coarser
+    assert np.isnan(z).tolist() == np.isnan(x).tolist()
+
+
+@pytest.mark.parametrize("name", NO_GRID)
+def test_data_without_a_grid_are_rounded_without_a_word(name):
+    x = NO_GRID[name]
     scheme = cm.ConditionalMasking(0.5, 1.0)
 
-    with pytest.warns(cm.ReleaseWarning, match=f"pass decimals={places}$") as caught:
-        scheme.mask(x, rng=1, nan_policy="omit")
+    assert (scheme.mask(x, rng=1) % scheme.step == 0.0).all()
+
+
+def test_a_grid_much_finer_than_the_default_step_or_that_it_suits_is_no_hindrance():
+    for x, sigma in (
+        (CONTINUOUS.round(2), 5e3),
+        (CONTINUOUS.round(), 3e3),
+        (np.round(CONTINUOUS * 8) / 8, 1e3),
+    ):
+        scheme = cm.ConditionalMasking(0.5, sigma)
+        assert (scheme.mask(x, rng=1) % scheme.step == 0.0).all()
+
+
+@given(
+    seed=st.integers(0, 2**32), n=st.integers(2, 50), sigma=st.floats(1e-3, 1e6), size=st.floats(1e-3, 1e8)
+)
+def test_continuous_data_are_never_refused(seed, n, sigma, size):
+    x = np.random.default_rng(seed).normal(0, size, n)
+
+    assert cm.ConditionalMasking(0.5, sigma).mask(x, rng=1).shape == (n,)
+
+
+@pytest.mark.parametrize("option", [{"decimals": 2}, {"step": 0.01}, {"step": 1 / 3}, {"step": 0}])
+def test_a_grid_that_is_given_and_finer_than_that_of_the_data_brings_a_warning(option):
+    with pytest.warns(cm.ReleaseWarning, match=r"^x holds multiples of 5, .*; pass step=5$") as caught:
+        cm.ConditionalMasking(0.5, 100.0, **option).mask(np.arange(0.0, 5e3, 5.0), rng=1)
 
     assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize(
-    "x",
-    [GENERIC, np.append(GENERIC.round(1), 1e17), np.array([1e307, 0.5, 0.25])],
-    ids=["generic", "beyond 2^53 every float is whole", "10^4 times the largest overflows"],
+    "option", [{"decimals": 0}, {"decimals": -1}, {"step": 0.5}, {"step": 0.05}, {"step": 12}]
 )
-def test_data_that_are_not_bring_none(x):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        z = cm.ConditionalMasking(0.5, 1.0).mask(x, rng=1)
+def test_data_off_a_grid_that_is_given_are_refused(option):
+    x = np.append(np.arange(0.0, 1_200.0, 60.0), 0.123)
 
-    assert z.shape == x.shape
+    with pytest.raises(
+        ValueError, match=r"^x must hold multiples of its step, .*, got 0.123 at position 20 "
+    ):
+        cm.ConditionalMasking(0.5, 30.0, **option).mask(x, rng=1)
+
+
+@pytest.mark.parametrize("size", [10.0, 1e5])
+def test_float32_values_held_as_float64_are_refused_where_their_spacing_shows(size):
+    x = np.random.default_rng(3).normal(0, size, 500).astype(np.float32).astype(float)
+    x[7] = np.nan
+    scheme = cm.ConditionalMasking(0.5, 1e-4 * size)  # steps of 2^-24 of the data's size
+
+    step, coarser = refused_step(scheme, x)
+    rounded = np.round(x / step) * step
+    z = cm.ConditionalMasking(0.5, scheme.sigma, step=step).mask(rounded, rng=1, nan_policy="omit")
+
+    assert coarser
+    assert np.nanmax(np.abs(x)) <= 2.0**24 * step < 2 * np.nanmax(np.abs(x))
+    assert np.isnan(z).sum() == 1
+    one_is_not = x.copy()
+    one_is_not[-1] += 1e-9 * size
+    scheme.mask(one_is_not, rng=1, nan_policy="omit")
+    with pytest.warns(cm.ReleaseWarning, match="^x holds float32 values"):
+        replace(scheme, step=0.0).mask(x, rng=1, nan_policy="omit")
+
+
+HOSTILE = st.one_of(
+    st.floats(-(2.0**1022), 2.0**1022),
+    st.sampled_from([0.0, -0.0, -1e-300, 5e-324, -5e-324, 2.0**1022, 1e16]),
+)
+
+
+@given(
+    x=st.lists(HOSTILE, min_size=2, max_size=12).map(np.array),
+    sigma=st.one_of(st.floats(1e-290, 1e300), st.just(1e300)),
+    data=st.data(),
+)
+def test_neither_a_negative_zero_nor_an_infinity_is_ever_released(x, sigma, data):
+    step = data.draw(st.sampled_from([None, 0.0, sigma / 3]))
+    noise = data.draw(st.sampled_from(NOISES))
+    schemes = [
+        cm.AdditiveNoise(sigma, noise=noise), cm.DataSwapping(), cm.RankSwapping(50.0),
+        cm.ConditionalMasking(0.5, sigma, noise=noise, step=step if step is None or step > 1e-290 else 0.0),
+    ]  # fmt: skip
+    for scheme in schemes:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", cm.ReleaseWarning)
+            try:
+                z = scheme.mask(x, rng=1)
+            except ValueError as error:
+                if "x must" not in str(error) and "x holds" not in str(error):
+                    raise
+                continue
+        assert np.isfinite(z).all()
+        assert not np.signbit(z[z == 0.0]).any()
+
+
+def test_integers_are_masked_exactly_up_to_2_to_53():
+    x = 2**53 - 10**5 - np.arange(0, 2_001, 2) - 1  # odd
+    z = cm.ConditionalMasking(0.5, 100.0, decimals=0).mask(x, rng=1)
+
+    # a half that is lost from 2^52 on leaves swapped values even and shows them
+    assert z.dtype == np.int64
+    assert np.isin(z, x).mean() == pytest.approx(0.5, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    "x", [np.array([1e13, 1.5]), np.float32([2e4, 1.5])], ids=["2^53", "2^24 of float32"]
+)
+def test_values_too_far_out_for_the_default_step_are_refused_with_the_step_that_serves(x):
+    x = np.append(x, np.random.default_rng(1).normal(size=20).astype(x.dtype))
+    scheme = cm.ConditionalMasking(0.5, 1.0)
+
+    step, coarser = refused_step(scheme, x)
+
+    assert coarser
+    rounded = (np.round(x.astype(float) / step) * step).astype(x.dtype)
+    assert cm.ConditionalMasking(0.5, 1.0, step=step).mask(rounded, rng=1).dtype == x.dtype
 
 
 def test_a_scheme_is_frozen_and_equal_to_its_copies():
     scheme = cm.ConditionalMasking(
-        0.6, 8_000, noise="laplace", donors="permutation", decimals=2, strata="s", group="g"
+        0.6, 8_000, noise="laplace", donors="permutation", decimals=2, strata="s", group="g", patterns=["a"]
     )
 
     with pytest.raises(AttributeError):
@@ -115,6 +245,9 @@ def test_a_scheme_is_frozen_and_equal_to_its_copies():
     assert cm.ConditionalMasking.from_dict(scheme.to_dict()) == scheme
     assert pickle.loads(pickle.dumps(scheme)) == scheme
     assert eval(repr(scheme), {"ConditionalMasking": cm.ConditionalMasking}) == scheme
+    for step in (0, 0.05, 12, 1 / 3):
+        stepped = cm.ConditionalMasking(0.6, 8_000, step=step)
+        assert eval(repr(stepped), {"ConditionalMasking": cm.ConditionalMasking}) == stepped
     assert repr(cm.ConditionalMasking(0.6, 8_000)) == "ConditionalMasking(p=0.6, sigma=8000.0)"
 
 
