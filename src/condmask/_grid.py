@@ -125,13 +125,13 @@ def visible_grid(array: np.ndarray, kind: str, step: float) -> Grid | None:
     if largest > FINE * LARGEST_UNITS * 2.0 * least:  # refused by `within`
         return None
     ulp = ULPS * float(np.spacing(np.float32(largest) if kind == "float32" else largest))
-    binary, decimal = grid_of(ldexp(1.0, frexp(least)[1])), decimal_grid(int(np.floor(-np.log10(least))))
     count = np.unique(values).size
+    fine = max(least, 2.0 * ulp * BY_CHANCE ** (-1.0 / count))  # continuous values are on it by chance alone
+    binary, decimal = grid_of(ldexp(1.0, frexp(least)[1])), decimal_grid(int(np.floor(-np.log10(fine))))
     for base, slack in ((binary, 0.0), (decimal, ulp)):
-        if (2.0 * slack / base.step) ** count < BY_CHANCE:
-            found = _multiple(array, values, base, kind, slack)
-            if found is not None:
-                return found
+        found = _multiple(array, values, base, kind, slack)
+        if found is not None:
+            return found
     divisor, last, chance = 0.0, None, min(BY_CHANCE ** (1.0 / max(1, count - 1)), 0.02)
     while values.size:
         if values.min() < least:

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 import warnings
 from dataclasses import replace
 from fractions import Fraction
@@ -42,6 +43,7 @@ def test_rounded_noise_takes_each_step_with_its_exact_probability(noise, steps, 
     assert chisquare(counts, kept.size * probability).pvalue > ALARM
 
 
+@pytest.mark.filterwarnings("ignore::condmask.schemes.conditional.ReleaseWarning")
 @given(rounded=strategies.rounded_columns(), seed=strategies.SEEDS, data=st.data())
 def test_a_masked_value_never_shows_by_its_digits_whether_it_was_swapped(rounded, seed, data):
     x, decimals = rounded
@@ -153,10 +155,10 @@ def test_a_grid_that_is_given_and_finer_than_that_of_the_data_brings_a_warning(o
     "option", [{"decimals": 0}, {"decimals": -1}, {"step": 0.5}, {"step": 0.05}, {"step": 12}]
 )
 def test_data_off_a_grid_that_is_given_are_refused(option):
-    x = np.append(np.arange(0.0, 1_200.0, 60.0), 0.123)
+    x = np.append(np.arange(0.0, 1_200.0, 60.0), 0.1234567)
 
     with pytest.raises(
-        ValueError, match=r"^x must hold multiples of its step, .*, got 0.123 at position 20 "
+        ValueError, match=r"^x must hold multiples of its step, .*, got 0.1234567 at position 20 "
     ):
         cm.ConditionalMasking(0.5, 30.0, **option).mask(x, rng=1)
 
@@ -218,7 +220,8 @@ def test_integers_are_masked_exactly_up_to_2_to_53():
 
     # a half that is lost from 2^52 on leaves swapped values even and shows them
     assert z.dtype == np.int64
-    assert np.isin(z, x).mean() == pytest.approx(0.5, abs=0.1)
+    # .5 and half of the kept ones: six standard errors of 1,001 are .08
+    assert (z % 2).mean() == pytest.approx(0.75, abs=0.08)
 
 
 @pytest.mark.parametrize(

@@ -118,3 +118,69 @@ def test_a_table_comes_back_in_its_container_with_other_columns_as_they_were(mak
     assert values_of(data["whole"]).tolist() != WHOLE.tolist()
     assert values_of(frame["whole"]).tolist() == WHOLE.tolist()
     assert frames.labels(data["whole"]).dtype == np.int64
+
+
+# --- covariances with a plain column --------------------------------------------------------------
+
+
+def mean_and_error(values):
+    return np.mean(values), np.std(values) / np.sqrt(len(values))
+
+
+def test_a_covariance_knows_that_donors_were_drawn_within_patterns_of_missing_values():
+    rng = np.random.default_rng(71)
+    n = 80
+    w = rng.normal(size=n)
+    a, b = 2.0 * w + rng.normal(0, 0.3, n), rng.normal(size=n)
+    b[w < 0.0] = np.nan  # who lacks b has a small a
+    frame = pd.DataFrame({"a": a, "b": b, "w": w})
+    scheme = cm.ConditionalMasking(0.6, 0.5)
+    truth = np.cov(scheme.grid.values(scheme.grid.units(a)), w)[0, 1]
+    known, ignored = [], []
+    for seed in range(400):
+        data, schemes = cm.mask_table(frame, {"a": scheme, "b": scheme}, rng=seed, nan_policy="omit")
+        assert schemes["a"].patterns == schemes["b"].patterns == ("a", "b")
+        known.append(schemes["a"].estimate(data["a"], patterns=data).covariance(w))
+        ignored.append(replace(schemes["a"], patterns=()).estimate(data["a"]).covariance(w))
+
+    # five standard errors: an alarm in 6e-7 of keys
+    mean, error = mean_and_error(known)
+    assert abs(mean - truth) < 5 * error
+    assert error < 0.02 * truth
+    assert np.mean(ignored) > 1.3 * truth  # what ignoring them gives
+    with pytest.raises(ValueError, match=r"^patterns must be given: .* 'a', 'b'"):
+        schemes["a"].estimate(data["a"]).covariance(w)
+
+
+def test_patterns_that_part_no_pool_are_not_published():
+    a, b = generic(40, 1), generic(40, 2)
+    a[:5] = b[:5] = np.nan  # they lack both, and are in no pool
+    scheme = cm.ConditionalMasking(0.6, 500.0)
+
+    _, gaps = cm.mask_table(
+        pd.DataFrame({"a": a, "b": b}), {"a": scheme, "b": scheme}, rng=1, nan_policy="omit"
+    )
+    _, alone = cm.mask_table(pd.DataFrame({"a": a}), {"a": scheme}, rng=1, nan_policy="omit")
+
+    assert gaps["a"].patterns == alone["a"].patterns == ()
+
+
+def test_gaps_of_the_other_column_leave_the_size_of_the_donor_pools():
+    rng = np.random.default_rng(72)
+    strata = np.repeat(np.arange(10), 12)
+    x = rng.normal(size=strata.size)
+    w = x + rng.normal(0, 0.3, x.size)
+    w[np.arange(x.size) % 12 >= 5] = np.nan  # 5 of 12 are there
+    there = ~np.isnan(w)
+    scheme = cm.ConditionalMasking(0.6, 0.5)
+    truth = np.cov(scheme.grid.values(scheme.grid.units(x))[there], w[there])[0, 1]
+
+    found = []
+    for seed in range(1_500):
+        z = scheme.mask(x, rng=seed, strata=strata)
+        found.append(scheme.estimate(z, strata=strata).covariance(w))
+
+    # five standard errors, an alarm in 6e-7 of keys; (1-p) - p/4 for the 5 pairs gave 1.24 times the truth
+    mean, error = mean_and_error(found)
+    assert abs(mean - truth) < 5 * error
+    assert error < 0.04 * truth
