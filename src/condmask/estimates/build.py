@@ -50,8 +50,8 @@ def estimate_records(
 def estimate_summary(scheme: Any, summary: Summary, *, workers: Workers = 1) -> Estimate:
     """The estimate of a scheme from a summary of masked values."""
     summary.check(scheme)
-    if summary.n < 1:
-        raise ValueError("z must hold at least 1 masked value, got an empty Summary")
+    if summary.n < 2:
+        raise ValueError(f"z must have at least 2 values, got a Summary of {summary.n}")
     source = Counted(summary.counts, scheme.law, _checks.workers(workers), times=1 << summary.level)
     return Estimate(scheme, [source], pairs=summary.pairs)
 

@@ -91,7 +91,7 @@ def products(
 
 def summarised(pairs: np.ndarray, law: Law, n: int, strata: str | None, patterns: Sequence[str]) -> Product:
     """The same from what a Summary of n records keeps of its pairs."""
-    count, _, _, own, product, others = pairs
+    count, _, _, own, others, product = pairs.tolist()
     if count < 2:
         raise ValueError(f"other must have been given to update with at least 2 records, got {int(count)}")
     if strata is not None or patterns:
@@ -99,9 +99,10 @@ def summarised(pairs: np.ndarray, law: Law, n: int, strata: str | None, patterns
             f"strata must be known for a covariance: donors were drawn within "
             f"{strata or ', '.join(patterns)!r}, and a Summary keeps no strata; estimate from the values"
         )
-    degrees = count - 1.0
-    variance = own / degrees - (1.0 - law.p) * law.variance
-    return product / degrees / retained(law.p, n), (variance, others / degrees), 1.0
+    degrees, unit = count - 1.0, own or 1.0
+    variance = (own / unit) ** 2 / degrees - (1.0 - law.p) * float(law.noise_moments(2, unit)[2])
+    value = product * (own / unit) / degrees / retained(law.p, n)
+    return value, (variance, float(others > 0.0) / degrees), unit * (others or 1.0)
 
 
 def _variance(values: np.ndarray, law: Law | None, unit: float) -> float:

@@ -142,11 +142,11 @@ class Sample:
         return crossings.monotone_values(*self._searchable(width, tol, x), tol, self._workers)
 
     def bounds(self, x: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
-        found = self.values(x, None, tol, "auto")
+        found = self.values(x, self.width(None), tol, "auto")
         return found, found
 
     def quantile_bounds(self, q: np.ndarray, tol: float, crossing: str) -> tuple[np.ndarray, np.ndarray]:
-        found = self.quantiles(q, None, tol, crossing)
+        found = self.quantiles(q, self.width(None), tol, crossing)
         return found, found
 
     def _searchable(

@@ -70,7 +70,7 @@ class Summary:
         self.most_points = _checks.whole(most_points, "most_points", least=1)
         self.level = 0  # 2^level neighbouring points share a count
         self.counts = EMPTY
-        self.pairs = np.zeros(6)  # n, mean z, mean w, and the sums of squares and products about them
+        self.pairs = np.zeros(6)  # as of `_products`
 
     @property
     def n(self) -> int:
@@ -206,11 +206,20 @@ def counted_column(z: np.ndarray, grid: Grid, kind: str, workers: Any = 1) -> Co
 
 
 def _products(z: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Number, means, and sums of squares and products about them."""
+    """Number, means, roots of the sums of squares about them, and the product over both roots."""
     if z.size == 0:
         return np.zeros(6)
-    a, b = z - z.mean(), w - w.mean()
-    return np.array([z.size, z.mean(), w.mean(), a @ a, a @ b, b @ b])
+    (mean_z, root_z, a), (mean_w, root_w, b) = _directed(z), _directed(w)
+    return np.array([z.size, mean_z, mean_w, root_z, root_w, a @ b])
+
+
+def _directed(z: np.ndarray) -> tuple[float, float, np.ndarray]:
+    """The mean, and length and direction of the deviations from it, in a scale in which squares are safe."""
+    scale = float(np.abs(z).max()) or 1.0
+    mean = float((z / scale).mean())
+    deviation = z / scale - mean
+    root = float(np.sqrt(deviation @ deviation))
+    return mean * scale, root * scale, deviation / (root or 1.0)
 
 
 def _together(one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -218,15 +227,11 @@ def _together(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     n = one[0] + other[0]
     if n == 0.0:
         return one
-    dz, dw = other[1:3] - one[1:3]
-    share = one[0] * other[0] / n
-    return np.array(
-        [
-            n,
-            one[1] + dz * other[0] / n,
-            one[2] + dw * other[0] / n,
-            one[3] + other[3] + dz * dz * share,
-            one[4] + other[4] + dz * dw * share,
-            one[5] + other[5] + dw * dw * share,
-        ]
+    apart, share = other[1:3] - one[1:3], other[0] / n
+    between = apart * np.sqrt(one[0] * share)
+    roots = np.hypot(np.hypot(one[3:5], other[3:5]), between)
+    safe = np.where(roots > 0.0, roots, 1.0)
+    product = sum(
+        np.prod(part / safe) * r for part, r in ((one[3:5], one[5]), (other[3:5], other[5]), (between, 1.0))
     )
+    return np.array([n, *(one[1:3] + apart * share), *roots, product])
