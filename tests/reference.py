@@ -394,18 +394,23 @@ def original_variance(z, p, noise_variance):
 
 
 def covariance(z, w, p, strata=None):
-    """Theorem 2.5 in fractions: within a stratum of m records masking leaves (1-p) - p/(m-1)."""
+    """Theorem 2.5 in fractions, of the records where both values are there.
+
+    Donors are the other records of a stratum that have a z, m in all: masking leaves (1-p) - p/(m-1) of a
+    deviation from their mean, whether they have a w or not.
+    """
     p = Fraction(p)
-    a, b = [Fraction(float(v)) for v in z], [Fraction(float(v)) for v in w]
-    labels = [0] * len(a) if strata is None else list(strata)
-    mean_a, mean_b = sum(a) / len(a), sum(b) / len(b)
-    total = Fraction(0)
+    labels = [0] * len(z) if strata is None else list(strata)
+    undone = {}
     for label in set(labels):
-        rows = [row for row, other in enumerate(labels) if other == label]
-        own_a = sum(a[row] for row in rows) / len(rows)
-        own_b = sum(b[row] for row in rows) / len(rows)
-        within = sum((a[row] - own_a) * (b[row] - own_b) for row in rows)
-        if len(rows) > 1:
-            total += within / ((1 - p) - p / (len(rows) - 1))
-        total += len(rows) * (own_a - mean_a) * (own_b - mean_b)
-    return total / (len(a) - 1)
+        pool = {
+            row: Fraction(float(z[row])) for row in range(len(z)) if labels[row] == label and z[row] == z[row]
+        }
+        if len(pool) < 2:
+            undone.update(pool)
+            continue
+        mean, left = sum(pool.values()) / len(pool), (1 - p) - p / (len(pool) - 1)
+        undone.update({row: mean + (value - mean) / left for row, value in pool.items()})
+    pairs = [(value, Fraction(float(w[row]))) for row, value in undone.items() if w[row] == w[row]]
+    mean_a, mean_b = (sum(column) / len(pairs) for column in zip(*pairs, strict=True))
+    return sum((a - mean_a) * (b - mean_b) for a, b in pairs) / (len(pairs) - 1)

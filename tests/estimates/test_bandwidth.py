@@ -21,7 +21,9 @@ def spread(z):
 
 
 @pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("z", [Z, HEAVY, Z[:2], Z[:3], Z[:7]], ids=["gamma", "outliers", "two", "three", "seven"])
+@pytest.mark.parametrize(
+    "z", [Z, HEAVY, Z[:2], Z[:3], Z[:7]], ids=["gamma", "outliers", "two", "three", "seven"]
+)
 @pytest.mark.parametrize(
     ("rule", "factor", "power"),
     [("scott", 1.06, -1 / 5), ("silverman", 0.9, -1 / 5), ("undersmooth", 1.06, -1 / 3)],

@@ -5,6 +5,7 @@ covariances in fractions.
 """
 
 import math
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
@@ -32,7 +33,10 @@ STRATA60 = np.repeat(["north", "south", "west"], 20)
 
 
 def estimate(z, p=0.6, sigma=1.3, **options):
-    named = {k: options.pop(k) for k in ("noise", "decimals", "strata", "group") if k in options}
+    """From data without a grid, unless `decimals` or `step` is given."""
+    named = {k: options.pop(k) for k in ("noise", "decimals", "step", "strata", "group") if k in options}
+    if "decimals" not in named:
+        named.setdefault("step", 0.0)
     labels = options.pop("labels", None)
     return cm.ConditionalMasking(p, sigma, **named).estimate(z, strata=labels, **options)
 
@@ -284,6 +288,110 @@ def test_results_have_the_shape_of_their_points():
     assert one.cdf([-np.inf, np.inf]) == pytest.approx([0.0, 1.0], abs=TOL)
 
 
+GRID = 2.0**-9  # below sigma / 500
+
+
+@pytest.mark.parametrize("width", [None, 0.4])
+@pytest.mark.parametrize("spread", [3.0, 1e6], ids=["transformed", "too wide for that"])
+def test_the_number_of_workers_leaves_no_trace_on_a_grid(spread, width):
+    z = np.rint(np.random.default_rng(4).normal(0, spread / GRID, 2 * 2**18 + 1_003)) * GRID
+    x, q = np.linspace(-2, 2, 66) * spread, np.linspace(0.05, 0.95, 70)
+    with ThreadPoolExecutor(3) as pool:
+        every = [estimate(z, step=GRID, workers=w) for w in (1, 2, 5, pool.map)]
+        engines = {one.engine(66, bandwidth=width) for one in every}
+        found = [
+            (one.cdf(x, bandwidth=width), one.pdf(x, bandwidth=width or 1.0), one.quantile(q, bandwidth=width),
+             one.quantile(q, bandwidth=width, crossing="rearranged"),
+             one.cdf(x[:3], bandwidth=width, monotone=True), one.moment(3))
+            for one in every
+        ]  # fmt: skip
+
+    assert engines == ({"grid"} if spread == 3.0 else {"lattice"})
+    for part in found[1:]:
+        for mine, first in zip(part, found[0], strict=True):
+            assert_same_bits(mine, first)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("width", [None, 0.8, "scott"])
+def test_a_batch_on_a_grid_equals_its_rows(noise, width):
+    z = RNG.normal(0, 3, (4, 31)).round(2)
+    batch = estimate(z, noise=noise, decimals=2)
+    rows = [estimate(row, noise=noise, decimals=2) for row in z]
+    x, q = np.array([[0.3, 1.0, -2.0], [2.0, 7.0, 0.1]]), np.array([0.2, 0.8])
+
+    assert_same_bits(batch.cdf(x, bandwidth=width), [row.cdf(x, bandwidth=width) for row in rows])
+    assert_same_bits(batch.quantile(q, bandwidth=width), [row.quantile(q, bandwidth=width) for row in rows])
+    assert_same_bits(batch.bandwidth(), [row.bandwidth() for row in rows])
+    assert_same_bits(batch.moment(3), [row.moment(3) for row in rows])
+
+
+REQUESTS = {
+    "cdf": lambda one: one.cdf(POINTS),
+    "cdf 2": lambda one: one.cdf(POINTS, bandwidth=0.8),
+    "cdf 3": lambda one: one.cdf(POINTS, bandwidth=0.9, tol=1e-7),
+    "cdf by lattice": lambda one: one.cdf(POINTS, method="lattice"),
+    "cdf by interpolant": lambda one: one.cdf(POINTS, method="interpolant"),
+    "smooth cdf by lattice": lambda one: one.cdf(POINTS, bandwidth=0.8, method="lattice"),
+    "scott": lambda one: one.cdf(POINTS, bandwidth="scott"),
+    "pdf": lambda one: one.pdf(POINTS, bandwidth=0.8),
+    "pdf by lattice": lambda one: one.pdf(POINTS, bandwidth=0.7, method="lattice"),
+    "quantile": lambda one: one.quantile([0.1, 0.5, 0.9]),
+    "many quantiles": lambda one: one.quantile(np.linspace(0.01, 0.99, 40), crossing="rearranged"),
+    "first": lambda one: one.quantile([0.1, 0.5], crossing="first", tol=1e-8),
+    "smooth quantile": lambda one: one.quantile([0.1, 0.5], bandwidth=1.0),
+    "monotone": lambda one: one.cdf(POINTS, monotone=True),
+    "smooth monotone": lambda one: one.cdf(POINTS, monotone=True, bandwidth=1.0),
+    "bounds": lambda one: one.quantile_bounds([0.2, 0.7]),
+    "variance": lambda one: [one.mean(), one.variance(), one.moment(4)],
+}
+SOURCES = {
+    "records": lambda: estimate(Z60, 0.3),
+    "counts": lambda: estimate(Z60.round(2), 0.3, decimals=2),
+    "too wide for a transform": lambda: estimate(np.append(Z60.round(2), np.arange(1e6, 1e9, 1.5e7)), 0.3, decimals=2),
+    "a capped summary": lambda: capped(),
+}  # fmt: skip
+
+
+def capped():
+    scheme = cm.ConditionalMasking(0.3, 1.3, decimals=2)
+    summary = cm.Summary(scheme, most_points=40)
+    summary.update(Z60.round(2))
+    return scheme.estimate(summary)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_what_was_asked_before_leaves_no_trace(source):
+    fresh = {name: ask(SOURCES[source]()) for name, ask in REQUESTS.items()}
+    for seed in range(4):
+        one = SOURCES[source]()
+        for k in np.random.default_rng(seed).permutation(2 * len(REQUESTS)):
+            name = list(REQUESTS)[k % len(REQUESTS)]
+            assert_same_bits(REQUESTS[name](one), fresh[name])
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_sixteen_threads_get_the_bits_of_one_from_one_estimate(source):
+    alone, one = SOURCES[source](), SOURCES[source]()
+    expected = {name: ask(alone) for name, ask in REQUESTS.items()}
+    orders = [np.random.default_rng(seed).permutation(3 * len(REQUESTS)) for seed in range(16)]
+
+    def hammer(order):
+        names = [list(REQUESTS)[k % len(REQUESTS)] for k in order]
+        return [(name, REQUESTS[name](one)) for name in names]
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # so that threads meet within a line
+    try:
+        with ThreadPoolExecutor(16) as pool:
+            found = [answer for answers in pool.map(hammer, orders) for answer in answers]
+    finally:
+        sys.setswitchinterval(before)
+
+    for name, answer in found:
+        assert_same_bits(answer, expected[name])
+
+
 # --- the zoo --------------------------------------------------------------------------------------
 
 
@@ -307,21 +415,20 @@ def test_every_container_gives_the_estimates_of_its_values(name):
 def test_a_record_that_misses_one_value_leaves_the_covariance(name):
     specimen = ZOO[name]
     w = np.array([0.3, 2.2, np.nan, 0.1, 4.4, 3.3, -1.0, 0.2, 0.9, 5.0])
-    both = ~(np.isnan(specimen.values) | np.isnan(w))
 
     found = estimate(specimen.make(), 0.3).covariance(w)
 
-    assert found == pytest.approx(float(reference.covariance(specimen.values[both], w[both], 0.3)), rel=1e-12)
+    # the donors were all records with a z, whether they have a w or not
+    assert found == pytest.approx(float(reference.covariance(specimen.values, w, 0.3)), rel=1e-12)
 
 
 def test_missing_values_leave_the_strata_in_their_places():
     z = np.where(np.arange(60) % 7 == 2, np.nan, Z60)
     w = np.where(np.arange(60) % 11 == 5, np.nan, W60)
-    both = ~(np.isnan(z) | np.isnan(w))
 
     found = estimate(z, 0.3, labels=STRATA60).covariance(w)
 
-    exact = reference.covariance(z[both], w[both], 0.3, STRATA60[both])
+    exact = reference.covariance(z, w, 0.3, STRATA60)
     assert found == pytest.approx(float(exact), rel=1e-12)
 
 
@@ -360,7 +467,8 @@ def test_repr_says_what_auto_chose():
     small = estimate(GENERIC)
     assert "method 'auto' is 'series'" in repr(small)
     assert "n=10" in repr(small)
-    assert "ConditionalMasking(p=0.6, sigma=1.3)" in repr(small)
+    assert "ConditionalMasking(p=0.6, sigma=1.3, step=0.0)" in repr(small)
+    assert "method 'auto' is 'grid')" in repr(estimate(GENERIC.round(2), decimals=2))
     large = estimate(np.tile(GENERIC, 1000))
     assert repr(large).endswith("method 'auto' is 'series' for few points, 'lattice' for many)")
     assert "method 'auto' is 'interpolant')" in repr(estimate(GENERIC, 0.4))
@@ -374,20 +482,50 @@ def test_what_auto_chose_can_be_asked():
     assert one.engine(10_000) == "interpolant"
     assert one.engine(100_000) == "lattice"
     assert estimate(GENERIC, noise="laplace").engine(1, bandwidth=1e-3) == "interpolant"
-    assert estimate(np.round(GENERIC), decimals=0).engine(1) == "interpolant"
+    gridded = estimate(np.round(GENERIC), decimals=0)
+    assert gridded.engine(1) == gridded.engine(1000, bandwidth=2.0) == "grid"
+    wide = estimate(np.arange(0.0, 1e9, 1e5), 0.6, 1.0, step=0.01)  # 10,000 points far apart
+    assert wide.engine(1) == wide.engine(1000, bandwidth=2.0) == "lattice"
     for points in (1, 5_000):
         x = np.linspace(-3, 9, points)
         assert_same_bits(one.cdf(x), one.cdf(x, method=one.engine(points)))
 
 
-def test_a_negative_variance_is_returned_and_its_root_is_nan():
-    one = estimate(GENERIC, 0.6, 100.0)
+def summary_of(z, w):
+    scheme = cm.ConditionalMasking(0.6, 100.0, decimals=1)
+    summary = cm.Summary(scheme)
+    summary.update(z, w)
+    return scheme.estimate(summary)
 
-    assert one.variance() == pytest.approx(GENERIC.var(ddof=1) - 0.4 * 1e4, rel=1e-13)
+
+@pytest.mark.parametrize(
+    ("make", "left", "noise"),
+    [
+        (lambda: estimate(GENERIC, 0.6, 100.0), 0.4, 1e4),
+        # rounding to a tenth adds .01 / 12 to the variance of the noise
+        (lambda: estimate(GENERIC.round(1), 0.6, 100.0, decimals=1), 0.4, 1e4 + 0.01 / 12),
+        (lambda: cm.AdditiveNoise(100.0).estimate(GENERIC), 1.0, 1e4),
+    ],
+    ids=["records", "counts", "additive"],
+)
+def test_a_negative_variance_is_returned_and_its_root_is_nan(make, left, noise):
+    one = make()
+    own = GENERIC.round(1) if noise > 1e4 else GENERIC
+
+    assert one.variance() == pytest.approx(own.var(ddof=1) - left * noise, rel=1e-13)
     with pytest.warns(EstimateWarning, match=r"^the variance of the original is estimated negative"):
         assert math.isnan(one.std())
     with pytest.warns(EstimateWarning, match="a variance is estimated negative or zero"):
         assert math.isnan(one.correlation(np.arange(10.0)))
+
+
+def test_a_negative_variance_of_a_summary_is_said_too():
+    one = summary_of(GENERIC.round(1), np.arange(10.0))
+
+    with pytest.warns(EstimateWarning, match=r"^the variance of the original is estimated negative"):
+        assert math.isnan(one.std())
+    with pytest.warns(EstimateWarning, match="a variance is estimated negative or zero"):
+        assert math.isnan(one.correlation())
 
 
 def test_only_the_rows_of_negative_variance_are_nan():
@@ -420,7 +558,7 @@ def test_a_batch_has_the_covariances_of_its_rows():
     z, w = rng.normal(size=(2, 4, 300))
     w += z / 2
     strata = np.arange(300) % 5
-    scheme = cm.ConditionalMasking(0.3, 0.5)
+    scheme = cm.ConditionalMasking(0.3, 0.5, step=0)
     batch = scheme.estimate(z, strata=strata)
     rows = [scheme.estimate(row, strata=strata) for row in z]
 
@@ -433,7 +571,7 @@ def test_a_batch_of_jointly_masked_columns_has_the_correlations_of_its_rows():
     rng = np.random.default_rng(9)
     z, w = rng.normal(size=(2, 3, 200))
     w += z
-    scheme = cm.ConditionalMasking(0.6, 0.2, group="g")
+    scheme = cm.ConditionalMasking(0.6, 0.2, step=0, group="g")
     expected = [scheme.estimate(a).correlation(scheme.estimate(b)) for a, b in zip(z, w, strict=True)]
 
     assert np.array_equal(scheme.estimate(z).correlation(scheme.estimate(w)), expected)
