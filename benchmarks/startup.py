@@ -1,4 +1,4 @@
-"""What does a user wait for before anything is computed? ``python -m benchmarks.startup`` prints it."""
+"""What does a user wait for before anything is computed?"""
 
 import os
 import subprocess
@@ -70,10 +70,3 @@ def seconds(arguments, folder, cache):
         cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip
     return time.perf_counter() - start
-
-
-if __name__ == "__main__":
-    print(f"{'':10} {'first':>6} {'later':>6}  seconds")
-    for name in COMMANDS:
-        first, later = (Commands().track_seconds(name, run) for run in ("first", "later"))
-        print(f"{name:10} {first:6.2f} {later:6.2f}")

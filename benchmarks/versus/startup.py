@@ -4,76 +4,53 @@ Commands in new processes, with kernels kept in a folder of this script's: empty
 machine, and filled for later ones. No variable that a user would have to set is set.
 """
 
-import os
+import contextlib
+import io
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import tables
 from tables import Line
 
-ROWS, SIGMA = 30_000, 8000.0
+sys.path.insert(1, str(Path(__file__).parents[2]))
+from benchmarks.startup import COMMANDS, prepare, seconds
 
 
-def seconds(arguments, cache):
-    """The time and the output of a command."""
-    environment = {k: v for k, v in os.environ.items() if k not in ("NUMBA_CACHE_DIR", "CONDMASK_CACHE")}
-    start = time.perf_counter()
-    finished = subprocess.run(
-        [sys.executable, *arguments],
-        env=environment | {"XDG_CACHE_HOME": str(cache)}, stdout=subprocess.PIPE, text=True, check=True,
-    )  # fmt: skip
-    return time.perf_counter() - start, finished.stdout
+def check(folder):
+    """The estimate that is timed is one: its median is that of the original."""
+    import pyarrow.parquet as pq
+
+    from condmask.cli import main
+
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        assert main(["estimate", str(folder / "masked.parquet")]) == 0
+    found = next(line for line in printed.getvalue().splitlines() if line.startswith("quantile 0.5"))
+    median = np.median(pq.read_table(folder / "original.parquet")["x"])
+    # s.d. of the estimated median: 1% of it at n = 30,000
+    assert abs(float(found.split()[-1].replace(",", "")) / median - 1.0) < 0.06
 
 
-def first_and_later(arguments, folder, firsts, laters, check=None):
-    """Median seconds with an empty cache folder, and with that of the run before."""
-    times = {"first": [], "later": []}
-    for k in range(firsts):
-        taken, text = seconds(arguments, folder / f"cache {k}")
-        times["first"].append(taken)
-        assert check is None or check(text), text
-    times["later"] = [seconds(arguments, folder / "cache 0")[0] for _ in range(laters)]
-    return [statistics.median(found) if found else np.nan for found in times.values()]
-
-
-def measure(args):
-    incomes = np.random.default_rng(1).lognormal(10.0, 0.5, ROWS)
+def measure(args, commands=tuple(COMMANDS)):
+    firsts, laters = max(1, args.rounds // 3), args.rounds
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        source, masked = folder / "people.parquet", folder / "masked.parquet"
-        pq.write_table(pa.table({"income": incomes}), source)
-        mask = ["-m", "condmask", "mask", source, masked, "--force", "-c", "income", "--p", "0.6"]
-        mask += ["--sigma", str(SIGMA)]
-        median = np.median(incomes)
-
-        def close(text):
-            # s.d. of the estimated median: below .05 of the true one at n = 30,000
-            line = next(line for line in text.splitlines() if line.startswith("quantile 0.5"))
-            return abs(float(line.split()[-1].replace(",", "")) / median - 1.0) < 0.1
-
-        rounds = max(1, args.rounds // 3)
-        mask_first, mask_later = first_and_later(mask, folder / "mask", rounds, args.rounds)
-        estimate_first, estimate_later = first_and_later(
-            ["-m", "condmask", "estimate", masked], folder / "estimate", rounds, args.rounds, close
-        )
-        demo_first, demo_later = first_and_later(["-m", "condmask", "demo"], folder / "demo", rounds, rounds)
-        numpy = first_and_later(["-c", "import numpy"], folder, 1, args.rounds)[1]
-        package = first_and_later(["-c", "import numpy, condmask"], folder, 1, args.rounds)[1]
+        prepare(folder)
+        check(folder)
+        taken = {}
+        for command in commands:
+            caches = [f"{command} {k}" for k in (*range(firsts), *[0] * laters)]
+            times = [seconds(COMMANDS[command], name, cache) for cache in caches]
+            taken[command] = statistics.median(times[:firsts]), statistics.median(times[firsts:])
+    asked = {"estimate": (3.5, 1.0), "mask": (None, 0.8), "demo": (5.0, None)}
     return [
-        Line("condmask estimate of 30,000 rows, first run", estimate_first, 3.5, unit="s"),
-        Line("the same, later runs", estimate_later, 1.0, unit="s"),
-        Line("condmask mask of 30,000 rows, first run", mask_first, unit="s"),
-        Line("the same, later runs", mask_later, 0.8, unit="s"),
-        Line("condmask demo, first run", demo_first, 5.0, unit="s"),
-        Line("the same, later runs", demo_later, unit="s"),
-        Line("import condmask after import numpy", 1e3 * (package - numpy), unit="ms"),
+        Line(f"condmask {command}, {said}", value, most, unit="s")
+        for command, both in taken.items()
+        for said, value, most in zip(
+            ("first run", "later runs"), both, asked.get(command, (None,) * 2), strict=True
+        )
     ]
 
 

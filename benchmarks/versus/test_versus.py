@@ -38,8 +38,9 @@ def test_script(name):
 
 
 def test_start_up():
-    lines = importlib.import_module("startup").measure(QUICK)
+    lines = importlib.import_module("startup").measure(QUICK, ["info", "estimate"])
 
+    assert len(lines) == 4
     assert all(np.isfinite(line.value) for line in lines)
 
 
