@@ -41,9 +41,9 @@ def test_the_error_of_the_mean_of_masked_values_is_that_of_simulated_files(donor
     unit = x[0] / np.std(x[0], ddof=1)  # a file with variance 1
     expected = scheme.mse_of_mean(unit)
 
-    # five standard errors: an alarm in 6e-7 of keys. kappa of shared donors adds (n - 1) kappa / n, .042 and .067
-    # of Var X, twelve and more. A lone swapped record, of chance .07 at p = .3, shares a donor with a kept one,
-    # which adds 2/n^2: .001 in all
+    # five standard errors: an alarm in 6e-7 of keys. kappa of shared donors adds (n - 1) kappa / n, .042 and
+    # .067 of Var X, twelve and more. A lone swapped record, of chance .07 at p = .3, shares a donor with a
+    # kept one, which adds 2/n^2: .001 in all
     error = found.std() / np.sqrt(files)
     assert error < 0.0035
     assert abs(found.mean() - expected) < 5 * error

@@ -300,7 +300,8 @@ def test_the_number_of_workers_leaves_no_trace_on_a_grid(spread, width):
         every = [estimate(z, step=GRID, workers=w) for w in (1, 2, 5, pool.map)]
         engines = {one.engine(66, bandwidth=width) for one in every}
         found = [
-            (one.cdf(x, bandwidth=width), one.pdf(x, bandwidth=width or 1.0), one.quantile(q, bandwidth=width),
+            (one.cdf(x, bandwidth=width), one.pdf(x, bandwidth=width or 1.0),
+             one.quantile(q, bandwidth=width),
              one.quantile(q, bandwidth=width, crossing="rearranged"),
              one.cdf(x[:3], bandwidth=width, monotone=True), one.moment(3))
             for one in every
@@ -348,7 +349,9 @@ REQUESTS = {
 SOURCES = {
     "records": lambda: estimate(Z60, 0.3),
     "counts": lambda: estimate(Z60.round(2), 0.3, decimals=2),
-    "too wide for a transform": lambda: estimate(np.append(Z60.round(2), np.arange(1e6, 1e9, 1.5e7)), 0.3, decimals=2),
+    "too wide for a transform": lambda: estimate(
+        np.append(Z60.round(2), np.arange(1e6, 1e9, 1.5e7)), 0.3, decimals=2
+    ),
     "a capped summary": lambda: capped(),
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""What every scheme promises: a description in JSON, equality, and that a stranger's scheme is one of them."""
+"""What every scheme promises: a description in JSON, equality, room for a stranger's scheme."""
 
 import importlib
 import json
