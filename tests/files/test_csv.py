@@ -137,6 +137,16 @@ def test_a_scheme_that_lies_about_is_not_replaced_unasked(tmp_path):
     assert not target.exists()
 
 
+def test_masked_values_never_stand_without_their_scheme(tmp_path, monkeypatch):
+    replaced = []
+    monkeypatch.setattr("condmask.files.atomic.os.replace", lambda _, final: replaced.append(final.name))
+
+    (tmp_path / "b.csv").write_text("id,income,note\n")  # for mask() to read
+    mask(tmp_path, FIRST)
+
+    assert replaced == ["b.csv.condmask.json", "b.csv"]
+
+
 def test_a_directory_is_no_target(tmp_path):
     (tmp_path / "b.csv").mkdir()
 
