@@ -175,17 +175,17 @@ DATA = [
     Row(
         lambda: mask([1.25, 1.5, 1.75, 1.0], decimals=1),
         ValueError,
-        f"x must be rounded to decimals=1, got 1.25 at position 0 (2 such values); {OFF_GRID}",
+        f"x must hold multiples of its step, 0.1, got 1.25 at position 0 (2 such values); {OFF_GRID}",
     ),
     Row(
         lambda: mask(np.float32([0.5, 0.25]), decimals=1),
         ValueError,
-        f"x must be rounded to decimals=1, got 0.25 at position 1 (1 such values); {OFF_GRID}",
+        f"x must hold multiples of its step, 0.1, got 0.25 at position 1 (1 such values); {OFF_GRID}",
     ),
     Row(
         lambda: mask([100, 250], decimals=-2),
         ValueError,
-        f"x must be rounded to decimals=-2, got 250.0 at position 1 (1 such values); {OFF_GRID}",
+        f"x must hold multiples of its step, 100, got 250.0 at position 1 (1 such values); {OFF_GRID}",
     ),
     Row(
         lambda: mask([1.0, 1e6], decimals=15),
@@ -294,7 +294,7 @@ TABLE = [
     Row(
         lambda: table(frame=FRAME.assign(bonus=1.5), bonus=scheme(decimals=0)),
         ValueError,
-        f"bonus must be rounded to decimals=0, got 1.5 at position 0 (10 such values); {OFF_GRID}",
+        f"bonus must hold multiples of its step, 1, got 1.5 at position 0 (10 such values); {OFF_GRID}",
     ),
     Row(
         lambda: table(nan_policy="drop"), ValueError, "nan_policy must be one of 'raise', 'omit', got 'drop'"
@@ -304,6 +304,8 @@ TABLE = [
 
 
 def estimate(z=GENERIC, p=0.6, sigma=2.0, labels=None, nan_policy="omit", **options):
+    if "decimals" not in options:
+        options.setdefault("step", 0)
     return scheme(p, sigma, **options).estimate(z, strata=labels, nan_policy=nan_policy)
 
 

@@ -197,7 +197,7 @@ def test_two_columns_under_one_seed_share_no_coins(rng):
     n = 20_000
     x = np.random.default_rng(2).normal(size=n)
     y = x + 1e-9
-    scheme = cm.ConditionalMasking(0.5, 1.0)
+    scheme = cm.ConditionalMasking(0.5, 1.0, step=0)
 
     zx, zy = scheme.mask(x, rng=rng), scheme.mask(y, rng=rng)
 
@@ -213,7 +213,7 @@ def test_two_columns_under_one_seed_share_no_coins(rng):
 @pytest.mark.parametrize("name", ZOO)
 def test_the_same_data_under_the_same_seed_give_the_same_release_in_any_container(name):
     specimen = ZOO[name]
-    scheme = cm.ConditionalMasking(0.5, 1.0)
+    scheme = cm.ConditionalMasking(0.5, 1.0, step=0)
 
     released = values_of(scheme.mask(specimen.make(), rng=3, nan_policy="omit"))
     plain = scheme.mask(specimen.values, rng=3, nan_policy="omit")

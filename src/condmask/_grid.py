@@ -127,7 +127,7 @@ def visible_grid(array: np.ndarray, kind: str, step: float) -> Grid | None:
     ulp = ULPS * float(np.spacing(np.float32(largest) if kind == "float32" else largest))
     count = np.unique(values).size
     fine = max(least, 2.0 * ulp * BY_CHANCE ** (-1.0 / count))  # continuous values are on it by chance alone
-    binary, decimal = grid_of(ldexp(1.0, frexp(least)[1])), decimal_grid(int(np.floor(-np.log10(fine))))
+    binary, decimal = grid_of(ldexp(1.0, frexp(fine)[1])), decimal_grid(int(np.floor(-np.log10(fine))))
     for base, slack in ((binary, 0.0), (decimal, ulp)):
         found = _multiple(array, values, base, kind, slack)
         if found is not None:

@@ -143,7 +143,7 @@ def test_schemes_describe_themselves():
 
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
 def test_risk_is_the_share_of_records_near_their_masked_values(noise):
-    scheme = cm.ConditionalMasking(0.6, 700.0, noise=noise)
+    scheme = cm.ConditionalMasking(0.6, 700.0, noise=noise, step=0)
     x = X[:300]
     d = np.array([100.0, 500.0, 2_000.0])
     pairs = np.abs(x[:, None] - x) < d[:, None, None]
@@ -176,10 +176,10 @@ def test_risk_of_rounded_data_counts_whole_steps(noise):
 
 @pytest.mark.parametrize("donors", ["sample", "permutation"])
 def test_rows_are_masked_by_eq_1(donors):
-    scheme = cm.ConditionalMasking(0.4, 50.0, donors=donors)
+    scheme = cm.ConditionalMasking(0.4, 50.0, donors=donors, step=0)
     x = RNG.normal(0, 1e4, (20, 2_000))
 
-    z = scheme.mask_rows(x, np.random.default_rng(1))
+    z = scheme.mask_rows(x, np.random.default_rng(1), ())
 
     swapped = np.array([np.isin(a, b) for a, b in zip(z, x, strict=True)])
     # six standard errors of a coin of .4 thrown 40,000 times
