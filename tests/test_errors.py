@@ -54,6 +54,10 @@ NO_ROWS = "rows must be a pair 0 <= start < stop <= 10, got "
 NO_WORKERS = "workers must be a whole number of at least 1 or a map-like callable, got "
 NO_SERIES = "x must be an array or a series of numbers, got "
 NO_RNG = "rng must be None, a whole number, a Generator or a Key, got "
+NO_METHOD = (
+    "scheme must be one of 'AdditiveNoise', 'ConditionalMasking', 'DataShuffling', 'DataSwapping', "
+    "'RankSwapping', got "
+)
 DISAGREE = "schemes must agree in p and donors, got p=0.6, donors='sample' and for 'bonus' "
 OFF_GRID = "round the data first, or swapped records show"
 
@@ -75,12 +79,12 @@ SCHEME = [
     Row(
         lambda: cm.ConditionalMasking.from_dict({"scheme": "Swapping", "p": 0.5, "sigma": 1.0}),
         ValueError,
-        "scheme must be 'ConditionalMasking', got 'Swapping'",
+        NO_METHOD + "'Swapping'",
     ),
     Row(
         lambda: cm.ConditionalMasking.from_dict({}),
         ValueError,
-        "scheme must be 'ConditionalMasking', got None",
+        NO_METHOD + "None",
     ),
     Row(
         lambda: cm.ConditionalMasking.from_dict({"scheme": "ConditionalMasking", "p": 0.5}),
@@ -97,6 +101,42 @@ SCHEME = [
         ValueError,
         NOT_A_PROBABILITY + "7",
     ),
+    *(
+        Row(
+            lambda v=v, name=name: scheme(**{name: v}), TypeError, f"{name} must be None or a name, got {v!r}"
+        )
+        for name in ("strata", "group")
+        for v in (1, "", ["region"])
+    ),
+    *(
+        Row(lambda v=v: scheme(patterns=v), TypeError, f"patterns must be a sequence of names, got {v!r}")
+        for v in ("income", 1, [1], None)
+    ),
+    *(
+        Row(lambda s=s: scheme(step=s), ValueError, f"step must be at least 0 and finite, got {s}")
+        for s in (-1.0, np.inf, np.nan)
+    ),
+    Row(lambda: scheme(step="1"), TypeError, "step must be a finite number of at least 0, got '1'"),
+    Row(
+        lambda: scheme(step=1e-10),
+        ValueError,
+        "step must be at least sigma / 2^40, got 1e-10 with sigma=1000.0",
+    ),
+    Row(
+        lambda: scheme(sigma=1e-310, step=5e-324), ValueError, "step must be 0 or at least 1e-300, got 5e-324"
+    ),
+    Row(
+        lambda: scheme(decimals=1, step=0.5),
+        ValueError,
+        "step must be left out where decimals=1 is given, got 0.5",
+    ),
+    Row(
+        lambda: scheme(sigma=1e-291),
+        ValueError,
+        "sigma must be at least 1e-290 for its default step, got 1e-291; pass step=0 for research",
+    ),
+    Row(lambda: scheme(sigma=1.1e300), ValueError, "sigma must be at most 1e+300, got 1.1e+300"),
+    Row(lambda: cm.AdditiveNoise(1e301), ValueError, "sigma must be at most 1e+300, got 1e+301"),
     Row(lambda: Key(b"short"), ValueError, "secret must be 16 bytes, got 5"),
     Row(lambda: Key(16), TypeError, "secret must be 16 bytes, got int"),
 ]
@@ -188,14 +228,35 @@ DATA = [
         f"x must hold multiples of its step, 100, got 250.0 at position 1 (1 such values); {OFF_GRID}",
     ),
     Row(
-        lambda: mask([1.0, 1e6], decimals=15),
+        lambda: scheme(sigma=1.0, decimals=12).mask([1.0, 1e6]),
         ValueError,
-        "x must stay below 2^53 steps of its grid, got 1000000.0 with decimals=15",
+        "x must stay within 2^53 steps of 1e-12, noise included, got 1e+06; round the data to multiples of "
+        "1.1641532182693481e-10 and pass step=1.1641532182693481e-10",
     ),
     Row(
-        lambda: mask([-1e300, 1.0], decimals=15),
+        lambda: scheme(sigma=1.0, decimals=12).mask([-1e300, 1.0]),
         ValueError,
-        "x must stay below 2^53 steps of its grid, got 1e+300 with decimals=15",
+        "x must stay within 2^53 steps of 1e-12, noise included, got inf",
+    ),
+    Row(
+        lambda: scheme(sigma=1.0).mask(np.float32([2e4, 1.5, 0.3, 0.7])),
+        ValueError,
+        "x must stay within 2^24 steps of 0.000976562, noise included, got 20000; round the data to multiples of "
+        "0.001953125 and pass step=0.001953125",
+    ),
+    Row(
+        lambda: scheme(sigma=1.0).mask([20.0, 10.0, 30.0]),
+        ValueError,
+        "x holds multiples of 10, which a step of 0.000976562 does not keep: anyone sees which records were "
+        "swapped; pass step=10",
+    ),
+    Row(
+        lambda: scheme(sigma=1e-3).mask(
+            np.float32([20.1, 10.3, 30.7, 0.3, 7.7, 11.1, 2.3, 5.9]).astype(float)
+        ),
+        ValueError,
+        "x holds float32 values, which a step of 9.53674e-07 does not keep: anyone sees which records were "
+        "swapped; round the data to multiples of 1.9073486328125e-06 and pass step=1.9073486328125e-06",
     ),
 ]
 
@@ -339,7 +400,7 @@ ESTIMATE = [
         Row(lambda name=name: getattr(estimate(), name)(0.5, bandwidth="sheather"), ValueError, RULES)
         for name in ("cdf", "pdf", "quantile")
     ),
-    Row(lambda: estimate().bandwidth("sheather"), ValueError, RULES),
+    Row(lambda: estimate().bandwidth("sheather"), ValueError, RULES.replace("bandwidth", "rule")),
     Row(
         lambda: estimate().pdf(0.5, bandwidth=None),
         ValueError,
@@ -366,7 +427,7 @@ ESTIMATE = [
     Row(
         lambda: estimate(np.round(GENERIC, 1), decimals=1).cdf(0.5, bandwidth=0.1),
         ValueError,
-        "bandwidth must be at least 1.5 steps of the grid, 0.15, got 0.1 with decimals=1",
+        "bandwidth must be at least 1.5 steps of the grid, 0.15, got 0.1 with step=0.1",
     ),
     *(
         Row(
@@ -388,12 +449,12 @@ ESTIMATE = [
     Row(
         lambda: estimate().cdf(0.5, method="fft"),
         ValueError,
-        "method must be one of 'auto', 'series', 'interpolant', 'lattice', got 'fft'",
+        "method must be one of 'auto', 'grid', 'series', 'interpolant', 'lattice', got 'fft'",
     ),
     Row(
         lambda: estimate().cdf(0.5, method="series", monotone=True),
         ValueError,
-        "method must be 'auto' or 'lattice' where monotone=True, got 'series'",
+        "method must be 'auto', 'grid' or 'lattice' where monotone=True, got 'series'",
     ),
     Row(
         lambda: estimate().quantile(0.5, crossing="last"),
@@ -408,7 +469,8 @@ ESTIMATE = [
     Row(
         lambda: estimate(np.round(GENERIC), decimals=0).cdf(0.5, method="series"),
         ValueError,
-        "method must be 'auto', 'interpolant' or 'lattice' for rounded data, got 'series'",
+        "method must be 'auto', 'grid', 'interpolant' or 'lattice' for a step of 0.5 sigma and tol=1e-10 at p=0.6, "
+        "got 'series'",
     ),
     *(
         Row(
@@ -435,6 +497,12 @@ ESTIMATE = [
         lambda: estimate([[1.5, np.nan], [2.5, 3.5]]),
         ValueError,
         "z must have no missing values where it is 2-D; estimate its rows one by one",
+    ),
+    Row(
+        lambda: estimate(patterns=["a", "b"]).covariance(GENERIC),
+        ValueError,
+        "patterns must be given: donors were drawn within the patterns of missing values of 'a', 'b', so pass the "
+        "table with these columns to estimate()",
     ),
     Row(lambda: estimate(labels=[1, 2]), ValueError, "strata must be as long as z, 10 values, got 2"),
     Row(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import reference
 from releases import DONORS, NOISES
+from scipy.stats import laplace, norm
 
 import condmask as cm
 from condmask.risk import interval_risk
@@ -57,3 +58,39 @@ def test_the_error_of_masked_values_is_that_of_all_pairs():
     chance = np.exp(-(k - 0.5) * 3 * np.sqrt(2) / 2.0) - np.exp(-(k + 0.5) * 3 * np.sqrt(2) / 2.0)
 
     assert scheme.mse(x) == pytest.approx(0.6 * pairs + 0.4 * np.sum(chance * (3.0 * k) ** 2), rel=1e-12)
+
+
+X = np.random.default_rng(31).laplace(10, 1000, 3_000)
+
+
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+def test_risk_is_the_share_of_records_near_their_masked_values(noise):
+    scheme = cm.ConditionalMasking(0.6, 700.0, noise=noise, step=0)
+    x = X[:300]
+    d = np.array([100.0, 500.0, 2_000.0])
+    pairs = np.abs(x[:, None] - x) < d[:, None, None]
+    share = (pairs.sum(axis=(1, 2)) - x.size) / (x.size * (x.size - 1))
+    kept = 2 * norm.cdf(d / 700.0) - 1 if noise == "normal" else 1 - np.exp(-d * np.sqrt(2) / 700.0)
+
+    assert scheme.risk(x, d) == pytest.approx(0.6 * share + 0.4 * kept, rel=1e-12)
+    differences = (x[:, None] - x) ** 2
+    exact = 0.6 * differences.sum() / (x.size * (x.size - 1)) + 0.4 * 700.0**2
+    assert scheme.mse(x) == pytest.approx(exact, rel=1e-12)
+    assert cm.AdditiveNoise(700.0, noise=noise).risk(x, d) == pytest.approx(kept, rel=1e-12)
+
+
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+def test_risk_of_rounded_data_counts_whole_steps(noise):
+    x = np.round(np.random.default_rng(3).normal(0, 2, 60), 1)
+    d = np.array([0.0, 0.05, 0.1, 0.3, 0.7, 1.1, 1.15])
+    law = norm(0, 0.35) if noise == "normal" else laplace(0, 0.35 / np.sqrt(2))
+    steps = np.rint(np.abs(x[:, None] - x)[~np.eye(60, dtype=bool)] * 10)
+    nearer = np.array([0, 1, 1, 3, 7, 11, 12])  # the whole steps k with k / 10 < d
+    share = [np.mean(steps < k) for k in nearer]
+    kept = [max(0.0, 2 * law.cdf((k - 0.5) / 10) - 1) for k in nearer]
+
+    scheme = cm.ConditionalMasking(0.6, 0.35, noise=noise, decimals=1)
+
+    assert scheme.risk(x, d) == pytest.approx(0.6 * np.array(share) + 0.4 * np.array(kept), rel=1e-12)
+    assert np.array_equal(scheme.risk(np.append(x, np.nan), d), scheme.risk(x, d))
+    assert scheme.mse([*x, np.nan]) == scheme.mse(x)

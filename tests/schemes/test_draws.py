@@ -226,3 +226,23 @@ def test_a_lone_swapped_row_takes_another_value():
             seen += 1
             assert_same_bits(z, replace(scheme, donors="sample").mask(x, rng=seed))
     assert seen > 80  # 137 expected
+
+
+# --- rows of a study ---
+
+
+@pytest.mark.parametrize("donors", ["sample", "permutation"])
+def test_rows_are_masked_by_eq_1(donors):
+    scheme = cm.ConditionalMasking(0.4, 50.0, donors=donors, step=0)
+    x = np.random.default_rng(31).normal(0, 1e4, (20, 2_000))
+
+    z = scheme.mask_rows(x, np.random.default_rng(1), ())
+
+    swapped = np.array([np.isin(a, b) for a, b in zip(z, x, strict=True)])
+    # six standard errors of a coin of .4 thrown 40,000 times
+    assert abs(swapped.mean() - 0.4) < 6 * np.sqrt(0.24 / x.size)
+    assert abs((z - x)[~swapped].std() - 50.0) < 6 * 50.0 / np.sqrt(2 * (~swapped).sum())
+    assert not (z == x)[swapped].any()
+    if donors == "permutation":
+        for a, b, chosen in zip(z, x, swapped, strict=True):
+            assert np.array_equal(np.sort(a[chosen]), np.sort(b[chosen]))

@@ -102,3 +102,24 @@ def test_a_stranger_adds_a_scheme_in_one_file(stranger):
     ):
         scheme.mask(np.append(x[:-1], np.nan))
     assert len(Path(stranger.__file__).read_text().splitlines()) < 60
+
+
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        cm.AdditiveNoise(900.0),
+        cm.AdditiveNoise(900.0, noise="normal"),
+        cm.DataSwapping(),
+        cm.RankSwapping(5.0),
+    ],
+    ids=repr,
+)
+def test_a_seed_repeats_a_masking_and_columns_share_nothing(scheme):
+    x = np.random.default_rng(31).laplace(10, 1000, 3_000)
+    z = scheme.mask(x, rng=1)
+
+    assert np.array_equal(z, scheme.mask(x, rng=1))
+    assert not np.array_equal(z, scheme.mask(x, rng=2))
+    assert not np.array_equal(scheme.mask(x), scheme.mask(x))
+    if isinstance(scheme, cm.AdditiveNoise):
+        assert np.abs(np.corrcoef(z - x, scheme.mask(x[::-1], rng=1) - x[::-1])[0, 1]) < 0.1
