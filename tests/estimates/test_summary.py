@@ -1,7 +1,6 @@
-"""Summaries against the estimate from the values, however the values were cut and merged."""
+"""Summaries against the estimate from the values, bit by bit, however the values were cut and merged."""
 
 import io
-import itertools
 
 import numpy as np
 import pandas as pd
@@ -18,6 +17,8 @@ NOISES = ("normal", "laplace")
 
 
 def scheme(p=0.6, sigma=1.3, **options):
+    if "decimals" not in options:
+        options.setdefault("step", 0.125)
     return cm.ConditionalMasking(p, sigma, **options)
 
 
@@ -28,97 +29,139 @@ def summarised(one, *parts, **options):
     return summary
 
 
+def gridded(values, step=0.125):
+    return np.rint(np.asarray(values, dtype=float) / step) * step
+
+
+def answers(one):
+    """All that counts determine."""
+    x, q = np.linspace(-40, 80, 37), np.linspace(0.03, 0.97, 21)
+    yield from (one.n, one.mean(), one.variance(), one.moment(3), one.moment(4, central=True))
+    yield from (one.bandwidth(), one.bandwidth("undersmooth"))
+    for width in (None, 0.6, "scott"):
+        yield one.cdf(x, bandwidth=width)
+        yield one.quantile(q, bandwidth=width)
+        yield one.quantile(q[:3], bandwidth=width, crossing="rearranged")
+        yield one.cdf(x[::9], bandwidth=width, monotone=True)
+    yield one.pdf(x)
+    yield one.cdf(x, method="lattice")
+    yield one.cdf(x, method="interpolant")
+    yield from (*one.cdf_bounds(x), *one.quantile_bounds(q))
+
+
+def assert_same_answers(one, other):
+    for a, b in zip(answers(one), answers(other), strict=True):
+        assert np.array_equal(a, b)
+
+
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("p", [0.2, 0.6])
-def test_a_summary_gives_the_estimates_of_its_values(noise, p):
+def test_a_summary_gives_the_bits_of_its_values(noise, p):
     one = scheme(p, noise=noise)
-    z = RNG.laplace(40, 5, 4_000)
-    whole = one.estimate(z)
-    summary = summarised(one, z)
-    found = one.estimate(summary)
-    edges = summary.resolution * np.arange(900, 3_500, 37)
-    x = RNG.uniform(0, 80, 50)
-    width = (4 if p > 0.5 else 5) * summary.resolution
+    z = gridded(RNG.laplace(40, 5, 4_000))
 
-    assert found.n == whole.n == 4_000
-    assert found.mean() == pytest.approx(whole.mean(), rel=1e-13)
-    for order in range(2, 8):
-        assert found.moment(order) == pytest.approx(whole.moment(order), rel=1e-12)
-        assert found.moment(order, central=True) == pytest.approx(
-            whole.moment(order, central=True), rel=1e-12, abs=1e-12 * 30.0**order
-        )
-    assert found.variance() == pytest.approx(whole.variance(), rel=1e-12)
-    assert found.cdf(edges, tol=1e-12) == pytest.approx(whole.cdf(edges, tol=1e-12), abs=2e-12)
-    assert found.cdf(x, bandwidth=width, tol=1e-12) == pytest.approx(
-        whole.cdf(x, bandwidth=width, tol=1e-12), abs=2e-12
-    )
-    assert found.pdf(x, bandwidth=1.0) == pytest.approx(whole.pdf(x, bandwidth=1.0), abs=2e-10)
-    q = np.array([0.1, 0.5, 0.9])
-    assert found.quantile(q, bandwidth=0.5) == pytest.approx(
-        whole.quantile(q, bandwidth=0.5, crossing="first"), abs=1e-7
-    )
+    assert_same_answers(one.estimate(summarised(one, z)), one.estimate(z))
 
 
-@pytest.mark.parametrize("noise", NOISES)
-def test_brackets_hold_the_estimate(noise):
-    one = scheme(0.7, noise=noise)
-    z = RNG.normal(0, 4, 3_000)
-    found = one.estimate(summarised(one, z))
-    whole = one.estimate(z)
-    x = RNG.uniform(-12, 12, 300)
-    low, high = found.cdf_bounds(x)
-    q = np.linspace(0.05, 0.95, 19)
-    left, right = found.quantile_bounds(q)
+@settings(max_examples=15)
+@given(
+    seed=st.integers(0, 2**32), n=st.integers(2, 300), spread=st.sampled_from([1, 20, 1000]),
+    cuts=st.lists(st.integers(0, 300), max_size=5), order=st.randoms(use_true_random=False),
+)  # fmt: skip
+def test_cuts_and_the_order_of_merges_leave_no_trace(seed, n, spread, cuts, order):
+    one = scheme(0.3)
+    z = gridded(np.random.default_rng(seed).normal(0, spread, n))
+    parts = [summarised(one, part) for part in np.split(z, np.sort(np.minimum(cuts, n)).astype(int))]
+    order.shuffle(parts)
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part if n % 2 else part + total
 
-    truth = whole.cdf(x)
-    assert ((low - 1e-9 <= truth) & (truth <= high + 1e-9)).all()
-    assert ((low <= found.cdf(x)) & (found.cdf(x) <= high)).all()
-    assert (high - low).max() < 0.05
-    # T reaches q at the right end at the latest
-    assert (whole.quantile(q, crossing="first") <= right + 1e-9).all()
-    assert ((left <= found.quantile(q)) & (found.quantile(q) <= right)).all()
+    assert np.array_equal(total.counts.values, np.unique(z))
+    assert_same_answers(one.estimate(total), one.estimate(z))
 
 
 @settings(max_examples=40)
 @given(
-    z=st.lists(st.floats(-1e4, 1e4), min_size=1, max_size=60),
+    z=st.lists(st.integers(-(10**4), 10**4), min_size=1, max_size=60),
     cuts=st.lists(st.integers(0, 60), max_size=5),
     order=st.randoms(use_true_random=False),
-    most=st.integers(3, 100),
+    most=st.integers(1, 30),
 )
-def test_cuts_and_the_order_of_merges_leave_no_trace(z, cuts, order, most):
+def test_under_a_cap_cuts_and_the_order_of_merges_leave_no_trace(z, cuts, order, most):
     one = scheme()
-    whole = summarised(one, np.array(z), most_cells=most)
-    edges = [0, *sorted(min(c, len(z)) for c in cuts), len(z)]
+    z = np.array(z) * 0.125
+    whole = summarised(one, z, most_points=most)
     parts = [
-        summarised(one, np.array(z[a:b]), most_cells=most) for a, b in itertools.pairwise(edges) if b > a
+        summarised(one, part, most_points=most)
+        for part in np.split(z, np.sort(np.minimum(cuts, z.size)).astype(int))
     ]
     order.shuffle(parts)
     total = parts[0]
     for part in parts[1:]:
-        total = total + part if len(z) % 2 else part + total
+        total.merge(part)
 
     assert total.resolution == whole.resolution
-    assert np.array_equal(total._index, whole._index)
-    assert total._moments == pytest.approx(whole._moments, abs=1e-12 * len(z))
-    assert one.estimate(total).mean() == pytest.approx(one.estimate(whole).mean(), rel=1e-12, abs=1e-9)
+    assert np.array_equal(total.counts.values, whole.counts.values)
+    assert np.array_equal(total.counts.counts, whole.counts.counts)
+    assert whole.counts.values.size <= most or whole.counts.values.tolist() == [-1.0, 0.0]
+    cells = np.unique(np.floor(z / whole.resolution))
+    assert whole.counts.values.tolist() == cells.tolist()
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 2**32), n=st.sampled_from([2, 20, 300, 2000]), p=st.sampled_from([0.15, 0.3, 0.6, 0.9]),
+    noise=st.sampled_from(NOISES), most=st.sampled_from([5, 30, 120]),
+    crossing=st.sampled_from(["first", "rearranged"]), spread=st.sampled_from([1.0, 3.0, 30.0]),
+)  # fmt: skip
+def test_bounds_always_hold_what_the_records_say(seed, n, p, noise, most, crossing, spread):
+    one = scheme(p, noise=noise, step=2.0**-7)
+    z = gridded(np.random.default_rng(seed).normal(0, spread, n), 2.0**-7)
+    whole, found = one.estimate(z), one.estimate(summarised(one, z, most_points=most))
+    x = np.concatenate([np.linspace(-4 * spread - 20, 4 * spread + 20, 300), z[:50]])
+    q = np.linspace(0.02, 0.98, 49)
+
+    low, high = found.cdf_bounds(x)
+    left, right = found.quantile_bounds(q, crossing=crossing)
+
+    truth, crossings = whole.cdf(x), whole.quantile(q, crossing=crossing)
+    assert ((low - 1e-12 <= truth) & (truth <= high + 1e-12)).all()
+    assert ((left <= crossings) & (crossings <= right)).all()
+
+
+def test_bounds_are_as_narrow_as_the_cells():
+    one = scheme(0.7, step=2.0**-7)
+    z = gridded(RNG.normal(0, 4, 30_000), 2.0**-7)
+    summary = summarised(one, z, most_points=1000)
+    found = one.estimate(summary)
+    low, high = found.cdf_bounds(np.linspace(-12, 12, 300))
+    left, right = found.quantile_bounds(np.linspace(0.1, 0.9, 9))
+
+    assert summary.resolution == 2.0**-5
+    # a cell of 1/32 holds .003 of the records; the smooth part moves by .2 of a cell's 1/42 of sigma
+    assert (high - low).max() < 0.02
+    assert (right - left).max() < 0.5
+    assert one.estimate(summarised(one, z)).cdf_bounds(1.0) == (one.estimate(z).cdf(1.0),) * 2
 
 
 def test_bytes_give_the_summary_back():
-    summary = cm.Summary(scheme(), resolution=0.5)
-    summary.update(RNG.normal(size=100), RNG.normal(size=100))
+    summary = cm.Summary(scheme(0.6, strata="region", group="g"), most_points=50)
+    summary.update(gridded(RNG.normal(size=1000) * 9), RNG.normal(size=1000))
 
     back = cm.Summary.from_bytes(summary.to_bytes())
 
     assert back.to_bytes() == summary.to_bytes()
-    assert back.scheme == summary.scheme
-    assert back.resolution == 0.5
-    assert scheme().estimate(back).correlation() == scheme().estimate(summary).correlation()
+    assert (back.law, back.strata, back.group, back.patterns) == (summary.law, "region", "g", ())
+    assert (back.resolution, back.most_points, back.n) == (summary.resolution, 50, 1000)
+    assert back.resolution > 0.125
+    back.merge(summary)  # what is read back goes on
+    assert back.n == 2000
 
 
 @pytest.mark.parametrize("read", [cm.Summary.from_bytes, cm.StudyResult.load])
 def test_damaged_bytes_are_refused(read, tmp_path):
-    whole = summarised(scheme(), RNG.normal(size=100)).to_bytes()
+    whole = summarised(scheme(), gridded(RNG.normal(size=100))).to_bytes()
     turned = bytearray(whole)
     turned[len(whole) // 2] ^= 255
     missing = io.BytesIO()
@@ -136,9 +179,9 @@ def test_damaged_bytes_are_refused(read, tmp_path):
 
 
 @pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("decimals", [None, 0])
-def test_infinite_points_have_the_limits(noise, decimals):
-    one = scheme(sigma=8.0, noise=noise, decimals=decimals)
+@pytest.mark.parametrize("step", [2.0**-10, 1.0])
+def test_infinite_points_have_the_limits(noise, step):
+    one = scheme(sigma=8.0, noise=noise, step=step)
     estimate = one.estimate(summarised(one, np.round(RNG.normal(0, 9, 100))))
     far, limits = [-np.inf, -1e308, 1e308, np.inf], pytest.approx([0.0, 0.0, 1.0, 1.0], abs=1e-15)
 
@@ -149,59 +192,56 @@ def test_infinite_points_have_the_limits(noise, decimals):
 
 
 def test_memory_is_capped_and_cells_coarsen():
-    summary = cm.Summary(scheme(), most_cells=1_000)
+    summary = cm.Summary(scheme(), most_points=1_000)
     for _ in range(5):
-        summary.update(1e3 * RNG.standard_cauchy(5_000))
+        summary.update(gridded(1e3 * RNG.standard_cauchy(5_000)))
 
     assert summary.n == 25_000
-    assert summary.nbytes < 90_000
+    assert summary.nbytes < 17_000
     assert summary.resolution > 100.0
-    with pytest.raises(ValueError, match=r"^resolution must be at most 0\.58.* got cells of "):
-        scheme().estimate(summary).cdf(0.0)
-    assert scheme().estimate(summary).cdf(0.0, bandwidth=100 * summary.resolution) == pytest.approx(
-        0.5, abs=0.1
-    )
+    width = 100 * summary.resolution
+    assert scheme().estimate(summary).cdf(0.0, bandwidth=width) == pytest.approx(0.5, abs=0.1)
 
 
-@pytest.mark.parametrize("sigma", [1.0, 40.0])
-@pytest.mark.parametrize("noise", NOISES)
-def test_rounded_data_are_summarised_without_loss(noise, sigma):
-    one = scheme(0.6, sigma, noise=noise, decimals=0)
-    z = RNG.normal(30, 20, 2_000).round()
+def test_a_summary_of_wide_data_takes_the_lattice():
+    one = scheme(0.6, 1.0, step=2.0**-10)
+    z = gridded(1e6 * np.random.default_rng(3).standard_cauchy(3_000), 2.0**-10)
     found, whole = one.estimate(summarised(one, z)), one.estimate(z)
-    # the cells' width is a multiple of the step; edges lie half a step to the right of every tenth value
-    x = np.arange(-40.0, 100.0) if sigma == 1.0 else None
 
-    if x is not None:
-        assert found.cdf(x) == pytest.approx(whole.cdf(x), abs=2e-10)
-        q = np.linspace(0.1, 0.9, 9)
-        assert found.quantile(q).tolist() == whole.quantile(q, crossing="first").tolist()
-    assert found.mean() == pytest.approx(whole.mean(), rel=1e-13)
-    assert found.variance() == pytest.approx(whole.variance(), rel=1e-12)
+    assert found.engine(1) == "lattice"
+    assert_same_answers(found, whole)
 
 
-def test_correlations_come_with_the_updates():
-    x, w = RNG.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], 6_000).T
-    one = scheme(0.5, 1.0)
-    z = one.mask(x, rng=1)
+@pytest.mark.parametrize("unit", [2.0**-700, 1.0, 2.0**660])
+def test_correlations_come_with_the_updates(unit):
+    rng = np.random.default_rng(13)
+    x, w = rng.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], 6_000).T * unit
+    one = scheme(0.5, unit, step=unit / 1024)
+    z = one.mask(gridded(x, unit / 1024), rng=1)
     w[::7] = np.nan
-    parts = [cm.Summary(one), cm.Summary(one)]
-    for part, rows in zip(parts, (slice(0, 1_234), slice(1_234, None)), strict=True):
+    parts = [cm.Summary(one) for _ in range(4)]
+    for part, rows in zip(
+        parts, (slice(0, 1_234), slice(1_234, 1_235), slice(0, 0), slice(1_235, None)), strict=True
+    ):
         part.update(z[rows], w[rows])
 
-    found = one.estimate(parts[0] + parts[1])
+    found = one.estimate(parts[3] + parts[0] + parts[2] + parts[1])
 
-    assert found.correlation() == pytest.approx(one.estimate(z).correlation(w), rel=1e-11)
-    assert found.covariance() == pytest.approx(one.estimate(z).covariance(w), rel=1e-11)
+    assert found.correlation() == pytest.approx(one.estimate(z).correlation(w), rel=1e-12)
+    if unit == 1.0:
+        assert found.covariance() == pytest.approx(one.estimate(z).covariance(w), rel=1e-12)
+    with pytest.raises(ValueError, match=r"^other must be left out: a Summary has the column "):
+        found.covariance(w)
 
 
-def test_the_binned_rule_is_near_the_rule():
-    z = RNG.normal(0, 3, 5_000)
+def test_a_column_that_does_not_vary_has_no_correlation():
     one = scheme()
+    summary = cm.Summary(one)
+    summary.update([1.0, 2.0, 9.0], [5.0, 5.0, 5.0])
 
-    assert one.estimate(summarised(one, z)).bandwidth("scott") == pytest.approx(
-        one.estimate(z).bandwidth("scott"), rel=0.01
-    )
+    assert one.estimate(summary).covariance() == 0.0
+    with pytest.warns(cm.EstimateWarning, match="a variance is estimated negative or zero"):
+        assert np.isnan(one.estimate(summary).correlation())
 
 
 @pytest.mark.parametrize(
@@ -209,33 +249,47 @@ def test_the_binned_rule_is_near_the_rule():
     [
         (
             lambda: scheme().estimate(cm.Summary(scheme())),
-            r"z must hold at least 1 masked value, got an empty Summary",
+            r"z must have at least 2 values, got a Summary of 0",
+        ),
+        (
+            lambda: scheme().estimate(summarised(scheme(), [1.0])),
+            r"z must have at least 2 values, got a Summary of 1",
         ),
         (
             lambda: scheme(0.7).estimate(summarised(scheme(), [1.0])),
             r"z must be a Summary of the scheme .*p=0\.7.*",
         ),
-        (lambda: cm.Summary(scheme(), resolution=-1.0), r"resolution must be positive and finite, got -1\.0"),
         (
-            lambda: cm.Summary(scheme(decimals=0), resolution=1.5),
-            r"resolution must be a whole number of steps .*1\.5",
+            lambda: cm.Summary(scheme(sigma=1000.0, step=0)),
+            r"scheme must have a grid for a Summary, got step=0; mask with step=1, the default .*",
         ),
-        (lambda: summarised(scheme(), [1e30]), r"z must stay within 2\^62 cells of .*"),
+        (
+            lambda: summarised(scheme(), [1.0, 1.3, np.nan, 0.2]),
+            r"z must lie on the grid of its scheme, multiples of 0\.125, got 1\.3 at position 1 \(2 such "
+            r"values\); data without a grid have a scheme of step=0",
+        ),
+        (lambda: cm.Summary(scheme(), most_points=0), r"most_points must be .* at least 1, got 0"),
         (lambda: cm.Summary.from_bytes(b"nothing"), r"data must be the bytes of a Summary, got 7 .*"),
-        (lambda: cm.Summary(scheme()).merge(cm.Summary(scheme(0.7))), r"other must have the scheme .*"),
+        (
+            lambda: cm.Summary(scheme()).merge(cm.Summary(scheme(0.7))),
+            r"other must be a Summary of the same scheme .*",
+        ),
         (
             lambda: scheme().estimate(summarised(scheme(), [1.0, 2.0])).covariance(),
             r"other must have been given .*",
         ),
         (
-            lambda: scheme().estimate(summarised(scheme(), [1.0, 2.0])).cdf(0.0, bandwidth=1e-3),
-            r"resolution must be at most .* got cells of .*",
+            lambda: scheme().estimate(summarised(scheme(), [1.0, 2.0])).cdf(0.0, bandwidth=0.1),
+            r"bandwidth must be at least 1\.5 steps of the grid, 0\.1875, got 0\.1 with step=0\.125",
         ),
         (
-            lambda: scheme().estimate(summarised(scheme(), [1.0])).cdf(0.0, bandwidth=1.3e30),
-            r"bandwidth must be between 1e-20 and 1e\+20 sigma, got 1.3e\+30 with sigma=1.3",
+            lambda: scheme().estimate(summarised(scheme(), [1.0, 2.0]), workers="x"),
+            r"workers must be a whole number .* got 'x'",
         ),
-        (lambda: scheme().estimate(summarised(scheme(), [1.0])).moment(10), r"order must be at most 9 .*"),
+        (
+            lambda: scheme(strata="s").estimate(summary_with_pairs(scheme(strata="s"))).covariance(),
+            r"strata must be known for a covariance: .*; estimate from the values",
+        ),
     ],
 )
 def test_bad_input_gets_one_sentence(call, sentence):
@@ -243,11 +297,39 @@ def test_bad_input_gets_one_sentence(call, sentence):
         call()
 
 
+def summary_with_pairs(one):
+    summary = cm.Summary(one)
+    summary.update([1.0, 2.0, 4.0], [0.1, 0.2, 0.3])
+    return summary
+
+
+def test_a_refused_update_adds_nothing():
+    summary = summarised(scheme(), [1.0, 2.0])
+    before = summary.to_bytes()
+
+    with pytest.raises(ValueError, match="z must lie on the grid"):
+        summary.update([3.0, 0.3], [1.0, 2.0])
+    with pytest.raises(ValueError, match="other must be as long as z"):
+        summary.update([3.0, 4.0], [1.0])
+
+    assert summary.to_bytes() == before
+
+
 @pytest.mark.parametrize("container", [pd.Series, pl.Series, pa.array, list])
 def test_any_container_is_summarised(container):
-    z = RNG.normal(size=500)
+    z = gridded(RNG.normal(size=500))
 
     assert summarised(scheme(), container(z)).to_bytes() == summarised(scheme(), z).to_bytes()
+
+
+def test_single_precision_may_miss_decimal_points_by_its_own_rounding():
+    one = cm.ConditionalMasking(0.6, 1.0, decimals=2)
+    z = np.arange(-500, 500) / 100
+
+    found = summarised(one, z.astype(np.float32))
+
+    assert found.counts.values.tolist() == list(range(-500, 500))
+    assert_same_answers(one.estimate(found), one.estimate(z))
 
 
 def test_missing_values_and_empty_parts_are_left_out():
@@ -256,4 +338,4 @@ def test_missing_values_and_empty_parts_are_left_out():
     summary.update([np.nan, 1.0, np.nan])
 
     assert summary.n == 1
-    assert "n=1, cells=1" in repr(summary)
+    assert "n=1, points=1, resolution=0.125" in repr(summary)
