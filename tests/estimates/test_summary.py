@@ -65,7 +65,7 @@ def test_a_summary_gives_the_bits_of_its_values(noise, p):
 
 @settings(max_examples=15)
 @given(
-    seed=st.integers(0, 2**32), n=st.integers(2, 300), spread=st.sampled_from([1, 20, 1000]),
+    seed=st.integers(0, 2**32), n=st.integers(30, 300), spread=st.sampled_from([3, 20, 1000]),
     cuts=st.lists(st.integers(0, 300), max_size=5), order=st.randoms(use_true_random=False),
 )  # fmt: skip
 def test_cuts_and_the_order_of_merges_leave_no_trace(seed, n, spread, cuts, order):
