@@ -287,8 +287,8 @@ def grid_jumps(noise, p, delta, size):
 
     What the noise has beyond half the size is folded back, so it must be nothing.
     """
-    chance = rounded_noise(noise, delta, size // 2 - 1)
-    k = np.arange(-(size // 2 - 1), size // 2)
+    reach = (size - 1) // 2
+    chance, k = rounded_noise(noise, delta, reach), np.arange(-reach, reach + 1)
     turns = np.arange(size)
     jumps = np.zeros(size)
     for turn in turns:
@@ -300,8 +300,7 @@ def grid_jumps(noise, p, delta, size):
 def grid_cdf(steps, points, noise, p, delta, beta=0.0, reach=None):
     """T of data on a grid at points in steps; with a bandwidth (in sigma) every jump of K_d is smoothed."""
     reach = int(40.0 / delta) + 1 if reach is None else reach
-    jumps = grid_jumps(noise, p, delta, 4 * reach)
-    jumps = np.concatenate([jumps[-reach:], jumps[: reach + 1]])
+    jumps = np.roll(grid_jumps(noise, p, delta, 2 * reach + 1), reach)
     values = []
     for point in np.atleast_1d(points).tolist():
         at = point - np.arange(-reach, reach + 1)

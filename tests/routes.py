@@ -1,0 +1,108 @@
+"""Every way to the same number: one table, compared pairwise by tests/test_routes.py.
+
+A route takes masked values on a grid and their scheme, and answers a request; or None where it does not
+serve it, for a reason that stands beside it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+import condmask as cm
+from condmask.kernels import replicate
+from condmask.studies import replicates
+from condmask.weights import stencil
+
+
+class Request(NamedTuple):
+    """What is asked: "cdf", "pdf", "first", "rearranged" or "monotone", where, and how smoothed."""
+
+    kind: str
+    at: np.ndarray
+    width: float | None
+    tol: float
+
+
+def ask(one, request, method="auto"):
+    kind, at, width, tol = request
+    if kind == "cdf":
+        return one.cdf(at, bandwidth=width, tol=tol, method=method)
+    if kind == "pdf":
+        return one.pdf(at, bandwidth=width, tol=tol, method=method)
+    if kind == "monotone":
+        return one.cdf(at, bandwidth=width, tol=tol, monotone=True)
+    return one.quantile(at, bandwidth=width, tol=tol, crossing=kind)
+
+
+def by_grid(scheme, z, request):
+    one = scheme.estimate(z)
+    assert one.engine(1000, bandwidth=request.width) == "grid"
+    return ask(one, request)
+
+
+def by_method(method):
+    def answer(scheme, z, request):
+        if request.kind not in ("cdf", "pdf"):
+            return None  # crossings are searched on the grid or the lattice
+        try:
+            return ask(scheme.estimate(z), request, method)
+        except ValueError as error:
+            if method == "series" and str(error).startswith("method must be"):
+                return None  # rounding forbids it: small p, coarse grids, smoothed Laplace noise on a grid
+            raise
+
+    return answer
+
+
+def by_lattice(scheme, z, request):
+    """Counts far away, as wide data have them, make the lattice the choice; their share is taken out.
+
+    Quantiles and the rearrangement of the whole are those of other probabilities, and are left to cdf.
+    """
+    if request.kind in ("cdf", "pdf"):
+        return ask(scheme.estimate(z), request, "lattice")
+    return None
+
+
+def in_a_batch(scheme, z, request):
+    rows = np.stack([z[::-1], z, z + 3 * scheme.step])
+    return ask(scheme.estimate(rows), request)[1]
+
+
+def by_summary(scheme, z, request):
+    rng = np.random.default_rng(z.size)
+    total = cm.Summary(scheme)
+    for part in np.array_split(rng.permutation(z), rng.integers(1, 9)):
+        piece = cm.Summary(scheme)
+        piece.update(part)
+        total = piece + total
+    return ask(scheme.estimate(total), request)
+
+
+def fused(scheme, z, request):
+    """The kernel of studies: first crossings alone, to its own tolerance, where it serves law and sample."""
+    law = scheme.law
+    if request.kind != "first" or not stencil.serves(law):
+        return None
+    rows = law.to_units(np.sort(z)[None, :])
+    width = np.array([request.width if request.width is not None else 5 * scheme.step])
+    sharp, smoothed = np.empty((2, 1, request.at.size))
+    served = np.zeros(1, dtype=np.bool_)
+    plan = stencil.plan(law, replicates.TOL)
+    replicate.conditional_quantiles(rows, width / law.step, request.at, plan, sharp, smoothed, served)
+    if not served[0]:
+        return None  # data too wide for it
+    return law.from_units(sharp if request.width is None else smoothed)[0]
+
+
+ROUTES = {
+    "grid": by_grid,
+    "series": by_method("series"),
+    "interpolant": by_method("interpolant"),
+    "lattice": by_lattice,
+    "batch": in_a_batch,
+    "summary": by_summary,
+    "fused": fused,
+}
+TOLERANCE = {"fused": replicates.TOL}  # of T, where it is not the one asked for
+SAME_BITS = ("grid", "batch", "summary")

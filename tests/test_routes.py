@@ -1,0 +1,115 @@
+"""All routes of tests/routes.py give the same numbers, pair by pair, and those of tests/reference.py."""
+
+import itertools
+
+import numpy as np
+import pytest
+import reference
+from routes import ROUTES, SAME_BITS, TOLERANCE, Request
+
+import condmask as cm
+
+TOL = 1e-10
+P = (0.1, 0.3, 0.6, 0.9)
+SIZES = (20, 300, 5000)
+STEPS = {"generic": 2.0**-10, "ties": 2.0**-6, "coarse": 0.75}  # of sigma
+KINDS = tuple(STEPS)
+
+
+def sample(kind, n, p):
+    """Masked values: a skewed sample, half of it at one point for ties."""
+    rng = np.random.default_rng([n, round(100 * p), KINDS.index(kind)])
+    step = STEPS[kind]
+    units = np.rint(rng.gamma(2.0, 2.0, n) / step)
+    if kind == "ties":
+        units[: n // 2] = np.rint(1.5 / step)
+    return (
+        np.where(rng.random(n) < p, rng.permutation(units), units + np.rint(rng.normal(0, 1 / step, n)))
+        * step
+    )
+
+
+def requests(z, step):
+    x = np.concatenate([np.linspace(z.min() - 2, z.max() + 2, 23), z[:5], z[:3] + 0.3 * step])
+    q = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98])
+    width = max(0.3, 1.6 * step)
+    yield from (Request(kind, x, None, TOL) for kind in ("cdf", "monotone"))
+    yield from (Request(kind, q, None, TOL) for kind in ("first", "rearranged"))
+    yield from (Request(kind, x, width, TOL) for kind in ("cdf", "pdf"))
+    yield from (Request(kind, q, width, TOL) for kind in ("first", "rearranged"))
+    yield Request("monotone", x[::5], width, TOL)
+
+
+def agree(scheme, z, request, a, b, tol):
+    """Whether two answers are the same within what their tolerances allow."""
+    if request.kind in ("cdf", "pdf"):
+        return np.abs(a - b).max() <= tol
+    if request.kind == "monotone":
+        return np.abs(a - b).max() <= max(tol, 2e-8)
+    # a crossing may differ where T comes as near to the probability as both tolerances together
+    one = scheme.estimate(z)
+    for q, left, right in zip(request.at, np.minimum(a, b), np.maximum(a, b), strict=True):
+        if left != right and request.width is None:
+            if abs(one.cdf(left) - q) > tol and abs(one.cdf(right - scheme.step) - q) > tol:
+                return False
+        elif left != right:
+            # smooth: nothing in between may be farther above, and both ends are crossings
+            ends = one.cdf([left, right], bandwidth=request.width, tol=1e-12)
+            if np.abs(ends - q).max() > 2 * tol:
+                return False
+    return True
+
+
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("p", P)
+def test_all_routes_lead_to_the_same_number(p, n, kind, noise):
+    scheme = cm.ConditionalMasking(p, 1.0, noise=noise, step=STEPS[kind])
+    z = sample(kind, n, p)
+    for request in requests(z, STEPS[kind]):
+        found = {name: route(scheme, z, request) for name, route in ROUTES.items()}
+        found = {name: answer for name, answer in found.items() if answer is not None}
+        assert set(SAME_BITS) <= set(found)
+        for one, other in itertools.combinations(found, 2):
+            same = one in SAME_BITS and other in SAME_BITS
+            # each errs by its tolerance
+            tol = 0.0 if same else TOLERANCE.get(one, TOL) + TOLERANCE.get(other, TOL)
+            assert (
+                np.array_equal(found[one], found[other])
+                if same
+                else agree(scheme, z, request, found[one], found[other], tol)
+            ), (request, one, other, found[one] - found[other])
+
+
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+@pytest.mark.parametrize("p", P)
+@pytest.mark.parametrize("kind", ["ties", "coarse"])
+def test_routes_lead_to_the_plain_sum(kind, p, noise):
+    step = STEPS[kind]
+    scheme = cm.ConditionalMasking(p, 1.0, noise=noise, step=step)
+    z = sample(kind, 20, p)
+    units, k = np.rint(z / step), np.rint(np.linspace(-60, 90, 16))
+    width = max(0.3, 1.6 * step)
+    reach = int(24 / step)  # e^-32 is left of K at p = .1, e^-34 of the noise
+    exact = reference.grid_cdf(units, k, noise, p, step, reach=reach)
+    smooth = reference.grid_cdf(units, k + 0.3, noise, p, step, width, reach=reach)
+    for name in ("grid", "interpolant", "lattice"):
+        sharp = ROUTES[name](scheme, z, Request("cdf", k * step, None, TOL))
+        found = ROUTES[name](scheme, z, Request("cdf", (k + 0.3) * step, width, TOL))
+
+        # the plain sum rounds by 1e-13 / p
+        assert sharp == pytest.approx(exact, abs=2 * TOL)
+        assert found == pytest.approx(smooth, abs=2 * TOL)
+
+
+def test_every_route_serves_somewhere():
+    scheme, z = cm.ConditionalMasking(0.6, 1.0, step=2.0**-10), sample("generic", 300, 0.6)
+    served = {
+        name
+        for request in requests(z, scheme.step)
+        for name, route in ROUTES.items()
+        if route(scheme, z, request) is not None
+    }
+
+    assert served == set(ROUTES)
