@@ -241,8 +241,8 @@ DATA = [
     Row(
         lambda: scheme(sigma=1.0).mask(np.float32([2e4, 1.5, 0.3, 0.7])),
         ValueError,
-        "x must stay within 2^24 steps of 0.000976562, noise included, got 20000; round the data to multiples of "
-        "0.001953125 and pass step=0.001953125",
+        "x must stay within 2^24 steps of 0.000976562, noise included, got 20000; round the data to multiples "
+        "of 0.001953125 and pass step=0.001953125",
     ),
     Row(
         lambda: scheme(sigma=1.0).mask([20.0, 10.0, 30.0]),
@@ -320,7 +320,11 @@ TABLE = [
         "frame must have the column 'county', it has 'income', 'bonus', 'region', 'name'",
     ),
     Row(lambda: table(frame=GENERIC), TypeError, "frame must be a data frame, got ndarray"),
-    Row(lambda: table(frame={"income": GENERIC}), TypeError, "frame must be a data frame, got dict"),
+    Row(
+        lambda: table(frame={"income": GENERIC, "bonus": GENERIC}),
+        TypeError,
+        "frame must be a data frame, got dict",
+    ),
     Row(
         lambda: cm.mask_table(FRAME, {"region": scheme()}),
         TypeError,
@@ -469,8 +473,8 @@ ESTIMATE = [
     Row(
         lambda: estimate(np.round(GENERIC), decimals=0).cdf(0.5, method="series"),
         ValueError,
-        "method must be 'auto', 'grid', 'interpolant' or 'lattice' for a step of 0.5 sigma and tol=1e-10 at p=0.6, "
-        "got 'series'",
+        "method must be 'auto', 'grid', 'interpolant' or 'lattice' for a step of 0.5 sigma and tol=1e-10 at "
+        "p=0.6, got 'series'",
     ),
     *(
         Row(
@@ -494,15 +498,15 @@ ESTIMATE = [
         'z has 1 missing value, the first at position 3; pass nan_policy="omit" to leave them out',
     ),
     Row(
-        lambda: estimate([[1.5, np.nan], [2.5, 3.5]]),
+        lambda: estimate([[1.5, np.nan, 4.5], [2.5, 3.5, 4.5]]),
         ValueError,
         "z must have no missing values where it is 2-D; estimate its rows one by one",
     ),
     Row(
         lambda: estimate(patterns=["a", "b"]).covariance(GENERIC),
         ValueError,
-        "patterns must be given: donors were drawn within the patterns of missing values of 'a', 'b', so pass the "
-        "table with these columns to estimate()",
+        "patterns must be given: donors were drawn within the patterns of missing values of 'a', 'b', so pass "
+        "the table with these columns to estimate()",
     ),
     Row(lambda: estimate(labels=[1, 2]), ValueError, "strata must be as long as z, 10 values, got 2"),
     Row(
