@@ -164,6 +164,19 @@ def test_one_record_gives_the_smooth_weight_and_its_slope(noise, p, delta, steps
     assert error <= tol + 1e-6 / (p * steps) + 2e-14 / (p * shift)
 
 
+@pytest.mark.parametrize("delta", [0.05, 0.4, 1.5])
+@pytest.mark.parametrize("noise", NOISES)
+def test_records_add_up_where_the_bandwidth_is_as_narrow_as_the_grid_allows(noise, delta):
+    # the normal factor reaches beyond the sampling frequency, where the transform of counts is mirrored
+    units, at = np.array([-7.0, 0.0, 1.0, 1.0, 5.0, 40.0]), np.linspace(-20.0, 50.0, 101)
+    masking = Masking(noise, 0.3, 1.5 * delta, delta)
+
+    found = grid.polynomials(counts(units), masking, 1e-10).at(at)
+
+    exact = np.mean([smooth_weights(noise, 0.3, delta, 1.5 * delta, at - unit) for unit in units], axis=0)
+    assert np.abs(found - exact).max() <= 1e-10
+
+
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("p", [1e-4, 0.05, 0.6])
 def test_the_smooth_line_has_its_limits_outside_the_pieces(noise, p):

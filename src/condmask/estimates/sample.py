@@ -282,10 +282,7 @@ class Counted:
         firsts, lasts = (
             line.first(q - tol) if crossing == "first" else line.rearranged(q - tol) for line in (high, low)
         )
-        return (
-            self._grid.values(firsts * self._times),
-            self._grid.values(lasts * self._times + (self._times - 1)),
-        )
+        return self._grid.values(firsts * self._times), self._grid.values(lasts * self._times)
 
     def _bounding(self, tol: float) -> tuple[grid.Steps, grid.Steps]:
         """T_1 at its least and its largest, wherever in their cells the records lie."""
