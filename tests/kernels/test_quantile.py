@@ -48,7 +48,7 @@ def is_a_crossing(x, intervals):
     ids=["two", "generic", "ties", "all equal", "wide gaps"],
 )
 def test_quantiles_are_first_crossings(noise, p, z):
-    q = [0.04, 0.21, 0.5, 0.77, 0.96]
+    q = [0.04, 0.21, 0.51, 0.77, 0.96]  # not .5, which T of three far records reaches exactly at p = .5
 
     found = quantiles(z, q, noise, p, 1.3)
 
