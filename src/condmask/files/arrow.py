@@ -1,7 +1,7 @@
 """Parquet and Arrow files, batch by batch: some columns out as numbers, other numbers into their place."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from condmask import _checks
 from condmask._blocks import BLOCK
+from condmask.files.table import Rows
 
 METADATA = b"condmask"
 LARGEST_GROUP = 1 << 27  # bytes held back, at most, to write a row group as large as it was
@@ -71,34 +72,28 @@ class ArrowFile:
             code = _values(column.indices.cast(pa.int64()), np.int64)
             yield np.where(_null(column), missing, code), [*column.dictionary.to_pylist(), None]
 
-    def rewrite(
-        self,
-        outputs: list[IO[bytes]],
-        columns: dict[str, tuple[str, int | None]],
-        take: Callable[[int], dict[str, np.ndarray]],
-        metadata: dict[str, Any],
-    ) -> None:
-        """Copy the file with some columns replaced by what ``take`` hands out row by row."""
-        schema = self.schema
+    def rewrite(self, outputs: list[IO[bytes]], rows: Rows, metadata: dict[str, Any]) -> None:
+        """Copy the file with the masked rows in their columns."""
+        schema, columns = self.schema, rows.columns
         for name, (kind, _) in columns.items():
             field = schema.field(name)
             width: Any = {"int": pa.int64(), "float32": pa.float32(), "float64": pa.float64()}[kind]
             schema = schema.set(schema.get_field_index(name), field.with_type(width))
         schema = schema.with_metadata({**(schema.metadata or {}), METADATA: json.dumps(metadata).encode()})
-        rows = self._largest_group()
+        group = self._largest_group()
         held: list[pa.RecordBatch] = []
         with self._writer(outputs[0], schema) as writer:
             for batch in self.batches():
-                masked = take(batch.num_rows)
+                masked = rows.take(batch.num_rows)
                 arrays = [
                     _array(masked[name], column, schema.field(name).type, name) if name in columns else column
                     for name, column in zip(self.names, batch.columns, strict=True)
                 ]
                 held.append(pa.RecordBatch.from_arrays(arrays, schema=schema))
                 large = sum(part.nbytes for part in held) >= LARGEST_GROUP
-                if large or sum(part.num_rows for part in held) >= rows:
-                    _write(writer, held, rows, everything=large)
-            _write(writer, held, rows, everything=True)
+                if large or sum(part.num_rows for part in held) >= group:
+                    _write(writer, held, group, everything=large)
+            _write(writer, held, group, everything=True)
 
     def _largest_group(self) -> int:
         """Rows of the largest row group; the batches of an Arrow file are written as they are read."""

@@ -4,13 +4,14 @@ import csv
 import io
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
 from condmask import _checks
+from condmask.files.table import Rows
 from condmask.kernels.csv_scan import AFTER_QUOTE, TOO_FEW, TOO_MANY, find_fields, splice
 
 CHUNK = 1 << 23
@@ -67,22 +68,14 @@ class CsvFile:
             code = np.array([known.setdefault(field, len(known)) for field in fields], dtype=np.int64)
             yield code, [field.decode().replace('""', '"') for field in known]
 
-    def rewrite(
-        self,
-        outputs: list[IO[bytes]],
-        columns: dict[str, tuple[str, int | None]],
-        take: Callable[[int], dict[str, np.ndarray]],
-        metadata: dict[str, Any],
-    ) -> None:
-        """Copy the file with the fields of some columns replaced by what ``take`` hands out row by row.
-
-        The fields of missing values stay as they are.
-        """
+    def rewrite(self, outputs: list[IO[bytes]], rows: Rows, metadata: dict[str, Any]) -> None:
+        """Copy the file with the masked rows in their fields; those of missing values stay as they are."""
         target, beside = outputs
         target.write(self._header)
+        columns = rows.columns
         names = sorted(columns, key=self.names.index)
         for text, starts, stops in self._records(names, tail=True):
-            values = take(len(starts))
+            values = rows.take(len(starts))
             keep = np.isnan(np.stack([values[name] for name in names], axis=1))
             rendered = [_texts(values[name], columns[name][1]) for name in names]
             texts = [field for row in zip(*rendered, strict=True) for field in row]

@@ -18,12 +18,12 @@ from condmask._randomness import check_rng, working_key
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.summary import Summary
 from condmask.files.atomic import FileError, publishing, spool
+from condmask.files.csv import CsvFile
 from condmask.files.table import (
     VERSION,
     Table,
     columns_exist,
     format_of,
-    open_table,
     published_schemes,
     reading,
 )
@@ -222,6 +222,19 @@ def read_summary(
     return summary
 
 
+def open_table(path: Path) -> Table:
+    """The reader of a file, by its suffix."""
+    if format_of(path) == "CSV":
+        return CsvFile(path)
+    try:
+        from condmask.files.arrow import ArrowFile
+    except ImportError as error:
+        raise ImportError(f"{path.name} needs pyarrow: pip install 'condmask[cli]'") from error
+    if path.stat().st_size == 0:
+        raise ValueError(f"{path} is empty")
+    return ArrowFile(path)
+
+
 def _masked_column(path: str | os.PathLike[str], column: str | None) -> tuple[str, Scheme]:
     schemes = read_schemes(path)
     masked = ", ".join(map(repr, schemes))
@@ -277,7 +290,7 @@ def _publish(
     """Write the target and what is published with it."""
     entries = {name: scheme.to_dict() for name, scheme in schemes.items()}
     with publishing(table.outputs(target), overwrite) as outputs:
-        table.rewrite(outputs, rows.columns, rows.take, {"version": VERSION, "columns": entries})
+        table.rewrite(outputs, rows, {"version": VERSION, "columns": entries})
         if rows.done != rows.total or _state(table.path) != state:
             raise FileError(f"{table.path} changed while it was masked; nothing was published")
 

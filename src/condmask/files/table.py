@@ -1,7 +1,7 @@
-"""What a file of any format gives, and which format it has."""
+"""What a file of any format gives and takes, and which format it has."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -9,7 +9,6 @@ from typing import IO, Any, Protocol
 import numpy as np
 
 from condmask.files.atomic import FileError, reason
-from condmask.files.csv import CsvFile
 from condmask.schemes.scheme import Scheme
 
 FORMATS = {
@@ -21,6 +20,17 @@ FORMATS = {
     ".ipc": "Arrow",
 }
 VERSION = 1
+
+
+class Rows(Protocol):
+    """Masked rows on their way into a file."""
+
+    @property
+    def columns(self) -> dict[str, tuple[str, int | None]]:
+        """Kind and, for formats of text, decimals of each column; None is as many as they need."""
+
+    def take(self, count: int) -> dict[str, np.ndarray]:
+        """The next rows of every column."""
 
 
 class Table(Protocol):
@@ -41,31 +51,8 @@ class Table(Protocol):
     def outputs(self, target: Path) -> list[Path]:
         """The files that a copy of this one consists of, `target` first."""
 
-    def rewrite(
-        self,
-        outputs: list[IO[bytes]],
-        columns: dict[str, tuple[str, int | None]],
-        take: Callable[[int], dict[str, np.ndarray]],
-        metadata: dict[str, Any],
-    ) -> None:
-        """Copy the file with some columns replaced by what `take` hands out, so many rows at a time.
-
-        `columns` has their kind and, for formats of text, their decimals; None is as many as they need.
-        Missing values stay as they are.
-        """
-
-
-def open_table(path: Path) -> Table:
-    """The reader of a file, by its suffix."""
-    if format_of(path) == "CSV":
-        return CsvFile(path)
-    try:
-        from condmask.files.arrow import ArrowFile
-    except ImportError as error:
-        raise ImportError(f"{path.name} needs pyarrow: pip install 'condmask[cli]'") from error
-    if path.stat().st_size == 0:
-        raise ValueError(f"{path} is empty")
-    return ArrowFile(path)
+    def rewrite(self, outputs: list[IO[bytes]], rows: Rows, metadata: dict[str, Any]) -> None:
+        """Copy the file with the masked rows in place; missing values stay as they are."""
 
 
 def format_of(path: Path) -> str:
