@@ -241,7 +241,8 @@ DATA = [
     Row(
         lambda: scheme(sigma=1.0).mask(np.float32([2e4, 1.5, 0.3, 0.7])),
         ValueError,
-        "x must stay within 2^24 steps of 0.000976562, noise included, got 20000; round the data to multiples "
+        "x must stay within 2^24 steps of 0.000976562, noise included, got 20000; round the data to "
+        "multiples "
         "of 0.001953125 and pass step=0.001953125",
     ),
     Row(
@@ -505,7 +506,8 @@ ESTIMATE = [
     Row(
         lambda: estimate(patterns=["a", "b"]).covariance(GENERIC),
         ValueError,
-        "patterns must be given: donors were drawn within the patterns of missing values of 'a', 'b', so pass "
+        "patterns must be given: donors were drawn within the patterns of missing values of 'a', 'b', so "
+        "pass "
         "the table with these columns to estimate()",
     ),
     Row(lambda: estimate(labels=[1, 2]), ValueError, "strata must be as long as z, 10 values, got 2"),

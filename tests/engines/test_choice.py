@@ -51,7 +51,8 @@ def test_closed_forms_serve_every_tolerance():
     [
         (
             lambda: choice.choose(NORMAL, 9, 9, 1e-10, "grid"),
-            r"method must be 'auto', 'series', 'interpolant' or 'lattice' for data without a grid, got 'grid'",
+            r"method must be 'auto', 'series', 'interpolant' or 'lattice' for data without a grid, "
+            r"got 'grid'",
         ),
         (
             lambda: choice.choose(Masking("normal", 0.05), 9, 9, 1e-10, "series"),
@@ -59,7 +60,8 @@ def test_closed_forms_serve_every_tolerance():
         ),
         (
             lambda: choice.choose_counted(ROUNDED, True, 1e-10, "series"),
-            r"method must be 'auto', 'grid', 'interpolant' or 'lattice' for a step of 0\.3 sigma .* got 'series'",
+            r"method must be 'auto', 'grid', 'interpolant' or 'lattice' for a step of 0\.3 sigma "
+            r".* got 'series'",
         ),
         (
             lambda: choice.choose_counted(ROUNDED, False, 1e-10, "grid"),

@@ -111,7 +111,8 @@ def test_under_a_cap_cuts_and_the_order_of_merges_leave_no_trace(z, cuts, order,
 
 @settings(max_examples=60)
 @given(
-    seed=st.integers(0, 2**32), n=st.sampled_from([2, 20, 300, 2000]), p=st.sampled_from([0.15, 0.3, 0.6, 0.9]),
+    seed=st.integers(0, 2**32), n=st.sampled_from([2, 20, 300, 2000]),
+    p=st.sampled_from([0.15, 0.3, 0.6, 0.9]),
     noise=st.sampled_from(NOISES), most=st.sampled_from([5, 30, 120]),
     crossing=st.sampled_from(["first", "rearranged"]), spread=st.sampled_from([1.0, 3.0, 30.0]),
 )  # fmt: skip
