@@ -34,7 +34,7 @@ class Summary:
     scheme : ConditionalMasking
         What was published with the data. It must have a grid (a `step` above 0).
     most_points : int
-        Where the data occupy more points (of 16 bytes each), neighbours are counted together in pairs,
+        At least 2, for neighbours on both sides of 0 are never counted together. Where the data occupy more points (of 16 bytes each), neighbours are counted together in pairs,
         as often as needed. What is lost then is bracketed by `cdf_bounds` and `quantile_bounds`.
 
     Raises
@@ -67,7 +67,7 @@ class Summary:
                 f"step={default_step(self.law.sigma):g}, the default for this sigma"
             )
         self.strata, self.group, self.patterns = scheme.strata, scheme.group, tuple(scheme.patterns)
-        self.most_points = _checks.whole(most_points, "most_points", least=1)
+        self.most_points = _checks.whole(most_points, "most_points", least=2)
         self.level = 0  # 2^level neighbouring points share a count
         self.counts = EMPTY
         self.pairs = np.zeros(6)  # as of `_products`
