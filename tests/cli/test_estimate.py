@@ -35,21 +35,15 @@ def test_large_files_are_estimated_from_a_summary(run, masked, monkeypatch):
     options = ("estimate", masked, "-c", "income", "--cdf", "900", "--with", "educ", "--json")
     options += ("--quantiles", "0.5")
     exact = answer(run(*options))
-    asked = answer(run(*options, "--resolution", "2.5"))
+    asked = answer(run(*options, "--one-pass"))
     monkeypatch.setattr(estimate, "SUMMARISED", 1000)
     large = answer(run(*options))
-    summary = cm.read_summary(masked, "income", other="educ", resolution=2.5)
 
-    assert (asked["resolution"], large["resolution"]) == (2.5, 400.0 / 64)
-    assert asked["mean"] == summary.scheme.estimate(summary).mean()
+    # counts are all that these depend on, but for the correlation, whose sums are merged part by part
     for found in (asked, large):
-        assert found["std"] == pytest.approx(exact["std"], rel=1e-11)
-        assert found["correlation"]["value"] == pytest.approx(exact["correlation"]["value"], rel=1e-10)
-        assert found["quantiles"][0]["value"] == pytest.approx(exact["quantiles"][0]["value"], abs=10.0)
-        assert found["cdf"][0]["value"] == pytest.approx(exact["cdf"][0]["value"], abs=0.02)
-    code, out, _ = run("estimate", masked, "-c", "income")
-    assert code == 0
-    assert "resolution" in out
+        correlation = found.pop("correlation")
+        assert correlation["value"] == pytest.approx(exact["correlation"]["value"], rel=1e-10)
+        assert found == {name: value for name, value in exact.items() if name != "correlation"}
 
 
 def test_a_masked_partner_is_its_estimate(run, masked):

@@ -64,14 +64,26 @@ def test_donors_and_strata_reach_the_scheme(run, source, tmp_path):
     assert (scheme["donors"], scheme["strata"]) == ("permutation", "region")
 
 
-def test_whole_numbers_without_decimals_bring_one_line_of_warning(run, source, tmp_path):
-    code, _, err = run("mask", source, tmp_path / "out.parquet", "-c", "age", "--p", "0.6", "--sigma", "12")
+def test_whole_numbers_that_the_default_step_would_show_are_refused(run, source, tmp_path):
+    target = tmp_path / "out.parquet"
+    command = ("mask", source, target, "-c", "age", "--p", "0.6", "--sigma", "12")
+
+    code, _, err = run(*command)
+
+    assert (code, target.exists()) == (1, False)
+    (line,) = err.splitlines()
+    assert line.endswith("pass step=1")
+    assert run(*command, "--step", "1")[0] == 0
+
+
+def test_a_finer_step_than_the_data_have_brings_one_line_of_warning(run, source, tmp_path):
+    options = ("-c", "age", "--p", "0.6", "--sigma", "12", "--step", "1/2")
+
+    code, _, err = run("mask", source, tmp_path / "out.parquet", *options)
 
     assert code == 0
     (line,) = err.splitlines()
-    assert line.startswith("warning: ")
-    assert "holds whole numbers" in line
-    assert line.endswith("pass decimals=0")
+    assert line.startswith("warning: age holds multiples of 1")
 
 
 def test_whole_numbers_with_decimals_bring_none(run, source, tmp_path):

@@ -34,7 +34,7 @@ class Summary:
     scheme : ConditionalMasking
         What was published with the data. It must have a grid (a `step` above 0).
     most_points : int
-        At least 2, for neighbours on both sides of 0 are never counted together. Where the data occupy more points (of 16 bytes each), neighbours are counted together in pairs,
+        At least 2. Where the data occupy more points (of 16 bytes each), neighbours are counted in pairs,
         as often as needed. What is lost then is bracketed by `cdf_bounds` and `quantile_bounds`.
 
     Raises

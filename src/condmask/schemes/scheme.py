@@ -181,7 +181,9 @@ class Scheme:
         dict
             Its method under "scheme", and its parameters.
         """
-        return {"scheme": self.method, **asdict(self)}  # type: ignore[call-overload]
+        entries = asdict(self)  # type: ignore[call-overload]
+        lists = {name: list(value) for name, value in entries.items() if isinstance(value, tuple)}
+        return {"scheme": self.method, **entries, **lists}
 
     @classmethod
     def from_dict(cls, entries: dict[str, Any]) -> "Scheme":
