@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import condmask as cm
+from condmask.schemes import scheme
 from condmask.schemes.scheme import Scheme
 
 FORMATS = ["parquet", "csv"]
@@ -25,6 +26,14 @@ class Scaled(Scheme):
 
     def mask_rows(self, x, stream, others):
         return self.factor * x
+
+
+del scheme._REGISTER[Scaled.method]  # a guest of these tests alone
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch):
+    monkeypatch.setitem(scheme._REGISTER, Scaled.method, Scaled)
 
 
 def table():
