@@ -5,10 +5,12 @@ serve it, for a reason that stands beside it.
 """
 
 from typing import NamedTuple
+from unittest import mock
 
 import numpy as np
 
 import condmask as cm
+from condmask.engines import grid
 from condmask.kernels import replicate
 from condmask.studies import replicates
 from condmask.weights import stencil
@@ -55,13 +57,11 @@ def by_method(method):
 
 
 def by_lattice(scheme, z, request):
-    """Counts far away, as wide data have them, make the lattice the choice; their share is taken out.
-
-    Quantiles and the rearrangement of the whole are those of other probabilities, and are left to cdf.
-    """
-    if request.kind in ("cdf", "pdf"):
-        return ask(scheme.estimate(z), request, "lattice")
-    return None
+    """As data that are spread too widely for a transform: values, crossings and the rearrangement."""
+    with mock.patch.object(grid, "serves", return_value=False):
+        one = scheme.estimate(z)
+        assert one.engine(1000, bandwidth=request.width) == "lattice"
+        return ask(one, request)
 
 
 def in_a_batch(scheme, z, request):
