@@ -31,6 +31,7 @@ LONGEST, RECORDS_PER_POINT = 1 << 18, 4  # points of all pieces together, beyond
 ORDER = 8  # coefficients of the polynomials of T_b
 FEW = 16  # quantiles, for which counting is sooner done than sorting
 POINTS = 1 << 16
+STRIDE = 32
 
 
 class Steps:
@@ -202,8 +203,9 @@ def steps(counts: Counts, masking: Masking) -> Steps:
     for part in _pieces(counts, 2.0 * reach):
         first, last = part.values[0], part.values[-1]
         size = int(last - first) + 1
-        dense = _dense(part, fast_length(size + 2 * reach))
-        smooth = _running_smooth(np.fft.rfft(dense), masking, dense.size)
+        dense, stride = _dense(part, size + 2 * reach, _modes(masking, size + 2 * reach))
+        spectrum = _low(dense, _modes(masking, dense.size), stride)
+        smooth = _running_smooth(spectrum, masking, stride, dense.size)
         around = np.concatenate((smooth[-reach:], smooth[: size + reach])) - smooth[-reach - 1]
         around += part.n * (1.0 - 1.0 / p) / dense.size * np.arange(1.0, around.size + 1.0)
         around[reach : reach + size] += np.cumsum(dense[:size]) / p
@@ -221,8 +223,9 @@ def polynomials(counts: Counts, masking: Masking, tol: float, *, density: bool =
     n, reach = counts.n, _reach(masking)
     lefts, widths, coefficients, before = [], [], [], [0]
     for part in _pieces(counts, 2.0 * reach):
-        size = fast_length(int(part.values[-1] - part.values[0]) + 1 + 2 * reach)
-        spectrum = np.fft.rfft(_dense(part, size))
+        least = int(part.values[-1] - part.values[0]) + 1 + 2 * reach
+        dense, stride = _dense(part, least, _smoothed_modes(masking, least))
+        size, spectrum = dense.size, _low(dense, _smoothed_modes(masking, dense.size), stride)
         local, width = _local(spectrum, masking, size, reach, tol * n, density)
         if not density:
             local[:, 0] += before[-1]
@@ -270,26 +273,61 @@ def _pieces(counts: Counts, gap: float) -> list[Counts]:
     return [Counts(counts.values[a:b], counts.counts[a:b]) for a, b in pairwise(edges)]
 
 
-def _dense(counts: Counts, size: int) -> np.ndarray:
-    """One count for each grid point from the first value on."""
-    dense = np.zeros(size)
+def _modes(masking: Masking, size: int) -> int:
+    """How many frequencies of a transform of this size what the mass has besides c / p consists of."""
+    if masking.noise == "normal" and masking.delta <= FINE_GRID:  # nothing is left at higher ones
+        return min(size // 2 + 1, int(weight.cutoff(masking) * masking.delta * size / (2.0 * pi)) + 2)
+    return size // 2 + 1
+
+
+def _smoothed_modes(masking: Masking, size: int) -> int:
+    """The same of T_b."""
+    cutoff = SATURATION + 0.25 * max(0.0, -np.log(masking.p))
+    return int(cutoff * masking.delta / masking.beta * size / (2.0 * pi)) + 2
+
+
+def _dense(counts: Counts, least: int, modes: int) -> tuple[np.ndarray, int]:
+    """A count for each grid point from the first value on, `least` or some more, and the stride of `_low`."""
+    stride = STRIDE if least >= 8 * STRIDE * modes else 1
+    dense = np.zeros(stride * fast_length(-(-least // stride)))
     dense[(counts.values - counts.values[0]).astype(np.int64)] = counts.counts
-    return dense
+    return dense, stride
 
 
-def _running_smooth(spectrum: np.ndarray, masking: Masking, size: int) -> np.ndarray:
+def _low(dense: np.ndarray, modes: int, stride: int) -> np.ndarray:
+    """The lowest frequencies of the transform of counts.
+
+    Where few are wanted, from transforms of every so-many-th count, which stay in the cache.
+    """
+    if stride == 1:
+        return np.fft.rfft(dense)
+    parts = np.fft.rfft(np.ascontiguousarray(dense.reshape(-1, stride).T))[:, :modes]
+    return np.asarray(np.sum(parts * np.conj(_turns(dense.size, modes, stride)), axis=0))
+
+
+def _values(waves: np.ndarray, size: int, stride: int) -> np.ndarray:
+    """The values at all points of a wave of few frequencies."""
+    if stride == 1:
+        return np.asarray(np.fft.irfft(waves, size))
+    parts = np.fft.irfft(waves * _turns(size, waves.size, stride), size // stride) / stride
+    return np.ascontiguousarray(parts.T).ravel()
+
+
+def _turns(size: int, modes: int, stride: int) -> np.ndarray:
+    """What each frequency turns by over the first points, one row for each."""
+    return np.exp((2j * pi / size) * np.arange(stride)[:, None] * np.arange(modes))
+
+
+def _running_smooth(spectrum: np.ndarray, masking: Masking, stride: int, size: int) -> np.ndarray:
     """The running sum of what the mass has besides c / p, but for its mean."""
-    p = masking.p
-    most = spectrum.size
-    if masking.noise == "normal" and masking.delta <= FINE_GRID:  # nothing is left at higher frequencies
-        most = min(most, int(weight.cutoff(masking) * masking.delta * size / (2.0 * pi)) + 2)
+    p, most = masking.p, min(spectrum.size, _modes(masking, size))
     theta = 2.0 * pi / size * np.arange(1, most)
     phi = weight.symbol(masking, theta / masking.delta)
     share = -(1.0 - p) / p * phi / (p + (1.0 - p) * phi)
     waves = np.zeros(spectrum.size, dtype=np.complex128)
     # a running sum divides by 1 - exp(-i theta), here without cancellation
     waves[1:most] = spectrum[1:most] * (share * np.exp(0.5j * theta) / (2j * np.sin(0.5 * theta)))
-    return np.fft.irfft(waves, size)
+    return _values(waves, size, stride)
 
 
 def _local(
@@ -297,7 +335,7 @@ def _local(
 ) -> tuple[np.ndarray, float]:
     """Polynomials on cells that begin `reach` steps before the first value, and their width."""
     p, b = masking.p, masking.beta / masking.delta
-    modes = int((SATURATION + 0.25 * max(0.0, -np.log(p))) / b * size / (2.0 * pi)) + 2
+    modes = _smoothed_modes(masking, size)
     theta = 2.0 * pi / size * np.arange(1, modes)
     # beyond half the sampling frequency the transform of counts repeats itself, mirrored
     turn = np.arange(1, modes) % size
