@@ -40,13 +40,13 @@ class Grid(NamedTuple):
         """Whether its points are whole numbers."""
         return self.denominator == 1.0 and float(self.numerator).is_integer()
 
-    def units(self, values: np.ndarray) -> np.ndarray:
+    def units(self, values: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """The nearest whole steps, ties up; zero has no sign, which noise would take from it."""
         with np.errstate(over="ignore", invalid="ignore"):  # enormous values
-            steps = values * self.denominator
+            steps = values * self.denominator if self.denominator != 1.0 else values
             if self.numerator != 1.0:
-                steps /= self.numerator
-            units = steps + 0.5
+                steps = steps / self.numerator
+            units = np.add(steps, 0.5, out=out)
             np.floor(units, out=units)
             units += 0.0
             if not (units.max(initial=0.0) < INEXACT and units.min(initial=0.0) > -INEXACT):
@@ -248,7 +248,9 @@ def on_grid(array: np.ndarray, grid: Grid, name: str, kind: str, *, row: int = 0
 
 def within(units: np.ndarray, grid: Grid, margin: float, name: str, kind: str) -> None:
     """Refuse values so many steps from 0 that masked ones could not all be told apart."""
-    largest = float(np.nanmax(np.abs(units), initial=0.0))
+    largest = max(float(units.max(initial=0.0)), -float(units.min(initial=0.0)))
+    if np.isnan(largest):
+        largest = float(np.nanmax(np.abs(units), initial=0.0))
     most = largest_units(kind)
     if not largest + margin <= most:
         needed = 2.0 ** np.ceil(np.log2((largest + margin) * grid.step / most)) if largest < 1e300 else 0.0

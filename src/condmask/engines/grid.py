@@ -310,12 +310,12 @@ def _values(waves: np.ndarray, size: int, stride: int) -> np.ndarray:
     if stride == 1:
         return np.asarray(np.fft.irfft(waves, size))
     parts = np.fft.irfft(waves * _turns(size, waves.size, stride), size // stride) / stride
-    return np.ascontiguousarray(parts.T).ravel()
+    return np.asarray(np.ascontiguousarray(parts.T).ravel())
 
 
 def _turns(size: int, modes: int, stride: int) -> np.ndarray:
     """What each frequency turns by over the first points, one row for each."""
-    return np.exp((2j * pi / size) * np.arange(stride)[:, None] * np.arange(modes))
+    return np.asarray(np.exp((2j * pi / size) * np.arange(stride)[:, None] * np.arange(modes)))
 
 
 def _running_smooth(spectrum: np.ndarray, masking: Masking, stride: int, size: int) -> np.ndarray:

@@ -376,9 +376,11 @@ class ConditionalMasking(Scheme):
                 np.add(x[start:stop], 0.0, out=out[start:stop])  # zero has no sign
                 continue
             part = x[start:stop]
-            units = grid.units(part) if rounds else on_grid(part, grid, name, kind, row=start)
+            into = None if out is x else out[start:stop]
+            units = grid.units(part, into) if rounds else on_grid(part, grid, name, kind, row=start)
             within(units, grid, MARGIN * self.sigma / self.step, name, kind)
-            out[start:stop] = units
+            if units is not into:
+                out[start:stop] = units
         return out
 
     def _check_digits(self, x: np.ndarray, name: str, kind: str) -> None:
