@@ -206,6 +206,7 @@ class Counted:
         # neighbours together are what a release on so coarse a grid would be
         self._own = law if times == 1 else law._replace(grid=self._grid.times(times))
         self._kept = Kept(KEPT)
+        self._served: dict[Masking, bool] = {}
 
     def powers(self, order: int) -> Powers:
         return counted_powers(self._values(), self.counts.counts, order, self.law.sigma)
@@ -227,13 +228,13 @@ class Counted:
 
     def engine(self, points: int, width: float | None, tol: float) -> str:
         masking = masking_of(self._own, width)
-        return choice.choose_counted(masking, grid.serves(self.counts, masking), tol, "auto")
+        return choice.choose_counted(masking, self._serves(masking), tol, "auto")
 
     def values(
         self, x: np.ndarray, width: float | None, tol: float, method: str, *, density: bool = False
     ) -> np.ndarray:
         masking = masking_of(self._own, width)
-        chosen = choice.choose_counted(masking, grid.serves(self.counts, masking), tol, method)
+        chosen = choice.choose_counted(masking, self._serves(masking), tol, method)
         at, half = self._points(x, width), 0.5 if width is None else 0.0
         sigma = self.law.sigma / self._own.step
         if chosen == "grid":
@@ -251,7 +252,7 @@ class Counted:
     def quantiles(self, q: np.ndarray, width: float | None, tol: float, crossing: str) -> np.ndarray:
         masking = masking_of(self._own, width)
         choice.check_tol(masking, tol)
-        if grid.serves(self.counts, masking):
+        if self._serves(masking):
             line = self._line(masking, tol, False)
             found = line.first(q - tol) if crossing == "first" else line.rearranged(q - tol)
         else:
@@ -262,7 +263,7 @@ class Counted:
         masking = masking_of(self._own, width)
         choice.check_tol(masking, tol)
         at = self._points(x, width)
-        if not grid.serves(self.counts, masking):
+        if not self._serves(masking):
             return crossings.monotone_values(*self._searchable(masking, tol, at), tol, self._workers)
         return np.asarray(self._line(masking, tol, False).rearranged_at(at, max(tol, FINEST_REARRANGED)))
 
@@ -288,9 +289,16 @@ class Counted:
         """T_1 at its least and its largest, wherever in their cells the records lie."""
         masking = masking_of(self._own, None)
         choice.check_tol(masking, tol)
-        if not grid.serves(self.counts, masking):
+        if not self._serves(masking):
             raise ValueError("most_points must be larger for bounds of data spread so widely")
         return grid.bounds(self._line(masking, tol, False), self.counts, masking, self._times)
+
+    def _serves(self, masking: Masking) -> bool:
+        """Whether a transform serves; known from then on, for every request asks."""
+        found = self._served.get(masking)
+        if found is None:
+            found = self._served[masking] = grid.serves(self.counts, masking)
+        return found
 
     def _line(self, masking: Masking, tol: float, density: bool) -> Any:
         if masking.beta == 0.0:

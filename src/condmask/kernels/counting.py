@@ -26,8 +26,9 @@ def count_window(z, per_step, slack, first, start, stop, counts, outside):
     for begin in range(start, stop, CHUNK):
         length = min(stop - begin, CHUNK)
         known = counts[others]
+        part = z[begin : begin + length]  # indices from 0 on: half again as fast (versus/grid.py)
         for j in range(length):  # apart from the counts, this loop vectorises
-            steps = z[begin + j] * per_step
+            steps = part[j] * per_step
             units = np.rint(steps)
             place = units - first
             good = (abs(steps - units) <= slack * abs(units)) & (place >= 0.0) & (place < size)
@@ -37,6 +38,6 @@ def count_window(z, per_step, slack, first, start, stop, counts, outside):
         if counts[others] == known:
             continue
         for j in range(length):
-            outside[left] = z[begin + j]
+            outside[left] = part[j]
             left += cells[j] == others
     return left
