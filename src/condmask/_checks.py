@@ -16,6 +16,7 @@ LARGEST_EXACT_INTEGER = 2**53
 LARGEST = 2.0**1022  # so that the difference of two values is finite
 LARGEST_SIGMA = 1e300  # so that a value and its noise are
 SMALLEST_STRATUM = 10
+NAN_POLICIES = ("raise", "omit")
 
 
 def probability(value: Any, name: str) -> float:

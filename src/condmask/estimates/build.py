@@ -13,8 +13,6 @@ from condmask.estimates.sample import Counted, Sample, Source
 from condmask.estimates.summary import Summary, counted_column
 from condmask.law import Law
 
-NAN_POLICIES = ("raise", "omit")
-
 
 def estimate_records(
     scheme: Any,
@@ -27,7 +25,7 @@ def estimate_records(
 ) -> Estimate:
     """The estimate of a scheme from masked values; see `ConditionalMasking.estimate`."""
     law: Law = scheme.law
-    policy = _checks.choice(nan_policy, "nan_policy", NAN_POLICIES)
+    policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
     threads = _checks.workers(workers)
     column = frames.column(z, "z", dimensions=(1, 2), finite=law.grid is None)
     rows = np.atleast_2d(column.array)

@@ -24,7 +24,6 @@ from condmask.weights.weight import Masking
 
 CROSSINGS = ("first", "rearranged")
 KEPT = 3  # T_1, a T_b and a density
-FINEST_REARRANGED = 1e-8
 
 
 class Source(Protocol):
@@ -265,7 +264,9 @@ class Counted:
         at = self._points(x, width)
         if not self._serves(masking):
             return crossings.monotone_values(*self._searchable(masking, tol, at), tol, self._workers)
-        return np.asarray(self._line(masking, tol, False).rearranged_at(at, max(tol, FINEST_REARRANGED)))
+        return np.asarray(
+            self._line(masking, tol, False).rearranged_at(at, max(tol, crossings.FINEST_REARRANGED))
+        )
 
     def bounds(self, x: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
         if self._times == 1:

@@ -28,7 +28,7 @@ from condmask.files.table import (
     reading,
 )
 from condmask.frames import codes
-from condmask.schemes.pools import NAN_POLICIES, Coded, pools_of
+from condmask.schemes.pools import Coded, pools_of
 from condmask.schemes.scheme import Scheme, together
 
 
@@ -83,7 +83,7 @@ def mask_file(
     """
     source, target = Path(source), Path(target)
     masking = together(schemes)
-    policy = _checks.choice(nan_policy, "nan_policy", NAN_POLICIES)
+    policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
     random, threads = check_rng(rng), _checks.workers(workers)
     with reading(source), spool() as create:
         table, before = _opened(source, target, list(schemes), strata, overwrite)

@@ -30,7 +30,7 @@ from condmask.estimates.estimate import Estimate
 from condmask.estimates.summary import Summary
 from condmask.law import Law
 from condmask.schemes.draws import Release, mask_rows
-from condmask.schemes.pools import NAN_POLICIES, Pools, pools_of
+from condmask.schemes.pools import Pools, pools_of
 from condmask.schemes.scheme import Scheme
 
 NOISES = ("normal", "laplace")
@@ -257,7 +257,7 @@ class ConditionalMasking(Scheme):
         column = frames.column(x, "x")
         random = check_rng(rng)
         span = check_rows(rows, column.array.size, random)
-        policy = _checks.choice(nan_policy, "nan_policy", NAN_POLICIES)
+        policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
         pools, _ = pools_of([column.array], strata, policy, ["x"])
         units = self.canonical(column.array, "x", column.kind)
         release = Release(

@@ -11,7 +11,7 @@ from condmask._blocks import Workers
 from condmask._randomness import check_rng, working_key
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.draws import Release
-from condmask.schemes.pools import NAN_POLICIES, pools_of
+from condmask.schemes.pools import pools_of
 from condmask.schemes.scheme import together
 
 
@@ -79,7 +79,7 @@ def mask_table(
     if strata in schemes:
         raise ValueError(f"strata must not be a column that is masked, got {strata!r}")
     groups = None if strata is None else frames.table_column(frame, strata)
-    policy = _checks.choice(nan_policy, "nan_policy", NAN_POLICIES)
+    policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
     pools, patterns = pools_of([c.array for c in columns.values()], groups, policy, list(columns))
     units = [schemes[name].canonical(c.array, name, c.kind) for name, c in columns.items()]
     release = Release(

@@ -11,8 +11,6 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.frames import codes
 
-NAN_POLICIES = ("raise", "omit")
-
 
 class Pools(NamedTuple):
     """Row r is the rank[r]-th of pool[r]; the rows of pool s are order[first[s] : first[s] + size[s]].
