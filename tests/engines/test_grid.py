@@ -218,7 +218,10 @@ def test_smooth_crossings_are_those_of_a_fine_scan(units, p, q, steps):
         total = spacing * np.count_nonzero(value < target) + np.sum(gaps * (line.before[1:-1] < target))
         # each time the scan changes side, and at the end of each piece, it may be off by its spacing
         turns = np.count_nonzero(np.diff(value < target)) + line.lefts.size
-        assert abs(length - line.lefts[0] - total) <= spacing * turns
+        # and where T is the probability to rounding, on a plateau, either side may be right
+        even = np.count_nonzero(np.abs(value - target) <= 1e-12)
+        unsure = spacing * (turns + even) + np.sum(gaps * (np.abs(line.before[1:-1] - target) <= 1e-12))
+        assert abs(length - line.lefts[0] - total) <= unsure
 
 
 @pytest.mark.parametrize("p", [0.1, 0.6])
