@@ -25,7 +25,9 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"engines"},
     {"weights"},
     {"kernels", "frames", "plot"},
+    {"levels"},
     {"law"},
+    {"_log_grid"},
     {"_grid"},
     {"_blocks", "_checks", "_jit", "_kernel_cache", "_randomness", "_state"},
 ]

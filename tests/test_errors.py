@@ -546,7 +546,7 @@ ESTIMATE = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore::condmask.schemes.conditional.ReleaseWarning")
+@pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
 @pytest.mark.parametrize("row", [*SCHEME, *DATA, *MASK, *TABLE, *ESTIMATE], ids=lambda row: row.message[:60])
 def test_a_wrong_argument_brings_its_message(row):
     with pytest.raises(row.exception) as caught:

@@ -7,7 +7,7 @@ from columns import GENERIC, WHOLE, ZOO, values_of
 
 import condmask as cm
 
-pytestmark = pytest.mark.filterwarnings("ignore::condmask.schemes.conditional.ReleaseWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
 
 
 @pytest.mark.parametrize("name", ZOO)

@@ -23,7 +23,7 @@ import condmask as cm
 from condmask._randomness import COIN, DONOR, NOISE, Key, words, working_key
 
 SECRET = bytes(range(0xA0, 0xB0))
-RELEASE_WARNING = "ignore::condmask.schemes.conditional.ReleaseWarning"
+RELEASE_WARNING = "ignore::condmask.ReleaseWarning"
 
 AES_128 = [  # key, plaintext block, ciphertext block
     "000102030405060708090a0b0c0d0e0f 00112233445566778899aabbccddeeff 69c4e0d86a7b0430d8cdb78070b4c55a",

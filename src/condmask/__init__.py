@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from condmask.files.atomic import FileError
     from condmask.files.release import mask_file, read_column, read_release, read_schemes, read_summary
     from condmask.schemes.additive import AdditiveNoise
-    from condmask.schemes.conditional import ConditionalMasking, ReleaseWarning
+    from condmask.schemes.conditional import ConditionalMasking
+    from condmask.schemes.grids import ReleaseError, ReleaseWarning
     from condmask.schemes.joint import MaskedTable, mask_table
     from condmask.schemes.shuffling import DataShuffling
     from condmask.schemes.swapping import DataSwapping, RankSwapping
@@ -29,7 +30,8 @@ _HOMES = {
     "FileError": "condmask.files.atomic",
     "Key": "condmask._randomness",
     "MaskedTable": "condmask.schemes.joint",
-    "ReleaseWarning": "condmask.schemes.conditional",
+    "ReleaseError": "condmask.schemes.grids",
+    "ReleaseWarning": "condmask.schemes.grids",
     "AdditiveNoise": "condmask.schemes.additive",
     "DataSwapping": "condmask.schemes.swapping",
     "RankSwapping": "condmask.schemes.swapping",
@@ -73,6 +75,7 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "Resampled",
     "paper_population",
     "Key",
+    "ReleaseError",
     "ReleaseWarning",
     "EstimateWarning",
     "kernels",

@@ -13,7 +13,7 @@ import pytest
 import condmask as cm
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::condmask.schemes.conditional.ReleaseWarning",
+    "ignore::condmask.ReleaseWarning",
     "ignore::condmask.estimates.estimate.EstimateWarning",
 )
 

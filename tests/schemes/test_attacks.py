@@ -14,7 +14,7 @@ from condmask._blocks import blocks
 from condmask._randomness import Key, working_key
 from condmask.schemes.draws import coins
 
-pytestmark = pytest.mark.filterwarnings("ignore::condmask.schemes.conditional.ReleaseWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
 
 N, P, SIGMA = 100_000, 0.6, 500.0
 KEY = Key(bytes(range(16)))

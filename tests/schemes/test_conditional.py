@@ -43,7 +43,7 @@ def test_rounded_noise_takes_each_step_with_its_exact_probability(noise, steps, 
     assert chisquare(counts, kept.size * probability).pvalue > ALARM
 
 
-@pytest.mark.filterwarnings("ignore::condmask.schemes.conditional.ReleaseWarning")
+@pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
 @given(rounded=strategies.rounded_columns(), seed=strategies.SEEDS, data=st.data())
 def test_a_masked_value_never_shows_by_its_digits_whether_it_was_swapped(rounded, seed, data):
     x, decimals = rounded

@@ -21,7 +21,7 @@ import condmask as cm
 from condmask._blocks import BLOCK
 from condmask._randomness import Key
 
-pytestmark = pytest.mark.filterwarnings("ignore::condmask.schemes.conditional.ReleaseWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
 
 SEVERAL_BLOCKS = 2 * BLOCK + 37
 

@@ -184,11 +184,14 @@ class Polynomials:
 
 def length(counts: Counts, masking: Masking) -> float:
     """How many points the transforms of all pieces have together."""
-    values, reach = counts.values, _reach(masking)
-    gaps = np.diff(values)
-    return float(values[-1] - values[0] - gaps[gaps > 2.0 * reach].sum() + 2.0 * reach * (
-        1 + np.count_nonzero(gaps > 2.0 * reach)
-    ))  # fmt: skip
+    return pieces_length(counts, reach_of(masking))
+
+
+def pieces_length(counts: Counts, reach: int) -> float:
+    """The same, where records reach so many steps."""
+    gaps = np.diff(counts.values)
+    cut = gaps[gaps > 2.0 * reach]
+    return float(counts.values[-1] - counts.values[0] - cut.sum() + 2.0 * reach * (1 + cut.size))
 
 
 def serves(counts: Counts, masking: Masking) -> bool:
@@ -198,14 +201,14 @@ def serves(counts: Counts, masking: Masking) -> bool:
 
 def steps(counts: Counts, masking: Masking) -> Steps:
     """T_1 at the points of the grid; masking.delta is the step in units of sigma."""
-    n, p, reach = counts.n, masking.p, _reach(masking)
+    n, p, reach = counts.n, masking.p, reach_of(masking)
     starts, values, before = [], [], 0
-    for part in _pieces(counts, 2.0 * reach):
+    for part in pieces(counts, 2.0 * reach):
         first, last = part.values[0], part.values[-1]
         size = int(last - first) + 1
         dense, stride = _dense(part, size + 2 * reach, _modes(masking, size + 2 * reach))
         spectrum = _low(dense, _modes(masking, dense.size), stride)
-        smooth = _running_smooth(spectrum, masking, stride, dense.size)
+        smooth = _values(running_smooth(spectrum, masking, dense.size), dense.size, stride)
         around = np.concatenate((smooth[-reach:], smooth[: size + reach])) - smooth[-reach - 1]
         around += part.n * (1.0 - 1.0 / p) / dense.size * np.arange(1.0, around.size + 1.0)
         around[reach : reach + size] += np.cumsum(dense[:size]) / p
@@ -220,13 +223,15 @@ def steps(counts: Counts, masking: Masking) -> Steps:
 
 def polynomials(counts: Counts, masking: Masking, tol: float, *, density: bool = False) -> Polynomials:
     """T_b, or its derivative by the step, to `tol`."""
-    n, reach = counts.n, _reach(masking)
+    n, reach = counts.n, reach_of(masking)
     lefts, widths, coefficients, before = [], [], [], [0]
-    for part in _pieces(counts, 2.0 * reach):
+    for part in pieces(counts, 2.0 * reach):
         least = int(part.values[-1] - part.values[0]) + 1 + 2 * reach
-        dense, stride = _dense(part, least, _smoothed_modes(masking, least))
-        size, spectrum = dense.size, _low(dense, _smoothed_modes(masking, dense.size), stride)
-        local, width = _local(spectrum, masking, size, reach, tol * n, density)
+        dense, stride = _dense(part, least, smoothed_modes(masking, least))
+        size = dense.size
+        spectrum = _low(dense, smoothed_modes(masking, size), stride)
+        mass = smoothed_mass(spectrum, masking, masking.delta, size)
+        local, width = local_polynomials(mass, part.n, size, reach, tol * n, density)
         if not density:
             local[:, 0] += before[-1]
         local /= n
@@ -245,8 +250,8 @@ def bounds(line: Steps, counts: Counts, masking: Masking, times: int) -> tuple[S
     but for what a record gains by moving within its own cell. On the finer grid a record may reach farther.
     """
     slack = weight.derivative_bound(masking._replace(delta=0.0), 1) * masking.delta
-    fine = _reach(masking._replace(delta=masking.delta / times))
-    farther = max(0, fine // times + 2 - _reach(masking))
+    fine = reach_of(masking._replace(delta=masking.delta / times))
+    farther = max(0, fine // times + 2 - reach_of(masking))
     k = np.concatenate([
         start + np.arange(size) for start, size in zip(line.starts, np.diff(line.offsets), strict=True)
     ])  # fmt: skip
@@ -261,12 +266,12 @@ def bounds(line: Steps, counts: Counts, masking: Masking, times: int) -> tuple[S
     return Steps(starts, np.split(lowest, ends)), Steps(starts, np.split(highest, ends))
 
 
-def _reach(masking: Masking) -> int:
+def reach_of(masking: Masking) -> int:
     """Steps beyond which a record counts as 0 or 1, to a tenth of the rounding error of its weight."""
     return int(np.ceil(weight.reach(masking, 0.1 * smallest_tol(masking.p)) / masking.delta)) + 1
 
 
-def _pieces(counts: Counts, gap: float) -> list[Counts]:
+def pieces(counts: Counts, gap: float) -> list[Counts]:
     """The counts, cut where neighbouring values lie farther apart than `gap`."""
     cuts = np.flatnonzero(np.diff(counts.values) > gap) + 1
     edges = [0, *cuts.tolist(), counts.values.size]
@@ -280,7 +285,7 @@ def _modes(masking: Masking, size: int) -> int:
     return size // 2 + 1
 
 
-def _smoothed_modes(masking: Masking, size: int) -> int:
+def smoothed_modes(masking: Masking, size: int) -> int:
     """The same of T_b."""
     cutoff = SATURATION + 0.25 * max(0.0, -np.log(masking.p))
     return int(cutoff * masking.delta / masking.beta * size / (2.0 * pi)) + 2
@@ -318,32 +323,44 @@ def _turns(size: int, modes: int, stride: int) -> np.ndarray:
     return np.asarray(np.exp((2j * pi / size) * np.arange(stride)[:, None] * np.arange(modes)))
 
 
-def _running_smooth(spectrum: np.ndarray, masking: Masking, stride: int, size: int) -> np.ndarray:
-    """The running sum of what the mass has besides c / p, but for its mean."""
-    p, most = masking.p, min(spectrum.size, _modes(masking, size))
+def running_smooth(spectrum: np.ndarray, masking: Masking, size: int) -> np.ndarray:
+    """The transform of the running sum of what the mass has besides c / p, but for its mean.
+
+    Of counts by the step of masking.delta, along the last axis.
+    """
+    p, most = masking.p, min(spectrum.shape[-1], _modes(masking, size))
     theta = 2.0 * pi / size * np.arange(1, most)
     phi = weight.symbol(masking, theta / masking.delta)
     share = -(1.0 - p) / p * phi / (p + (1.0 - p) * phi)
-    waves = np.zeros(spectrum.size, dtype=np.complex128)
+    waves = np.zeros(spectrum.shape, dtype=np.complex128)
     # a running sum divides by 1 - exp(-i theta), here without cancellation
-    waves[1:most] = spectrum[1:most] * (share * np.exp(0.5j * theta) / (2j * np.sin(0.5 * theta)))
-    return _values(waves, size, stride)
+    waves[..., 1:most] = spectrum[..., 1:most] * (share * np.exp(0.5j * theta) / (2j * np.sin(0.5 * theta)))
+    return waves
 
 
-def _local(
-    spectrum: np.ndarray, masking: Masking, size: int, reach: int, tol: float, density: bool
-) -> tuple[np.ndarray, float]:
-    """Polynomials on cells that begin `reach` steps before the first value, and their width."""
-    p, b = masking.p, masking.beta / masking.delta
-    modes = _smoothed_modes(masking, size)
+def smoothed_mass(spectrum: np.ndarray, masking: Masking, step: float, size: int) -> np.ndarray:
+    """The transform of the mass of T_b at the frequencies 1, 2, ... that are left of it.
+
+    `spectrum` is that of counts by `step`, in units of sigma; masking.delta is the grid of the noise.
+    """
+    p, b = masking.p, masking.beta / step
+    modes = smoothed_modes(masking._replace(delta=step), size)
     theta = 2.0 * pi / size * np.arange(1, modes)
     # beyond half the sampling frequency the transform of counts repeats itself, mirrored
     turn = np.arange(1, modes) % size
     mirrored = turn > size // 2
     folded = np.where(mirrored, size - turn, turn)
     counted = np.where(mirrored, np.conj(spectrum[folded]), spectrum[folded])
-    phi = weight.symbol(masking, theta / masking.delta)
-    mass = counted * (np.exp(-0.5 * (b * theta) ** 2) / (p + (1.0 - p) * phi))
+    phi = weight.symbol(masking, theta / step)
+    return np.asarray(counted * (np.exp(-0.5 * (b * theta) ** 2) / (p + (1.0 - p) * phi)))
+
+
+def local_polynomials(
+    mass: np.ndarray, total: int, size: int, reach: int, tol: float, density: bool
+) -> tuple[np.ndarray, float]:
+    """Polynomials on cells that begin `reach` steps before the first value, and their width."""
+    modes = mass.size + 1
+    theta = 2.0 * pi / size * np.arange(1, modes)
     height = 2.0 / size * np.abs(mass) * (1.0 if density else 1.0 / theta)
     cells = fast_length(2 * modes + 1)
     # what the polynomials leave out is at most the next term of each wave's expansion
@@ -351,7 +368,7 @@ def _local(
         cells = fast_length(int(1.2 * cells) + 1)
     width = size / cells
     phase = np.exp(1j * theta * (0.5 * width - reach))
-    local, total = np.empty((cells, ORDER)), float(spectrum[0].real)
+    local = np.empty((cells, ORDER))
     waves = np.zeros(cells // 2 + 1, dtype=np.complex128)
     for order in range(ORDER):
         turned = mass * phase * (1j * theta) ** (order if density else order - 1)

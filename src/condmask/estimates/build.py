@@ -6,11 +6,15 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
+from condmask.engines.counting import Counts
 from condmask.estimates.additive import NoisySample
+from condmask.estimates.columns import counted_column
 from condmask.estimates.covariance import Records
 from condmask.estimates.estimate import Estimate
+from condmask.estimates.heaped import Heaped
 from condmask.estimates.sample import Counted, Sample, Source
-from condmask.estimates.summary import Summary, counted_column
+from condmask.estimates.signed import Signed
+from condmask.estimates.summary import Summary
 from condmask.law import Law
 
 
@@ -30,9 +34,10 @@ def estimate_records(
     column = frames.column(z, "z", dimensions=(1, 2), finite=law.grid is None)
     rows = np.atleast_2d(column.array)
     sources: list[Source] = []
+    source: Source
     for row in rows:
         if law.grid is not None:
-            source: Source = Counted(counted_column(row, law.grid, column.kind, threads), law, threads)
+            source = _counted(counted_column(row, law.grid, column.kind, threads), law, threads)
             there = _checks.present(row, "z", policy) if source.n < row.size else None
         else:
             there = _checks.present(row, "z", policy)
@@ -50,8 +55,17 @@ def estimate_summary(scheme: Any, summary: Summary, *, workers: Workers = 1) -> 
     summary.check(scheme)
     if summary.n < 2:
         raise ValueError(f"z must have at least 2 values, got a Summary of {summary.n}")
-    source = Counted(summary.counts, scheme.law, _checks.workers(workers), times=1 << summary.level)
-    return Estimate(scheme, [source], pairs=summary.pairs)
+    source = _counted(summary.counts, scheme.law, _checks.workers(workers), times=1 << summary.level)
+    return Estimate(scheme, [source], pairs=(summary.pairs, summary.counts))
+
+
+def _counted(counts: Counts, law: Law, workers: Workers, *, times: int = 1) -> Source:
+    """What stands behind counts on a grid of this kind."""
+    if law.scale == "log":
+        return Signed(counts, law, workers)
+    if law.heaps > 1:
+        return Heaped(counts, law, workers)
+    return Counted(counts, law, workers, times=times)
 
 
 def _donor_pools(scheme: Any, n: int, strata: Any, patterns: Any) -> tuple[np.ndarray | None, str | None]:

@@ -8,9 +8,10 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask.engines.choice import METHODS
+from condmask.engines.counting import Counts
 from condmask.estimates.bandwidth import RULES
 from condmask.estimates.covariance import Records, products, summarised
-from condmask.estimates.moments import original_moments, original_variance, shift
+from condmask.estimates.moments import shift
 from condmask.estimates.sample import CROSSINGS, Source
 from condmask.law import Law
 from condmask.weights.table import smallest_tol
@@ -36,8 +37,8 @@ class Estimate:
         Whether results carry a leading axis of replicates.
     records : Records, optional
         The records, for covariances.
-    pairs : ndarray of shape (6,), optional
-        What a Summary keeps of a second column.
+    pairs : (ndarray of shape (6,), Counts), optional
+        What a Summary keeps of a second column, and its counts.
 
     Notes
     -----
@@ -61,7 +62,7 @@ class Estimate:
         *,
         batch: bool = False,
         records: Records | None = None,
-        pairs: np.ndarray | None = None,
+        pairs: tuple[np.ndarray, Counts] | None = None,
     ) -> None:
         self.scheme = scheme
         self._law: Law = scheme.law
@@ -111,7 +112,7 @@ class Estimate:
         float or ndarray of shape (replicates,)
             In the units of the data.
         """
-        found = [original_moments(source.powers(1), self._law) for source in self._sources]
+        found = [source.moments(1) for source in self._sources]
         return self._result([center + means[1] * scale for center, scale, means in found])
 
     def variance(self) -> Any:
@@ -175,7 +176,7 @@ class Estimate:
         order = _checks.whole(order, "order", least=1)
         results = []
         for source in self._sources:
-            center, scale, about = original_moments(source.powers(order), self._law)
+            center, scale, about = source.moments(order)
             distance = -about[1] if central else center / scale
             with np.errstate(over="ignore"):
                 results.append(shift(about, distance)[order] * np.float64(scale) ** order)
@@ -441,8 +442,7 @@ class Estimate:
 
     def _variances(self) -> list[tuple[float, float]]:
         """The variances of the original, and the scale in whose square they are given."""
-        found = [source.powers(2) for source in self._sources]
-        return [(original_variance(masked, self.n, self._law), masked.scale) for masked in found]
+        return [source.variance() for source in self._sources]
 
     def _products(self, other: Any) -> Iterator[tuple[float, tuple[float, float], float]]:
         """For each replicate the covariance and both variances of the originals, in safe units, and the
@@ -452,7 +452,8 @@ class Estimate:
                 raise ValueError(
                     "other must be left out: a Summary has the column that its updates brought along"
                 )
-            yield summarised(self._pairs, self._law, self.n, self.scheme.strata, self.scheme.patterns)
+            pairs, counts = self._pairs
+            yield summarised(pairs, counts, self._law, self.scheme.strata, self.scheme.patterns)
             return
         theirs = other._law if isinstance(other, Estimate) else None
         for z, w in self._both(other):

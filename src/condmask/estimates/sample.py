@@ -11,12 +11,19 @@ from typing import Any, Protocol
 import numpy as np
 
 from condmask._blocks import Workers
+from condmask._grid import Grid
 from condmask.engines import choice, crossings, grid, pairwise
 from condmask.engines import lattice as curves
 from condmask.engines.counting import Counts
 from condmask.engines.sorting import ascending
 from condmask.estimates.bandwidth import check_bandwidth, check_rule, quartile_places, rule
-from condmask.estimates.moments import Powers, counted_powers, powers
+from condmask.estimates.moments import (
+    Powers,
+    counted_powers,
+    original_moments,
+    original_variance,
+    powers,
+)
 from condmask.kernels.curve import Curve
 from condmask.law import Law
 from condmask.weights import weight
@@ -32,8 +39,11 @@ class Source(Protocol):
     n: int
     law: Law
 
-    def powers(self, order: int) -> Powers:
-        """Mean powers of the masked values."""
+    def moments(self, order: int) -> Powers:
+        """Moments of the original."""
+
+    def variance(self) -> tuple[float, float]:
+        """The variance of the original, divisor n - 1, and the scale in whose square it is given."""
 
     def width(self, bandwidth: Any) -> float | None:
         """A bandwidth in the units of the data from a number or the name of a rule; None for T_1."""
@@ -102,7 +112,15 @@ class Sample:
         self._kept = Kept(KEPT + 1)
 
     def powers(self, order: int) -> Powers:
+        """Mean powers of the masked values."""
         return powers(self.z, order, self.law.sigma)
+
+    def moments(self, order: int) -> Powers:
+        return original_moments(self.powers(order), self.law)
+
+    def variance(self) -> tuple[float, float]:
+        masked = self.powers(2)
+        return original_variance(masked, self.n, self.law), masked.scale
 
     def width(self, bandwidth: Any) -> float | None:
         bandwidth = check_rule(bandwidth)
@@ -198,7 +216,7 @@ class Counted:
     """
 
     def __init__(self, counts: Counts, law: Law, workers: Workers = 1, *, times: int = 1) -> None:
-        assert law.grid is not None
+        assert isinstance(law.grid, Grid)
         self.counts, self.n, self.law = counts, counts.n, law
         self._workers, self._times = workers, times
         self._grid = law.grid
@@ -208,7 +226,15 @@ class Counted:
         self._served: dict[Masking, bool] = {}
 
     def powers(self, order: int) -> Powers:
+        """Mean powers of the masked values."""
         return counted_powers(self._values(), self.counts.counts, order, self.law.sigma)
+
+    def moments(self, order: int) -> Powers:
+        return original_moments(self.powers(order), self.law)
+
+    def variance(self) -> tuple[float, float]:
+        masked = self.powers(2)
+        return original_variance(masked, self.n, self.law), masked.scale
 
     def width(self, bandwidth: Any) -> float | None:
         bandwidth = check_rule(bandwidth)

@@ -7,7 +7,9 @@ import numpy as np
 
 from condmask import _checks, _state, frames
 from condmask._grid import Grid, default_step
-from condmask.engines.counting import EMPTY, Counts, coarser, count, merged
+from condmask._log_grid import LogGrid
+from condmask.engines.counting import EMPTY, Counts, coarser, merged
+from condmask.estimates.columns import counted_column
 from condmask.law import Law
 
 MOST_POINTS = 1 << 20  # of 16 bytes
@@ -137,9 +139,10 @@ class Summary:
 
     def to_bytes(self) -> bytes:
         """The whole state; `from_bytes` gives it back bit by bit."""
-        p, noise, sigma, grid = self.law
+        p, noise, sigma, grid, heaps = self.law
         described = {
-            "p": p, "noise": noise, "sigma": sigma, "grid": grid, "strata": self.strata, "group": self.group,
+            "p": p, "noise": noise, "sigma": sigma, "grid": grid, "heaps": heaps, "scale": self.law.scale,
+            "strata": self.strata, "group": self.group,
             "patterns": self.patterns, "most": self.most_points, "level": self.level,
         }  # fmt: skip
         return _state.pack(described, values=self.counts.values, counts=self.counts.counts, pairs=self.pairs)
@@ -152,9 +155,11 @@ class Summary:
         summary = cls.__new__(cls)
         try:
             described, arrays = _state.unpack(data)
+            kind = LogGrid if described["scale"] == "log" else Grid
             summary.law = Law(
-                described["p"], described["noise"], described["sigma"], Grid(*described["grid"])
-            )
+                described["p"], described["noise"], described["sigma"], kind(*described["grid"]),
+                described["heaps"],
+            )  # fmt: skip
             summary.strata, summary.group = described["strata"], described["group"]
             summary.patterns = tuple(described["patterns"])
             summary.most_points, summary.level = described["most"], described["level"]
@@ -168,7 +173,7 @@ class Summary:
     # --- private ---
 
     @property
-    def _grid(self) -> Grid:
+    def _grid(self) -> Grid | LogGrid:
         assert self.law.grid is not None
         return self.law.grid
 
@@ -183,26 +188,13 @@ class Summary:
             counts = coarser(counts, 1 << (self.level - level))
         found = merged([own, counts])
         while found.values.size > self.most_points:
+            if not self.law.is_plain:
+                raise ValueError(
+                    f"most_points must be at least {found.values.size} here, got {self.most_points}: "
+                    "neighbours are not counted together on the log scale or with heaps"
+                )
             found, self.level = coarser(found, 2), self.level + 1
         self.counts = found
-
-
-def counted_column(z: np.ndarray, grid: Grid, kind: str, workers: Any = 1) -> Counts:
-    """The counts of masked values on their grid, missing ones left out; others are refused."""
-    counts, off = count(z, grid, workers)
-    off = off[~np.isnan(off)]
-    if off.size and kind == "float32":  # decimals miss their grid by more in single precision
-        near = grid.values(grid.units(off))
-        on = np.abs(off - near) <= 4.0 * np.spacing(np.abs(near).astype(np.float32))
-        more, _ = count(near[on], grid)
-        counts, off = merged([counts, more]), off[~on]
-    if off.size:
-        first = int(np.flatnonzero(z == off[0])[0])
-        raise ValueError(
-            f"z must lie on the grid of its scheme, multiples of {grid.step:g}, got {float(off[0])!r} at "
-            f"position {first} ({off.size} such values); data without a grid have a scheme of step=0"
-        )
-    return counts
 
 
 def _products(z: np.ndarray, w: np.ndarray) -> np.ndarray:

@@ -1,7 +1,6 @@
 """Conditional masking, eq. (1) of Ghatak & Roy: swap with probability p, else add noise."""
 
 import secrets
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -9,39 +8,22 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._blocks import Workers, blocks
-from condmask._grid import (
-    Grid,
-    decimal_grid,
-    default_step,
-    grid_of,
-    on_grid,
-    round_and_pass,
-    shown,
-    single_step,
-    step_for,
-    suits,
-    visible_grid,
-    within,
-)
+from condmask._blocks import Workers
+from condmask._grid import Grid, decimal_grid, default_step, grid_of
+from condmask._log_grid import LogGrid
 from condmask._randomness import Key, check_rng, check_rows, working_key
 from condmask.estimates.build import estimate_records, estimate_summary
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.summary import Summary
 from condmask.law import Law
+from condmask.schemes import grids
 from condmask.schemes.draws import Release, mask_rows
 from condmask.schemes.pools import Pools, pools_of
 from condmask.schemes.scheme import Scheme
 
 NOISES = ("normal", "laplace")
 DONORS = ("sample", "permutation")
-MARGIN = 64.0  # sigma; noise of either law stays within
-SMALLEST_SIGMA, SMALLEST_STEP = 1e-290, 1e-300  # so that a step and its inverse are exact
-MOST_STEPS = 2.0**40  # of a sigma
-
-
-class ReleaseWarning(UserWarning):
-    """The release would show more than it should; the message says what to do."""
+SCALES = ("linear", "log")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -69,7 +51,16 @@ class ConditionalMasking(Scheme):
     step : float, optional
         The step of the grid, where it is no power of ten: .05, 12, 1/3. Data off the grid of `decimals` or
         `step` are refused. By default the power of two at or below ``sigma / 1000``, to which the data are
-        rounded. 0 is for research: without a grid the last digits show which records were swapped.
+        rounded. 0 is for research: without a grid the last digits show which records were swapped. On the log
+        scale the step of the logarithm, to whose multiples amounts are rounded.
+    heaps : float, optional
+        The coarsest of the round numbers that people prefer, in the units of the data: the step of the grid
+        times a power of ten, at most sigma / 2. Noise then leaves a value's trailing zeros, up to that, and
+        the digit before them as they are, since they would show which records were swapped.
+    scale : {"linear", "log"}
+        "log": noise is multiplied, Z = X exp(Y), and `sigma` is the standard deviation of its logarithm (.3:
+        some 30%). For skewed amounts; their sign, and zero, stay as they are. With `decimals` the product is
+        rounded, nonzero values to one of the last place at least.
     strata : str, optional
         Name of the column within whose groups the donors were drawn, where they were.
     group : str, optional
@@ -80,8 +71,8 @@ class ConditionalMasking(Scheme):
     Raises
     ------
     ValueError
-        If `p` is outside (0, 1), `sigma` is not positive and finite, a name is not one of those above, or the
-        grid is given twice or cannot hold the noise.
+        If `p` is outside (0, 1), `sigma` is not positive and finite, a name is not one of those above, the
+        grid is given twice or cannot hold the noise, or `heaps` is too coarse for `sigma`.
 
     See Also
     --------
@@ -121,6 +112,8 @@ class ConditionalMasking(Scheme):
     donors: str = "sample"
     decimals: int | None = None
     step: float = 0.0
+    heaps: float | None = None
+    scale: str = "linear"
     strata: str | None = None
     group: str | None = None
     patterns: tuple[str, ...] = ()
@@ -134,6 +127,8 @@ class ConditionalMasking(Scheme):
         donors: str = "sample",
         decimals: int | None = None,
         step: float | None = None,
+        heaps: float | None = None,
+        scale: str = "linear",
         strata: str | None = None,
         group: str | None = None,
         patterns: Any = (),
@@ -144,45 +139,33 @@ class ConditionalMasking(Scheme):
             "noise": _checks.choice(noise, "noise", NOISES),
             "donors": _checks.choice(donors, "donors", DONORS),
             "decimals": _checks.decimals(decimals),
+            "scale": _checks.choice(scale, "scale", SCALES),
             "strata": _checks.optional_name(strata, "strata"),
             "group": _checks.optional_name(group, "group"),
             "patterns": _checks.names(patterns, "patterns"),
         }
         for name, value in canonical.items():
             object.__setattr__(self, name, value)
-        object.__setattr__(self, "step", self._step(step))
+        object.__setattr__(self, "step", grids.step_of(self.sigma, self.scale, self.decimals, step))
+        object.__setattr__(self, "heaps", grids.heaps_of(heaps, self))
 
-    def _step(self, step: float | None) -> float:
-        """The step of the grid, checked."""
-        if self.decimals is not None:
-            own = decimal_grid(self.decimals).step
-            if step is not None and step != own:
-                raise ValueError(
-                    f"step must be left out where decimals={self.decimals} is given, got {step!r}"
-                )
-        elif step is None:
-            if self.sigma < SMALLEST_SIGMA:
-                raise ValueError(
-                    f"sigma must be at least {SMALLEST_SIGMA:g} for its default step, got {self.sigma!r}; "
-                    "pass step=0 for research"
-                )
-            own = default_step(self.sigma)
-        else:
-            own = _checks.not_negative(step, "step")
-        if 0.0 < own < SMALLEST_STEP:
-            raise ValueError(f"step must be 0 or at least {SMALLEST_STEP:g}, got {step!r}")
-        if own > 0.0 and not self.sigma / own <= MOST_STEPS:
-            raise ValueError(f"step must be at least sigma / 2^40, got {own:g} with sigma={self.sigma!r}")
-        return own
+    @property
+    def rounds(self) -> bool:
+        """Whether data are rounded to the grid; data off one that was named are refused."""
+        own = self.decimals is None and self.step == default_step(self.sigma)
+        return own or self.scale == "log"
 
     def __repr__(self) -> str:
         shown = [f"p={self.p!r}, sigma={self.sigma!r}"]
-        chosen = self.decimals is None and self.step != default_step(self.sigma)
+        own_step = self.decimals is None or self.scale == "log"
+        chosen = own_step and self.step != default_step(self.sigma)
         for name, default in (
             ("noise", "normal"),
             ("donors", "sample"),
             ("decimals", None),
             ("step", self.step if not chosen else None),
+            ("heaps", None),
+            ("scale", "linear"),
             ("strata", None),
             ("group", None),
             ("patterns", ()),
@@ -351,11 +334,14 @@ class ConditionalMasking(Scheme):
     @property
     def law(self) -> Law:
         """The law of p and the noise, and the grid."""
-        return Law(self.p, self.noise, self.sigma, self.grid)
+        heaps = 1 if self.heaps is None else round(self.heaps / self.step)
+        return Law(self.p, self.noise, self.sigma, self.grid, heaps)
 
     @property
-    def grid(self) -> Grid | None:
+    def grid(self) -> Grid | LogGrid | None:
         """The grid on which originals, noise and masked values lie."""
+        if self.scale == "log":
+            return LogGrid(*grid_of(self.step), self.decimals)
         if self.decimals is not None:
             return decimal_grid(self.decimals)
         return grid_of(self.step) if self.step > 0.0 else None
@@ -366,43 +352,8 @@ class ConditionalMasking(Scheme):
         return self.donors == "sample"
 
     def canonical(self, x: np.ndarray, name: str, kind: str, out: np.ndarray | None = None) -> np.ndarray:
-        """The data as they are masked, in whole steps of the grid where there is one; into `out` if given."""
-        grid = self.grid
-        self._check_digits(x, name, kind)
-        out = np.empty_like(x) if out is None else out
-        rounds = grid is not None and self.decimals is None and self.step == default_step(self.sigma)
-        for start, stop in blocks(x.size):
-            if grid is None:
-                np.add(x[start:stop], 0.0, out=out[start:stop])  # zero has no sign
-                continue
-            part = x[start:stop]
-            into = None if out is x else out[start:stop]
-            units = grid.units(part, into) if rounds else on_grid(part, grid, name, kind, row=start)
-            within(units, grid, MARGIN * self.sigma / self.step, name, kind)
-            if units is not into:
-                out[start:stop] = units
-        return out
-
-    def _check_digits(self, x: np.ndarray, name: str, kind: str) -> None:
-        """Refuse, or warn of, data whose own digits would show which records were swapped."""
-        default = default_step(self.sigma)
-        step = self.step if self.step > 0.0 else default_step(max(self.sigma, SMALLEST_SIGMA))
-        seen = visible_grid(x, kind, step)
-        serves = self.step if seen is None or suits(self.step, seen) else step_for(step, seen)
-        single = None if kind == "float32" else single_step(x, serves)
-        if single is not None:
-            held, remedy = "float32 values", round_and_pass(single)
-        elif seen is not None and serves != self.step:
-            held, remedy = f"multiples of {seen.step:g}", f"pass step={shown(serves)}"
-        else:
-            return
-        text = (
-            f"{name} holds {held}, which a step of {self.step:g} does not keep: anyone sees which records "
-            f"were swapped; {remedy}"
-        )
-        if self.decimals is None and self.step == default:
-            raise ValueError(text)
-        warnings.warn(text, ReleaseWarning, stacklevel=4)
+        """The data as they are masked, in units of the grid where there is one; into `out` if given."""
+        return grids.on_the_grid(self, x, name, kind, np.empty_like(x) if out is None else out)
 
     def publish(self, z: np.ndarray, kind: str) -> np.ndarray:
         """Masked values as they are released, of the kind the original had where that is possible."""

@@ -15,6 +15,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._blocks import Workers, blocks
 from condmask._grid import Grid
+from condmask._log_grid import LogGrid
 from condmask._randomness import Key, check_rng, working_key
 from condmask.law import Law
 from condmask.risk import interval_risk, mean_squared_error, mean_squared_error_of_mean
@@ -56,7 +57,7 @@ class Scheme:
         return None
 
     @property
-    def grid(self) -> Grid | None:
+    def grid(self) -> Grid | LogGrid | None:
         """The grid on which masked values lie; None where there is none."""
         return None
 
@@ -140,7 +141,7 @@ class Scheme:
         return found.reshape(distances.shape) if distances.shape else float(found[0])
 
     def mse(self, x: Any) -> float:
-        """Mean squared error of masked values as guesses of the true ones: 2 p S^2 + (1 - p) Var Y.
+        """Mean squared error of masked values as guesses of the true ones: 2 p S^2 + (1 - p) E (Z - X)^2.
 
         Parameters
         ----------
@@ -152,7 +153,7 @@ class Scheme:
         float
             In squared units of the data.
         """
-        return float(mean_squared_error(np.var(known(x), ddof=1), self._noise()))
+        return float(mean_squared_error(known(x), self._noise()))
 
     def mse_of_mean(self, x: Any) -> float:
         """Mean squared error of the mean of the masked values as a guess of every true one.
@@ -167,11 +168,10 @@ class Scheme:
         float
             In squared units of the data; over samples with the variance of `x`.
         """
-        x = known(x)
-        variance = np.var(x, ddof=1)
-        return float(
-            mean_squared_error_of_mean(variance, x.size, self._noise(), shared_donors=self.shared_donors)
-        )
+        found = mean_squared_error_of_mean(known(x), self._noise(), shared_donors=self.shared_donors)
+        if np.isnan(found):
+            raise TypeError(f"{self!r} has no closed form of it on the log scale; simulate it")
+        return float(found)
 
     def to_dict(self) -> dict[str, Any]:
         """The scheme in terms of JSON; `from_dict` reads it back.

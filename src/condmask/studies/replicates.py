@@ -1,14 +1,17 @@
 """What one block of replicates gives: a row of numbers for each, errors and risks of every scheme."""
 
 import hashlib
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask import _checks, risk
+from condmask._grid import Grid
 from condmask._randomness import Key
 from condmask.estimates.bandwidth import FEWEST_STEPS, quartile_places, rule
 from condmask.estimates.covariance import retained
+from condmask.estimates.estimate import EstimateWarning
 from condmask.estimates.moments import shift, unmask
 from condmask.kernels import moments as powers
 from condmask.kernels import pairs, replicate
@@ -85,6 +88,8 @@ def _estimates(
     ordered, law = np.sort(z, axis=1), scheme.law
     if law is None or not scheme.estimators:
         return [_sample_statistics(ordered, z, others, design)]
+    if not law.is_plain:
+        return _estimates_by_level(scheme, z, others, design)
     mean, deviation, variance = _deviations(z)
     widths = _bandwidths(ordered, variance)
     moments = _moments(mean, deviation, variance, others, design.moments, law)
@@ -109,6 +114,30 @@ def _estimates(
                 cdf[row] = estimate.cdf(design.points, bandwidth=bandwidth, tol=TOL)
         found.append(np.concatenate([values, moments, cdf], axis=1))
     return found
+
+
+def _estimates_by_level(
+    scheme: Scheme, z: np.ndarray, others: tuple[np.ndarray, ...], design: Design
+) -> list[np.ndarray]:
+    """The same of a scheme whose masked values show a level, estimated one replicate after the other."""
+    found: list[list[Any]] = [[] for _ in scheme.estimators]
+    for row in range(len(z)):
+        estimate = scheme.estimate(z[row])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EstimateWarning)  # a negative variance is a NaN here, and counted
+            shared = [estimate.mean(), estimate.std(), *map(estimate.moment, design.moments)]
+            shared += [estimate.correlation(others[0][row])] if others else []
+        for bandwidth, rows in zip(scheme.estimators.values(), found, strict=True):
+            values = np.full(design.quantiles.size, np.nan)
+            cdf = np.full(design.points.size, np.nan)
+            try:
+                width = None if bandwidth is None else estimate.bandwidth(bandwidth)
+                values = estimate.quantile(design.quantiles, bandwidth=width, crossing="first", tol=TOL)
+                cdf = estimate.cdf(design.points, bandwidth=width, tol=TOL) if cdf.size else cdf
+            except ValueError:  # no bandwidth that is wide enough for the grid of this sample
+                pass
+            rows.append(np.concatenate([values, shared, cdf]))
+    return [np.array(rows) for rows in found]
 
 
 def _defined(bandwidth: Any, scott: float, law: Law) -> bool:
@@ -227,7 +256,7 @@ def _attacks(x: np.ndarray, z: np.ndarray, distances: np.ndarray, law: Law | Non
     On a grid the error of Z_i is counted in whole steps, so that none is rounded.
     """
     columns, own = [], (z - x, distances, 1.0)
-    if law is not None and law.grid is not None:
+    if law is not None and isinstance(law.grid, Grid):
         own = (law.grid.units(own[0]), law.grid.above(distances), law.step)
     for error, within, unit in (own, (z.mean(axis=1)[:, None] - x, distances, 1.0)):
         near = np.empty((len(x), within.size))
@@ -241,7 +270,6 @@ def _closed_forms(
     x: np.ndarray, ordered: np.ndarray, distances: np.ndarray, law: Law, shared_donors: bool
 ) -> np.ndarray:
     """What the law says of the risks of Z_i and of both mean squared errors, given each sample."""
-    _, _, variance = _deviations(x)
-    of_mean = risk.mean_squared_error_of_mean(variance, x.shape[1], law, shared_donors=shared_donors)
-    error = risk.mean_squared_error(variance, law)
+    of_mean = risk.mean_squared_error_of_mean(x, law, shared_donors=shared_donors)
+    error = risk.mean_squared_error(x, law)
     return np.column_stack([risk.interval_risk(ordered, distances, law), error, of_mean])

@@ -1,0 +1,154 @@
+"""What stands behind an estimate of amounts that were masked on the log scale.
+
+The sign is a level, which masked amounts show of themselves: T is the sum of what negative amounts, zeros and
+positive ones give, and that of either sign is the plain estimator of the logarithm.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from condmask._log_grid import SHIFT, LogGrid
+from condmask.engines.counting import Counts, merged
+from condmask.estimates.moments import Powers
+from condmask.estimates.sample import Counted
+from condmask.law import Law
+from condmask.levels import classes
+
+NEAR = 1e-8  # steps of the logarithm; who asks so near to a grid point means it
+
+
+class Signed:
+    """Counts of amounts on a grid of their logarithm; bandwidths are on that scale.
+
+    The sign is a level. A quantile is looked for among the records of the sign that its probability
+    belongs to.
+    """
+
+    def __init__(self, counts: Counts, law: Law, workers: Any = 1) -> None:
+        self.counts, self.n, self.law = counts, counts.n, law
+        code, at = classes(counts.values, law)
+        self._zeros = int(counts.counts[code == 1].sum())
+        # of negative amounts with the sign of the logarithm turned, so that they ascend as the amounts do
+        self._below, self._above = (
+            Counted(Counts(values, held), law.additive, workers) if held.size else None
+            for values, held in (
+                (-at[code == 0], counts.counts[code == 0]),
+                (at[code == 2], counts.counts[code == 2]),
+            )
+        )
+
+    def moments(self, order: int) -> Powers:
+        """Raw moments about 0: E X^k = E Z^k / (p + (1-p) E e^(kY))."""
+        p, scale, amounts = self.law.p, self._scale, self._amounts
+        share, means = self.counts.counts / self.n, np.empty(order + 1)
+        for k in range(order + 1):
+            means[k] = np.sum(share) / (p + (1.0 - p) * self.law.growth(k))
+            share = share * (amounts / scale)
+        return Powers(0.0, scale, means)
+
+    def variance(self) -> tuple[float, float]:
+        _, scale, means = self.moments(2)
+        return float((means[2] - means[1] ** 2) * self.n / (self.n - 1)), scale
+
+    def width(self, bandwidth: Any) -> float | None:
+        parts = [part for part in (self._below, self._above) if part is not None]
+        if not isinstance(bandwidth, str) or len(parts) == 1:
+            return (parts[0] if parts else Counted(self.counts, self.law.additive)).width(bandwidth)
+        sizes = merged([Counts(-parts[0].counts.values[::-1], parts[0].counts.counts[::-1]), parts[1].counts])
+        return Counted(sizes, self.law.additive).width(bandwidth)
+
+    def engine(self, points: int, width: float | None, tol: float) -> str:
+        parts = [part for part in (self._below, self._above) if part is not None]
+        if not parts:
+            return "grid"
+        return max(parts, key=lambda part: part.n).engine(points, width, tol)
+
+    def values(
+        self, x: np.ndarray, width: float | None, tol: float, method: str, *, density: bool = False
+    ) -> np.ndarray:
+        def of(part: Counted, at: np.ndarray) -> np.ndarray:
+            return part.values(at, width, tol, method, density=density)
+
+        return self._composed(x, width, of, density=density)
+
+    def monotone(self, x: np.ndarray, width: float | None, tol: float) -> np.ndarray:
+        return self._composed(x, width, lambda part, at: part.monotone(at, width, tol))
+
+    def quantiles(self, q: np.ndarray, width: float | None, tol: float, crossing: str) -> np.ndarray:
+        below, zero = (0 if self._below is None else self._below.n) / self.n, self._zeros / self.n
+        found = np.zeros(q.size)
+        own: np.ndarray
+        for part, own, first, sign in (
+            (self._below, q <= below, 0.0, -1.0),
+            (self._above, q > below + zero, below + zero, 1.0),
+        ):
+            if part is not None and np.any(own):
+                within = np.minimum((q[own] - first) * (self.n / part.n), 1.0)
+                found[own] = self._amount(part.quantiles(within, width, tol, crossing), sign, width)
+        return found
+
+    def bounds(self, x: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
+        found = self.values(x, None, tol, "auto")
+        return found, found
+
+    def quantile_bounds(self, q: np.ndarray, tol: float, crossing: str) -> tuple[np.ndarray, np.ndarray]:
+        found = self.quantiles(q, None, tol, crossing)
+        return found, found
+
+    @cached_property
+    def _amounts(self) -> np.ndarray:
+        return self.law.from_units(self.counts.values)
+
+    @property
+    def _scale(self) -> float:
+        return float(np.abs(self._amounts).max()) or 1.0
+
+    def _composed(
+        self,
+        x: np.ndarray,
+        width: float | None,
+        of: Callable[[Counted, np.ndarray], np.ndarray],
+        *,
+        density: bool = False,
+    ) -> np.ndarray:
+        """The sum over signs of their shares times a function of the logarithm."""
+        assert isinstance(self.law.grid, LogGrid)
+        found, shown, least = np.zeros(x.size), self.law.grid.shown, 0.0
+        if shown is not None and width is None:  # halfway to the next amount that can be published
+            least = shown.step
+            at = np.where(np.isinf(x), x, shown.values(shown.below(x)) + 0.5 * shown.step)
+        else:
+            at = x
+        for part, sign in ((self._below, -1.0), (self._above, 1.0)):
+            if part is None:
+                continue
+            own = at < -least if sign < 0.0 else at > least
+            size = np.abs(at[own])
+            with np.errstate(divide="ignore"):
+                logarithm = self._snapped(sign * np.log(size))
+            value = of(part, logarithm)
+            found[own] += part.n / self.n * (value / size if density else value)
+            if sign < 0.0 and not density:
+                found[~own] += part.n / self.n
+        if not density:
+            found[x >= 0.0] += self._zeros / self.n
+        return found
+
+    def _snapped(self, logarithm: np.ndarray) -> np.ndarray:
+        """Points of the grid where rounding alone parts them from it."""
+        grid_ = self.law.additive.grid
+        assert grid_ is not None
+        steps = logarithm / grid_.step
+        near = np.rint(steps)
+        with np.errstate(invalid="ignore"):
+            return np.where(np.abs(steps - near) <= NEAR, grid_.values(near), logarithm)
+
+    def _amount(self, logarithm: np.ndarray, sign: float, width: float | None) -> np.ndarray:
+        """Amounts from logarithms, whose sign is turned for negative ones; of T_1 as they are published."""
+        if width is not None:
+            return np.asarray(sign * np.exp(sign * logarithm))
+        size = self.law.additive.to_units(sign * logarithm)
+        return self.law.from_units(sign * (size + SHIFT))

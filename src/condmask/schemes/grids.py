@@ -1,0 +1,165 @@
+"""The grid of a release: which one a scheme lives on, and how data get there."""
+
+import warnings
+from typing import Protocol
+
+import numpy as np
+
+from condmask import _checks
+from condmask._blocks import blocks
+from condmask._grid import (
+    Grid,
+    decimal_grid,
+    default_step,
+    on_grid,
+    round_and_pass,
+    shown,
+    single_step,
+    step_for,
+    suits,
+    visible_grid,
+    within,
+)
+from condmask._log_grid import LogGrid, within_logarithm
+
+MARGIN = 64.0  # sigma; noise of either law stays within
+SMALLEST_SIGMA, SMALLEST_STEP = 1e-290, 1e-300  # so that a step and its inverse are exact
+MOST_STEPS = 2.0**40  # of a sigma
+COARSEST_HEAP = 0.5  # sigma; of coarser ones too many records would go out unchanged
+MOST_ZEROS = 15  # of a heap
+
+
+class ReleaseWarning(UserWarning):
+    """The release shows more than it should; the message says what to do."""
+
+
+class ReleaseError(ValueError):
+    """The release would show which records were swapped; the message says what to do. Nothing is released."""
+
+
+class Gridded(Protocol):
+    """What is asked of a scheme."""
+
+    @property
+    def sigma(self) -> float: ...
+    @property
+    def scale(self) -> str: ...
+    @property
+    def decimals(self) -> int | None: ...
+    @property
+    def step(self) -> float: ...
+    @property
+    def heaps(self) -> float | None: ...
+    @property
+    def grid(self) -> Grid | LogGrid | None: ...
+    @property
+    def rounds(self) -> bool: ...
+
+
+def step_of(sigma: float, scale: str, decimals: int | None, step: float | None) -> float:
+    """The step of a grid, checked."""
+    if decimals is not None and scale == "linear":
+        own = decimal_grid(decimals).step
+        if step is not None and step != own:
+            raise ValueError(f"step must be left out where decimals={decimals} is given, got {step!r}")
+    elif step is None:
+        if sigma < SMALLEST_SIGMA:
+            raise ValueError(
+                f"sigma must be at least {SMALLEST_SIGMA:g} for its default step, got {sigma!r}; "
+                "pass step=0 for research"
+            )
+        own = default_step(sigma)
+    else:
+        own = _checks.not_negative(step, "step")
+        if own == 0.0 and scale == "log":
+            raise ValueError("step must be positive on the log scale, got 0")
+    if 0.0 < own < SMALLEST_STEP:
+        raise ValueError(f"step must be 0 or at least {SMALLEST_STEP:g}, got {step!r}")
+    if own > 0.0 and not sigma / own <= MOST_STEPS:
+        raise ValueError(f"step must be at least sigma / 2^40, got {own:g} with sigma={sigma!r}")
+    return own
+
+
+def heaps_of(heaps: float | None, scheme: Gridded) -> float | None:
+    """The coarsest heap: one of the grid, and not coarser than noise can hide; None for none."""
+    if heaps is None:
+        return None
+    coarsest, grid = _checks.positive(heaps, "heaps"), scheme.grid
+    if scheme.scale == "log":
+        raise ValueError(
+            f'heaps must be left out where scale="log", got {coarsest:g}; a coarser step of the '
+            "logarithm hides round numbers there"
+        )
+    if not isinstance(grid, Grid) or scheme.rounds:
+        raise ValueError(f"heaps must come with the decimals or the step of the data, got {coarsest:g}")
+    times = coarsest / grid.step
+    if not any(abs(times - 10.0**zeros) <= 1e-9 * times for zeros in range(MOST_ZEROS + 1)):
+        raise ValueError(
+            f"heaps must be the step of the grid, {grid.step:g}, times a power of ten, got {coarsest:g}"
+        )
+    if round(times) == 1:
+        return None
+    if coarsest > COARSEST_HEAP * scheme.sigma:
+        fits = largest_heap(grid, scheme.sigma)
+        hint = (
+            f"the largest that fits is heaps={shown(fits)}" if fits else "none fits, a larger sigma is needed"
+        )
+        raise ValueError(
+            f"heaps must be at most sigma / 2, else records go out unchanged, got {coarsest:g} with "
+            f"sigma={scheme.sigma:g}; {hint}"
+        )
+    return coarsest
+
+
+def largest_heap(grid: Grid, sigma: float) -> float | None:
+    """The coarsest heap that noise of this size can hide."""
+    zeros = int(np.floor(np.log10(COARSEST_HEAP * sigma / grid.step) + 1e-12))
+    return grid.times(10 ** min(zeros, MOST_ZEROS)).step if zeros > 0 else None
+
+
+def on_the_grid(scheme: Gridded, x: np.ndarray, name: str, kind: str, out: np.ndarray) -> np.ndarray:
+    """The data in units of the scheme's grid, or as they are where it has none."""
+    grid = scheme.grid
+    if not isinstance(grid, LogGrid):
+        check_digits(scheme, x, name, kind)
+    for start, stop in blocks(x.size):
+        part = x[start:stop]
+        if grid is None:
+            np.add(part, 0.0, out=out[start:stop])  # zero has no sign
+            continue
+        if isinstance(grid, LogGrid):
+            if grid.shown is not None:
+                on_grid(part, grid.shown, name, kind, row=start)
+            within_logarithm(part, grid, MARGIN * scheme.sigma, name, kind)
+            out[start:stop] = grid.units(part)
+            continue
+        into = None if out is x else out[start:stop]
+        units = grid.units(part, into) if scheme.rounds else on_grid(part, grid, name, kind, row=start)
+        within(units, grid, MARGIN * scheme.sigma / scheme.step, name, kind)
+        if units is not into:
+            out[start:stop] = units
+    return out
+
+
+def check_digits(scheme: Gridded, x: np.ndarray, name: str, kind: str) -> None:
+    """Refuse, or warn of, data whose own digits would show which records were swapped."""
+    default = default_step(scheme.sigma)
+    step = scheme.step if scheme.step > 0.0 else default_step(max(scheme.sigma, SMALLEST_SIGMA))
+    seen = visible_grid(x, kind, step)
+    if seen is not None and scheme.heaps is not None and suits(scheme.heaps, seen):
+        seen = None  # the noise keeps it
+    serves = scheme.step if seen is None or suits(scheme.step, seen) else step_for(step, seen)
+    single = None if kind == "float32" else single_step(x, serves)
+    if single is not None:
+        held, remedy = "float32 values", round_and_pass(single)
+    elif seen is not None and serves != scheme.step:
+        held, remedy = f"multiples of {seen.step:g}", f"pass step={shown(serves)}"
+    else:
+        return
+    text = (
+        f"{name} holds {held}, which a step of {scheme.step:g} does not keep: anyone sees which records "
+        f"were swapped; {remedy}"
+    )
+    if scheme.decimals is None and scheme.step == default:
+        raise ReleaseError(text)
+    warnings.warn(text, ReleaseWarning, stacklevel=5)
