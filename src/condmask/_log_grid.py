@@ -46,10 +46,13 @@ class LogGrid(NamedTuple):
         size = np.abs(values)
         with np.errstate(divide="ignore"):
             k = self.logarithms.units(np.log(size))
-        k += SHIFT
-        units: np.ndarray = np.multiply(k, np.sign(values), out=out, where=size > 0.0)
-        units[size == 0.0] = 0.0
-        units[np.isnan(size)] = np.nan
+        return self.signed(k, values, out)
+
+    def signed(self, k: np.ndarray, values: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """The same from whole steps of the logarithm of the size; what these are for 0 does not matter."""
+        units: np.ndarray = np.add(k, SHIFT, out=out)
+        units *= np.sign(values)
+        units[values == 0.0] = 0.0
         return units
 
     def values(self, units: np.ndarray) -> np.ndarray:

@@ -206,9 +206,9 @@ def steps(counts: Counts, masking: Masking) -> Steps:
     for part in pieces(counts, 2.0 * reach):
         first, last = part.values[0], part.values[-1]
         size = int(last - first) + 1
-        dense, stride = _dense(part, size + 2 * reach, _modes(masking, size + 2 * reach))
-        spectrum = _low(dense, _modes(masking, dense.size), stride)
-        smooth = _values(running_smooth(spectrum, masking, dense.size), dense.size, stride)
+        dense, stride = _dense(part, size + 2 * reach, modes_of(masking, size + 2 * reach))
+        spectrum = low(dense, modes_of(masking, dense.size), stride)
+        smooth = at_all_points(running_smooth(spectrum, masking, dense.size), dense.size, stride)
         around = np.concatenate((smooth[-reach:], smooth[: size + reach])) - smooth[-reach - 1]
         around += part.n * (1.0 - 1.0 / p) / dense.size * np.arange(1.0, around.size + 1.0)
         around[reach : reach + size] += np.cumsum(dense[:size]) / p
@@ -229,7 +229,7 @@ def polynomials(counts: Counts, masking: Masking, tol: float, *, density: bool =
         least = int(part.values[-1] - part.values[0]) + 1 + 2 * reach
         dense, stride = _dense(part, least, smoothed_modes(masking, least))
         size = dense.size
-        spectrum = _low(dense, smoothed_modes(masking, size), stride)
+        spectrum = low(dense, smoothed_modes(masking, size), stride)
         mass = smoothed_mass(spectrum, masking, masking.delta, size)
         local, width = local_polynomials(mass, part.n, size, reach, tol * n, density)
         if not density:
@@ -278,7 +278,7 @@ def pieces(counts: Counts, gap: float) -> list[Counts]:
     return [Counts(counts.values[a:b], counts.counts[a:b]) for a, b in pairwise(edges)]
 
 
-def _modes(masking: Masking, size: int) -> int:
+def modes_of(masking: Masking, size: int) -> int:
     """How many frequencies of a transform of this size what the mass has besides c / p consists of."""
     if masking.noise == "normal" and masking.delta <= FINE_GRID:  # nothing is left at higher ones
         return min(size // 2 + 1, int(weight.cutoff(masking) * masking.delta * size / (2.0 * pi)) + 2)
@@ -291,31 +291,38 @@ def smoothed_modes(masking: Masking, size: int) -> int:
     return int(cutoff * masking.delta / masking.beta * size / (2.0 * pi)) + 2
 
 
+def stride_of(least: int, modes: int) -> int:
+    """How many counts apart those lie that are transformed together, where few frequencies are wanted."""
+    return STRIDE if least >= 8 * STRIDE * modes else 1
+
+
 def _dense(counts: Counts, least: int, modes: int) -> tuple[np.ndarray, int]:
-    """A count for each grid point from the first value on, `least` or some more, and the stride of `_low`."""
-    stride = STRIDE if least >= 8 * STRIDE * modes else 1
+    """A count for each grid point from the first value on, `least` or some more, and the stride."""
+    stride = stride_of(least, modes)
     dense = np.zeros(stride * fast_length(-(-least // stride)))
     dense[(counts.values - counts.values[0]).astype(np.int64)] = counts.counts
     return dense, stride
 
 
-def _low(dense: np.ndarray, modes: int, stride: int) -> np.ndarray:
-    """The lowest frequencies of the transform of counts.
+def low(dense: np.ndarray, modes: int, stride: int) -> np.ndarray:
+    """The lowest frequencies of the transform of counts, along the last axis.
 
     Where few are wanted, from transforms of every so-many-th count, which stay in the cache.
     """
     if stride == 1:
         return np.fft.rfft(dense)
-    parts = np.fft.rfft(np.ascontiguousarray(dense.reshape(-1, stride).T))[:, :modes]
-    return np.asarray(np.sum(parts * np.conj(_turns(dense.size, modes, stride)), axis=0))
+    apart = np.swapaxes(dense.reshape(*dense.shape[:-1], -1, stride), -1, -2)
+    parts = np.fft.rfft(np.ascontiguousarray(apart))[..., :modes]
+    return np.asarray(np.sum(parts * np.conj(_turns(dense.shape[-1], modes, stride)), axis=-2))
 
 
-def _values(waves: np.ndarray, size: int, stride: int) -> np.ndarray:
-    """The values at all points of a wave of few frequencies."""
+def at_all_points(waves: np.ndarray, size: int, stride: int) -> np.ndarray:
+    """The values at all points of waves of few frequencies, along the last axis."""
     if stride == 1:
         return np.asarray(np.fft.irfft(waves, size))
-    parts = np.fft.irfft(waves * _turns(size, waves.size, stride), size // stride) / stride
-    return np.asarray(np.ascontiguousarray(parts.T).ravel())
+    turned = waves[..., None, :] * _turns(size, waves.shape[-1], stride)
+    parts = np.fft.irfft(turned, size // stride) / stride
+    return np.ascontiguousarray(np.swapaxes(parts, -1, -2)).reshape(*waves.shape[:-1], size)
 
 
 def _turns(size: int, modes: int, stride: int) -> np.ndarray:
@@ -328,7 +335,7 @@ def running_smooth(spectrum: np.ndarray, masking: Masking, size: int) -> np.ndar
 
     Of counts by the step of masking.delta, along the last axis.
     """
-    p, most = masking.p, min(spectrum.shape[-1], _modes(masking, size))
+    p, most = masking.p, min(spectrum.shape[-1], modes_of(masking, size))
     theta = 2.0 * pi / size * np.arange(1, most)
     phi = weight.symbol(masking, theta / masking.delta)
     share = -(1.0 - p) / p * phi / (p + (1.0 - p) * phi)

@@ -15,6 +15,7 @@ import numpy as np
 from condmask.engines import grid
 from condmask.engines.counting import Counts
 from condmask.engines.grid import Polynomials, Steps
+from condmask.kernels.heaps import add_staircases
 from condmask.levels import level_of, noise_units
 from condmask.weights.expansion import fast_length
 from condmask.weights.weight import Masking
@@ -39,7 +40,7 @@ def steps(counts: Counts, maskings: Sequence[Masking]) -> Steps:
         for k, (masking, unit) in enumerate(zip(maskings, noise_units(heaps), strict=True)):
             own = level == k
             if own.any():
-                total += _level(part.values[own] - first, part.counts[own], masking, size, 10**k, unit)
+                _add_level(part.values[own] - first, part.counts[own], masking, 10**k, unit, total)
         total /= counts.n
         starts.append(first)
         values.append(total)
@@ -83,23 +84,23 @@ def _reach(maskings: Sequence[Masking]) -> int:
     return max(unit * (grid.reach_of(masking) + 1) for masking, unit in zip(maskings, units, strict=True))
 
 
-def _level(
-    at: np.ndarray, counts: np.ndarray, masking: Masking, size: int, spacing: int, unit: int
-) -> np.ndarray:
-    """n times the part of T that the records of one level give, at all points of a piece."""
-    rows, cells, p = unit // spacing, size // unit, masking.p
-    length = fast_length(cells)
-    dense = np.zeros((rows, length))
+def _add_level(
+    at: np.ndarray,
+    counts: np.ndarray,
+    masking: Masking,
+    spacing: int,
+    unit: int,
+    total: np.ndarray,
+) -> None:
+    """Add n times the part of T that the records of one level give, at all points of a piece."""
+    rows, cells, p = unit // spacing, total.size // unit, masking.p
+    first = 1 if rows > 1 else 0  # no value of a lower level has one more trailing zero
+    stride = grid.stride_of(cells, grid.modes_of(masking, cells))
+    length = stride * fast_length(-(-cells // stride))
+    dense = np.zeros((rows - first, length))
     place = (at / spacing).astype(np.int64)
-    dense[place % rows, place // rows] = counts
-    waves = grid.running_smooth(np.fft.rfft(dense), masking, length)
-    smooth = np.fft.irfft(waves, length)
-    held = dense.sum(axis=1)[:, None]
-    running = smooth[:, :cells] - smooth[:, -1:]
-    running += held * (1.0 - 1.0 / p) / length * np.arange(1.0, cells + 1.0)
-    running += np.cumsum(dense[:, :cells], axis=1) / p
-    # each residue is constant from its own point of a cell on; before it has the value of the cell before
-    rise = np.diff(running, axis=1, prepend=0.0)
-    line = np.cumsum(rise, axis=0)
-    line += running.sum(axis=0) - rise.sum(axis=0)
-    return np.repeat(line.T.ravel(), spacing)
+    dense[place % rows - first, place // rows] = counts
+    spectrum = grid.low(dense, grid.modes_of(masking, length), stride)
+    smooth = grid.at_all_points(grid.running_smooth(spectrum, masking, length), length, stride)
+    slope = spectrum[:, 0].real * (1.0 - 1.0 / p) / length
+    add_staircases(smooth, slope, dense, 1.0 / p, first, spacing, unit, total)

@@ -32,17 +32,19 @@ def counted_column(z: np.ndarray, grid: Grid | LogGrid, kind: str, workers: Any 
 
 def _signed(z: np.ndarray, grid: LogGrid, kind: str) -> np.ndarray:
     """Amounts in units of the grid of their logarithm."""
-    units = grid.units(z)
     if grid.shown is not None:
         off = z[misses(z, grid.shown.values(grid.shown.units(z)), kind)]
         if off.size:
             _refuse(z, off, f"multiples of {grid.shown.step:g}")
-        return units
-    with np.errstate(over="ignore", invalid="ignore"):
-        missed = np.abs(grid.values(units) - z) > (MISS_FLOAT32 if kind == "float32" else MISS) * np.abs(z)
-    if missed.any() or np.isinf(z).any():
-        _refuse(z, z[missed | np.isinf(z)], f"exp of multiples of {grid.step:g}")
-    return units
+        return grid.units(z)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logarithm = np.log(np.abs(z))
+        k = grid.logarithms.units(logarithm)
+        missed = np.abs(grid.logarithms.values(k) - logarithm) > (MISS_FLOAT32 if kind == "float32" else MISS)
+    missed |= np.isinf(z)
+    if missed.any():
+        _refuse(z, z[missed], f"exp of multiples of {grid.step:g}")
+    return grid.signed(k, z)
 
 
 def _refuse(z: np.ndarray, off: np.ndarray, points: str) -> None:

@@ -15,6 +15,8 @@ lattice
     Sums of a smooth kernel over all records in one pass, by cells.
 exponentials
     T_1 under Laplace noise, by recursion.
+heaps
+    The distribution function of data with heaps.
 curve
     The estimated distribution function as a curve that is cheap at any x.
 quantile
@@ -51,6 +53,7 @@ from condmask.kernels import (
     curve,
     cycle,
     exponentials,
+    heaps,
     interpolant,
     lattice,
     masking,
@@ -67,6 +70,7 @@ __all__ = [
     "curve",
     "cycle",
     "exponentials",
+    "heaps",
     "interpolant",
     "lattice",
     "masking",
