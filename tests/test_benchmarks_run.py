@@ -47,6 +47,7 @@ def test_all_are_found():
         "grid": 9,
         "kernels": 5,
         "lattice": 6,
+        "levels": 5,
         "mask": 2,
         "startup": 4,
         "study": 1,
