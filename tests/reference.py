@@ -7,6 +7,7 @@ speed. First part: masking, by the draw contract. Then the weight K, and the est
 
 import hashlib
 import itertools
+import json
 import math
 from fractions import Fraction
 
@@ -21,18 +22,37 @@ ROWS_PER_BLOCK = 65_536
 COINS, DONORS, NOISES = 0, 1, 2
 
 
-def working_secret(seed, columns):
+def working_secret(seed, schemes, columns, strata=None):
     """The 16 bytes under which ``columns`` are masked together where rng is a whole number."""
     root = hashlib.blake2b(str(seed).encode(), digest_size=16, person=b"condmask seed").digest()
-    return derived_secret(root, columns)
+    return derived_secret(root, schemes, columns, strata)
 
 
-def derived_secret(root, columns):
-    """The same where rng is a key: the columns, hashed, are the labels of its use."""
-    message = b""
-    for column in columns:
-        message += (32).to_bytes(8, "little") + hashlib.sha256(np.array(column, "<f8").tobytes()).digest()
+def derived_secret(root, schemes, columns, strata=None):
+    """The same where rng is a key: what is released, hashed, are the labels of its use.
+
+    ``schemes`` are names and entries, as published, of which the group is left out. Columns are as they are
+    masked; where there are pools, the first row of each record's pool follows them.
+    """
+    described = [
+        [name, {entry: scheme[entry] for entry in scheme if entry != "group"}] for name, scheme in schemes
+    ]
+    labels = [b"mask", json.dumps(described, sort_keys=True, separators=(",", ":")).encode()]
+    labels += [hashlib.sha256(np.array(column, "<f8").tobytes()).digest() for column in columns]
+    if strata is not None or any(value != value for column in columns for value in column):
+        first = {}
+        rows = [
+            -1 if own is None else first.setdefault(own, row)
+            for row, own in enumerate(pools(columns, strata))
+        ]
+        labels.append(hashlib.sha256(np.array(rows, "<i8").tobytes()).digest())
+    message = b"".join(len(label).to_bytes(8, "little") + label for label in labels)
     return hashlib.blake2b(message, key=root, digest_size=16, person=b"condmask").digest()
+
+
+def tag(secret):
+    """What is published as the group of columns masked together."""
+    return hashlib.blake2b(key=secret, digest_size=16, person=b"condmask tag").hexdigest()[:16]
 
 
 def aes(secret, block, lane, column=0):

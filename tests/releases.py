@@ -33,7 +33,7 @@ def law_of(scheme):
 
 
 def reference_of(scheme, x, seed, strata=None):
-    secret = reference.working_secret(seed, [in_steps(scheme, x)])
+    secret = reference.working_secret(seed, [("", scheme.to_dict())], [in_steps(scheme, x)], strata)
     (z,) = reference.masked(secret, scheme.p, [x], [law_of(scheme)], strata=strata, donors=scheme.donors)
     return z
 

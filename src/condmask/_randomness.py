@@ -1,9 +1,10 @@
 """Keys from the operating system, and one stream of random words per (purpose, block).
 
 A release is only as private as its randomness, so the words come from AES-128 in counter mode under
-a key of 128 bits. A key is derived, never reused: the working key of a call comes from the root key,
-a label of the data and the columns masked together, so that two columns masked under the same seed
-share neither coins nor noise.
+a key of 128 bits. A key is derived, never reused: the working key of a release comes from the root key and
+all that is released under it, so that two columns, or one column under two schemes, share neither coins nor
+noise even under one seed (`working_key`). With the same noise y under two sigmas, z = x + y and z = x + 2 y
+would give x away.
 
 The counter of a stream starts at ``(block << 64) | (lane << 56) | (column << 40)``. Each step of the
 counter yields two words, so a stream has 2^41 words before it reaches its neighbour.
@@ -14,21 +15,40 @@ lane        what is drawn from it, per block of 65,536 rows
 COIN        one word for every row: swapped where below p 2^64
 DONOR       one word for every swapped row
 NOISE       the noise of every row that is not swapped, per column
+WHOLE       in block 0, all that a scheme draws which masks a
+            column at once, per column
 ==========  ====================================================
 """
 
 import hashlib
+import json
 import numbers
 import operator
 import secrets
-from typing import Any, NoReturn
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from randomgen import AESCounter
 
-COIN, DONOR, NOISE = 0, 1, 2
+COIN, DONOR, NOISE, WHOLE = 0, 1, 2, 3
 
 ALL_ONES = np.iinfo(np.uint64).max
+
+
+class Published(Protocol):
+    """What the working key takes from a scheme."""
+
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+class Secret(bytes):
+    """Bytes that are used and not shown: wherever somebody looks at a key, this is what they find."""
+
+    def __repr__(self) -> str:
+        return "<secret>"
+
+    __str__ = __repr__
 
 
 class Key:
@@ -43,7 +63,15 @@ class Key:
     __slots__ = ("_secret",)
 
     def __init__(self, secret: bytes | None = None) -> None:
-        self._secret = secrets.token_bytes(16) if secret is None else _secret_bytes(secret)
+        if secret is None:
+            secret = secrets.token_bytes(16)
+        sound = isinstance(secret, (bytes, bytearray))
+        given = len(secret) if sound else type(secret).__name__
+        if given == 16:
+            self._secret = Secret(secret)
+            return
+        del secret  # a traceback may show what a function holds
+        raise (ValueError if sound else TypeError)(f"secret must be 16 bytes, got {given}")
 
     def __repr__(self) -> str:
         return "<Key: secret>"
@@ -51,12 +79,22 @@ class Key:
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Key does not pickle, so that it cannot end in a file or a log by accident")
 
+    def __getstate__(self) -> NoReturn:  # which every object has, and tells the slots
+        self.__reduce__()
+
     def derive(self, *labels: bytes) -> "Key":
         """The key of one use: a keyed hash of the labels."""
-        digest = hashlib.blake2b(key=self._secret, digest_size=16, person=b"condmask")
+        return Key(self._hash(b"condmask", labels))
+
+    def tag(self) -> str:
+        """A name for what is made under this key, which tells nothing of it: a keyed hash, and no key's."""
+        return self._hash(b"condmask tag", ())[:8].hex()
+
+    def _hash(self, person: bytes, labels: tuple[bytes, ...]) -> Secret:
+        digest = hashlib.blake2b(key=self._secret, digest_size=16, person=person)
         for label in labels:
             digest.update(len(label).to_bytes(8, "little") + label)
-        return Key(digest.digest())
+        return Secret(digest.digest())
 
     def stream(self, block: int, lane: int, column: int = 0) -> np.random.Generator:
         """The random words of one lane of one block."""
@@ -69,18 +107,21 @@ class Key:
 
 
 class KeyTransport:
-    """A key on its way to a worker process; it pickles, and its repr stays silent."""
+    """A key on its way to a worker process; it pickles, and shows itself as little as the key."""
 
     __slots__ = ("_secret",)
 
     def __init__(self, secret: bytes) -> None:
-        self._secret = secret
+        self._secret = Secret(secret)
 
     def __repr__(self) -> str:
         return "<KeyTransport: secret>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return KeyTransport, (self._secret,)
+
+    def __getstate__(self) -> NoReturn:
+        raise TypeError("a KeyTransport has no state to look at; pickle takes it whole")
 
     def open(self) -> Key:
         return Key(self._secret)
@@ -93,22 +134,40 @@ def words(stream: np.random.Generator, count: int) -> np.ndarray:
     return stream.integers(0, ALL_ONES, size=count, dtype=np.uint64, endpoint=True)
 
 
-def working_key(rng: Any, columns: list[np.ndarray]) -> Key:
-    """The key under which these columns are masked together.
+def seeded_key(seed: int, use: bytes = b"seed") -> Key:
+    """The key that a whole number stands for, another one in each use."""
+    return Key(hashlib.blake2b(repr(seed).encode(), digest_size=16, person=b"condmask " + use).digest())
 
-    None takes a new key from the operating system. A whole number or a SeedSequence stands for the
-    same key each time, so the data themselves are hashed into the working key: other columns, other
-    coins.
+
+def working_key(
+    rng: Any, purpose: bytes, schemes: Mapping[str, Published], data: Sequence[np.ndarray]
+) -> Key:
+    """The key under which columns are released together.
+
+    None takes a new key from the operating system. A Key stands for the same key each time, as do a whole
+    number and a SeedSequence, so all that must make a difference is hashed into the working key:
+
+    - the purpose;
+    - the columns that are masked together, and how: their names (of a single column without one "") and whole
+      schemes, as JSON with sorted entries. The group that a scheme names is left out: its id is the `tag` of
+      the working key, so it is reproducible, tells nothing of the key, and need not be known before it;
+    - the data: columns as they are masked, and what else decides who gets which value.
     """
     if rng is None:
         return Key()
     if isinstance(rng, Key):
         root = rng
     elif isinstance(rng, (int, np.integer)):
-        root = Key(hashlib.blake2b(repr(int(rng)).encode(), digest_size=16, person=b"condmask seed").digest())
+        root = seeded_key(int(rng))
     else:
         root = Key(np.random.default_rng(rng).bytes(16))
-    return root.derive(*(hashlib.sha256(np.ascontiguousarray(column).data).digest() for column in columns))
+    described = [
+        [name, {entry: value for entry, value in scheme.to_dict().items() if entry != "group"}]
+        for name, scheme in schemes.items()
+    ]
+    label = json.dumps(described, sort_keys=True, separators=(",", ":")).encode()
+    digests = [hashlib.sha256(np.ascontiguousarray(part).data).digest() for part in data]
+    return root.derive(purpose, label, *digests)
 
 
 def check_rng(value: Any) -> Any:
@@ -140,12 +199,3 @@ def check_rows(value: Any, n: int, random: Any) -> tuple[int, int]:
     if not 0 <= start < stop <= n:
         raise ValueError(f"rows must be a pair 0 <= start < stop <= {n}, got {value!r}")
     return start, stop
-
-
-def _secret_bytes(value: Any) -> bytes:
-    """The 16 bytes of a key. The wording names their number, never the bytes."""
-    if not isinstance(value, (bytes, bytearray)):
-        raise TypeError(f"secret must be 16 bytes, got {type(value).__name__}")
-    if len(value) != 16:
-        raise ValueError(f"secret must be 16 bytes, got {len(value)}")
-    return bytes(value)

@@ -12,10 +12,10 @@ from condmask import _checks
 
 
 class Column(NamedTuple):
-    """A column as float64 with NaN for missing, its name, and the way back to its container."""
+    """A column as float64 with NaN for missing, its name if it has one, and the way back to its container."""
 
     array: np.ndarray
-    name: str | None
+    name: str
     kind: str  # "int", "float32" or "float64": what the container held
     back: Callable[[np.ndarray], Any]
 
@@ -26,7 +26,7 @@ def column(
     """Take a column from any container."""
     if type(values).__module__.split(".")[0] in ("numpy", "builtins"):
         array = _checks.column(values, name, dimensions=dimensions, least=least, finite=finite)
-        return Column(array, None, _kind(np.asarray(values).dtype), _as_array)
+        return Column(array, "", _kind(np.asarray(values).dtype), _as_array)
     import narwhals as nw
 
     if type(values).__module__.startswith("pyarrow") and not hasattr(values, "chunks"):
@@ -56,7 +56,8 @@ def column(
             native.index = values.index
         return native
 
-    return Column(_checks.column(array, name, finite=finite), series.name, kind, back)
+    known = series.name if isinstance(series.name, str) else ""
+    return Column(_checks.column(array, name, finite=finite), known, kind, back)
 
 
 def data_frame(columns: dict[str, list[Any]]) -> Any:

@@ -115,8 +115,9 @@ def test_strata_that_look_like_numbers_are_told_apart(tmp_path):
     mask(tmp_path, lines, strata="note")
 
     z = cm.read_column(tmp_path / "b.csv", "income")
-    assert np.array_equal(z, SCHEME.mask(values, strata=label, rng=1))
-    expected = cm.read_schemes(tmp_path / "b.csv")["income"].estimate(z, strata=label)
+    scheme = cm.read_schemes(tmp_path / "b.csv")["income"]
+    assert np.array_equal(z, scheme.mask(pd.Series(values, name="income"), strata=label, rng=1))
+    expected = scheme.estimate(z, strata=label)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert cm.read_release(tmp_path / "b.csv").correlation(other) == pytest.approx(

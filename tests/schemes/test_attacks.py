@@ -11,8 +11,9 @@ from releases import NOISES
 
 import condmask as cm
 from condmask._blocks import blocks
-from condmask._randomness import Key, working_key
+from condmask._randomness import Key
 from condmask.schemes.draws import coins
+from condmask.schemes.scheme import release_key
 
 pytestmark = pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
 
@@ -22,7 +23,8 @@ KEY = Key(bytes(range(16)))
 
 def coins_of(scheme, x):
     """Whether each record was swapped; only the key's owner can know."""
-    key, swapped = working_key(KEY, [scheme.canonical(x, "x", "float64")]), np.zeros(x.size, dtype=bool)
+    key = release_key(KEY, {"": scheme}, [scheme.canonical(x, "x", "float64")])
+    swapped = np.zeros(x.size, dtype=bool)
     for block, (start, stop) in enumerate(blocks(x.size)):
         swapped[start + coins(key, P, block, stop - start)[0]] = True
     return swapped

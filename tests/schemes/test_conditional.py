@@ -27,11 +27,11 @@ def test_rounded_noise_takes_each_step_with_its_exact_probability(noise, steps, 
     n, delta = 60_000, 10.0**-decimals
     law = norm(0, steps) if noise == "normal" else laplace(0, steps / np.sqrt(2))
     x = np.round(np.random.default_rng(71).integers(-5_000, 5_000, n) * delta, decimals)
-    z = cm.ConditionalMasking(0.5, steps * delta, noise=noise, decimals=decimals).mask(x, rng=72)
+    scheme = cm.ConditionalMasking(0.5, steps * delta, noise=noise, decimals=decimals)
+    z = scheme.mask(x, rng=72)
     # noise can be as large as another record's value is far, so the reference says who was kept
-    secret = reference.working_secret(
-        72, [[reference.to_steps(v, Fraction(10) ** -decimals) for v in x.tolist()]]
-    )
+    units = [reference.to_steps(v, Fraction(10) ** -decimals) for v in x.tolist()]
+    secret = reference.working_secret(72, [("", scheme.to_dict())], [units])
     kept = np.setdiff1d(np.arange(n), reference.swapped_rows(secret, 0.5, n))
     drawn = np.rint((z - x)[kept] / delta)
 

@@ -37,13 +37,16 @@ def test_joint_masking_follows_the_draw_contract(donors, missing, step):
     data, stamped = cm.mask_table(frame, schemes, strata="region", rng=11, nan_policy="omit")
 
     by_name = {"income": income, "bonus": bonus}
-    secret = reference.working_secret(11, [in_steps(schemes[name], x) for name, x in by_name.items()])
+    described = [(name, replace(scheme, strata="region").to_dict()) for name, scheme in schemes.items()]
+    steps = [in_steps(schemes[name], x) for name, x in by_name.items()]
+    secret = reference.working_secret(11, described, steps, region)
     laws = [law_of(scheme) for scheme in schemes.values()]
     expected = reference.masked(secret, 0.6, [income, bonus], laws, strata=region, donors=donors)
     assert_same_bits(data["income"], expected[0])
     assert_same_bits(data["bonus"], expected[1])
     assert data["region"].tolist() == region.tolist()
     assert {scheme.patterns for scheme in stamped.values()} == {("income", "bonus") if missing else ()}
+    assert {scheme.group for scheme in stamped.values()} == {reference.tag(secret)}
     plain = [replace(scheme, strata=None, group=None, patterns=()) for scheme in stamped.values()]
     assert plain == list(schemes.values())
 
@@ -66,16 +69,20 @@ def test_columns_masked_together_share_coins_and_donors_and_no_noise():
     assert pearsonr((za - a)[kept], (zb - b)[kept]).pvalue > ALARM
 
 
-def test_the_schemes_of_a_table_carry_one_random_group_and_the_strata():
+def test_the_schemes_of_a_table_carry_the_strata_and_one_group_which_is_that_of_this_release():
     frame = pd.DataFrame({"a": generic(40), "b": generic(40, 1), "region": list("xy") * 20})
     scheme = cm.ConditionalMasking(0.4, 500.0)
 
     _, first = cm.mask_table(frame, {"a": scheme, "b": scheme}, strata="region", rng=1)
     _, second = cm.mask_table(frame, {"a": scheme, "b": scheme}, rng=1)
+    _, again = cm.mask_table(frame, {"a": second["a"], "b": second["b"]}, rng=1)
+    _, fresh = cm.mask_table(frame, {"a": scheme, "b": scheme})
 
+    assert again == second
+    assert fresh["a"].group != second["a"].group
     groups = {scheme.group for scheme in (*first.values(), *second.values())}
     assert first["a"].group == first["b"].group
-    assert len(groups) == 2  # a second release is another group, even under the same seed
+    assert len(groups) == 2  # another release is another group, even under the same seed
     assert {scheme.strata for scheme in first.values()} == {"region"}
     assert {scheme.strata for scheme in second.values()} == {None}
 

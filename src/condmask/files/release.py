@@ -14,7 +14,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import Workers, blocks
-from condmask._randomness import check_rng, working_key
+from condmask._randomness import check_rng
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.summary import Summary
 from condmask.files.atomic import FileError, publishing, spool
@@ -29,7 +29,7 @@ from condmask.files.table import (
 )
 from condmask.frames import codes
 from condmask.schemes.pools import Coded, pools_of
-from condmask.schemes.scheme import Scheme, together
+from condmask.schemes.scheme import Scheme, release_key, together
 
 
 def mask_file(
@@ -85,6 +85,7 @@ def mask_file(
     masking = together(schemes)
     policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
     random, threads = check_rng(rng), _checks.workers(workers)
+    named = masking.within(schemes, strata)
     with reading(source), spool() as create:
         table, before = _opened(source, target, list(schemes), strata, overwrite)
         state = _state(source)
@@ -93,8 +94,8 @@ def mask_file(
         pools, patterns = pools_of(list(columns.values()), labels, policy, list(schemes))
         for name, scheme in schemes.items():
             scheme.canonical(columns[name], name, kinds[name], out=columns[name])
-        stamped = masking.stamp(schemes, strata, patterns)
-        key = working_key(random, list(columns.values()))
+        key = release_key(random, named, list(columns.values()), pools)
+        stamped = masking.stamp(named, patterns, key)
         parts = masking.masked_blocks(schemes, columns, key, pools, threads)
         rows = _Rows(parts, schemes, kinds, next(iter(columns.values())).size, progress)
         _publish(table, target, rows, {**before, **stamped}, state, overwrite)

@@ -7,7 +7,6 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
-from condmask._randomness import check_rng, working_key
 from condmask.estimates.build import estimate_records
 from condmask.estimates.estimate import Estimate
 from condmask.law import Law
@@ -48,9 +47,7 @@ class AdditiveNoise(Scheme):
 
     def mask(self, x: Any, *, rng: Any = None) -> Any:
         """Add noise to a column; missing values stay missing. Same container out as in."""
-        column = frames.column(x, "x")
-        key = working_key(check_rng(rng), [column.array])
-        return column.back(self.mask_rows(column.array[None], key.stream(0, 2), ())[0])
+        return self._masked(frames.column(x, "x"), rng)
 
     def mask_rows(
         self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]

@@ -1,6 +1,5 @@
 """Conditional masking, eq. (1) of Ghatak & Roy: swap with probability p, else add noise."""
 
-import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -11,7 +10,7 @@ from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._grid import Grid, decimal_grid, default_step, grid_of
 from condmask._log_grid import LogGrid
-from condmask._randomness import Key, check_rng, check_rows, working_key
+from condmask._randomness import Key, check_rng, check_rows
 from condmask.estimates.build import estimate_records, estimate_summary
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.summary import Summary
@@ -19,7 +18,7 @@ from condmask.law import Law
 from condmask.schemes import grids
 from condmask.schemes.draws import Release, mask_rows
 from condmask.schemes.pools import Pools, pools_of
-from condmask.schemes.scheme import Scheme
+from condmask.schemes.scheme import Scheme, release_key
 
 NOISES = ("normal", "laplace")
 DONORS = ("sample", "permutation")
@@ -243,10 +242,10 @@ class ConditionalMasking(Scheme):
         policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
         pools, _ = pools_of([column.array], strata, policy, ["x"])
         units = self.canonical(column.array, "x", column.kind)
+        key = release_key(random, {column.name: self}, [units], pools)
         release = Release(
-            [units], [self.law], working_key(random, [units]), pools=pools,
-            cycle=self.donors == "permutation", rows=span,
-        )  # fmt: skip
+            [units], [self.law], key, pools=pools, cycle=self.donors == "permutation", rows=span
+        )
         (z,) = release.masked(_checks.workers(workers))
         return column.back(self.publish(z, column.kind)) if rows is None else self.publish(z, column.kind)
 
@@ -368,16 +367,18 @@ class ConditionalMasking(Scheme):
         return super().publish(z, kind) if kind == "float32" else z
 
     @classmethod
-    def stamp(
-        cls, schemes: dict[str, Self], strata: str | None, patterns: tuple[str, ...]
-    ) -> dict[str, Self]:
-        """With the strata's name, the columns whose missing values part the donors and, where there are
-        several, the name of their group."""
-        group = secrets.token_hex(8) if len(schemes) > 1 else None
+    def within(cls, schemes: dict[str, Self], strata: str | None) -> dict[str, Self]:
+        """With the strata's name, and without the traces of an earlier release."""
         return {
-            name: replace(scheme, strata=strata, group=group, patterns=patterns)
-            for name, scheme in schemes.items()
+            name: replace(scheme, strata=strata, group=None, patterns=()) for name, scheme in schemes.items()
         }
+
+    @classmethod
+    def stamp(cls, schemes: dict[str, Self], patterns: tuple[str, ...], key: Key) -> dict[str, Self]:
+        """With the columns whose missing values part the donors and, where there are several, the name of
+        their group."""
+        group = key.tag() if len(schemes) > 1 else None
+        return {name: replace(scheme, group=group, patterns=patterns) for name, scheme in schemes.items()}
 
     @classmethod
     def read(cls, options: dict[str, Any]) -> Self:

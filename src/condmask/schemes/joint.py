@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
-from condmask._randomness import check_rng, working_key
+from condmask._randomness import check_rng
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.draws import Release
 from condmask.schemes.pools import pools_of
-from condmask.schemes.scheme import together
+from condmask.schemes.scheme import release_key, together
 
 
 class MaskedTable(NamedTuple):
@@ -50,7 +50,7 @@ def mask_table(
     -------
     MaskedTable
         ``(data, schemes)``: the frame with the columns replaced, and the schemes to publish, stamped with
-        a random identifier of the group (and the name of the strata).
+        an identifier of the group, a keyed hash that tells nothing of the key (and the name of the strata).
 
     Raises
     ------
@@ -75,6 +75,8 @@ def mask_table(
     True
     """
     together(schemes)
+    random = check_rng(rng)
+    named = ConditionalMasking.within(schemes, strata)
     columns = {name: frames.column(frames.table_column(frame, name), name) for name in schemes}
     if strata in schemes:
         raise ValueError(f"strata must not be a column that is masked, got {strata!r}")
@@ -82,14 +84,13 @@ def mask_table(
     policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
     pools, patterns = pools_of([c.array for c in columns.values()], groups, policy, list(columns))
     units = [schemes[name].canonical(c.array, name, c.kind) for name, c in columns.items()]
+    key = release_key(random, named, units, pools)
     release = Release(
-        units, [scheme.law for scheme in schemes.values()], working_key(check_rng(rng), units),
+        units, [scheme.law for scheme in schemes.values()], key,
         pools=pools, cycle=next(iter(schemes.values())).donors == "permutation",
     )  # fmt: skip
     released = {
         name: column.back(schemes[name].publish(z, column.kind))
         for (name, column), z in zip(columns.items(), release.masked(_checks.workers(workers)), strict=True)
     }
-    return MaskedTable(
-        frames.with_columns(frame, released), ConditionalMasking.stamp(schemes, strata, patterns)
-    )
+    return MaskedTable(frames.with_columns(frame, released), ConditionalMasking.stamp(named, patterns, key))

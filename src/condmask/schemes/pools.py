@@ -24,6 +24,11 @@ class Pools(NamedTuple):
     size: np.ndarray
     order: np.ndarray
 
+    def leaders(self) -> np.ndarray:
+        """The first row of each record's pool, whatever the pools are called; -1 for a record in none."""
+        first = np.append(self.order[np.minimum(self.first, self.order.size - 1)], -1)
+        return np.asarray(first[self.pool])
+
 
 class Coded(NamedTuple):
     """Stratum labels that `codes` has been through already."""

@@ -5,7 +5,7 @@ Where it describes its noise by a `Law`, its risks follow in closed form; where 
 original, it names them in `estimators` and gives an `Estimate`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from importlib import import_module
 from typing import Any, ClassVar, Self
@@ -16,7 +16,7 @@ from condmask import _checks, frames
 from condmask._blocks import Workers, blocks
 from condmask._grid import Grid
 from condmask._log_grid import LogGrid
-from condmask._randomness import Key, check_rng, working_key
+from condmask._randomness import WHOLE, Key, check_rng, working_key
 from condmask.law import Law
 from condmask.risk import interval_risk, mean_squared_error, mean_squared_error_of_mean
 from condmask.schemes.pools import Pools
@@ -65,8 +65,14 @@ class Scheme:
         """Mask a column without missing values. Same container out as in."""
         column = frames.column(x, "x")
         _checks.complete(column.array, "x")
-        key = working_key(check_rng(rng), [column.array])
-        return column.back(self.mask_rows(column.array[None] + 0.0, key.stream(0, 1), ())[0])
+        return self._masked(column, rng)
+
+    def _masked(self, column: frames.Column, rng: Any, others: Sequence[np.ndarray] = ()) -> Any:
+        """A column masked at once, beside others that are published as they are."""
+        x = self.canonical(column.array, "x", column.kind)
+        key = release_key(check_rng(rng), {column.name: self}, [x, *others])
+        z = self.mask_rows(x[None], key.stream(0, WHOLE), tuple(other[None] for other in others))
+        return column.back(z[0])
 
     def mask_rows(
         self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
@@ -96,7 +102,7 @@ class Scheme:
         masked = []
         for k, (name, scheme) in enumerate(schemes.items()):
             _checks.complete(columns[name], name)
-            masked.append(scheme.mask_rows(columns[name][None], key.stream(0, 1, k), ())[0])
+            masked.append(scheme.mask_rows(columns[name][None], key.stream(0, WHOLE, k), ())[0])
         for start, stop in blocks(masked[0].size):
             yield [z[start:stop] for z in masked]
 
@@ -106,14 +112,17 @@ class Scheme:
         return np.asarray(np.add(z.astype(np.float32 if kind == "float32" else np.float64, copy=False), 0.0))
 
     @classmethod
-    def stamp(
-        cls, schemes: dict[str, Self], strata: str | None, patterns: tuple[str, ...]
-    ) -> dict[str, Self]:
-        """The schemes to publish with columns masked in one call; here as they are, without donor pools."""
+    def within(cls, schemes: dict[str, Self], strata: str | None) -> dict[str, Self]:
+        """The schemes with the strata that the call names; refused here, where there are no donor pools."""
         if strata is not None:
             raise ValueError(
                 f"strata must be None for {cls.method}, which has no donor pools, got {strata!r}"
             )
+        return schemes
+
+    @classmethod
+    def stamp(cls, schemes: dict[str, Self], patterns: tuple[str, ...], key: Key) -> dict[str, Self]:
+        """The schemes to publish with columns masked in one call; here as they are."""
         return schemes
 
     def estimate(self, z: Any, *, workers: Workers = 1) -> Any:
@@ -230,6 +239,13 @@ def scheme_class(method: Any, name: str) -> type[Scheme]:
     if method not in _REGISTER:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, sorted(_REGISTER)))}, got {method!r}")
     return _REGISTER[method]
+
+
+def release_key(
+    rng: Any, schemes: Mapping[str, Scheme], columns: list[np.ndarray], pools: Pools | None = None
+) -> Key:
+    """The working key of a release: `columns` as they are masked, and who may give a value to whom."""
+    return working_key(rng, b"mask", schemes, columns if pools is None else [*columns, pools.leaders()])
 
 
 def together(schemes: Mapping[str, Scheme]) -> type[Scheme]:

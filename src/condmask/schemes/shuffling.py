@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._randomness import check_rng, working_key
 from condmask.schemes.scheme import Scheme
 
 
@@ -39,9 +38,7 @@ class DataShuffling(Scheme):
         others = np.atleast_2d(_checks.column(given, "given", dimensions=(1, 2), least=1).T)
         _checks.complete(others, "given")
         _checks.same_length(others[0], "given", column.array.size, "x")
-        key = working_key(check_rng(rng), [column.array])
-        z = self.mask_rows(column.array[None] + 0.0, key.stream(0, 2), tuple(others[:, None]))
-        return column.back(z[0])
+        return self._masked(column, rng, tuple(others))
 
     def mask_rows(
         self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._randomness import check_rng, working_key
 from condmask.kernels.masking import swap_ranks
 from condmask.schemes.scheme import Scheme
 
@@ -20,9 +19,7 @@ class DataSwapping(Scheme):
 
     def mask(self, x: Any, *, rng: Any = None) -> Any:
         """Permute a column at random. Same container out as in; missing values move like others."""
-        column = frames.column(x, "x")
-        key = working_key(check_rng(rng), [column.array])
-        return column.back(self.mask_rows(column.array[None] + 0.0, key.stream(0, 1), ())[0])
+        return self._masked(frames.column(x, "x"), rng)
 
     def mask_rows(
         self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]

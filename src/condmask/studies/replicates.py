@@ -1,6 +1,5 @@
 """What one block of replicates gives: a row of numbers for each, errors and risks of every scheme."""
 
-import hashlib
 import warnings
 from typing import Any, NamedTuple
 
@@ -8,7 +7,7 @@ import numpy as np
 
 from condmask import _checks, risk
 from condmask._grid import Grid
-from condmask._randomness import Key
+from condmask._randomness import Key, seeded_key
 from condmask.estimates.bandwidth import FEWEST_STEPS, quartile_places, rule
 from condmask.estimates.covariance import retained
 from condmask.estimates.estimate import EstimateWarning
@@ -59,8 +58,7 @@ def block(design: Design, seed: int, index: int) -> np.ndarray:
 
 
 def _key(design: Design, seed: int, index: int) -> Key:
-    secret = hashlib.blake2b(repr(seed).encode(), digest_size=16, person=b"condmask study").digest()
-    return Key(secret).derive(design.n.to_bytes(8, "little"), index.to_bytes(8, "little"))
+    return seeded_key(seed, b"study").derive(design.n.to_bytes(8, "little"), index.to_bytes(8, "little"))
 
 
 def samples(design: Design, seed: int, index: int = 0) -> Samples:
