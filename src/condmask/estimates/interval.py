@@ -61,4 +61,4 @@ def over_file(
     (docs/inference.rst, "The theorem"). About the population it is larger by `h`.
     """
     found = v - d if shared_donors else v - h + 2.0 * p * np.asarray(a)
-    return np.maximum(found, 0.0)
+    return np.asarray(np.maximum(found, 0.0))

@@ -1,0 +1,76 @@
+"""The options that describe a scheme, which several commands take."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from condmask.schemes.conditional import ConditionalMasking
+
+
+def add_scheme(parser: argparse.ArgumentParser) -> None:
+    """The columns, and how each is masked."""
+    parser.add_argument(
+        "-c", "--column", action="append", required=True, help="column to mask (repeat for more)"
+    )
+    parser.add_argument("--p", type=float, required=True, help="swap probability, 0 < p < 1")
+    parser.add_argument(
+        "--sigma", type=float, action="append", required=True,
+        help="s.d. of the noise, in units of the data: once, or once per column",
+    )  # fmt: skip
+    parser.add_argument("--noise", default="normal", help="normal (default) or laplace")
+    parser.add_argument("--donors", default="sample", help="sample (default) or permutation")
+    parser.add_argument(
+        "--decimals", type=int, action="append",
+        help="decimal places of the data, where they are rounded: once, or once per column",
+    )  # fmt: skip
+    parser.add_argument(
+        "--step", type=_step, action="append",
+        help="step of the data's grid, where it is no power of ten (0.05, 1/3): once, or once per column",
+    )  # fmt: skip
+    parser.add_argument(
+        "--heaps", type=float, action="append",
+        help="coarsest of the round numbers that the noise leaves round (1000): once, or once per column",
+    )  # fmt: skip
+    parser.add_argument(
+        "--scale", action="append",
+        help="linear (default), or log: noise in proportion, --sigma .3 some 30%%; once, or once per column",
+    )  # fmt: skip
+
+
+def schemes_of(args: argparse.Namespace) -> "dict[str, ConditionalMasking]":
+    """The scheme of each column to mask."""
+    from condmask.schemes.conditional import ConditionalMasking
+
+    columns = args.column
+    twice = {name for name in columns if columns.count(name) > 1}
+    if twice:
+        raise ValueError(f"column must be named once, got {min(twice)!r} {columns.count(min(twice))} times")
+    if args.strata in columns:
+        raise ValueError(f"strata must not be a column that is masked, got {args.strata!r}")
+    own = {
+        "sigma": _for_each(args.sigma, "sigma", len(columns)),
+        "decimals": _for_each(args.decimals or [None], "decimals", len(columns)),
+        "step": _for_each(args.step or [None], "step", len(columns)),
+        "heaps": _for_each(args.heaps or [None], "heaps", len(columns)),
+        "scale": _for_each(args.scale or ["linear"], "scale", len(columns)),
+    }
+    return {
+        name: ConditionalMasking(
+            args.p, noise=args.noise, donors=args.donors, **{option: own[option][k] for option in own}
+        )
+        for k, name in enumerate(columns)
+    }
+
+
+def _step(text: str) -> float:
+    """A number, or a fraction of two."""
+    above, _, below = text.partition("/")
+    return float(above) / float(below) if below else float(above)
+
+
+def _for_each(values: list[Any], name: str, columns: int) -> list[Any]:
+    if len(values) not in (1, columns):
+        raise ValueError(
+            f"{name} must be given once or once per column, got {len(values)} for {columns} columns"
+        )
+    return values * columns if len(values) == 1 else values
