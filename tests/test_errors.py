@@ -173,8 +173,8 @@ DATA = [
     Row(lambda: mask(3.5), ValueError, "x must be 1-D, got 0-D"),
     Row(lambda: mask(np.ones((3, 2))), ValueError, "x must be 1-D, got 2-D"),
     Row(lambda: mask([[1.5, 2.5], [3.5]]), ValueError, "x must be 1-D, got rows of unequal length"),
-    Row(lambda: mask("1.5"), TypeError, "x must be numeric, got '1.5'"),
-    Row(lambda: mask(None), TypeError, "x must be numeric, got None"),
+    Row(lambda: mask("1.5"), TypeError, "x must be numeric, got str"),
+    Row(lambda: mask(None), TypeError, "x must be numeric, got NoneType"),
     Row(lambda: mask(["1.5", "2.5"]), TypeError, "x must be numeric, got dtype <U3"),
     Row(lambda: mask([1.5, None]), TypeError, "x must be numeric, got dtype object"),
     Row(lambda: mask([True, False]), TypeError, "x must be numeric, got booleans"),
@@ -198,7 +198,11 @@ DATA = [
     Row(lambda: mask(pa.table({"a": [1.5, 2.5]})), TypeError, NO_SERIES + "Table"),
     Row(lambda: mask(pa.scalar(1.5)), TypeError, NO_SERIES + "DoubleScalar"),
     *(
-        Row(lambda x=x: mask(x), ValueError, "x must hold integers of at most 2^53, got 9007199254740993")
+        Row(
+            lambda x=x: mask(x),
+            ValueError,
+            "x must hold integers of at most 2^53, got a larger one at position 1",
+        )
         for x in (
             [1, 2**53 + 1],
             np.array([1, 2**53 + 1], np.uint64),
@@ -210,40 +214,39 @@ DATA = [
     Row(
         lambda: mask([-(2**53) - 1, 0]),
         ValueError,
-        "x must hold integers of at most 2^53, got -9007199254740993",
+        "x must hold integers of at most 2^53, got a larger one at position 0",
     ),
     Row(
         lambda: mask([1.25, 1.5, 1.75, 1.0], decimals=1),
         ValueError,
-        f"x must hold multiples of its step, 0.1, got 1.25 at position 0 (2 such values); {OFF_GRID}",
+        f"x must hold multiples of its step, 0.1, got another number at position 0; {OFF_GRID}",
     ),
     Row(
         lambda: mask(np.float32([0.5, 0.25]), decimals=1),
         ValueError,
-        f"x must hold multiples of its step, 0.1, got 0.25 at position 1 (1 such values); {OFF_GRID}",
+        f"x must hold multiples of its step, 0.1, got another number at position 1; {OFF_GRID}",
     ),
     Row(
         lambda: mask([100, 250], decimals=-2),
         ValueError,
-        f"x must hold multiples of its step, 100, got 250.0 at position 1 (1 such values); {OFF_GRID}",
+        f"x must hold multiples of its step, 100, got another number at position 1; {OFF_GRID}",
     ),
     Row(
         lambda: scheme(sigma=1.0, decimals=12).mask([1.0, 1e6]),
         ValueError,
-        "x must stay within 2^53 steps of 1e-12, noise included, got 1e+06; round the data to multiples of "
-        "1.1641532182693481e-10 and pass step=1.1641532182693481e-10",
+        "x must stay within 2^53 steps of 1e-12, noise included, got a value beyond at position 1; "
+        "round the data to multiples of 1.1641532182693481e-10 and pass step=1.1641532182693481e-10",
     ),
     Row(
         lambda: scheme(sigma=1.0, decimals=12).mask([-1e300, 1.0]),
         ValueError,
-        "x must stay within 2^53 steps of 1e-12, noise included, got inf",
+        "x must stay within 2^53 steps of 1e-12, noise included, got a value beyond at position 0",
     ),
     Row(
         lambda: scheme(sigma=1.0).mask(np.float32([2e4, 1.5, 0.3, 0.7])),
         ValueError,
-        "x must stay within 2^24 steps of 0.000976562, noise included, got 20000; round the data to "
-        "multiples "
-        "of 0.001953125 and pass step=0.001953125",
+        "x must stay within 2^24 steps of 0.000976562, noise included, got a value beyond at position 0; "
+        "round the data to multiples of 0.001953125 and pass step=0.001953125",
     ),
     Row(
         lambda: scheme(sigma=1.0).mask([20.0, 10.0, 30.0]),
@@ -360,7 +363,7 @@ TABLE = [
     Row(
         lambda: table(frame=FRAME.assign(bonus=1.5), bonus=scheme(decimals=0)),
         ValueError,
-        f"bonus must hold multiples of its step, 1, got 1.5 at position 0 (10 such values); {OFF_GRID}",
+        f"bonus must hold multiples of its step, 1, got another number at position 0; {OFF_GRID}",
     ),
     Row(
         lambda: table(nan_policy="drop"), ValueError, "nan_policy must be one of 'raise', 'omit', got 'drop'"
@@ -427,7 +430,7 @@ ESTIMATE = [
     Row(
         lambda: estimate([1.5, -1e308]).cdf(0.5),
         ValueError,
-        "z must be at most 4.5e+307 in size, got -1e+308 at position 1",
+        "z must be at most 4.5e+307 in size, got a larger one at position 1",
     ),
     Row(
         lambda: estimate(np.round(GENERIC, 1), decimals=1).cdf(0.5, bandwidth=0.1),

@@ -1,6 +1,7 @@
 """Arguments become canonical values here, and every error gets its wording.
 
-The form is always *argument, rule, value*: ``p must lie strictly between 0 and 1, got 1.5``.
+The form is always *argument, rule, value*: ``p must lie strictly between 0 and 1, got 1.5``. Of
+columns, which may be originals, positions are named and not values, since messages end in logs.
 """
 
 import math
@@ -78,7 +79,7 @@ def reals(values: Any, name: str) -> np.ndarray:
     """Points, not data: any shape, NaN refused, infinities kept."""
     array = np.asarray(values)
     if array.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must be a number or an array of numbers, got {_kind(values, array)}")
+        raise TypeError(f"{name} must be a number or an array of numbers, got {_kind(array, repr(values))}")
     array = array.astype(np.float64)
     if np.isnan(array).any():
         raise ValueError(
@@ -156,7 +157,7 @@ def column(
     except ValueError:
         raise ValueError(f"{name} must be {shape}, got rows of unequal length") from None
     if array.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must be numeric, got {_kind(values, array)}")
+        raise TypeError(f"{name} must be numeric, got {_kind(array, type(values).__name__)}")
     if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
         # longer ones do not fit; of half precision, the coarse values would show who was swapped
         raise TypeError(f"{name} must be float32 or float64, got dtype {array.dtype}")
@@ -189,14 +190,19 @@ def no_infinities(array: np.ndarray, name: str, row: int = 0) -> None:
         raise ValueError(f"{name} must be finite, got {many}, the first at position {first}")
     beyond = np.flatnonzero(np.abs(array.ravel()) > LARGEST)
     if beyond.size:
-        value, first = array.ravel()[beyond[0]], row + int(beyond[0])
-        raise ValueError(f"{name} must be at most {LARGEST:.1e} in size, got {value} at position {first}")
+        first = row + int(beyond[0])
+        raise ValueError(
+            f"{name} must be at most {LARGEST:.1e} in size, got a larger one at position {first}"
+        )
 
 
-def exact_integers(array: np.ndarray, name: str) -> None:
+def exact_integers(array: np.ndarray, name: str, positions: Sequence[int] | np.ndarray | None = None) -> None:
+    """``positions`` are those of the integers in the whole column, where others stand between them."""
     beyond = (array > LARGEST_EXACT_INTEGER) | (array < -LARGEST_EXACT_INTEGER)
     if beyond.any():
-        raise ValueError(f"{name} must hold integers of at most 2^53, got {array[beyond][0]}")
+        first = int(np.flatnonzero(beyond.ravel())[0])
+        first = first if positions is None else int(positions[first])
+        raise ValueError(f"{name} must hold integers of at most 2^53, got a larger one at position {first}")
 
 
 def present(array: np.ndarray, name: str, nan_policy: str) -> np.ndarray | None:
@@ -252,11 +258,27 @@ def _real(value: Any, name: str, rule: str) -> float:
         return math.inf
 
 
-def _kind(values: Any, array: np.ndarray) -> str:
+def listed(names: Sequence[Any]) -> str:
+    """Names of columns, but no numbers: without a header they are the values of the first record."""
+    words = [name for name in names if not _reads_as_number(name)]
+    numbers = len(names) - len(words)
+    parts = [", ".join(map(repr, words))] if words else []
+    return " and ".join(parts + ([f"{numbers} named by numbers (is there a header?)"] if numbers else []))
+
+
+def _reads_as_number(name: Any) -> bool:
+    try:
+        float(name)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _kind(array: np.ndarray, scalar: str) -> str:
     if array.dtype.kind == "b":
         return "booleans"
     if array.dtype.kind == "c":
         return "complex numbers"
     if array.ndim == 0:
-        return repr(values)
+        return scalar
     return f"dtype {array.dtype}"

@@ -240,14 +240,17 @@ def on_grid(array: np.ndarray, grid: Grid, name: str, kind: str, *, row: int = 0
     if off.any():
         first = int(np.flatnonzero(off)[0])
         raise ValueError(
-            f"{name} must hold multiples of its step, {grid.step:g}, got {float(array[first])!r} at position "
-            f"{row + first} ({int(off.sum())} such values); round the data first, or swapped records show"
+            f"{name} must hold multiples of its step, {grid.step:g}, got another number at position "
+            f"{row + first}; round the data first, or swapped records show"
         )
     return units
 
 
-def within(units: np.ndarray, grid: Grid, margin: float, name: str, kind: str) -> None:
-    """Refuse values so many steps from 0 that masked ones could not all be told apart."""
+def within(units: np.ndarray, grid: Grid, margin: float, name: str, kind: str, *, row: int = 0) -> None:
+    """Refuse values so many steps from 0 that masked ones could not all be told apart.
+
+    ``row`` is the position of the first value in the whole column.
+    """
     largest = max(float(units.max(initial=0.0)), -float(units.min(initial=0.0)))
     if np.isnan(largest):
         largest = float(np.nanmax(np.abs(units), initial=0.0))
@@ -257,7 +260,14 @@ def within(units: np.ndarray, grid: Grid, margin: float, name: str, kind: str) -
         hint = "" if needed <= grid.step else f"; {round_and_pass(needed)}"
         raise ValueError(
             f"{name} must stay within 2^{int(np.log2(most))} steps of {grid.step:g}, noise included, "
-            f"got {largest * grid.step:g}{hint}"
+            f"got a value beyond at position {_farthest(units, row)}{hint}"
         )
     if not (largest + margin) * grid.step < float(np.finfo(np.float32 if kind == "float32" else float).max):
-        raise ValueError(f"{name} must stay finite, noise included, got {largest * grid.step:g}")
+        raise ValueError(
+            f"{name} must stay finite, noise included, got a value beyond at position {_farthest(units, row)}"
+        )
+
+
+def _farthest(units: np.ndarray, row: int) -> int:
+    """The position of the value that is farthest from 0."""
+    return row + int(np.nanargmax(np.abs(units)))

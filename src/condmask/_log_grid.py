@@ -68,8 +68,13 @@ class LogGrid(NamedTuple):
         return self._replace(numerator=self.numerator * factor)
 
 
-def within_logarithm(values: np.ndarray, grid: LogGrid, margin: float, name: str, kind: str) -> None:
-    """Refuse amounts whose logarithm, noise included, leaves what numbers of this kind can hold."""
+def within_logarithm(
+    values: np.ndarray, grid: LogGrid, margin: float, name: str, kind: str, *, row: int = 0
+) -> None:
+    """Refuse amounts whose logarithm, noise included, leaves what numbers of this kind can hold.
+
+    ``row`` is the position of the first value in the whole column.
+    """
     most = LARGEST_LOGARITHM_FLOAT32 if kind == "float32" else LARGEST_LOGARITHM
     least = SMALLEST_STEP_FLOAT32 if kind == "float32" else SMALLEST_STEP
     if grid.step < least:
@@ -77,12 +82,13 @@ def within_logarithm(values: np.ndarray, grid: LogGrid, margin: float, name: str
             f"step must be at least {least:.1e} on the log scale for {kind} values, got {grid.step:g}"
         )
     size = np.abs(values)
-    size = size[size > 0.0]
-    if not size.size:
+    known = size[size > 0.0]
+    if not known.size:
         return
-    highest, lowest = float(np.log(size.max())), float(np.log(size.min()))
+    highest, lowest = float(np.log(known.max())), float(np.log(known.min()))
     if not (highest + margin <= most and lowest - margin >= -most):
+        out = known.max() if highest + margin > most else known.min()
         raise ValueError(
-            f"{name} must stay between e^-{most:g} and e^{most:g} in size, noise included, got values whose "
-            f"logarithm reaches from {lowest:.0f} to {highest:.0f}, and noise up to {margin:g} beyond"
+            f"{name} must stay between e^-{most:g} and e^{most:g} in size, noise of up to e^{margin:g} "
+            f"included, got a value beyond at position {row + int(np.flatnonzero(size == out)[0])}"
         )

@@ -42,7 +42,8 @@ def column(
         raise TypeError(f"{name} must be numeric, got dtype {dtype}")
     missing = series.is_null().to_numpy()
     if dtype.is_integer():
-        _checks.exact_integers(series.filter(~series.is_null()).to_numpy(), name)
+        there = series.filter(~series.is_null()).to_numpy()
+        _checks.exact_integers(there, name, np.flatnonzero(~missing))
     array = series.cast(nw.Float64()).to_numpy() if dtype.is_integer() or missing.any() else series.to_numpy()
     kind = "int" if dtype.is_integer() else "float32" if dtype == nw.Float32() else "float64"
 
@@ -79,7 +80,7 @@ def table_column(frame: Any, name: str) -> Any:
     table: Any = frame if isinstance(frame, dict) else as_frame(frame)
     there = list(frame) if isinstance(frame, dict) else table.columns
     if name not in there:
-        raise ValueError(f"frame must have the column {name!r}, it has {', '.join(map(repr, there))}")
+        raise ValueError(f"frame must have the column {name!r}, it has {_checks.listed(there)}")
     return nw.to_native(table[name], pass_through=True)
 
 

@@ -46,12 +46,14 @@ def test_a_record_out_of_shape_is_refused(tmp_path, line, message):
 
 @pytest.mark.parametrize("word", ["much", "1_000", "\u0661\u0662", "0x10", "1,5", "True", '1""5'])
 def test_what_is_no_number_is_refused(tmp_path, word):
-    with pytest.raises(TypeError, match="income must be numeric, got '"):
+    with pytest.raises(TypeError, match="income must be numeric, got text at position 12"):
         mask(tmp_path, [*FIRST, f'12,"{word}",z'])
 
 
 def test_integers_beyond_2_to_the_53_are_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"income must hold integers of at most 2\^53, got 9007199254740993"):
+    with pytest.raises(
+        ValueError, match=r"income must hold integers of at most 2\^53, got a larger one at position 12"
+    ):
         mask(tmp_path, [*FIRST, "12,9007199254740993,z"])
 
 

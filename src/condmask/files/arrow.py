@@ -58,8 +58,10 @@ class ArrowFile:
 
     def chunks(self, names: list[str]) -> Iterator[dict[str, tuple[np.ndarray, str]]]:
         """Numbers and their kind, batch by batch."""
+        row = 0
         for batch in self.batches(names):
-            yield {name: numbers(batch.column(name), name) for name in names}
+            yield {name: numbers(batch.column(name), name, row) for name in names}
+            row += batch.num_rows
 
     def labels(self, name: str) -> Iterator[tuple[np.ndarray, list[Any]]]:
         """A column of any plain type, in codes and the distinct values they stand for."""
@@ -117,15 +119,16 @@ class ArrowFile:
         return pq.ParquetWriter(target, schema, compression=compression)
 
 
-def numbers(column: Any, name: str) -> tuple[np.ndarray, str]:
-    """An Arrow array as float64 with NaN where null, and its kind."""
+def numbers(column: Any, name: str, row: int) -> tuple[np.ndarray, str]:
+    """An Arrow array as float64 with NaN where null, and its kind; it begins at this row of the file."""
     dtype = column.type
     if pa.types.is_boolean(dtype):
         raise TypeError(f"{name} must be numeric, got booleans")
     if not (pa.types.is_integer(dtype) or pa.types.is_float32(dtype) or pa.types.is_float64(dtype)):
         raise TypeError(f"{name} must be numeric (integer, float32 or float64), got {dtype}")
     if pa.types.is_integer(dtype):
-        _checks.exact_integers(_values(pc.drop_null(column), np.dtype(str(dtype))), name)
+        there = _values(pc.drop_null(column), np.dtype(str(dtype)))
+        _checks.exact_integers(there, name, row + np.flatnonzero(~_null(column)))
     kind = "int" if pa.types.is_integer(dtype) else "float32" if pa.types.is_float32(dtype) else "float64"
     values = _values(column.cast(pa.float64(), safe=False), np.float64)
     return np.where(_null(column), np.nan, values) if column.null_count else values, kind
@@ -147,10 +150,7 @@ def _array(z: np.ndarray, original: Any, dtype: Any, name: str) -> Any:
     if pa.types.is_integer(dtype):
         z = np.where(np.isnan(z), 0.0, z)
         if (np.abs(z) > _checks.LARGEST_EXACT_INTEGER).any():
-            largest = float(np.abs(z).max())
-            raise ValueError(
-                f"{name} must stay below 2^53 when it is masked, got {largest!r}: sigma is too large"
-            )
+            raise ValueError(f"{name} must stay below 2^53 when it is masked: sigma is too large")
         z = z.astype(np.int64)
     width = pa.from_numpy_dtype(z.dtype)
     return pa.Array.from_buffers(width, z.size, [present, pa.py_buffer(np.ascontiguousarray(z))]).cast(dtype)

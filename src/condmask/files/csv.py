@@ -1,5 +1,6 @@
 """CSV files: numbers out of some columns, other numbers into their place, every other byte as it was."""
 
+import contextlib
 import csv
 import io
 import json
@@ -54,11 +55,13 @@ class CsvFile:
 
     def chunks(self, names: list[str]) -> Iterator[dict[str, tuple[np.ndarray, str]]]:
         """Numbers and their kind, for some thousand rows at a time."""
+        row = 0
         for text, starts, stops in self._records(names):
             yield {
-                name: (_numbers(_fields(text, starts[:, k], stops[:, k]), name), "float64")
+                name: (_numbers(_fields(text, starts[:, k], stops[:, k]), name, row), "float64")
                 for k, name in enumerate(names)
             }
+            row += len(starts)
 
     def labels(self, name: str) -> Iterator[tuple[np.ndarray, list[str]]]:
         """A column as text, in codes and the distinct values they stand for."""
@@ -141,30 +144,32 @@ def _fields(text: bytes, starts: np.ndarray, stops: np.ndarray) -> list[bytes]:
     return [text[a:b] for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
 
 
-def _numbers(fields: list[bytes], name: str) -> np.ndarray:
-    try:
-        values = np.array([float(field) for field in fields])
-    except ValueError:
-        values = np.array([_number(field, name) for field in fields])
-    else:
-        if b"_" in b"".join(fields):  # Python takes 1_000 for a number
-            values = np.array([_number(field, name) for field in fields])
-    large = np.abs(values) >= _checks.LARGEST_EXACT_INTEGER
-    for row in np.flatnonzero(large & np.isfinite(values)).tolist():
-        if fields[row].strip().lstrip(b"+-").isdigit():
-            _checks.exact_integers(np.array([int(fields[row])], dtype=object), name)
+def _numbers(fields: list[bytes], name: str, row: int) -> np.ndarray:
+    """The numbers of a part of a column that begins at this row of the file."""
+    values = None
+    if b"_" not in b"".join(fields):  # Python takes 1_000 for a number
+        with contextlib.suppress(ValueError):
+            values = np.array([float(field) for field in fields])
+    if values is None:
+        found = [_number(field) for field in fields]
+        if None in found:
+            raise TypeError(f"{name} must be numeric, got text at position {row + found.index(None)}")
+        values = np.array(found, dtype=np.float64)
+    large = np.flatnonzero((np.abs(values) >= _checks.LARGEST_EXACT_INTEGER) & np.isfinite(values)).tolist()
+    for k in large:
+        if fields[k].strip().lstrip(b"+-").isdigit():
+            _checks.exact_integers(np.array([int(fields[k])], dtype=object), name, [row + k])
     return values
 
 
-def _number(field: bytes, name: str) -> float:
+def _number(field: bytes) -> float | None:
+    """NaN where a value is missing, None for text."""
     if field.strip() in MISSING:
         return math.nan
     try:
-        if b"_" not in field:
-            return float(field)
+        return None if b"_" in field else float(field)
     except ValueError:
-        pass
-    raise TypeError(f"{name} must be numeric, got {field.decode(errors='replace')!r}")
+        return None
 
 
 def _first_record(file: IO[bytes]) -> bytes:

@@ -8,6 +8,7 @@ from typing import IO, Any, Protocol
 
 import numpy as np
 
+from condmask import _checks
 from condmask.files.atomic import FileError, reason
 from condmask.schemes.scheme import Scheme
 
@@ -67,9 +68,8 @@ def columns_exist(table: Table, names: list[str]) -> None:
     """Refuse names that a table has not, or has several times."""
     for name in names:
         if table.names.count(name) != 1:
-            there = ", ".join(map(repr, table.names))
             number = "no column" if name not in table.names else "several columns"
-            raise ValueError(f"{table.path} has {number} {name!r}, it has {there}")
+            raise ValueError(f"{table.path} has {number} {name!r}, it has {_checks.listed(table.names)}")
 
 
 def published_schemes(table: Table) -> dict[str, Scheme]:
