@@ -314,6 +314,22 @@ MASK = [
 TABLE = [
     Row(lambda: cm.mask_table(FRAME, {}), ValueError, "schemes must name at least one column, got none"),
     Row(
+        lambda: cm.mask_table(FRAME, scheme()),
+        TypeError,
+        "schemes must be a dict of schemes by column, got ConditionalMasking",
+    ),
+    Row(
+        lambda: cm.mask_table(FRAME, {"income": 0.6}),
+        TypeError,
+        "schemes must be masking schemes, got 0.6 for 'income'",
+    ),
+    Row(
+        lambda: cm.mask_table(FRAME, {"income": cm.AdditiveNoise(1.0)}),
+        TypeError,
+        "schemes must be ConditionalMasking, by which columns share coins and donors, got AdditiveNoise; its "
+        "mask takes one column",
+    ),
+    Row(
         lambda: cm.mask_table(FRAME, {"wage": scheme()}),
         ValueError,
         "frame must have the column 'wage', it has 'income', 'bonus', 'region', 'name'",

@@ -74,7 +74,12 @@ def mask_table(
     >>> bool(abs(income.correlation(bonus) - 0.8) < 0.03)
     True
     """
-    together(schemes)
+    masking = together(schemes)
+    if not issubclass(masking, ConditionalMasking):
+        raise TypeError(
+            "schemes must be ConditionalMasking, by which columns share coins and donors, got "
+            f"{masking.__name__}; its mask takes one column"
+        )
     random = check_rng(rng)
     named = ConditionalMasking.within(schemes, strata)
     columns = {name: frames.column(frames.table_column(frame, name), name) for name in schemes}

@@ -250,6 +250,11 @@ def release_key(
 
 def together(schemes: Mapping[str, Scheme]) -> type[Scheme]:
     """The class of schemes whose columns are masked in one call; they must agree."""
+    if not isinstance(schemes, Mapping):
+        raise TypeError(f"schemes must be a dict of schemes by column, got {type(schemes).__name__}")
+    for name, scheme in schemes.items():
+        if not isinstance(scheme, Scheme):
+            raise TypeError(f"schemes must be masking schemes, got {scheme!r} for {name!r}")
     if not schemes:
         raise ValueError("schemes must name at least one column, got none")
     found = type(next(iter(schemes.values())))
