@@ -250,7 +250,7 @@ DATA = [
     ),
     Row(
         lambda: scheme(sigma=1.0).mask([20.0, 10.0, 30.0]),
-        ValueError,
+        cm.ReleaseError,
         "x holds multiples of 10, which a step of 0.000976562 does not keep: anyone sees which records were "
         "swapped; pass step=10",
     ),
@@ -258,7 +258,7 @@ DATA = [
         lambda: scheme(sigma=1e-3).mask(
             np.float32([20.1, 10.3, 30.7, 0.3, 7.7, 11.1, 2.3, 5.9]).astype(float)
         ),
-        ValueError,
+        cm.ReleaseError,
         "x holds float32 values, which a step of 9.53674e-07 does not keep: anyone sees which records were "
         "swapped; round the data to multiples of 1.9073486328125e-06 and pass step=1.9073486328125e-06",
     ),
