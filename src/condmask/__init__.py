@@ -11,11 +11,13 @@ if TYPE_CHECKING:
     from condmask.files.atomic import FileError
     from condmask.files.release import mask_file, read_column, read_release, read_schemes, read_summary
     from condmask.schemes.additive import AdditiveNoise
+    from condmask.schemes.audit import audit
     from condmask.schemes.conditional import ConditionalMasking
     from condmask.schemes.grids import ReleaseError, ReleaseWarning
     from condmask.schemes.joint import MaskedTable, mask_table
     from condmask.schemes.shuffling import DataShuffling
     from condmask.schemes.swapping import DataSwapping, RankSwapping
+    from condmask.schemes.verdict import Audit
     from condmask.studies.populations import NormalCopula, Resampled, paper_population
     from condmask.studies.result import StudyResult
     from condmask.studies.simulate import StudyWarning, simulate
@@ -24,6 +26,8 @@ __version__ = "0.1.0"
 
 # Names resolve on first use, so that importing the package costs nothing (PEP 562).
 _HOMES = {
+    "Audit": "condmask.schemes.verdict",
+    "audit": "condmask.schemes.audit",
     "ConditionalMasking": "condmask.schemes.conditional",
     "Estimate": "condmask.estimates.estimate",
     "EstimateWarning": "condmask.estimates.estimate",
@@ -58,6 +62,8 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "DataSwapping",
     "RankSwapping",
     "DataShuffling",
+    "audit",
+    "Audit",
     "mask_table",
     "MaskedTable",
     "mask_file",

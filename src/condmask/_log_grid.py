@@ -51,7 +51,8 @@ class LogGrid(NamedTuple):
     def signed(self, k: np.ndarray, values: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """The same from whole steps of the logarithm of the size; what these are for 0 does not matter."""
         units: np.ndarray = np.add(k, SHIFT, out=out)
-        units *= np.sign(values)
+        with np.errstate(invalid="ignore"):  # the logarithm of 0
+            units *= np.sign(values)
         units[values == 0.0] = 0.0
         return units
 

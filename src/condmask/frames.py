@@ -129,3 +129,15 @@ def codes(labels: Any) -> tuple[np.ndarray, list[Any]]:
         values = values.astype(str)
     distinct, code = np.unique(values, return_inverse=True)
     return code.astype(np.int64), distinct.tolist()
+
+
+def numeric_columns(table: Any, left: set[str]) -> dict[str, np.ndarray]:
+    """The columns of a data frame or a dict that hold numbers, but for some."""
+    found = {}
+    for name in list(table) if isinstance(table, dict) else as_frame(table).columns:
+        if name not in left:
+            try:
+                found[name] = column(table_column(table, name), name, finite=False).array
+            except (TypeError, ValueError):  # text, dates, numbers too large
+                continue
+    return found

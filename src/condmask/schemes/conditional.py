@@ -18,6 +18,8 @@ from condmask.law import Law
 from condmask.schemes import grids
 from condmask.schemes.draws import Release, mask_rows
 from condmask.schemes.pools import Pools, pools_of
+from condmask.schemes.publishing import check_beside, check_release
+from condmask.schemes.review import Data
 from condmask.schemes.scheme import Scheme, release_key
 
 NOISES = ("normal", "laplace")
@@ -183,6 +185,7 @@ class ConditionalMasking(Scheme):
         nan_policy: str = "raise",
         rows: tuple[int, int] | None = None,
         workers: Workers = 1,
+        accept_visible_coins: bool = False,
     ) -> Any:
         """Mask a column.
 
@@ -203,6 +206,8 @@ class ConditionalMasking(Scheme):
             a whole number or a Key as `rng`.
         workers : int or map-like callable
             Threads, or a function that maps like `map`. The result does not depend on it.
+        accept_visible_coins : bool
+            Release without an audit, whatever shows which records were swapped.
 
         Returns
         -------
@@ -215,15 +220,17 @@ class ConditionalMasking(Scheme):
         ------
         ValueError
             If values are missing or infinite, lie off the grid of `decimals` or `step` or too far from 0
-            for it, if the data have a grid of their own that the default step does not suit, or if a
-            stratum is too small.
+            for it, or if a stratum is too small.
+        ReleaseError
+            If the release would show which records were swapped (`audit`); the sentence has the remedy.
         TypeError
             If the data are not numbers.
 
         Warns
         -----
         ReleaseWarning
-            If the data have a grid of their own that `decimals` or `step` does not suit.
+            If the release shows something else: many records unchanged, the order of the file, or hardly
+            any record swapped or kept.
 
         Notes
         -----
@@ -241,6 +248,9 @@ class ConditionalMasking(Scheme):
         span = check_rows(rows, column.array.size, random)
         policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
         pools, _ = pools_of([column.array], strata, policy, ["x"])
+        if not accept_visible_coins:
+            code = None if pools is None else pools.pool
+            self.check({"x": self}, Data({"x": column.array}, {"x": column.kind}, {}, code))
         units = self.canonical(column.array, "x", column.kind)
         key = release_key(random, {column.name: self}, [units], pools)
         release = Release(
@@ -259,6 +269,13 @@ class ConditionalMasking(Scheme):
                     f"schemes must agree in p and donors, got p={first.p}, donors={first.donors!r} and for "
                     f"{name!r} p={scheme.p}, donors={scheme.donors!r}"
                 )
+
+    @classmethod
+    def check(cls, schemes: dict[str, Self], data: Data, beside: Data | None = None) -> None:
+        """Refuse columns whose release would show which records were swapped."""
+        check_release(data, dict(schemes))
+        if beside is not None:
+            check_beside(beside, dict(schemes))
 
     @classmethod
     def masked_blocks(

@@ -1,6 +1,5 @@
 """The grid of a release: which one a scheme lives on, and how data get there."""
 
-import warnings
 from typing import Protocol
 
 import numpy as np
@@ -120,8 +119,6 @@ def largest_heap(grid: Grid, sigma: float) -> float | None:
 def on_the_grid(scheme: Gridded, x: np.ndarray, name: str, kind: str, out: np.ndarray) -> np.ndarray:
     """The data in units of the scheme's grid, or as they are where it has none."""
     grid = scheme.grid
-    if not isinstance(grid, LogGrid):
-        check_digits(scheme, x, name, kind)
     for start, stop in blocks(x.size):
         part = x[start:stop]
         if grid is None:
@@ -141,27 +138,27 @@ def on_the_grid(scheme: Gridded, x: np.ndarray, name: str, kind: str, out: np.nd
     return out
 
 
-def check_digits(scheme: Gridded, x: np.ndarray, name: str, kind: str) -> None:
-    """Refuse, or warn of, data whose own digits would show which records were swapped."""
-    default = default_step(scheme.sigma)
-    step = scheme.step if scheme.step > 0.0 else default_step(max(scheme.sigma, SMALLEST_SIGMA))
-    seen = visible_grid(x, kind, step)
+def shown_digits(scheme: Gridded, x: np.ndarray, name: str, kind: str) -> str | None:
+    """Why the digits of the data themselves would show which records were swapped; None where they do not."""
+    if scheme.step == 0.0:
+        return (
+            f"step must be positive for a release, got 0: without a grid the last digits of {name} show "
+            "which records were swapped"
+        )
+    if scheme.scale == "log":
+        return None
+    seen = visible_grid(x, kind, scheme.step)
     if seen is not None and scheme.heaps is not None and suits(scheme.heaps, seen):
         seen = None  # the noise keeps it
-    serves = scheme.step if seen is None or suits(scheme.step, seen) else step_for(step, seen)
+    serves = scheme.step if seen is None or suits(scheme.step, seen) else step_for(scheme.step, seen)
     single = None if kind == "float32" else single_step(x, serves)
     if single is not None:
         held, remedy = "float32 values", round_and_pass(single)
     elif seen is not None and serves != scheme.step:
         held, remedy = f"multiples of {seen.step:g}", f"pass step={shown(serves)}"
-        if np.nanmax(np.abs(x)) < 1.5 * seen.step:  # then the step is a record's value
-            held, remedy = "a single value besides 0", "pass a step of which it is a whole multiple"
     else:
-        return
-    text = (
+        return None
+    return (
         f"{name} holds {held}, which a step of {scheme.step:g} does not keep: anyone sees which records "
         f"were swapped; {remedy}"
     )
-    if scheme.decimals is None and scheme.step == default:
-        raise ReleaseError(text)
-    warnings.warn(text, ReleaseWarning, stacklevel=5)

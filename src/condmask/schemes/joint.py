@@ -12,6 +12,7 @@ from condmask._randomness import check_rng
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.draws import Release
 from condmask.schemes.pools import pools_of
+from condmask.schemes.review import Data
 from condmask.schemes.scheme import release_key, together
 
 
@@ -30,6 +31,7 @@ def mask_table(
     rng: Any = None,
     nan_policy: str = "raise",
     workers: Workers = 1,
+    accept_visible_coins: bool = False,
 ) -> MaskedTable:
     """Mask several columns of a data frame together, with one coin and one donor per record.
 
@@ -45,6 +47,8 @@ def mask_table(
     rng, nan_policy, workers
         As for `ConditionalMasking.mask`. With "omit", records that miss different columns form
         strata of their own, since a donor must have what the record has.
+    accept_visible_coins : bool
+        Release without an audit, whatever shows which records were swapped.
 
     Returns
     -------
@@ -56,6 +60,8 @@ def mask_table(
     ------
     ValueError
         If a column is unknown, `p` or `donors` differ, or a stratum is too small.
+    ReleaseError
+        If the release, columns left in clear included, would show which records were swapped (`audit`).
 
     Notes
     -----
@@ -88,6 +94,11 @@ def mask_table(
     groups = None if strata is None else frames.table_column(frame, strata)
     policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
     pools, patterns = pools_of([c.array for c in columns.values()], groups, policy, list(columns))
+    if not accept_visible_coins:
+        values = {name: c.array for name, c in columns.items()}
+        kinds = {name: c.kind for name, c in columns.items()}
+        clear = frames.numeric_columns(frame, {*schemes, *([] if strata is None else [strata])})
+        ConditionalMasking.check(schemes, Data(values, kinds, clear, None if pools is None else pools.pool))
     units = [schemes[name].canonical(c.array, name, c.kind) for name, c in columns.items()]
     key = release_key(random, named, units, pools)
     release = Release(

@@ -20,6 +20,7 @@ from condmask._randomness import WHOLE, Key, check_rng, working_key
 from condmask.law import Law
 from condmask.risk import interval_risk, mean_squared_error, mean_squared_error_of_mean
 from condmask.schemes.pools import Pools
+from condmask.schemes.review import Data
 
 _REGISTER: dict[str, type["Scheme"]] = {}
 # The package's own schemes register themselves when they are imported, which is when a name is looked up.
@@ -110,6 +111,13 @@ class Scheme:
         """Masked values as they are released, of the kind the original had where that is possible."""
         # zero has no sign, and -1e-50 is 0 in single precision
         return np.asarray(np.add(z.astype(np.float32 if kind == "float32" else np.float64, copy=False), 0.0))
+
+    @classmethod
+    def check(cls, schemes: dict[str, Self], data: Data, beside: Data | None = None) -> None:
+        """Refuse columns whose release would show what it must not; here none is looked at.
+
+        `beside` has some rows of the table, with the columns that are left in clear.
+        """
 
     @classmethod
     def within(cls, schemes: dict[str, Self], strata: str | None) -> dict[str, Self]:

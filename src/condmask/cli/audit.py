@@ -1,0 +1,29 @@
+"""``condmask audit``: what an attacker could tell of the coins of a release, before there is one."""
+
+import argparse
+from typing import Any
+
+from condmask.cli.arguments import command, usage
+from condmask.cli.output import to_json
+from condmask.cli.schemes import add_scheme, schemes_of
+
+
+def add(commands: Any) -> None:
+    new = command(
+        commands,
+        "audit",
+        run,
+        "Tell how many coins of a release an attacker would guess, why, and what helps.",
+    )
+    new.add_argument("file", metavar="IN", help="file with the original data")
+    add_scheme(new)
+    new.add_argument("--strata", metavar="COLUMN", help="column within whose groups donors would be drawn")
+
+
+def run(args: argparse.Namespace) -> str:
+    with usage():
+        schemes = schemes_of(args)
+    from condmask.files.release import audit_file
+
+    found = audit_file(args.file, schemes, strata=args.strata)
+    return to_json(found.to_dict()) if args.json else str(found)

@@ -1,0 +1,207 @@
+"""The attack on a column: a problem for each class that masking leaves as it is, and for each stratum.
+
+Classes to which noise of one law is added, and strata, are attacked together, or each by itself where the
+evidence says that their values lie differently. Nothing is told of a record where nothing is added to its
+class (zero on the log scale).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from condmask.kernels.coins import Look
+from condmask.law import Law
+from condmask.levels import class_law, classes
+from condmask.schemes import coins, looks, ties
+from condmask.schemes.coins import Outcomes, Problem
+
+FEW = 200  # records of a class that has no look of its own
+APART = 64  # classes and strata that may be attacked each by itself
+STRATUM = 1 << 10  # above every code of a class
+LEAST_POINTS = 256  # looked at in a class
+
+
+class Effort(NamedTuple):
+    """What an audit may cost.
+
+    Evenly spaced rows; folds (0: by the number of rows) and how many of them are attacked; points looked at;
+    records that choose a look; lots of records that suggest a grid; whether classes may be attacked apart.
+    """
+
+    rows: int
+    folds: int
+    attacked: int
+    points: int
+    screened: int
+    lots: int
+    apart: bool
+
+
+FULL = Effort(1 << 18, 0, coins.FOLDS, 1 << 16, 2048, 6, True)
+HALF = Effort(1 << 15, 0, 2, 1 << 14, 2048, 4, True)
+BRIEF = Effort(1 << 11, 2, 1, 1 << 11, 512, 2, False)
+
+
+class Rows(NamedTuple):
+    """The rows that are looked at, and the folds they are in."""
+
+    rows: np.ndarray
+    fold: np.ndarray
+    folds: int
+
+
+def rows_of(n: int, effort: Effort) -> Rows:
+    """Evenly spaced rows, all where there are no more."""
+    some = n > effort.rows
+    rows = (np.arange(effort.rows) * (n / effort.rows)).astype(np.int64) if some else np.arange(n)
+    folds = effort.folds or coins.folds_for(rows.size)
+    return Rows(rows, coins.fold_of(rows.size, folds), folds)
+
+
+class Task(NamedTuple):
+    """One problem, and the look that serves it best."""
+
+    problem: Problem
+    look: Look
+
+
+class Column(NamedTuple):
+    """A column of n values laid out for attack: the task of each of the sorted `keys`, -1 for none."""
+
+    law: Law
+    n: int
+    effort: Effort
+    keys: np.ndarray
+    numbers: np.ndarray
+    tasks: list[Task]
+
+    def outcomes(self, *, closely: bool = False) -> list[Outcomes]:
+        """What may be released of each task, by its share; last, of records of which nothing is told."""
+        parts, left = [], 1.0
+        for problem, look in self.tasks:
+            share = problem.n / self.n
+            most = max(LEAST_POINTS, int(share * self.effort.points))
+            found = coins.attacked(problem, look, most, self.effort.attacked, closely=closely)
+            parts.append(found.weighted(share))
+            left -= share
+        one, p = np.ones(1), self.law.p
+        blind = Outcomes(np.zeros(1, np.int64), left * p * one, left * (1.0 - p) * one, one, one, one, one)
+        return [*parts, blind]
+
+    def ratios(
+        self, code: np.ndarray, at: np.ndarray, strata: np.ndarray | None, fold: np.ndarray
+    ) -> np.ndarray:
+        """log F - log (F * noise) of released values, as who has not seen a fold has them."""
+        found = np.zeros(at.size)
+        if not self.tasks:
+            return found
+        key = _keys(code, strata)
+        place = np.minimum(np.searchsorted(self.keys, key), self.keys.size - 1)
+        number = np.where(self.keys[place] == key, self.numbers[place], -1)
+        for k, (problem, look) in enumerate(self.tasks):
+            own = np.flatnonzero(number == k)
+            if own.size:
+                found[own] = coins.ratios(problem, look, at[own].astype(np.int64), fold[own])
+        return found
+
+
+def lay_out(
+    values: np.ndarray, kind: str, law: Law, strata: np.ndarray | None, rows: Rows, effort: Effort
+) -> Column:
+    """Prepare the attack on the values of some rows, as the publisher has them; missing ones are left out."""
+    there = ~np.isnan(values)
+    fold = rows.fold
+    if not there.all():
+        values, fold, strata = values[there], fold[there], None if strata is None else strata[there]
+    code, at = classes(law.to_units(values), law)
+    at = at.astype(np.int64)
+    keys, number = np.unique(_keys(code, strata), return_inverse=True)
+    laws = [class_law(int(c), law) for c in keys % STRATUM]
+    numbers = np.full(keys.size, -1)
+    tasks: list[Task] = []
+    for own in dict.fromkeys(found for found in laws if found is not None):
+        members = np.flatnonzero([found == own for found in laws])
+        apart = effort.apart and 1 < members.size <= APART
+
+        def task(which: np.ndarray, compared: bool, own: Law = own) -> tuple[Task | None, float]:
+            chosen = np.flatnonzero(np.isin(number, which)) if which.size < numbers.size else slice(None)
+            found = coins.problem(at[chosen], fold[chosen], rows.folds, own, looks.points_of(own, law))
+            known = values[chosen] if law.heaps == 1 else own.from_units(at[chosen].astype(np.float64))
+            return _task(found, at[chosen], known, kind, effort, compared)
+
+        whole, evidence = task(members, apart)
+        single = [task(members[k : k + 1], True) for k in range(members.size)] if apart else []
+        if single and sum(each for _, each in single) > evidence:
+            found = [(members[k : k + 1], each) for k, (each, _) in enumerate(single)]
+        else:
+            found = [(members, whole)]
+        for which, each in found:
+            if each is not None:
+                numbers[which] = len(tasks)
+                tasks.append(each)
+    return Column(law, values.size, effort, keys, numbers, tasks)
+
+
+def _keys(code: np.ndarray, strata: np.ndarray | None) -> np.ndarray:
+    return code if strata is None else np.asarray(code + STRATUM * strata)
+
+
+def _task(
+    problem: Problem, at: np.ndarray, values: np.ndarray, kind: str, effort: Effort, compared: bool
+) -> tuple[Task | None, float]:
+    """The problem with its best look, and the evidence; no task where nobody knows of anybody else."""
+    law, points = problem.law, problem.points
+    tried = looks.candidates(values, kind, points, effort.lots) if at.size >= FEW else []
+    tried = [look for look in tried if looks.tells(look, at, points, law, effort.screened)]
+    look, evidence = coins.best_look(problem, tried) if tried or compared else (looks.PLAIN, 0.0)
+    alone = np.count_nonzero(problem.table.any(axis=1)) < 2
+    return None if alone else Task(problem, look), evidence
+
+
+class Figures(NamedTuple):
+    """What an attacker can tell of the coins of one column.
+
+    `unchanged` is the share of kept records, of those to which noise is added, that are released as they are;
+    `ties` the share of coins guessed by equal values alone.
+    """
+
+    blind: float
+    guessed: float
+    certain: float
+    unchanged: float
+    ties: float
+
+
+def figures(column: Column, parts: list[Outcomes], n: int, *, shared: bool) -> Figures:
+    """The figures from what may be released of n values."""
+    p = column.law.p
+    every = coins.together(parts)
+    chance = coins.posterior(p, every.law, every.noised)
+    blind = max(p, 1.0 - p)
+    tied, unchanged, noisy = 0.0, 0.0, 0.0
+    for (problem, _), part in zip(column.tasks, parts[:-1], strict=True):
+        share, law = problem.n / column.n, problem.law
+        if shared:
+            told = ties.guessed(p, share * n * coins.per_point(problem, part.noised))
+            tied += float(part.kept @ told) / (1.0 - p)
+        unchanged += share * float(law.noise_within(np.array([law.step]))[0])
+        noisy += share
+    right = coins.guessed(every.swapped, every.kept, chance)
+    sure = coins.certain(every.swapped, every.kept, chance, p)
+    return Figures(
+        blind,
+        max(blind, right),
+        sure,
+        unchanged / max(noisy, 1e-300),
+        max(blind, tied + (1.0 - noisy) * blind),
+    )
+
+
+def repeats(column: Column, parts: list[Outcomes]) -> bool:
+    """Whether more records agree than do by chance: so few do not show what values that many share tell."""
+    agree, by_chance = 0.0, 0.0
+    for (problem, _), part in zip(column.tasks, parts[:-1], strict=True):
+        counts = problem.counts.astype(np.float64)
+        agree += float(counts @ (counts - 1.0))
+        by_chance += problem.n**2 * float(part.kept @ coins.per_point(problem, part.noised)) / part.kept.sum()
+    return agree > 3.0 * by_chance + 24.0

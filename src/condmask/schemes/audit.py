@@ -1,0 +1,148 @@
+"""The audit of coins: what an attacker can tell of them before anything is released, and whatever the key."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from condmask import _checks, frames
+from condmask.levels import classes
+from condmask.schemes import attack, together
+from condmask.schemes.attack import FULL
+from condmask.schemes.review import Data, is_clear, mended, review
+from condmask.schemes.scheme import Scheme
+from condmask.schemes.scheme import together as agree
+from condmask.schemes.verdict import FEWEST, Audit
+
+
+def audit(data: Any, scheme: Any, *, strata: Any = None) -> Audit:
+    """What an attacker could tell of the coins of a release.
+
+    Parameters
+    ----------
+    data : array_like or series of shape (n,), data frame, or dict of columns
+        A column with one scheme, or a table. Missing values are left out.
+    scheme : ConditionalMasking, or dict of str to ConditionalMasking
+        The scheme of the column; or those of the columns of the table that are masked together, whose other
+        numeric columns are left in clear.
+    strata : array_like of shape (n,) or str, optional
+        Strata within which donors are drawn; for a table, the name of their column.
+
+    Returns
+    -------
+    Audit
+        Shares of coins guessed and of records known for certain, the causes, and where coins are visible a
+        scheme that hides them, audited as well. ``print`` shows both side by side.
+
+    Raises
+    ------
+    ValueError
+        If values are infinite or too far from 0 for the scheme, or a column is unknown.
+    TypeError
+        If a scheme swaps no records.
+
+    See Also
+    --------
+    ConditionalMasking.mask : refuses a release whose coins are visible.
+
+    Notes
+    -----
+    A Bayes attacker who knows p, the noise and the grid, and learned the law F of the data from other
+    records, guesses "swapped" where p F(z) >= (1 - p) (F * noise)(z). The file is split into folds; the
+    values of each are attacked with the law of the rest. Nothing is drawn, so the answer is always the same.
+    Data are audited as they are rounded to the grid. Columns left in clear count in identities, and are
+    compared one by one; what several of them together say of a masked column is not looked at.
+
+    Beyond 262,144 rows so many evenly spaced ones are looked at. Cost: O(n log n), some .1 s a column,
+    several times that where a scheme is proposed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import condmask as cm
+    >>> incomes = np.random.default_rng(1).lognormal(8, 0.5, 5_000).round(-1)
+    >>> found = cm.audit(incomes, cm.ConditionalMasking(0.6, 500.0, decimals=0))
+    >>> found.visible, found.causes[0].name, found.remedy
+    (True, 'grid', 'pass step=10')
+    """
+    given = _data(data, scheme, strata)
+    if isinstance(scheme, Mapping):
+        return _full(given, dict(scheme))
+    return _single(_full(given, {next(iter(given.values)): scheme}))
+
+
+def check(data: Data, schemes: dict[str, Any]) -> Audit | None:
+    """The audit of columns to be masked; None where a brief look shows that all is well, or n is small."""
+    if data.n < FEWEST or is_clear(data, schemes):
+        return None
+    return _full(data, schemes)
+
+
+def posterior(x: Any, z: Any, scheme: Any, *, strata: Any = None) -> np.ndarray:
+    """The chance that each record was swapped, as an attacker sees it who knows the file but for its fold.
+
+    Parameters
+    ----------
+    x, z : array_like of shape (n,)
+        Original and released values.
+    scheme : ConditionalMasking
+        Of the release.
+    strata : array_like of shape (n,), optional
+        Strata within which donors were drawn.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        NaN where a value is missing.
+    """
+    given = _data(x, scheme, strata)
+    ((name, values),) = given.values.items()
+    released, law = frames.column(z, "z").array, scheme.law
+    effort = FULL._replace(rows=values.size)
+    rows = attack.rows_of(values.size, effort)
+    column = attack.lay_out(values, given.kinds[name], law, given.strata, rows, effort)
+    there = np.flatnonzero(~np.isnan(released))
+    code, at = classes(law.to_units(released[there]), law)
+    own = None if given.strata is None else given.strata[there]
+    found = np.full(released.size, np.nan)
+    found[there] = together.chances(law.p, column.ratios(code, at, own, rows.fold[there]))
+    return found
+
+
+def _full(data: Data, schemes: dict[str, Any]) -> Audit:
+    found = review(data, schemes, FULL)
+    return mended(found, data, schemes) if found.visible else found
+
+
+def _single(found: Audit) -> Audit:
+    """The audit of one column, whose scheme needs no name."""
+    (scheme,) = found.scheme.values()
+    if found.proposed is None:
+        return replace(found, scheme=scheme)
+    (proposal,) = found.proposal.values()
+    return replace(found, scheme=scheme, proposal=proposal, proposed=_single(found.proposed))
+
+
+def _data(data: Any, scheme: Any, strata: Any) -> Data:
+    """Columns from their containers, checked."""
+    clear: dict[str, np.ndarray] = {}
+    if isinstance(scheme, Mapping):
+        agree(scheme)
+        columns = {name: frames.column(frames.table_column(data, name), name) for name in scheme}
+        clear = frames.numeric_columns(data, {*scheme, strata} if isinstance(strata, str) else {*scheme})
+        strata = frames.table_column(data, strata) if isinstance(strata, str) else strata
+    else:
+        column = frames.column(data, "x")
+        columns = {column.name or "x": column}
+    for each in scheme.values() if isinstance(scheme, Mapping) else [scheme]:
+        law = each.law if isinstance(each, Scheme) else None
+        if law is None or law.p == 0.0:
+            raise TypeError(f"scheme must be one that swaps records, ConditionalMasking, got {each!r}")
+    code = None
+    if strata is not None:
+        labels = frames.labels(strata)
+        _checks.same_length(labels, "strata", next(iter(columns.values())).array.size, "x")
+        code = frames.codes(labels)[0]
+    values = {name: column.array for name, column in columns.items()}
+    return Data(values, {name: column.kind for name, column in columns.items()}, clear, code)

@@ -1,0 +1,183 @@
+"""Why coins show in a column: each cause with its share and what mends it.
+
+The share of a cause says how much it tells when it is all that an attacker looks at:
+
+    grid, mixed grid, heaps, last digits
+                  coins guessed by the digits alone, beyond the blind guess
+    point masses  records that show one of a few common values and were surely swapped
+    range         records released with a value outside the range of the data: surely kept
+    spread        coins guessed, beyond the blind guess and the range, by who knows where values lie on the
+                  scale of a quarter of sigma: the noise is wide for clusters, gaps and edges of the data
+    repeats       coins guessed beyond all of these: values that many records share, and those that none has
+    ties          coins guessed by equal values in the release alone, beyond the blind guess
+    unchanged     records that are kept and released as they are
+    p             coins guessed blindly
+    row order     rank correlation of the values with the row number, or with the row before
+    no grid       all records
+
+and of several columns (review.py)
+
+    identity, relation
+                  coins guessed by it alone, beyond the blind guess
+    together      coins guessed by all columns beyond those that the worst one tells
+    copy          records that a column in clear repeats, or its correlation
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from condmask.schemes import coins, digits
+from condmask.schemes.attack import Column, Figures
+from condmask.schemes.coins import Outcomes
+
+TOLD = 0.02  # guessing, or records, from which on a cause is named
+COMMON = 0.01  # of the records have a common value
+UNCHANGED, ONE_SIDED, IN_ORDER = 0.25, 0.9, 0.95
+
+
+class Cause(NamedTuple):
+    """A reason why coins show.
+
+    Attributes
+    ----------
+    name : str
+        "grid", "heaps", "range", ...
+    share : float
+        How much it tells by itself: of coins or of records, by the name.
+    remedy : str
+        What to do.
+    text : str
+        What it is, for the publisher.
+    column : str or None
+        The column it lies in, where several are masked together.
+    """
+
+    name: str
+    share: float
+    remedy: str
+    text: str
+    column: str | None = None
+
+
+def of_column(
+    values: np.ndarray, kind: str, column: Column, parts: list[Outcomes], found: Figures
+) -> list[Cause]:
+    """The causes within one column."""
+    p, blind = column.law.p, found.blind
+    every = coins.together(parts)
+    causes = []
+    told = _guess(every, p, every.digits) - blind
+    if told > TOLD:
+        name, remedy, text = digits.described(values, kind, column, told)
+        causes.append(Cause(name, told, remedy, text))
+    outside = sum(_outside(task.problem, part) for task, part in zip(column.tasks, parts, strict=False))
+    if outside > TOLD:
+        causes.append(_range(values, column, outside))
+    in_range = max(blind, p + outside)
+    spread = _guess(every, p, every.plain / every.noised) - in_range
+    if spread > TOLD:
+        log = "" if column.law.scale == "log" else ', or scale="log"'
+        text = f"the noise is wide for clusters, gaps and edges of the data: {spread:.0%} of coins more"
+        causes.append(Cause("spread", spread, f"pass a smaller sigma{log}", text))
+    explained = max(in_range + max(spread, 0.0), blind + told)
+    common, number = _common(column, parts)
+    if common > TOLD and (told <= TOLD or found.guessed > explained + TOLD):
+        text = (
+            f"{number} value{'s that are' if number > 1 else ' that is'} common (1 in 100 records or more): "
+            f"that tells that {common:.0%} of the records were swapped"
+        )
+        zeros = float(np.mean(values == 0.0)) > COMMON and column.law.scale != "log"
+        causes.append(
+            Cause("point masses", common, 'pass scale="log", which keeps zeros' if zeros else COARSER, text)
+        )
+        explained = max(explained, blind + common)
+    if found.guessed - explained > TOLD:
+        rest = found.guessed - explained
+        text = f"values that many records share, and those that none has: {rest:.0%} of coins more"
+        causes.append(Cause("repeats", rest, COARSER, text))
+    if found.ties - blind > TOLD:
+        text = (
+            f"values that occur twice in the release were mostly swapped: ties tell {found.ties:.0%} of coins"
+        )
+        causes.append(Cause("ties", found.ties - blind, 'pass donors="permutation", or a coarser step', text))
+    if found.unchanged > UNCHANGED:
+        text = (
+            f"{found.unchanged:.0%} of the kept records are released as they are, since the noise rounds to 0"
+        )
+        causes.append(
+            Cause("unchanged", (1.0 - p) * found.unchanged, "pass a larger sigma or a finer step", text)
+        )
+    return causes
+
+
+COARSER = "pass a coarser step, or heaps"
+
+
+def of_coin(p: float) -> list[Cause]:
+    """p too near 0 or 1."""
+    most = max(p, 1.0 - p)
+    if most <= ONE_SIDED:
+        return []
+    what = "the true value of some record" if p > 0.5 else "its own record's, plus noise"
+    text = f"with p={p:g} nearly every released value is {what}: the blind guess is right in {most:.0%}"
+    return [Cause("p", most, "pass a p nearer to 1/2", text)]
+
+
+def of_order(values: np.ndarray, most: int) -> list[Cause]:
+    """Rows in the order of their values, or in blocks of like rows; from so many rows at most."""
+    first = np.arange(0, values.size - 1, max(1, -(-values.size // most)))
+    there = ~(np.isnan(values[first]) | np.isnan(values[first + 1]))
+    own, after = ranks(values[first[there]]), ranks(values[first[there] + 1])
+    if own.size < 3:
+        return []
+    row, beside = abs(correlation(own, np.arange(own.size))), correlation(own, after)
+    if max(row, beside) < IN_ORDER:
+        return []
+    said = (
+        "rows stand in the order of their values" if row >= IN_ORDER else "rows beside each other are alike"
+    )
+    text = f"{said} (rank correlation {max(row, beside):.2f}): the place of a row tells its value"
+    return [Cause("row order", max(row, beside), "shuffle the rows before masking", text)]
+
+
+def ranks(values: np.ndarray) -> np.ndarray:
+    """Ranks, the mean one where values tie."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - 0.5 * (counts - 1))[place])
+
+
+def correlation(a: np.ndarray, b: np.ndarray) -> float:
+    """Of two columns; 0 where one is constant."""
+    a, b = a - a.mean(), b - b.mean()
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = float(np.sqrt(a @ a) * np.sqrt(b @ b))
+        return float(a @ b) / size if 0.0 < size < np.inf else 0.0
+
+
+def _guess(every: Outcomes, p: float, ratio: np.ndarray) -> float:
+    return coins.guessed(every.swapped, every.kept, coins.posterior(p, ratio, np.ones(1)))
+
+
+def _outside(problem: coins.Problem, part: Outcomes) -> float:
+    least, most = problem.points.seen(problem.values[[0, -1]])
+    return float(part.kept[(part.points < least) | (part.points > most)].sum())
+
+
+def _range(values: np.ndarray, column: Column, outside: float) -> Cause:
+    positive = float(np.nanmin(values)) >= 0.0 and column.law.scale == "linear"
+    where = "below 0 or above all others" if positive else "outside the range of the data"
+    text = f"{outside:.0%} of the records are released with values {where}: they were surely kept"
+    return Cause("range", outside, 'pass scale="log"' if positive else "pass a smaller sigma", text)
+
+
+def _common(column: Column, parts: list[Outcomes]) -> tuple[float, int]:
+    """The share of records that show a common value and were surely swapped; the number of such values."""
+    p, share, number = column.law.p, 0.0, 0
+    for (problem, _), part in zip(column.tasks, parts, strict=False):
+        common = problem.points.seen(problem.values[problem.counts > COMMON * column.n])
+        surely = 1.0 - coins.posterior(p, part.law, part.noised) < coins.doubt(p)
+        own = surely & np.isin(part.points, common)
+        share += float((part.swapped + part.kept)[own].sum())
+        number += np.unique(part.points[own]).size
+    return share, number

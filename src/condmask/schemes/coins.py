@@ -1,0 +1,439 @@
+r"""How many coins an attacker guesses where noise of one law is added to whole numbers.
+
+A released value z is another record's with probability p, else the record's own plus noise. Who knows p, the
+noise and the law F of the data guesses "swapped" where p F(z) >= (1 - p) (F * noise)(z), and is right in
+
+    sum over z of  p f(z) [the guess is swapped] + (1 - p) (f * noise)(z) [the guess is kept]
+
+of all coins, f being the values attacked. F is learned from *other* records: the file is split into folds by
+row, and the values of a fold are attacked with the law of the rest. So nothing is known of a value but by its
+digits, its neighbours and its repetitions (kernels/coins.py), and where nothing is known F and F * noise are
+equal. No coin is drawn: f and f * noise are counted.
+
+F * noise is smooth, so it is one Fourier transform on cells of a sixteenth to a thirty-second of sigma, and
+linear between; on coarser grids cells are points and all is exact. Cells lie within reach of records. Where
+these take more than MOST_CELLS, only so many records as fit are attacked, evenly chosen by rank. Of kept
+records all points that may be released are looked at, or `most` evenly drawn ones where there are more; of
+swapped ones likewise. Either choice of m adds an error of at most 1 / (2 sqrt(m)).
+
+Cost: O(n log n).
+"""
+
+from math import ceil, floor, log2
+from typing import NamedTuple
+
+import numpy as np
+
+from condmask.kernels import coins as kernels
+from condmask.kernels.coins import Forest, Look
+from condmask.law import Law
+from condmask.schemes import looks
+from condmask.schemes.looks import Points
+from condmask.weights.expansion import fast_length
+
+FOLDS, RECORDS_FOR_TWO = 10, 20_000
+CELLS_PER_SIGMA, MOST_CELLS = 16.0, 1 << 19
+REACH = {"normal": 8.0, "laplace": 16.0}  # sigma; beyond lies less than 1e-9 of the noise
+MARGIN = 64.0  # sigma around the data that anybody thinks possible
+FAINT = 1e-13  # of the largest share of a cell: what a Fourier transform may lose
+UNLIKELY = 1e-12  # cells with less of the kept records are not looked at
+CERTAIN = 0.05
+
+
+def posterior(p: float, law: np.ndarray, noised: np.ndarray) -> np.ndarray:
+    """The chance that a record was swapped, as the attacker has it."""
+    return np.asarray(p * law / (p * law + (1.0 - p) * noised))
+
+
+def guessed(swapped: np.ndarray, kept: np.ndarray, chance: np.ndarray) -> float:
+    """The share of coins guessed by who says "swapped" where he gives that a chance of 1/2 or more."""
+    says = chance >= 0.5
+    return float(swapped[says].sum() + kept[~says].sum())
+
+
+def certain(swapped: np.ndarray, kept: np.ndarray, chance: np.ndarray, p: float) -> float:
+    """The share of records of whose coin he is certain."""
+    sure = np.minimum(chance, 1.0 - chance) < doubt(p)
+    return float(swapped[sure].sum() + kept[sure].sum())
+
+
+def doubt(p: float) -> float:
+    """The chance of an error below which he is certain: 1 in 20, and half of that of a blind guess.
+
+    The second counts where p is below .1 or above .9, and nearly all is certain without a look.
+    """
+    return min(CERTAIN, 0.5 * p, 0.5 * (1.0 - p))
+
+
+def fold_of(n: int, folds: int) -> np.ndarray:
+    """The fold of each row: whatever its place in a file has to do with its value, folds are alike."""
+    return np.asarray((looks.spread_evenly(n) * folds).astype(np.int64))
+
+
+def folds_for(n: int) -> int:
+    """Two for many records, ten for few."""
+    return int(min(FOLDS, max(2, ceil(RECORDS_FOR_TWO / max(n, 1)))))
+
+
+class Outcomes(NamedTuple):
+    """What may be released, and how likely: each row a point, with its weight among swapped and kept records.
+
+    The weights sum to p and 1 - p. `law` and `noised` are F and F * noise there as the attacker has them, up
+    to a common factor; `plain` is F without its finer structure, and `digits` stands for law / noised by the
+    kind of the point alone.
+    """
+
+    points: np.ndarray
+    swapped: np.ndarray
+    kept: np.ndarray
+    law: np.ndarray
+    noised: np.ndarray
+    plain: np.ndarray
+    digits: np.ndarray
+
+    def weighted(self, share: float) -> "Outcomes":
+        """The same for a share of the records."""
+        return self._replace(swapped=share * self.swapped, kept=share * self.kept)
+
+
+def together(parts: list[Outcomes]) -> Outcomes:
+    """One after the other."""
+    return Outcomes(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+class Problem(NamedTuple):
+    """Whole numbers to which noise of one law is added, counted by fold; and how they are published."""
+
+    values: np.ndarray
+    table: np.ndarray  # (folds, values)
+    law: Law
+    points: Points
+
+    @property
+    def counts(self) -> np.ndarray:
+        """The records of all folds at each value."""
+        return np.asarray(self.table.sum(axis=0))
+
+    @property
+    def n(self) -> int:
+        return int(self.table.sum())
+
+    @property
+    def sigma(self) -> float:
+        """In whole steps."""
+        return self.law.sigma / self.law.step
+
+
+def problem(at: np.ndarray, fold: np.ndarray, folds: int, law: Law, points: Points) -> Problem:
+    """Count whole numbers by fold."""
+    low, high = int(at.min()), int(at.max())
+    if high - low <= 4 * at.size + (1 << 16):
+        size = high - low + 1
+        table = np.bincount(fold * size + (at - low), minlength=folds * size).reshape(folds, size)
+        there = np.flatnonzero(table.any(axis=0))
+        return Problem(there + low, table[:, there], law, points)
+    values, place = np.unique(at, return_inverse=True)
+    table = np.bincount(fold * values.size + place, minlength=folds * values.size)
+    return Problem(values, table.reshape(folds, values.size), law, points)
+
+
+# --- the line in cells ----------------------------------------------------------------------------
+
+
+class Cells(NamedTuple):
+    """The line in cells of 2^bits steps, near records only: pieces one after the other; sigma in cells."""
+
+    bits: int
+    starts: np.ndarray
+    offsets: np.ndarray
+    sigma: float
+    noise: np.ndarray
+
+    @property
+    def first(self) -> np.ndarray:
+        """The first step of every cell."""
+        start = np.repeat(self.starts - self.offsets[:-1], np.diff(self.offsets))
+        return np.asarray((start + np.arange(start.size)) << self.bits)
+
+    def at(self, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The cell of each step, and whether it has one."""
+        cell = steps >> self.bits
+        piece = np.maximum(np.searchsorted(self.starts, cell, side="right") - 1, 0)
+        index = cell - self.starts[piece] + self.offsets[piece]
+        inside = (index >= self.offsets[piece]) & (index < self.offsets[piece + 1])
+        return np.where(inside, index, 0), inside
+
+    def counted(self, steps: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """The weight in every cell."""
+        return np.bincount(self.at(steps)[0], weights, int(self.offsets[-1]))
+
+    def noised(self, masses: np.ndarray) -> np.ndarray:
+        """The masses of all cells after noise was added."""
+        length = fast_length(masses.size + self.noise.size)
+        found = np.fft.irfft(np.fft.rfft(masses, length) * np.fft.rfft(self.noise, length), length)
+        reach = self.noise.size // 2
+        return np.maximum(found[reach : reach + masses.size], 0.0)
+
+    def smoothed(self, masses: np.ndarray) -> np.ndarray:
+        """The masses of all cells averaged over some quarter of sigma."""
+        half = max(1, round(self.sigma / 8.0))
+        total = np.cumsum(np.pad(masses, (half + 1, half)))
+        return np.asarray((total[2 * half + 1 :] - total[: -2 * half - 1]) / (2 * half + 1))
+
+    def density(self, masses: np.ndarray, steps: np.ndarray) -> np.ndarray:
+        """The mass of a cell around each step: linear between the middles of cells."""
+        index = self.at(steps)[0]
+        if self.bits == 0:
+            return np.asarray(masses[index])
+        width = 1 << self.bits
+        apart = ((steps & (width - 1)) + 0.5) / width - 0.5
+        beside = np.clip(index + np.where(apart < 0.0, -1, 1), 0, masses.size - 1)
+        return np.asarray(masses[index] + np.abs(apart) * (masses[beside] - masses[index]))
+
+    def below(self, masses: np.ndarray, steps: np.ndarray) -> np.ndarray:
+        """The mass before each step."""
+        first, width = self.first, 1 << self.bits
+        place = np.maximum(np.searchsorted(first, steps, side="right") - 1, 0)
+        part = np.clip((steps - first[place]) / width, 0.0, 1.0)
+        return np.asarray(np.append(0.0, np.cumsum(masses))[place] + part * masses[place])
+
+
+def bits_of(task: Problem) -> int:
+    """How many steps a cell has, as a power of two."""
+    return max(0, floor(log2(task.sigma / CELLS_PER_SIGMA)))
+
+
+def per_point(task: Problem, masses: np.ndarray) -> np.ndarray:
+    """Masses of a cell as those of its points."""
+    return masses / (1 << bits_of(task))
+
+
+def cells_around(values: np.ndarray, task: Problem) -> Cells:
+    """Cells within reach of the noise of ascending values."""
+    law, sigma = task.law, task.sigma
+    bits = bits_of(task)
+    width = 1 << bits
+    reach = ceil(REACH[law.noise] * sigma / width) + 1
+    within = law._replace(grid=None, sigma=sigma).noise_within((np.arange(reach + 1) + 0.5) * width)
+    half = 0.5 * np.diff(within, prepend=-within[0])
+    own = np.unique(values >> bits)
+    new = np.flatnonzero(np.diff(own) > 2 * reach) + 1
+    first, last = np.append(0, new), np.append(new, own.size) - 1
+    lengths = own[last] - own[first] + 1 + 2 * reach
+    noise = np.concatenate((half[:0:-1], half))
+    return Cells(bits, own[first] - reach, np.append(0, np.cumsum(lengths)), sigma / width, noise)
+
+
+# --- what the attacker knows ----------------------------------------------------------------------
+
+
+class Known(NamedTuple):
+    """The law F of the data, as somebody learned it from records."""
+
+    look: Look
+    forest: Forest
+    shares: np.ndarray
+    evidence: float
+
+    def density(self, points: np.ndarray) -> np.ndarray:
+        """The share of the records at each point."""
+        found = np.empty(points.size)
+        kernels.densities(self.look, self.forest, self.shares, points, found)
+        return found
+
+    def below(self, points: np.ndarray) -> np.ndarray:
+        """The share of the records before each point."""
+        found = np.empty(points.size)
+        kernels.masses_below(self.look, self.forest, self.shares, points, found)
+        return found
+
+
+def learned(task: Problem, counts: np.ndarray, look: Look) -> Known:
+    """The law as it is known from so many records at each of the values of a problem."""
+    margin = ceil(MARGIN * task.sigma) + 2
+    low, high = task.points.seen(task.values[[0, -1]] + np.array([-margin, margin]))
+    there = counts > 0
+    points, counts = _merged(task.points.seen(task.values[there]), counts[there])
+    kinds, places = np.empty((2, points.size), dtype=np.int64)
+    kernels.sort_out(look, points, kinds, places)
+    size, prior = looks.size(look), looks.prior(look)
+    held = np.bincount(kinds, counts, size)
+    if look.modulus > 1:
+        bases, tops = np.array([low // look.modulus]), np.array([high // look.modulus + 1])
+        places, counts = _merged(places - bases[0], counts)
+        starts = np.array([0, places.size])
+    else:
+        bases, tops = np.array(
+            [[kernels.place_in_level(look, k, x) for k in range(size)] for x in (low, high + 1)]
+        )
+        starts = np.append(0, np.cumsum(np.bincount(kinds, minlength=size)))
+        order = np.argsort(kinds, kind="stable") if size > 1 else slice(None)
+        places, counts = (places - bases[kinds])[order], counts[order]
+    heights = np.array([int(length).bit_length() for length in np.maximum(tops - bases - 1, 0)])
+    forest, evidence = _grown(places, counts, starts, heights, bases)
+    share = (held + prior) / (held.sum() + prior * size)
+    shares = np.stack((share, np.cumsum(share) - share), axis=1)
+    return Known(look, forest, shares, evidence + looks.dirichlet(held, prior))
+
+
+def _merged(values: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Ascending values, each once."""
+    first = np.flatnonzero(np.diff(values, prepend=values[:1] - 1))
+    return (values[first], np.add.reduceat(counts, first)) if first.size else (values, counts)
+
+
+def _grown(
+    places: np.ndarray, counts: np.ndarray, starts: np.ndarray, heights: np.ndarray, bases: np.ndarray
+) -> tuple[Forest, float]:
+    """The trees of all kinds, and the evidence of all."""
+    before, own = np.append(0, np.cumsum(counts)), np.diff(starts)
+    # at most two nodes for each place where paths part, and one for each cell that holds one place alone
+    alone = np.array([h - int(m).bit_length() for h, m in zip(heights, own, strict=True)])
+    nodes = int(np.sum(2 * own + own * np.maximum(alone + 1, 0) + 1))
+    spans, kids = np.empty((nodes, 3), dtype=np.int64), np.empty((nodes, 2), dtype=np.int64)
+    weights, evidence, roots = np.empty((nodes, 3)), np.empty(nodes), np.empty(heights.size, dtype=np.int64)
+    free, total = 0, 0.0
+    for k in range(heights.size):
+        roots[k], of_tree, free = kernels.grow(
+            places, before, starts[k], starts[k + 1], heights[k], free, spans, kids, weights, evidence
+        )
+        total += of_tree
+    return Forest(places, kids[:free].copy(), weights[:free].copy(), roots, heights, bases), total
+
+
+class Attacker(NamedTuple):
+    """Who knows the law F, by point and by cell, and what noise makes of it."""
+
+    known: Known
+    cells: Cells
+    points: Points
+    masses: np.ndarray
+    noised: np.ndarray
+
+    def densities(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """F and F * noise at points, in masses of a cell; equal where neither is known."""
+        law = self.known.density(points) * (1 << self.cells.bits)
+        return self._unless_faint(law, points), self._unless_faint(self._at(self.noised, points), points)
+
+    def plain(self, points: np.ndarray) -> np.ndarray:
+        """F at points without its finer structure."""
+        return self._unless_faint(self._at(self.cells.smoothed(self.masses), points), points)
+
+    def _unless_faint(self, found: np.ndarray, points: np.ndarray) -> np.ndarray:
+        inside = self.cells.at(self.points.middle(points))[1]
+        return np.where(inside, found + FAINT * float(self.noised.max()), 1.0)
+
+    def _at(self, masses: np.ndarray, points: np.ndarray) -> np.ndarray:
+        found = self.cells.density(masses, self.points.middle(points))
+        if self.points.shown is not None:
+            first, after = self.points.first(points), self.points.first(points + 1)
+            wide = after - first > 1
+            upto = self.cells.below(masses, after[wide]) - self.cells.below(masses, first[wide])
+            found[wide] = upto * (1 << self.cells.bits)
+        return found
+
+
+def attacker(known: Known, cells: Cells, points: Points) -> Attacker:
+    """Who knows the law, and looks at some cells."""
+    first = cells.first
+    edges = points.from_step(np.append(first, first[-1:] + (1 << cells.bits)))
+    below = known.below(edges)
+    masses = np.diff(below)
+    last = cells.offsets[1:-1] - 1  # of each piece but the last one: the next cell is elsewhere
+    masses[last] = known.below(points.from_step(first[last] + (1 << cells.bits))) - below[last]
+    return Attacker(known, cells, points, masses, cells.noised(masses))
+
+
+def best_look(task: Problem, found: list[Look]) -> tuple[Look, float]:
+    """The look with the most evidence, which must be some to beat none; and its logarithm."""
+    counts = task.counts
+    best, most = looks.PLAIN, learned(task, counts, looks.PLAIN).evidence
+    least = most + looks.least_evidence(task.n)
+    for look in found:
+        evidence = learned(task, counts, look).evidence
+        if evidence > max(most, least):
+            best, most = look, evidence
+    return best, most
+
+
+# --- the attack -----------------------------------------------------------------------------------
+
+
+def attacked(task: Problem, look: Look, most: int, folds: int, *, closely: bool) -> Outcomes:
+    """What may be released of so many folds, against attackers who have seen the others."""
+    total, table = task.counts, task.table
+    cells = cells_around(task.values, task)
+    if cells.offsets[-1] > MOST_CELLS:
+        chosen = _evenly(np.cumsum(total), max(2, MOST_CELLS // cells.noise.size))[0]
+        table = table * (np.bincount(chosen, minlength=total.size) / total)
+        cells = cells_around(task.values[np.unique(chosen)], task)
+    own = [k for k in range(len(table)) if table[k].any() and (total > task.table[k]).any()][:folds]
+    all_own = sum(table[k].sum() for k in own)
+    parts = []
+    for k in own:
+        who = attacker(learned(task, total - task.table[k], look), cells, task.points)
+        found = _outcomes(who, task, table[k], most // len(own), closely)
+        parts.append(found.weighted(table[k].sum() / all_own))
+    return together(parts)
+
+
+def ratios(task: Problem, look: Look, at: np.ndarray, fold: np.ndarray) -> np.ndarray:
+    """log F - log (F * noise) of released values, in whole steps, as who has not seen a fold has them."""
+    found, order = np.zeros(at.size), np.argsort(at, kind="stable")
+    lot = max(1, MOST_CELLS // cells_around(at[:1], task).noise.size)  # at least so many have cells that fit
+    if cells_around(at, task).offsets[-1] <= MOST_CELLS:
+        lot = at.size
+    known = [
+        learned(task, task.counts - own, look) if (task.counts > own).any() else None for own in task.table
+    ]
+    for start in range(0, at.size, lot):
+        rows = order[start : start + lot]
+        cells = cells_around(at[rows], task)
+        points = task.points.seen(at[rows])
+        for k in np.unique(fold[rows]):
+            who, own = known[k], fold[rows] == k
+            if who is not None:
+                law, noised = attacker(who, cells, task.points).densities(points[own])
+                found[rows[own]] = np.log(law) - np.log(noised)
+    return found
+
+
+def _outcomes(who: Attacker, task: Problem, counts: np.ndarray, most: int, closely: bool) -> Outcomes:
+    p, cells, width = task.law.p, who.cells, 1 << who.cells.bits
+    there = np.flatnonzero(counts)
+    steps, share = task.values[there], counts[there] / counts.sum()
+    kept = cells.noised(cells.counted(steps, share))
+    held = np.flatnonzero(kept > UNLIKELY)
+    if held.size * width <= most:
+        moved = (cells.first[held][:, None] + np.arange(width)).ravel()
+        moved_share = np.repeat(kept[held], width)
+    else:
+        index, part = _evenly(np.cumsum(kept), most)
+        moved = cells.first[index] + (part * width).astype(np.int64)
+        moved_share = np.ones(most)
+    if there.size > most:
+        steps = steps[_evenly(np.cumsum(share), most)[0]]
+        share = np.full(most, 1.0 / most)
+    points = task.points.seen(np.concatenate((steps, moved)))
+    swapped = np.concatenate((p * share, np.zeros(moved.size)))
+    kept = np.concatenate((np.zeros(steps.size), (1.0 - p) / moved_share.sum() * moved_share))
+    law, noised = who.densities(points)
+    plain, digits = (who.plain(points), _by_kind(who, points, kept, counts.sum())) if closely else (law, law)
+    return Outcomes(points, swapped, kept, law, noised, plain, digits)
+
+
+def _by_kind(who: Attacker, points: np.ndarray, kept: np.ndarray, n: float) -> np.ndarray:
+    """The likelihood ratio of the kind of each point, by itself."""
+    look, shares = who.known.look, who.known.shares[:, 0]
+    kinds = looks.kinds_of(look, points)
+    moved = np.bincount(kinds, kept, shares.size) * (n / kept.sum()) + looks.prior(look)
+    return np.asarray((shares * moved.sum() / moved)[kinds])
+
+
+def _evenly(cumulated: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """So many places evenly spread over what was cumulated: the entry and how far into it."""
+    goal = (np.arange(most) + looks.spread_evenly(most)) / most * cumulated[-1]
+    index = np.minimum(np.searchsorted(cumulated, goal, side="right"), cumulated.size - 1)
+    own = np.diff(cumulated, prepend=0.0)[index]
+    part = (goal - cumulated[index] + own) / np.maximum(own, 1e-300)
+    return index, np.clip(part, 0.0, np.nextafter(1.0, 0.0))

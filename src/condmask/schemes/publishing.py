@@ -1,0 +1,44 @@
+"""Before anything is released: are the coins hidden? A release that would show them is refused."""
+
+import warnings
+from typing import Any
+
+from condmask.schemes.audit import check
+from condmask.schemes.grids import ReleaseError, ReleaseWarning, shown_digits
+from condmask.schemes.review import Data
+from condmask.schemes.verdict import Audit
+
+GO_ON = "; --accept-visible-coins (accept_visible_coins=True) goes on"
+
+
+def check_release(data: Data, schemes: dict[str, Any]) -> None:
+    """Refuse a release whose coins are visible, and warn of what else it shows.
+
+    Digits that no noise has are looked at in all rows, everything else where a brief look leaves a doubt.
+    """
+    for name, scheme in schemes.items():
+        text = shown_digits(scheme, data.values[name], name, data.kinds[name])
+        if text is not None:
+            raise ReleaseError(text + GO_ON)
+    found = check(data, schemes)
+    if found is not None:
+        say(found, stacklevel=4)
+
+
+def check_beside(data: Data, schemes: dict[str, Any]) -> None:
+    """Warn of columns left in clear that give a masked one away; refuse where they show the coins."""
+    found = check(data, schemes)
+    if found is not None:
+        relations = tuple(cause for cause in found.causes if cause.name in ("copy", "identity", "relation"))
+        if any(cause.name != "copy" for cause in relations) and found.visible:
+            raise ReleaseError(found.refusal + GO_ON)
+        for cause in relations:
+            warnings.warn(f"{cause.text}; {cause.remedy}", ReleaseWarning, stacklevel=4)
+
+
+def say(found: Audit, *, stacklevel: int) -> None:
+    """Refuse or warn, as an audit has it."""
+    if found.visible:
+        raise ReleaseError(found.refusal + GO_ON)
+    for text in found.warnings:
+        warnings.warn(text, ReleaseWarning, stacklevel=stacklevel + 1)

@@ -1,0 +1,122 @@
+"""What columns say of each other: identities, and columns in clear that give a masked one away.
+
+An identity that holds in the data (a = b, a = c b, a = b + c, a is the total of the others), in most records
+at least, holds in swapped records, which carry all values of one donor, and seldom in kept ones.
+"""
+
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from condmask.schemes.causes import correlation, ranks
+
+SEARCHED, LOOKED_AT = 256, 1 << 14  # rows: where identities are searched, where columns are compared
+HOLDS = 0.5  # of the records in which it says anything
+MOST_COLUMNS = 24  # among which sums of two are tried
+SLACK = 1e-9  # relative, besides half a step of every column
+NEAR = 0.95
+
+
+class Identity(NamedTuple):
+    """left = sum of factor * column."""
+
+    left: str
+    right: tuple[tuple[str, float], ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.left, *(name for name, _ in self.right))
+
+    def holds(self, table: dict[str, np.ndarray], steps: dict[str, float]) -> np.ndarray:
+        """In which records it holds, for all that the steps to which values are rounded can tell."""
+        size = np.abs(table[self.left]) + sum(np.abs(factor * table[name]) for name, factor in self.right)
+        slack = 0.5 * (steps[self.left] + sum(abs(factor) * steps[name] for name, factor in self.right))
+        return np.asarray(np.abs(self.left_over(table)) <= slack * (1.0 + SLACK) + SLACK * size)
+
+    def left_over(self, table: dict[str, np.ndarray]) -> np.ndarray:
+        """The left side less the right one."""
+        return np.asarray(table[self.left] - sum(factor * table[name] for name, factor in self.right))
+
+    def __str__(self) -> str:
+        terms = [repr(name) if factor == 1.0 else f"{factor:.6g} {name!r}" for name, factor in self.right]
+        return f"{self.left!r} = {' + '.join(terms)}"
+
+
+def identities(table: dict[str, np.ndarray], steps: dict[str, float], masked: set[str]) -> list[Identity]:
+    """Those that hold in most of some rows and concern a masked column."""
+    some = {name: x[:: max(1, x.size // SEARCHED)] for name, x in table.items()}
+    found: list[Identity] = []
+    tried = [*_ratios(some), *_totals(list(some))]
+    if len(some) <= MOST_COLUMNS:
+        tried += _sums(list(some))
+    for each in tried:
+        if not masked & set(each.names) or any(_same(each, other) for other in found):
+            continue
+        says = sum((some[name] != 0.0).astype(int) for name in each.names) >= 2
+        there = says & ~np.isnan(sum(some[name] for name in each.names))
+        if there.sum() >= 16 and each.holds(some, steps)[there].mean() >= HOLDS:
+            found.append(each)
+    return found
+
+
+def _same(a: Identity, b: Identity) -> bool:
+    return set(a.names) == set(b.names)
+
+
+def _ratios(table: dict[str, np.ndarray]) -> list[Identity]:
+    found = []
+    for a, b in combinations(table, 2):
+        there = (table[b] != 0.0) & (table[a] != 0.0)
+        if there.sum() >= 16:
+            with np.errstate(invalid="ignore", over="ignore"):
+                factor = float(np.nanmedian(table[a][there] / table[b][there]))
+            if np.isfinite(factor) and factor != 0.0:
+                short = len(f"{factor:.6g}") <= len(f"{1.0 / factor:.6g}")
+                found.append(Identity(a, ((b, factor),)) if short else Identity(b, ((a, 1.0 / factor),)))
+    return found
+
+
+def _totals(names: list[str]) -> list[Identity]:
+    if len(names) < 4:  # of three, a sum of two
+        return []
+    return [Identity(a, tuple((b, 1.0) for b in names if b != a)) for a in names]
+
+
+def _sums(names: list[str]) -> list[Identity]:
+    return [
+        Identity(a, ((b, 1.0), (c, 1.0)))
+        for a in names
+        for b, c in combinations([b for b in names if b != a], 2)
+    ]
+
+
+class Copy(NamedTuple):
+    """A column in clear that gives a masked one away: how, and how closely."""
+
+    masked: str
+    clear: str
+    how: str
+    share: float
+
+
+def copies(masked: dict[str, np.ndarray], clear: dict[str, np.ndarray]) -> list[Copy]:
+    """Columns in clear that are copies of masked ones, monotone in them, or closely correlated."""
+    found = []
+    for name, x in masked.items():
+        for other, y in clear.items():
+            step = max(1, x.size // LOOKED_AT)
+            there = ~(np.isnan(x[::step]) | np.isnan(y[::step]))
+            a, b = x[::step][there], y[::step][there]
+            if a.size < 16:
+                continue
+            equal = float(np.mean((a == b) & (a != 0.0)))
+            straight, rank = abs(correlation(a, b)), abs(correlation(ranks(a), ranks(b)))
+            if equal >= HOLDS:
+                found.append(Copy(name, other, f"is the same in {equal:.0%} of the records", equal))
+            elif max(straight, rank) > NEAR:
+                kind = "rank correlation" if rank > straight else "correlation"
+                found.append(
+                    Copy(name, other, f"follows it ({kind} {max(straight, rank):.3f})", max(straight, rank))
+                )
+    return found

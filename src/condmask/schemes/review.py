@@ -1,0 +1,206 @@
+"""How a release is looked at: each column by itself, all together, and schemes that would hide the coins."""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask._grid import Grid, within
+from condmask._log_grid import within_logarithm
+from condmask.law import Law
+from condmask.schemes import attack, causes, proposals, relations, together
+from condmask.schemes.attack import BRIEF, FULL, HALF, Column, Effort, Figures, Rows
+from condmask.schemes.causes import TOLD, Cause
+from condmask.schemes.grids import MARGIN
+from condmask.schemes.verdict import CERTAIN, GUESSED, Audit
+
+CLEARLY = 0.6  # of what is visible: up to here a brief look decides
+NO_GRID = Cause(
+    "no grid", 1.0, "leave step out",
+    "without a grid the last digits and bits of swapped values are those of the data",
+)  # fmt: skip
+
+
+class Data(NamedTuple):
+    """Columns to be masked, as the publisher has them, and those left in clear; stratum codes."""
+
+    values: dict[str, np.ndarray]
+    kinds: dict[str, str]
+    clear: dict[str, np.ndarray]
+    strata: np.ndarray | None
+
+    @property
+    def n(self) -> int:
+        return int(next(iter(self.values.values())).size)
+
+    def at(self, rows: np.ndarray) -> "Data":
+        """Some rows."""
+        values, clear = ({name: x[rows] for name, x in table.items()} for table in (self.values, self.clear))
+        return Data(values, self.kinds, clear, None if self.strata is None else self.strata[rows])
+
+    def only(self, name: str) -> "Data":
+        """One column by itself."""
+        return Data({name: self.values[name]}, self.kinds, {}, self.strata)
+
+
+def is_clear(data: Data, schemes: dict[str, Any]) -> bool:
+    """Whether a brief look shows that nothing is visible, and nothing to be warned of."""
+    rows = attack.rows_of(data.n, BRIEF)
+    some, more = data.at(rows.rows), 0.0
+    for name, scheme in schemes.items():
+        if scheme.law.grid is None or causes.of_coin(scheme.p):
+            return False
+        if causes.of_order(data.values[name], BRIEF.rows):
+            return False
+        column = attack.lay_out(some.values[name], data.kinds[name], scheme.law, some.strata, rows, BRIEF)
+        parts = column.outcomes()
+        found = attack.figures(column, parts, data.n, shared=False)
+        more += found.guessed - found.blind
+        if found.certain > CLEARLY * CERTAIN or found.unchanged > causes.UNCHANGED:
+            return False
+        if attack.repeats(column, parts):
+            return False
+    if more > CLEARLY * GUESSED:
+        return False
+    if len(some.values) + len(some.clear) == 1:
+        return True
+    table, steps = _rounded(some, schemes)
+    return not (relations.copies(some.values, some.clear) or relations.identities(table, steps, set(schemes)))
+
+
+def review(data: Data, schemes: dict[str, Any], effort: Effort) -> Audit:
+    """The audit of a release, without a proposal."""
+    rows = attack.rows_of(data.n, effort)
+    some = data.at(rows.rows)
+    why: list[Cause] = []
+    columns: dict[str, Column] = {}
+    every: list[Figures] = []
+    n, p = 0, next(iter(schemes.values())).p
+    for name, scheme in schemes.items():
+        values, kind, law = data.values[name], data.kinds[name], scheme.law
+        own = causes.of_order(values, effort.rows)
+        if law.grid is None:
+            found, n = Figures(max(p, 1.0 - p), 1.0, 1.0, 0.0, 1.0), data.n
+            own.append(NO_GRID)
+        else:
+            _fits(values, law, name, kind)
+            column = attack.lay_out(some.values[name], kind, law, some.strata, rows, effort)
+            parts = column.outcomes(closely=True)
+            records = round(data.n * column.n / rows.rows.size)
+            found = attack.figures(column, parts, records, shared=scheme.shared_donors)
+            own += causes.of_column(some.values[name], kind, column, parts, found)
+            columns[name], n = column, max(n, records)
+        every.append(found)
+        why += [cause._replace(column=name) for cause in own] if len(schemes) > 1 else own
+    guessed, certain = max(each.guessed for each in every), max(each.certain for each in every)
+    if len(schemes) + len(data.clear) > 1 and len(columns) == len(schemes):
+        more, joint = _of_columns(some, schemes, columns, rows, guessed)
+        why += more
+        if joint is not None:
+            guessed, certain = max(guessed, joint.guessed), max(certain, joint.certain)
+    why = sorted(why + causes.of_coin(p), key=lambda cause: -cause.share)
+    unchanged, tied = max(each.unchanged for each in every), max(each.ties for each in every)
+    return Audit(
+        n, max(p, 1.0 - p), guessed, certain, unchanged, tied, tuple(why), dict(schemes),
+        name=" and ".join(schemes),
+    )  # fmt: skip
+
+
+def mended(found: Audit, data: Data, schemes: dict[str, Any]) -> Audit:
+    """With the first schemes that hide the coins of each visible column, or the best of those tried."""
+    better, remedies = dict(schemes), []
+    for name, scheme in schemes.items():
+        own = data.only(name)
+        alone = review(own, {name: scheme}, HALF)
+        if not alone.visible:
+            continue
+        best, remedy = (True, alone.guessed + alone.certain), ""
+        for proposal in proposals.proposals(data.values[name], data.kinds[name], scheme):
+            try:
+                each = review(own, {name: proposal.scheme}, HALF)
+            except ValueError:  # the grid cannot hold the values
+                continue
+            rank = each.visible or each.unchanged > causes.UNCHANGED, each.guessed + each.certain
+            if rank < best:
+                best, better[name], remedy = rank, proposal.scheme, proposal.remedy
+            if not rank[0]:
+                break
+        if remedy:
+            remedies.append(remedy if len(schemes) == 1 else f"{remedy} for {name!r}")
+    if not remedies:
+        return found
+    proposed = review(data, better, FULL)
+    return replace(found, proposal=better, proposed=proposed, remedy=", ".join(remedies))
+
+
+def _fits(values: np.ndarray, law: Law, name: str, kind: str) -> None:
+    """Refuse values that are too far from 0, as masking does."""
+    if isinstance(law.grid, Grid):
+        within(law.grid.units(values), law.grid, MARGIN * law.sigma / law.step, name, kind)
+    elif law.grid is not None:
+        within_logarithm(values[~np.isnan(values)], law.grid, MARGIN * law.sigma, name, kind)
+
+
+def _rounded(data: Data, schemes: dict[str, Any]) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+    """All columns as they are published if nothing is masked, and the steps of their grids."""
+    table, steps = dict(data.clear), dict.fromkeys(data.clear, 0.0)
+    for name, scheme in schemes.items():
+        law = scheme.law
+        table[name] = law.from_units(law.to_units(data.values[name]))
+        steps[name] = law.step if isinstance(law.grid, Grid) else 0.0
+    return table, steps
+
+
+def _of_columns(
+    data: Data, schemes: dict[str, Any], columns: dict[str, Column], rows: Rows, alone: float
+) -> tuple[list[Cause], together.Joint | None]:
+    """What columns tell of each other, masked ones and those in clear; `alone`: what the worst one tells."""
+    table, steps = _rounded(data, schemes)
+    found = relations.identities(table, steps, set(schemes))
+    why = [_copied(each, float(each.holds(table, steps).mean()), schemes) for each in found]
+    found = [each for each, cause in zip(found, why, strict=True) if cause is None]
+    why += [
+        Cause(
+            "copy", each.share, f"mask {each.clear!r} together with it, or drop it",
+            f"{each.clear!r} is left in clear and {each.how} as {each.masked!r}: it gives the values away",
+            each.masked,
+        )
+        for each in relations.copies(data.values, data.clear)
+    ]  # fmt: skip
+    said = [cause for cause in why if cause is not None]
+    if len(schemes) == 1:
+        return said, None
+    joint = together.joint(data.values, data.clear, columns, data.strata, rows, found, steps)
+    p = next(iter(schemes.values())).p
+    blind = max(p, 1.0 - p)
+    said += [_identity(each, t, blind, schemes) for each, t in joint.identities.items() if t > blind + TOLD]
+    for (a, b), told in joint.pairs.items():
+        if told > alone + TOLD and not any({a, b} <= set(each.names) for each in found):
+            text = (
+                f"{a!r} and {b!r} hang together more closely in swapped records than in kept ones: "
+                f"that tells {told:.0%} of the coins"
+            )
+            said.append(Cause("relation", told - blind, "pass smaller sigmas, or drop one of them", text, b))
+    if joint.guessed > alone + TOLD:
+        text = f"columns share their coins: all tell {joint.guessed:.0%} of them, the worst alone {alone:.0%}"
+        said.append(Cause("together", joint.guessed - alone, "mend the columns that show most", text))
+    return said, joint
+
+
+def _copied(each: relations.Identity, share: float, schemes: dict[str, Any]) -> Cause | None:
+    """An identity in which one column alone is masked."""
+    masked = [name for name in each.names if name in schemes]
+    if len(masked) > 1:
+        return None
+    text = f"{each} in {share:.0%} of the records, and all but {masked[0]!r} is left in clear"
+    return Cause(
+        "copy", share, "mask another of these columns together with it, or drop one", text, masked[0]
+    )
+
+
+def _identity(each: relations.Identity, told: float, blind: float, schemes: dict[str, Any]) -> Cause:
+    clear = [name for name in each.names if name not in schemes]
+    masked = next(name for name in each.names if name in schemes)
+    text = f"{each} in swapped records, not in kept ones: that tells {told:.0%} of the coins"
+    remedy = f"drop {clear[0]!r}" if clear else f"drop {masked!r} and compute it from the masked others"
+    return Cause("identity", told - blind, remedy, text, masked)
