@@ -5,6 +5,7 @@ words of the documentation, with loops, exact fractions and integers of any leng
 speed. First part: masking, by the draw contract. Then the weight K, and the estimates.
 """
 
+import collections
 import hashlib
 import itertools
 import json
@@ -92,6 +93,23 @@ def pools(columns, strata):
     there = [tuple(bool(x[row] == x[row]) for x in columns) for row in range(n)]
     stratum = [None] * n if strata is None else list(strata)
     return [(stratum[row], there[row]) if any(there[row]) else None for row in range(n)]
+
+
+def merged_strata(columns, strata):
+    """The strata where small ones are merged, pattern by pattern of missing values; None for no pool."""
+    pool = pools(columns, strata)
+    found = list(pool)
+    for pattern in {own[1] for own in pool if own is not None}:
+        size = collections.Counter(own[0] for own in pool if own is not None and own[1] == pattern)
+        together = {stratum for stratum in size if size[stratum] < 10}
+        rest = set(size) - together
+        if together and rest and sum(size[stratum] for stratum in together) < 10:
+            least = min(size[stratum] for stratum in rest)
+            together |= {stratum for stratum in rest if size[stratum] == least}
+        for row, own in enumerate(pool):
+            if own is not None and own[1] == pattern and own[0] in together:
+                found[row] = ("together", pattern)
+    return found
 
 
 def donor_rows(secret, p, columns, strata, donors):

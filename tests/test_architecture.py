@@ -24,7 +24,7 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"estimates", "risk"},
     {"engines"},
     {"weights"},
-    {"kernels", "frames", "plot"},
+    {"kernels", "frames", "plot", "strata"},
     {"levels"},
     {"law"},
     {"_log_grid"},

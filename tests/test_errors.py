@@ -29,7 +29,8 @@ def scheme(p=0.6, sigma=1000.0, **options):
 
 
 def mask(x=GENERIC, decimals=None, rng=1, **options):
-    return scheme(decimals=decimals).mask(x, rng=rng, **options)
+    named = "region" if "strata" in options else None
+    return scheme(decimals=decimals, strata=named).mask(x, rng=rng, **options)
 
 
 FRAME = pd.DataFrame({"income": GENERIC, "bonus": GENERIC**2, "region": list("aaaaaabbbb"), "name": "x"})
@@ -59,6 +60,10 @@ NO_METHOD = (
     "'RankSwapping', got "
 )
 DISAGREE = "schemes must agree in p and donors, got p=0.6, donors='sample' and for 'bonus' "
+NONE_NAMED = (
+    "strata must be left out where the scheme names none, got values; ConditionalMasking(..., strata=name) "
+    "names their column"
+)
 OFF_GRID = "round the data first, or swapped records show"
 
 SCHEME = [
@@ -105,8 +110,26 @@ SCHEME = [
         Row(
             lambda v=v, name=name: scheme(**{name: v}), TypeError, f"{name} must be None or a name, got {v!r}"
         )
-        for name in ("strata", "group")
+        for name in ("group",)
         for v in (1, "", ["region"])
+    ),
+    *(
+        Row(
+            lambda v=v: scheme(strata=v),
+            TypeError,
+            f"strata must be None, a name or a sequence of names, got {v!r}",
+        )
+        for v in (1, "", [], ["region", ""], ["region", 1], {"region"})
+    ),
+    Row(
+        lambda: scheme(strata=["region", "sex", "region"]),
+        ValueError,
+        "strata must name each column once, got ['region', 'sex', 'region']",
+    ),
+    Row(
+        lambda: scheme(small_strata="pool"),
+        ValueError,
+        "small_strata must be one of 'refuse', 'merge', got 'pool'",
     ),
     *(
         Row(lambda v=v: scheme(patterns=v), TypeError, f"patterns must be a sequence of names, got {v!r}")
@@ -272,19 +295,72 @@ MASK = [
     Row(
         lambda: mask(strata=list("aaaaaabbbb")),
         ValueError,
-        "strata must have at least 10 records each, got 6 in stratum 'a' (2 strata are too small)",
+        "strata must have at least 10 records each, got 6 in stratum 'a' (2 strata are too small); "
+        'small_strata="merge" makes one of them',
     ),
     Row(
         lambda: mask(np.tile(GENERIC, 2), strata=[7] * 11 + [8] * 9),
         ValueError,
-        "strata must have at least 10 records each, got 9 in stratum 8",
+        "strata must have at least 10 records each, got 9 in stratum 8; "
+        'small_strata="merge" makes one of them',
     ),
     Row(
         lambda: mask(
             np.where(np.arange(20) == 19, np.nan, 1.0) * np.pi, strata=[7] * 10 + [8] * 10, nan_policy="omit"
         ),
         ValueError,
-        "strata must have at least 10 records each, got 9 in stratum 8",
+        "strata must have at least 10 records each, got 9 in stratum 8; "
+        'small_strata="merge" makes one of them',
+    ),
+    Row(
+        lambda: scheme().mask(GENERIC, strata=list("ab") * 5),
+        ValueError,
+        NONE_NAMED,
+    ),
+    Row(
+        lambda: scheme(strata="region").mask(GENERIC),
+        ValueError,
+        "strata must be given: the scheme names 'region', so pass that column to mask()",
+    ),
+    Row(
+        lambda: scheme(strata=["region", "sex"]).mask(GENERIC),
+        ValueError,
+        "strata must be given: the scheme names 'region', 'sex', so pass these columns to mask()",
+    ),
+    *(
+        Row(
+            lambda v=v: scheme(strata=["region", "sex"]).mask(GENERIC, strata=v),
+            ValueError,
+            "strata must be a table with the columns 'region', 'sex' or a list of 2 arrays, got " + got,
+        )
+        for v, got in (
+            (list("ab") * 5, "10 elements"),
+            (np.arange(10), "ndarray"),
+            (FRAME["region"], "Series"),
+        )
+    ),
+    Row(
+        lambda: scheme(strata=["region", "sex"]).mask(GENERIC, strata={"region": GENERIC}),
+        ValueError,
+        "strata must have the column 'sex', it has 'region'",
+    ),
+    Row(
+        lambda: scheme(strata=["region", "sex"]).mask(GENERIC, strata=[GENERIC, [1, 2]]),
+        ValueError,
+        "strata must be as long as x, 10 values, got 2",
+    ),
+    Row(
+        lambda: scheme(strata=["region", "sex"]).mask(
+            np.tile(GENERIC, 3), strata={"region": ["n"] * 15 + ["s"] * 15, "sex": [0, 1] * 15}
+        ),
+        ValueError,
+        "strata must have at least 10 records each, got 8 in stratum ('n', 0) (4 strata are too small); "
+        'small_strata="merge" makes one of them',
+    ),
+    Row(
+        lambda: scheme(strata="region", small_strata="merge").mask(GENERIC[:9], strata=list("aaabbbccc")),
+        ValueError,
+        "strata must have at least 10 records together, got 9",
     ),
     *(
         Row(lambda w=w: mask(workers=w), ValueError, f"{NO_WORKERS}{w!r}")
@@ -311,7 +387,29 @@ MASK = [
     ),
 ]
 
+AGREE = "schemes must agree in strata and small_strata, got strata="
 TABLE = [
+    Row(
+        lambda: table(income=scheme(strata="region")),
+        ValueError,
+        f"{AGREE}'region', small_strata='refuse' and for 'bonus' strata=None, small_strata='refuse'",
+    ),
+    Row(
+        lambda: table(bonus=scheme(strata="name"), strata="region"),
+        ValueError,
+        f"{AGREE}'region', small_strata='refuse' and for 'bonus' strata='name', small_strata='refuse'",
+    ),
+    Row(
+        lambda: table(bonus=scheme(small_strata="merge"), strata="region"),
+        ValueError,
+        f"{AGREE}'region', small_strata='refuse' and for 'bonus' strata=None, small_strata='merge'",
+    ),
+    Row(
+        lambda: table(strata=["region", "bonus"]),
+        ValueError,
+        "strata must not be a column that is masked, got 'bonus'",
+    ),
+    Row(lambda: table(strata=0), TypeError, "strata must be None, a name or a sequence of names, got 0"),
     Row(lambda: cm.mask_table(FRAME, {}), ValueError, "schemes must name at least one column, got none"),
     Row(
         lambda: cm.mask_table(FRAME, scheme()),
@@ -364,7 +462,8 @@ TABLE = [
     Row(
         lambda: table(strata="region"),
         ValueError,
-        "strata must have at least 10 records each, got 6 in stratum 'a' (2 strata are too small)",
+        "strata must have at least 10 records each, got 6 in stratum 'a' (2 strata are too small); "
+        'small_strata="merge" makes one of them',
     ),
     Row(
         lambda: table(frame=FRAME.assign(bonus=with_value(np.nan))),
@@ -374,7 +473,8 @@ TABLE = [
     Row(
         lambda: table(frame=pd.concat([FRAME] * 2).assign(bonus=[np.nan] + [1.5] * 19), nan_policy="omit"),
         ValueError,
-        "strata must have at least 10 records each, got 1 in stratum 'all without bonus'",
+        "patterns of missing values must have at least 10 records each, got 1 without bonus; a donor has "
+        "what the record has, so mask the columns one by one or leave these records out",
     ),
     Row(
         lambda: table(frame=FRAME.assign(bonus=1.5), bonus=scheme(decimals=0)),
@@ -391,6 +491,7 @@ TABLE = [
 def estimate(z=GENERIC, p=0.6, sigma=2.0, labels=None, nan_policy="omit", **options):
     if "decimals" not in options:
         options.setdefault("step", 0)
+    options.setdefault("strata", None if labels is None else "region")
     return scheme(p, sigma, **options).estimate(z, strata=labels, nan_policy=nan_policy)
 
 
@@ -528,6 +629,12 @@ ESTIMATE = [
         "patterns must be given: donors were drawn within the patterns of missing values of 'a', 'b', so "
         "pass "
         "the table with these columns to estimate()",
+    ),
+    Row(lambda: estimate(labels=[1, 2], strata=None), ValueError, NONE_NAMED),
+    Row(
+        lambda: estimate(strata=["region", "sex"]).correlation(GENERIC),
+        ValueError,
+        "strata must be given: donors were drawn within 'region', 'sex', so pass these columns to estimate()",
     ),
     Row(lambda: estimate(labels=[1, 2]), ValueError, "strata must be as long as z, 10 values, got 2"),
     Row(

@@ -16,7 +16,6 @@ import numpy as np
 LARGEST_EXACT_INTEGER = 2**53
 LARGEST = 2.0**1022  # so that the difference of two values is finite
 LARGEST_SIGMA = 1e300  # so that a value and its noise are
-SMALLEST_STRATUM = 10
 NAN_POLICIES = ("raise", "omit")
 
 
@@ -67,6 +66,17 @@ def optional_name(value: Any, name: str) -> str | None:
     if value is not None and not (isinstance(value, str) and value):
         raise TypeError(f"{name} must be None or a name, got {value!r}")
     return value
+
+
+def strata(value: Any) -> str | tuple[str, ...] | None:
+    """None, the name of a column or the names of several; of one in a sequence its name."""
+    if value is None or (isinstance(value, str) and value):
+        return value
+    if not isinstance(value, (tuple, list)) or not value or not all(isinstance(n, str) and n for n in value):
+        raise TypeError(f"strata must be None, a name or a sequence of names, got {value!r}")
+    if len(set(value)) < len(value):
+        raise ValueError(f"strata must name each column once, got {value!r}")
+    return tuple(value) if len(value) > 1 else str(value[0])
 
 
 def names(values: Any, name: str) -> tuple[str, ...]:
@@ -236,17 +246,6 @@ def same_length(array: Any, name: str, n: int, of: str) -> None:
         raise ValueError(f"{name} must be 1-D, got {np.ndim(array)}-D")
     if len(array) != n:
         raise ValueError(f"{name} must be as long as {of}, {n} values, got {len(array)}")
-
-
-def stratum_sizes(labels: Sequence[Any], sizes: np.ndarray, name: str = "strata") -> None:
-    small = np.flatnonzero(sizes < SMALLEST_STRATUM)
-    if small.size:
-        label = labels[int(small[0])]
-        more = "" if small.size == 1 else f" ({small.size} strata are too small)"
-        raise ValueError(
-            f"{name} must have at least {SMALLEST_STRATUM} records each, "
-            f"got {int(sizes[small[0]])} in stratum {label!r}{more}"
-        )
 
 
 def _real(value: Any, name: str, rule: str) -> float:

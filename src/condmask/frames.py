@@ -3,7 +3,7 @@
 Arrays, lists, and whatever narwhals supports (pandas, polars, pyarrow and others) are taken.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,15 +73,35 @@ def labels(values: Any) -> np.ndarray:
     return np.asarray(values)
 
 
-def table_column(frame: Any, name: str) -> Any:
-    """A column of a data frame or of a dict of columns, or one clear sentence."""
+def label_columns(values: Any, names: Sequence[str], argument: str) -> list[np.ndarray]:
+    """The columns of these names from a table, or from as many arrays; for one name also the array itself."""
+    plain = type(values).__module__.split(".")[0] in ("numpy", "builtins")
+    if isinstance(values, dict) or (not plain and _is_frame(values)):
+        return [labels(table_column(values, name, argument)) for name in names]
+    if len(names) == 1:
+        return [labels(values)]
+    if isinstance(values, (list, tuple)) and len(values) == len(names):
+        return [labels(column) for column in values]
+    columns = ", ".join(map(repr, names))
+    raise ValueError(
+        f"{argument} must be a table with the columns {columns} or a list of {len(names)} arrays, got "
+        + (f"{len(values)} elements" if isinstance(values, (list, tuple)) else type(values).__name__)
+    )
+
+
+def _is_frame(values: Any) -> bool:
     import narwhals as nw
 
+    return isinstance(nw.from_native(values, eager_only=True, pass_through=True), nw.DataFrame)
+
+
+def table_column(frame: Any, name: str, argument: str = "frame") -> Any:
+    """A column of a data frame or of a dict of columns, or one clear sentence."""
     table: Any = frame if isinstance(frame, dict) else as_frame(frame)
     there = list(frame) if isinstance(frame, dict) else table.columns
     if name not in there:
-        raise ValueError(f"frame must have the column {name!r}, it has {_checks.listed(there)}")
-    return nw.to_native(table[name], pass_through=True)
+        raise ValueError(f"{argument} must have the column {name!r}, it has {_checks.listed(there)}")
+    return table[name] if isinstance(frame, dict) else table[name].to_native()
 
 
 def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:

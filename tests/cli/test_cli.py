@@ -34,6 +34,14 @@ USAGE = {
         (*MASK, "-c", "y", *MASK, "--sigma", "2"),
         "sigma must be given once or once per column, got 3 for 2 columns",
     ),
+    "strata twice": (
+        (*MASK, "--strata", "a", "--strata", "a"),
+        "strata must name each column once, got ['a', 'a']",
+    ),
+    "small strata": (
+        (*MASK, "--small-strata", "x"),
+        "small_strata must be one of 'refuse', 'merge', got 'x'",
+    ),
     "strata": ((*MASK, "--strata", "x"), "strata must not be a column that is masked, got 'x'"),
 }
 

@@ -64,6 +64,27 @@ def test_donors_and_strata_reach_the_scheme(run, source, tmp_path):
     assert (scheme["donors"], scheme["strata"]) == ("permutation", "region")
 
 
+def test_crossed_strata_and_what_becomes_of_small_ones_reach_the_scheme(run, source, tmp_path):
+    frame = pd.read_parquet(source)
+    frame["town"] = np.where(np.arange(len(frame)) < 6, "a", "b")  # at most 6 of a region
+    frame.to_parquet(source)
+    target = tmp_path / "out.parquet"
+    command = ("mask", source, target, "-c", "income", *MASK, "--strata", "region", "--strata", "town")
+
+    code, _, err = run(*command)
+    assert (code, target.exists()) == (1, False)
+    assert "strata must have at least 10 records each, got" in err
+    assert err.endswith('small_strata="merge" makes one of them\n')
+    scheme = answer(run(*command, "--small-strata", "merge", "--json"))["schemes"]["income"]
+
+    assert (scheme["strata"], scheme["small_strata"]) == (["region", "town"], "merge")
+    (published,) = read_schemes(target).values()
+    assert published.to_dict() == scheme
+    assert repr(published) in run("info", target)[1]
+    # read_release finds both columns
+    assert np.isfinite(answer(run("estimate", target, "--with", "educ", "--json"))["correlation"]["value"])
+
+
 def test_whole_numbers_that_the_default_step_would_show_are_refused(run, source, tmp_path):
     target = tmp_path / "out.parquet"
     command = ("mask", source, target, "-c", "age", "--p", "0.6", "--sigma", "12")

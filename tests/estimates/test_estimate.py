@@ -38,6 +38,7 @@ def estimate(z, p=0.6, sigma=1.3, **options):
     if "decimals" not in named:
         named.setdefault("step", 0.0)
     labels = options.pop("labels", None)
+    named.setdefault("strata", None if labels is None else "region")
     return cm.ConditionalMasking(p, sigma, **named).estimate(z, strata=labels, **options)
 
 
@@ -562,7 +563,7 @@ def test_a_batch_has_the_covariances_of_its_rows():
     z, w = rng.normal(size=(2, 4, 300))
     w += z / 2
     strata = np.arange(300) % 5
-    scheme = cm.ConditionalMasking(0.3, 0.5, step=0)
+    scheme = cm.ConditionalMasking(0.3, 0.5, step=0, strata="region")
     batch = scheme.estimate(z, strata=strata)
     rows = [scheme.estimate(row, strata=strata) for row in z]
 

@@ -146,14 +146,15 @@ def test_bounds_are_as_narrow_as_the_cells():
     assert one.estimate(summarised(one, z)).cdf_bounds(1.0) == (one.estimate(z).cdf(1.0),) * 2
 
 
-def test_bytes_give_the_summary_back():
-    summary = cm.Summary(scheme(0.6, strata="region", group="g"), most_points=50)
+@pytest.mark.parametrize("strata", ["region", ("region", "sex")])
+def test_bytes_give_the_summary_back(strata):
+    summary = cm.Summary(scheme(0.6, strata=strata, group="g"), most_points=50)
     summary.update(gridded(RNG.normal(size=1000) * 9), RNG.normal(size=1000))
 
     back = cm.Summary.from_bytes(summary.to_bytes())
 
     assert back.to_bytes() == summary.to_bytes()
-    assert (back.law, back.strata, back.group, back.patterns) == (summary.law, "region", "g", ())
+    assert (back.law, back.strata, back.group, back.patterns) == (summary.law, strata, "g", ())
     assert (back.resolution, back.most_points, back.n) == (summary.resolution, 50, 1000)
     assert back.resolution > 0.125
     back.merge(summary)  # what is read back goes on

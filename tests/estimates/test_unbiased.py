@@ -117,11 +117,11 @@ def test_the_covariance_with_strata_is_unbiased():
     # the strata differ in both means: undoing the masking between them too gives twice the truth
     strata = np.repeat([0, 1], 20)
     x, w = X + 2.0 * strata, W + 3.0 * strata
-    scheme = cm.ConditionalMasking(0.6, 0.7)
+    scheme = cm.ConditionalMasking(0.6, 0.7, strata="region")
     masked = [scheme.mask(x, rng=seed, strata=strata) for seed in range(R)]
 
     found = [scheme.estimate(z, strata=strata).covariance(w) for z in masked]
-    naive = [scheme.estimate(z).covariance(w) for z in masked]
+    naive = [cm.ConditionalMasking(0.6, 0.7).estimate(z).covariance(w) for z in masked]
 
     assert_unbiased(found, np.cov(x, w)[0, 1])
     assert np.mean(naive) > 1.5 * np.cov(x, w)[0, 1]  # the test sees the difference
@@ -134,7 +134,7 @@ def test_the_covariance_within_strata_is_recovered():
     for s in range(4):
         x[strata == s] -= x[strata == s].mean()
         w[strata == s] -= w[strata == s].mean()
-    scheme = cm.ConditionalMasking(0.6, 0.7)
+    scheme = cm.ConditionalMasking(0.6, 0.7, strata="region")
 
     found = [
         scheme.estimate(scheme.mask(x, rng=seed, strata=strata), strata=strata).covariance(w)
@@ -153,7 +153,7 @@ def test_the_correlation_converges(labels):
     strata = np.repeat([0, 1], n // 2)
     x = rng.normal(0.0, 1.0, n) + (0.0 if labels is None else strata)
     w = 0.7 * x + rng.normal(0.0, 1.0, n) + (0.0 if labels is None else 2.0 * strata)
-    scheme = cm.ConditionalMasking(0.6, 0.5)
+    scheme = cm.ConditionalMasking(0.6, 0.5, strata=labels)
     used = None if labels is None else strata
 
     found = np.array(

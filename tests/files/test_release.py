@@ -177,6 +177,25 @@ def test_donors_stay_within_strata(source, tmp_path):
     assert np.array_equal(cm.read_column(target, "income"), alone)
 
 
+@pytest.mark.parametrize("named", ["call", "scheme"])
+def test_strata_of_several_columns_are_crossed(source, tmp_path, named):
+    target, names = target_of(source, tmp_path), ["region", "age"]
+    own, call = (None, names) if named == "call" else (names, None)
+    scheme = cm.ConditionalMasking(0.6, 500.0, strata=own, small_strata="merge")
+    cm.mask_file(source, target, {"income": scheme}, strata=call, rng=3)
+    frame = people().to_pandas()
+
+    estimate = cm.read_release(target)
+    assert estimate.scheme == cm.ConditionalMasking(0.6, 500.0, strata=names, small_strata="merge")
+    assert np.array_equal(cm.read_column(target, "income"), masked_income(estimate.scheme, strata=frame))
+    w = np.random.default_rng(1).normal(size=N)
+    z = cm.read_column(target, "income")
+    assert estimate.covariance(w) == estimate.scheme.estimate(z, strata=frame).covariance(w)
+    if named == "scheme":
+        with pytest.raises(ValueError, match="schemes must agree in strata"):
+            cm.mask_file(source, target, {"income": scheme}, strata="region", overwrite=True)
+
+
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_missing_values_stay_missing(tmp_path, suffix):
     income = pa.array([None if i % 7 == 0 else i + 0.123456 for i in range(500)])

@@ -124,6 +124,24 @@ WRITTEN_BEFORE_GRIDS = """{"version": 1, "columns": {
        "decimals": 1, "strata": null, "group": "0123456789abcdef"}}}"""
 
 
+WRITTEN_BEFORE_CROSSING = """{"version": 1, "columns": {
+ "x": {"scheme": "ConditionalMasking", "p": 0.3, "sigma": 500.0, "noise": "normal", "donors": "sample",
+       "decimals": null, "step": 0.5, "strata": "g", "group": null, "patterns": []}}}"""
+
+
+def test_metadata_of_one_column_of_strata_are_read(tmp_path):
+    """Frozen: strata were one name, and none was merged."""
+    path = write(tmp_path / "old.csv", {"x": np.arange(100) / 2, "g": ["a", "b"] * 50, "w": np.arange(100.0)})
+    (tmp_path / "old.csv.condmask.json").write_text(WRITTEN_BEFORE_CROSSING)
+
+    (found,) = cm.read_schemes(path).values()
+
+    assert found == cm.ConditionalMasking(0.3, 500.0, step=0.5, strata="g")
+    labels = np.array(["a", "b"] * 50)
+    expected = found.estimate(np.arange(100) / 2, strata=labels).covariance(np.arange(100.0))
+    assert cm.read_release(path).covariance(np.arange(100.0)) == expected
+
+
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_metadata_without_steps_are_read(tmp_path, suffix):
     """Frozen: files that exist must stay readable. No step meant no grid, or that of the decimals."""
@@ -156,7 +174,8 @@ def test_metadata_have_all_that_estimates_need(tmp_path):
         "columns": {
             "a": {
                 "scheme": "ConditionalMasking", "p": 0.6, "sigma": 1.0, "noise": "normal", "donors": "sample",
-                "decimals": None, "step": 2.0**-10, "strata": None, "group": None, "patterns": [],
+                "decimals": None, "step": 2.0**-10, "heaps": None, "scale": "linear", "strata": None,
+                "small_strata": "refuse", "group": None, "patterns": [],
             }
         },
     }  # fmt: skip
@@ -166,7 +185,7 @@ def test_metadata_have_all_that_estimates_need(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
-@pytest.mark.parametrize("strata", [None, "g"])
+@pytest.mark.parametrize("strata", [None, "g", ("g", "h")])
 def test_covariances_know_the_patterns_of_missing_values(tmp_path, suffix, strata):
     """Unbiased given the file; 4.5 standard errors over 150 releases: a false alarm in 70,000 runs."""
     random = np.random.default_rng(4)
@@ -175,8 +194,9 @@ def test_covariances_know_the_patterns_of_missing_values(tmp_path, suffix, strat
     x, y = w + random.normal(size=n), random.normal(size=n)
     x[w < -1.0], y[w > 0.5] = np.nan, np.nan  # what is missing depends on w: patterns differ in mean
     columns = {"x": x, "y": y, "w": w, "g": np.where(np.arange(n) % 2, "odd", "even")}
+    columns["h"] = np.arange(n) % 50 // 49  # of 8 records, or fewer that have a value: merged
     source, target = write(tmp_path / f"a.{suffix}", columns), tmp_path / f"b.{suffix}"
-    schemes = dict.fromkeys(("x", "y"), cm.ConditionalMasking(0.6, 0.5))
+    schemes = dict.fromkeys(("x", "y"), cm.ConditionalMasking(0.6, 0.5, small_strata="merge"))
     right, wrong = [], []
     for seed in range(releases):
         stamped = cm.mask_file(
@@ -190,5 +210,6 @@ def test_covariances_know_the_patterns_of_missing_values(tmp_path, suffix, strat
     error = np.std(right, ddof=1) / np.sqrt(releases)
 
     assert stamped["x"].patterns == ("x", "y")
+    assert cm.read_schemes(target)["x"].strata == strata
     assert abs(np.mean(right) - truth) < 4.5 * error
     assert np.mean(wrong) - truth > 10.0 * error  # the same statistic sees patterns left out

@@ -247,6 +247,10 @@ def test_a_scheme_is_frozen_and_equal_to_its_copies():
     assert cm.ConditionalMasking.from_dict(scheme.to_dict()) == scheme
     assert pickle.loads(pickle.dumps(scheme)) == scheme
     assert eval(repr(scheme), {"ConditionalMasking": cm.ConditionalMasking}) == scheme
+    crossed = cm.ConditionalMasking(0.6, 8_000, strata=["s", "t"], small_strata="merge")
+    assert eval(repr(crossed), {"ConditionalMasking": cm.ConditionalMasking}) == crossed
+    assert crossed == replace(crossed, strata=("s", "t"))
+    assert cm.ConditionalMasking(0.6, 8_000, strata=["s"]).strata == "s"
     for step in (0, 0.05, 12, 1 / 3):
         stepped = cm.ConditionalMasking(0.6, 8_000, step=step)
         assert eval(repr(stepped), {"ConditionalMasking": cm.ConditionalMasking}) == stepped

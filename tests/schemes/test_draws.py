@@ -57,7 +57,8 @@ def test_rounded_data_follow_the_draw_contract_in_steps_of_their_grid(rounded, s
 @pytest.mark.parametrize("donors", DONORS)
 @pytest.mark.parametrize(("pooled", "step"), [(False, 0), (True, 0), (True, None)])
 def test_masking_follows_the_draw_contract_over_several_blocks(donors, pooled, step):
-    scheme = cm.ConditionalMasking(0.4, 500.0, donors=donors, step=step)
+    named = "region" if pooled else None
+    scheme = cm.ConditionalMasking(0.4, 500.0, donors=donors, step=step, strata=named)
     x = generic(SEVERAL_BLOCKS, 6)
     strata = None
     if pooled:
@@ -76,16 +77,20 @@ POOLED = {"strata": np.random.default_rng(22).integers(0, 4, SEVERAL_BLOCKS)}
 CASES = [(donors, pools) for donors in DONORS for pools in ({}, POOLED)]
 
 
+def scheme_of(donors, pools, p=0.6, **options):
+    return cm.ConditionalMasking(p, 500.0, donors=donors, strata="region" if pools else None, **options)
+
+
 @pytest.mark.parametrize(("donors", "pools"), CASES)
 @pytest.mark.parametrize("workers", [2, 5, map, lambda function, tasks: [function(task) for task in tasks]])
 def test_workers_do_not_change_the_release(donors, pools, workers):
-    scheme = cm.ConditionalMasking(0.6, 500.0, donors=donors)
+    scheme = scheme_of(donors, pools)
 
     assert_same_bits(scheme.mask(LARGE, rng=1, workers=workers, **pools), scheme.mask(LARGE, rng=1, **pools))
 
 
 def test_a_process_pool_gives_the_same_release():
-    scheme = cm.ConditionalMasking(0.6, 500.0, donors="permutation")
+    scheme = scheme_of("permutation", POOLED)
 
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         z = scheme.mask(LARGE, rng=1, workers=pool.map, **POOLED)
@@ -96,7 +101,7 @@ def test_a_process_pool_gives_the_same_release():
 @pytest.mark.parametrize(("donors", "pools"), CASES)
 @pytest.mark.parametrize("rng", [1, Key(bytes(16))], ids=["int", "Key"])
 def test_a_range_of_rows_is_masked_as_in_the_whole(donors, pools, rng):
-    scheme = cm.ConditionalMasking(0.6, 500.0, donors=donors)
+    scheme = scheme_of(donors, pools)
     whole = scheme.mask(LARGE, rng=rng, **pools)
 
     n = SEVERAL_BLOCKS
@@ -191,7 +196,7 @@ def test_every_masked_value_has_the_law_of_eq_1(donors):
 @pytest.mark.parametrize("pools", [{}, POOLED], ids=["one pool", "strata"])
 def test_permutation_donors_pass_every_swapped_value_along_one_cycle(pools):
     x = LARGE
-    z = cm.ConditionalMasking(0.3, 500.0, donors="permutation", step=0).mask(x, rng=51, **pools)
+    z = scheme_of("permutation", pools, p=0.3, step=0).mask(x, rng=51, **pools)
     swapped, taken = split(x, z)
 
     assert np.array_equal(np.sort(taken), swapped)  # every swapped value exactly once

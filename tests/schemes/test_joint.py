@@ -51,6 +51,51 @@ def test_joint_masking_follows_the_draw_contract(donors, missing, step):
     assert plain == list(schemes.values())
 
 
+def test_small_strata_are_merged_within_each_pattern_of_missing_values():
+    n = 600
+    income, bonus = generic(n, 1), generic(n, 2)
+    income[np.random.default_rng(4).random(n) < 0.2] = np.nan
+    bonus[np.random.default_rng(5).random(n) < 0.2] = np.nan
+    region = np.random.default_rng(3).choice(list("abcdefg"), n)
+    sex = np.random.default_rng(6).integers(0, 2, n)
+    frame = pd.DataFrame({"income": income, "bonus": bonus, "region": region, "sex": sex})
+    scheme = cm.ConditionalMasking(0.6, 500.0, strata=["region", "sex"], small_strata="merge")
+
+    data, stamped = cm.mask_table(frame, {"income": scheme, "bonus": scheme}, rng=11, nan_policy="omit")
+
+    strata = list(zip(region.tolist(), sex.tolist(), strict=True))
+    merged = reference.merged_strata([income, bonus], strata)
+    left = [row for row, own in enumerate(merged) if own is not None and own[0] == "together"]
+    assert 100 < len(left) < n  # cells of 34, 8, 8
+    within = [row if own is None else own for row, own in enumerate(merged)]
+    described = [(name, scheme.to_dict()) for name in ("income", "bonus")]
+    steps = [in_steps(scheme, x) for x in (income, bonus)]
+    secret = reference.working_secret(11, described, steps, within)
+    expected = reference.masked(secret, 0.6, [income, bonus], [law_of(scheme)] * 2, strata=within)
+    assert_same_bits(data["income"], expected[0])
+    assert_same_bits(data["bonus"], expected[1])
+    assert stamped["income"] == replace(scheme, group=reference.tag(secret), patterns=("income", "bonus"))
+
+
+def test_strata_may_be_named_by_the_schemes_or_by_the_call():
+    frame = pd.DataFrame(
+        {"a": generic(40), "b": generic(40, 1), "region": list("xy") * 20, "sex": [0, 0, 1, 1] * 10}
+    )
+    plain = cm.ConditionalMasking(0.4, 500.0)
+    named = replace(plain, strata=("region", "sex"), step=None)
+
+    results = [
+        cm.mask_table(frame, {"a": one, "b": other}, strata=strata, rng=1)
+        for one, other, strata in (
+            (plain, plain, ["region", "sex"]), (named, named, None), (named, plain, ("region", "sex")),
+        )
+    ]  # fmt: skip
+
+    for data, schemes in results:
+        assert schemes == results[0].schemes
+        pd.testing.assert_frame_equal(data, results[0].data)
+
+
 def test_columns_masked_together_share_coins_and_donors_and_no_noise():
     n = 60_000
     a, b = generic(n, 61), generic(n, 62)
@@ -179,7 +224,7 @@ def test_gaps_of_the_other_column_leave_the_size_of_the_donor_pools():
     w = x + rng.normal(0, 0.3, x.size)
     w[np.arange(x.size) % 12 >= 5] = np.nan  # 5 of 12 are there
     there = ~np.isnan(w)
-    scheme = cm.ConditionalMasking(0.6, 0.5)
+    scheme = cm.ConditionalMasking(0.6, 0.5, strata="region")
     truth = np.cov(scheme.grid.values(scheme.grid.units(x))[there], w[there])[0, 1]
 
     found = []

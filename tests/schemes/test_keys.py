@@ -54,6 +54,8 @@ CONDITIONAL = {
     "strata": column(strata="region", within=LABELS),
     "other records in the strata": column(strata="region", within=np.roll(LABELS, 7)),
     "strata of another name": column(strata="county", within=LABELS),
+    "crossed strata": column(strata=["region", "sex"], within=[LABELS, np.tile([0, 1, 1], 20)]),
+    "small strata merged": column(strata="region", small_strata="merge", within=LABELS),
     "another name": lambda rng: cm.ConditionalMasking(**BASE).mask(series("bonus"), rng=rng),
     "without a name": lambda rng: cm.ConditionalMasking(**BASE).mask(X, rng=rng),
     "other data": lambda rng: cm.ConditionalMasking(**BASE).mask(series(x=OTHER), rng=rng),

@@ -1,14 +1,17 @@
 """Donor pools: strata under any label, by the draw contract of tests/reference.py and by their law."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import reference
 import strategies
 from hypothesis import given
 from hypothesis import strategies as st
-from releases import ALARM, assert_same_bits, generic, masked, reference_of, split
+from releases import ALARM, DONORS, assert_same_bits, generic, masked, reference_of, split
 from scipy.stats import chisquare
 
 import condmask as cm
@@ -28,15 +31,45 @@ def test_strata_follow_the_draw_contract(strata, scheme, seed, missing):
     if missing and any(np.sum((np.array(strata) == s) & ~np.isnan(x)) < 10 for s in "abc"):
         return
 
+    scheme = replace(scheme, strata="region")
     z = masked(scheme, x, rng=seed, strata=strata, nan_policy="omit")
 
     assert_same_bits(z, reference_of(scheme, x, seed, strata))
 
 
+CROSSED = {"region": np.random.default_rng(44).choice(["n", "s", "w"], 400, p=[0.02, 0.4, 0.58]).tolist()}
+CROSSED["sex"] = np.random.default_rng(45).integers(0, 2, 400).tolist()
+
+
+@pytest.mark.parametrize("donors", DONORS)
+@pytest.mark.parametrize("merge", [False, True])
+@pytest.mark.parametrize("missing", [False, True])
+def test_crossed_and_merged_strata_follow_the_draw_contract(donors, merge, missing):
+    x, table = generic(400, 6), CROSSED
+    if missing:
+        x[::5] = np.nan
+    if not merge:  # without those that are too small
+        kept = np.array(CROSSED["region"]) != "n"
+        x, table = x[kept], {name: np.array(values)[kept].tolist() for name, values in CROSSED.items()}
+    scheme = cm.ConditionalMasking(
+        0.6, 500.0, donors=donors, strata=["region", "sex"], small_strata="merge" if merge else "refuse"
+    )
+    strata = list(zip(table["region"], table["sex"], strict=True))
+    if merge:
+        pools = reference.merged_strata([x], strata)
+        assert len(set(pools) - {None}) < len(set(strata)) == 6
+        strata = [row if own is None else own for row, own in enumerate(pools)]
+
+    z = scheme.mask(x, rng=7, strata=table, nan_policy="omit")
+
+    assert_same_bits(z, reference_of(scheme, x, 7, strata))
+    assert_same_bits(z, scheme.mask(x, rng=7, strata=list(table.values()), nan_policy="omit"))
+
+
 def test_strata_keep_donors_inside_and_uniform():
     strata = np.random.default_rng(41).permutation(np.repeat(np.arange(2_000), 10))
     x = generic(strata.size)
-    z = cm.ConditionalMasking(0.6, 500.0, step=0).mask(x, rng=42, strata=strata)
+    z = cm.ConditionalMasking(0.6, 500.0, step=0, strata="region").mask(x, rng=42, strata=strata)
     swapped, taken = split(x, z)
 
     rank = np.empty(strata.size, dtype=int)
@@ -65,6 +98,6 @@ def test_strata_keep_donors_inside_and_uniform():
 def test_strata_are_the_same_under_any_label(label):
     strata = np.random.default_rng(43).integers(0, 3, 90)
     x = generic(90)
-    scheme = cm.ConditionalMasking(0.6, 500.0)
+    scheme = cm.ConditionalMasking(0.6, 500.0, strata="region")
 
     assert_same_bits(scheme.mask(x, rng=1, strata=label(strata)), scheme.mask(x, rng=1, strata=strata))

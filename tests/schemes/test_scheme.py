@@ -25,6 +25,7 @@ SCHEMES = [
         group="ab",
         patterns=["a", "b"],
     ),
+    cm.ConditionalMasking(0.6, 8_000.0, strata=["region", "sex"], small_strata="merge"),
     cm.AdditiveNoise(3.0, noise="normal"),
     cm.DataSwapping(),
     cm.RankSwapping(5.0),

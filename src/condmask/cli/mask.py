@@ -13,7 +13,6 @@ def add(commands: Any) -> None:
     new.add_argument("source", metavar="IN", help="file with the original data")
     new.add_argument("target", metavar="OUT", help="file to write")
     add_scheme(new)
-    new.add_argument("--strata", metavar="COLUMN", help="draw donors within the groups of this column")
     new.add_argument("--omit-missing", action="store_true", help="leave missing values missing")
     new.add_argument(
         "--accept-visible-coins", action="store_true",
@@ -32,7 +31,7 @@ def run(args: argparse.Namespace) -> str:
     with progress() as report:
         published = mask_file(
             args.source, args.target, schemes,
-            strata=args.strata, nan_policy="omit" if args.omit_missing else "raise",
+            nan_policy="omit" if args.omit_missing else "raise",
             overwrite=args.force, workers=threads, progress=report,
             accept_visible_coins=args.accept_visible_coins,
         )  # fmt: skip

@@ -35,18 +35,26 @@ def add_scheme(parser: argparse.ArgumentParser) -> None:
         "--scale", action="append",
         help="linear (default), or log: noise in proportion, --sigma .3 some 30%%; once, or once per column",
     )  # fmt: skip
+    parser.add_argument(
+        "--strata", action="append", metavar="COLUMN",
+        help="draw donors within the groups of this column (repeat to cross columns)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--small-strata", default="refuse", help="fewer than 10 records: refuse (default) or merge them"
+    )
 
 
 def schemes_of(args: argparse.Namespace) -> "dict[str, ConditionalMasking]":
     """The scheme of each column to mask."""
+    from condmask import _checks
     from condmask.schemes.conditional import ConditionalMasking
+    from condmask.strata import not_masked
 
     columns = args.column
     twice = {name for name in columns if columns.count(name) > 1}
     if twice:
         raise ValueError(f"column must be named once, got {min(twice)!r} {columns.count(min(twice))} times")
-    if args.strata in columns:
-        raise ValueError(f"strata must not be a column that is masked, got {args.strata!r}")
+    not_masked(_checks.strata(args.strata), columns)
     own = {
         "sigma": _for_each(args.sigma, "sigma", len(columns)),
         "decimals": _for_each(args.decimals or [None], "decimals", len(columns)),
@@ -56,7 +64,12 @@ def schemes_of(args: argparse.Namespace) -> "dict[str, ConditionalMasking]":
     }
     return {
         name: ConditionalMasking(
-            args.p, noise=args.noise, donors=args.donors, **{option: own[option][k] for option in own}
+            args.p,
+            noise=args.noise,
+            donors=args.donors,
+            strata=args.strata,
+            small_strata=args.small_strata,
+            **{option: own[option][k] for option in own},
         )
         for k, name in enumerate(columns)
     }

@@ -16,6 +16,7 @@ from condmask.estimates.sample import Counted, Sample, Source
 from condmask.estimates.signed import Signed
 from condmask.estimates.summary import Summary
 from condmask.law import Law
+from condmask.strata import crossed, labels_of, listed, merged
 
 
 def estimate_records(
@@ -46,7 +47,7 @@ def estimate_records(
         if there is not None and column.array.ndim == 2:
             raise ValueError("z must have no missing values where it is 2-D; estimate its rows one by one")
         sources.append(source)
-    pool, wanting = _donor_pools(scheme, rows.shape[1], strata, patterns)
+    pool, wanting = _donor_pools(scheme, ~np.isnan(rows).any(axis=0), strata, patterns)
     return Estimate(scheme, sources, batch=column.array.ndim == 2, records=Records(rows, pool, wanting))
 
 
@@ -68,26 +69,35 @@ def _counted(counts: Counts, law: Law, workers: Workers, *, times: int = 1) -> S
     return Counted(counts, law, workers, times=times)
 
 
-def _donor_pools(scheme: Any, n: int, strata: Any, patterns: Any) -> tuple[np.ndarray | None, str | None]:
+def _donor_pools(
+    scheme: Any, there: np.ndarray, strata: Any, patterns: Any
+) -> tuple[np.ndarray | None, str | None]:
     """The pool of each record, None where all are one; and what must be given for that."""
-    code, wanting = None, None
-    if strata is not None:
-        labels = frames.labels(strata)
-        _checks.same_length(labels, "strata", n, "z")
-        code = frames.codes(labels)[0]
-    elif scheme.strata is not None:
+    wanting, pattern = None, None
+    if strata is None and scheme.strata is not None:
         wanting = (
-            f"strata must be given: donors were drawn within {scheme.strata!r}, so pass that column to "
-            "estimate()"
+            f"strata must be given: donors were drawn within {listed(scheme.strata)}, so pass "
+            f"{'that column' if isinstance(scheme.strata, str) else 'these columns'} to estimate()"
         )
-    names = scheme.patterns
-    if names and patterns is None:
+        parts = []
+    else:
+        parts = [labels.code for labels in labels_of(strata, scheme.strata, there.size, "z", "estimate")]
+    if scheme.patterns and patterns is None:
         wanting = (
             "patterns must be given: donors were drawn within the patterns of missing values of "
-            f"{', '.join(map(repr, names))}, so pass the table with these columns to estimate()"
+            f"{', '.join(map(repr, scheme.patterns))}, so pass the table with these columns to estimate()"
         )
-    for name in names if patterns is not None else ():
-        missing = np.isnan(frames.column(frames.table_column(patterns, name), name).array)
-        _checks.same_length(missing, name, n, "z")
-        code = missing + 2 * (0 if code is None else code)
-    return code, wanting
+    elif scheme.patterns:
+        pattern = crossed([_missing(patterns, name, there.size) for name in scheme.patterns], there.size)
+        parts.append(pattern)
+    if wanting is not None or not parts:
+        return None, wanting
+    code = crossed(parts, there.size)
+    return (merged(code, pattern, there) if scheme.small_strata == "merge" else code), None
+
+
+def _missing(patterns: Any, name: str, n: int) -> np.ndarray:
+    """Where the column is missing."""
+    missing: np.ndarray = np.isnan(frames.column(frames.table_column(patterns, name, "patterns"), name).array)
+    _checks.same_length(missing, name, n, "z")
+    return missing

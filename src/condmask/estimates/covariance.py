@@ -16,6 +16,7 @@ import numpy as np
 from condmask.engines.counting import Counts
 from condmask.law import Law
 from condmask.levels import mean_variance
+from condmask.strata import listed
 
 Product = tuple[float, tuple[float, float], float]  # covariance, both variances; the product of their units
 
@@ -119,8 +120,8 @@ def summarised(pairs: np.ndarray, counts: Counts, law: Law, strata: Any, pattern
         raise ValueError(f"other must have been given to update with at least 2 records, got {int(count)}")
     if strata is not None or patterns:
         raise ValueError(
-            f"strata must be known for a covariance: donors were drawn within "
-            f"{strata or ', '.join(patterns)!r}, and a Summary keeps no strata; estimate from the values"
+            "strata must be known for a covariance: donors were drawn within "
+            f"{listed(strata or tuple(patterns))}, and a Summary keeps no strata; estimate from the values"
         )
     degrees, unit = count - 1.0, own or 1.0
     value = product * (own / unit) / degrees / retained(law.p, counts.n, law.growth(1))

@@ -11,6 +11,7 @@ from condmask._log_grid import LogGrid
 from condmask.engines.counting import EMPTY, Counts, coarser, merged
 from condmask.estimates.columns import counted_column
 from condmask.law import Law
+from condmask.strata import Names
 
 MOST_POINTS = 1 << 20  # of 16 bytes
 
@@ -21,7 +22,7 @@ class Published(Protocol):
     @property
     def law(self) -> Law: ...
     @property
-    def strata(self) -> str | None: ...
+    def strata(self) -> Names: ...
     @property
     def group(self) -> str | None: ...
     @property
@@ -160,7 +161,7 @@ class Summary:
                 described["p"], described["noise"], described["sigma"], kind(*described["grid"]),
                 described["heaps"],
             )  # fmt: skip
-            summary.strata, summary.group = described["strata"], described["group"]
+            summary.strata, summary.group = _checks.strata(described["strata"]), described["group"]
             summary.patterns = tuple(described["patterns"])
             summary.most_points, summary.level = described["most"], described["level"]
             summary.counts, summary.pairs = Counts(arrays["values"], arrays["counts"]), arrays["pairs"]

@@ -6,7 +6,7 @@ place. Memory is flat apart from that file, where the scheme masks block by bloc
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -29,10 +29,11 @@ from condmask.files.table import (
 )
 from condmask.frames import codes
 from condmask.schemes.audit import audit
-from condmask.schemes.pools import Coded, pools_of
+from condmask.schemes.pools import pools_of
 from condmask.schemes.review import Data
 from condmask.schemes.scheme import Scheme, release_key, together
 from condmask.schemes.verdict import Audit
+from condmask.strata import Labels, names_of, not_masked
 
 MOST_CLEAR, BEGINNING = 64, 1 << 14  # columns and rows that are looked at beside the masked ones
 
@@ -42,7 +43,7 @@ def mask_file(
     target: str | os.PathLike[str],
     schemes: dict[str, Any],
     *,
-    strata: str | None = None,
+    strata: str | Sequence[str] | None = None,
     rng: Any = None,
     nan_policy: str = "raise",
     overwrite: bool = False,
@@ -59,8 +60,9 @@ def mask_file(
     schemes : dict of str to scheme
         The scheme of each column to mask, all of one class. By `ConditionalMasking` several columns are
         masked together, as by `mask_table`; by others each on its own.
-    strata : str, optional
-        Column within whose groups donors are drawn.
+    strata : str or sequence of str, optional
+        Column within whose groups donors are drawn, or several that are crossed. The schemes may name them
+        instead.
     rng, nan_policy, workers
         As for `ConditionalMasking.mask`.
     overwrite : bool
@@ -96,15 +98,18 @@ def mask_file(
     policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
     random, threads = check_rng(rng), _checks.workers(workers)
     named = masking.within(schemes, strata)
+    within = next(iter(named.values()))
+    groups = not_masked(within.strata, schemes)
     with reading(source), spool() as create:
-        table, before = _opened(source, target, list(schemes), strata, overwrite)
+        table, before = _opened(source, target, list(schemes), groups, overwrite)
         state = _state(source)
         columns, kinds = _spool_columns(table, list(schemes), create)
-        labels = None if strata is None else _spool_strata(table, strata, create)
-        pools, patterns = pools_of(list(columns.values()), labels, policy, list(schemes))
+        labels = [_spool_strata(table, group, create) for group in groups]
+        merge = within.small_strata == "merge"
+        pools, patterns = pools_of(list(columns.values()), labels, policy, list(schemes), merge=merge)
         if not accept_visible_coins:
             code = None if pools is None else pools.pool
-            masking.check(schemes, Data(columns, kinds, {}, code), _beginning(table, columns, kinds, strata))
+            masking.check(schemes, Data(columns, kinds, {}, code), _beginning(table, columns, kinds, groups))
         for name, scheme in schemes.items():
             scheme.canonical(columns[name], name, kinds[name], out=columns[name])
         key = release_key(random, named, list(columns.values()), pools)
@@ -222,9 +227,9 @@ def read_release(
     pools: dict[str, Any] = {}
     if scheme.strata is not None:
         with reading(Path(path)):
-            table = open_table(Path(path))
-            columns_exist(table, [scheme.strata])
-            pools["strata"] = np.concatenate(list(_coded(table, scheme.strata, {})))
+            table, groups = open_table(Path(path)), names_of(scheme.strata)
+            columns_exist(table, groups)
+            pools["strata"] = {each: np.concatenate(list(_coded(table, each, {}))) for each in groups}
     if scheme.patterns:
         pools["patterns"] = {each: read_column(path, each) for each in scheme.patterns}
     found: Estimate = scheme.estimate(read_column(path, name), workers=workers, **pools)
@@ -298,13 +303,13 @@ def _numbers(table: Table, names: list[str]) -> Iterator[dict[str, np.ndarray]]:
 
 
 def _opened(
-    source: Path, target: Path, names: list[str], strata: str | None, overwrite: bool
+    source: Path, target: Path, names: list[str], strata: Sequence[str], overwrite: bool
 ) -> tuple[Table, dict[str, Scheme]]:
     """The source, which has the columns and hides them not yet, and the schemes of those masked before."""
     if format_of(source) != format_of(target):
         raise ValueError(f"target must have the format of the source, got {source.name} and {target.name}")
     table = open_table(source)
-    columns_exist(table, [*names, *([] if strata is None else [strata])])
+    columns_exist(table, [*names, *strata])
     before = published_schemes(table)
     if target.exists() and source.samefile(target):
         raise FileError(f"target must be another file than the source, got {target}")
@@ -316,18 +321,16 @@ def _opened(
     for name in names:
         if name in before:
             raise ValueError(f"{name} is masked already in {source}: mask the original instead")
-    if strata in names:
-        raise ValueError(f"strata must not be a column that is masked, got {strata!r}")
     return table, before
 
 
 def _beginning(
-    table: Table, columns: dict[str, np.ndarray], kinds: dict[str, str], strata: str | None
+    table: Table, columns: dict[str, np.ndarray], kinds: dict[str, str], groups: tuple[str, ...]
 ) -> Data | None:
     """The first rows with the numbers that are left in clear; None where none are."""
     clear = {}
     for name in table.names[:MOST_CLEAR]:
-        if name not in columns and name != strata and table.names.count(name) == 1:
+        if name not in columns and name not in groups and table.names.count(name) == 1:
             try:
                 clear[name] = next(table.chunks([name]))[name][0][:BEGINNING].copy()
             except (TypeError, ValueError, StopIteration):  # text, dates, numbers too large
@@ -422,9 +425,9 @@ def _spool_columns(
     return {name: np.asarray(column) for name, column in mapped.items()}, kinds
 
 
-def _spool_strata(table: Table, name: str, create: Callable[[str], IO[bytes]]) -> Coded:
+def _spool_strata(table: Table, name: str, create: Callable[[str], IO[bytes]]) -> Labels:
     """The strata as codes in a memory-mapped file, numbered in the order of their labels."""
-    output = create("strata")
+    output = create(f"labels{table.names.index(name)}")
     known: dict[Any, int] = {}
     for part in _coded(table, name, known):
         output.write(part.tobytes())
@@ -433,7 +436,7 @@ def _spool_strata(table: Table, name: str, create: Callable[[str], IO[bytes]]) -
     code = np.asarray(np.memmap(output, dtype=np.int64, mode="r+"))
     for start, stop in blocks(code.size):
         code[start:stop] = rank[code[start:stop]]
-    return Coded(code, distinct)
+    return Labels(code, distinct)
 
 
 def _coded(table: Table, name: str, known: dict[Any, int]) -> Iterator[np.ndarray]:

@@ -1,7 +1,7 @@
 """What a file of any format gives and takes, and which format it has."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -64,7 +64,7 @@ def format_of(path: Path) -> str:
     return FORMATS[suffix]
 
 
-def columns_exist(table: Table, names: list[str]) -> None:
+def columns_exist(table: Table, names: Sequence[str]) -> None:
     """Refuse names that a table has not, or has several times."""
     for name in names:
         if table.names.count(name) != 1:

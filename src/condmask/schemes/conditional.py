@@ -1,6 +1,6 @@
 """Conditional masking, eq. (1) of Ghatak & Roy: swap with probability p, else add noise."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -21,6 +21,7 @@ from condmask.schemes.pools import Pools, pools_of
 from condmask.schemes.publishing import check_beside, check_release
 from condmask.schemes.review import Data
 from condmask.schemes.scheme import Scheme, release_key
+from condmask.strata import POLICIES, Names, labels_of
 
 NOISES = ("normal", "laplace")
 DONORS = ("sample", "permutation")
@@ -62,8 +63,13 @@ class ConditionalMasking(Scheme):
         "log": noise is multiplied, Z = X exp(Y), and `sigma` is the standard deviation of its logarithm (.3:
         some 30%). For skewed amounts; their sign, and zero, stay as they are. With `decimals` the product is
         rounded, nonzero values to one of the last place at least.
-    strata : str, optional
-        Name of the column within whose groups the donors were drawn, where they were.
+    strata : str or sequence of str, optional
+        The column within whose groups donors are drawn; several are crossed. `mask` and, for covariances,
+        `estimate` then need the columns.
+    small_strata : {"refuse", "merge"}
+        What becomes of strata with fewer than 10 records. "merge": of the records with one pattern of missing
+        values, all of them become one stratum; if that has fewer than 10 still, the strata of the next size
+        join it. Who has the columns can tell who was pooled.
     group : str, optional
         Identifier shared by columns that were masked together, stamped by `mask_table`.
     patterns : sequence of str, optional
@@ -115,7 +121,8 @@ class ConditionalMasking(Scheme):
     step: float = 0.0
     heaps: float | None = None
     scale: str = "linear"
-    strata: str | None = None
+    strata: Names = None
+    small_strata: str = "refuse"
     group: str | None = None
     patterns: tuple[str, ...] = ()
 
@@ -130,7 +137,8 @@ class ConditionalMasking(Scheme):
         step: float | None = None,
         heaps: float | None = None,
         scale: str = "linear",
-        strata: str | None = None,
+        strata: Any = None,
+        small_strata: str = "refuse",
         group: str | None = None,
         patterns: Any = (),
     ) -> None:
@@ -141,7 +149,8 @@ class ConditionalMasking(Scheme):
             "donors": _checks.choice(donors, "donors", DONORS),
             "decimals": _checks.decimals(decimals),
             "scale": _checks.choice(scale, "scale", SCALES),
-            "strata": _checks.optional_name(strata, "strata"),
+            "strata": _checks.strata(strata),
+            "small_strata": _checks.choice(small_strata, "small_strata", POLICIES),
             "group": _checks.optional_name(group, "group"),
             "patterns": _checks.names(patterns, "patterns"),
         }
@@ -168,6 +177,7 @@ class ConditionalMasking(Scheme):
             ("heaps", None),
             ("scale", "linear"),
             ("strata", None),
+            ("small_strata", "refuse"),
             ("group", None),
             ("patterns", ()),
         ):
@@ -197,8 +207,9 @@ class ConditionalMasking(Scheme):
             None (the default) takes a new key from the operating system: the only choice for a
             release. A whole number gives the same result each time, for examples and studies; who
             knows it can unmask the data.
-        strata : array_like of shape (n,), optional
-            Donors come from the record's own stratum. Every stratum needs at least 10 records.
+        strata : array_like of shape (n,), data frame, dict or sequence of columns, optional
+            The column that the scheme names in `strata`; a table or as many columns where it names several.
+            Donors come from the record's own stratum. Given if and only if the scheme names any.
         nan_policy : {"raise", "omit"}
             "omit" leaves missing values missing, and out of the donor pool.
         rows : (int, int), optional
@@ -247,7 +258,9 @@ class ConditionalMasking(Scheme):
         random = check_rng(rng)
         span = check_rows(rows, column.array.size, random)
         policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
-        pools, _ = pools_of([column.array], strata, policy, ["x"])
+        labels = labels_of(strata, self.strata, column.array.size, "x", "mask")
+        merge = self.small_strata == "merge"
+        pools, _ = pools_of([column.array], labels, policy, ["x"], merge=merge)
         if not accept_visible_coins:
             code = None if pools is None else pools.pool
             self.check({"x": self}, Data({"x": column.array}, {"x": column.kind}, {}, code))
@@ -314,9 +327,9 @@ class ConditionalMasking(Scheme):
         ----------
         z : array_like or series of shape (n,), array_like of shape (replicates, n), or Summary
             Masked values. With two dimensions every result carries a leading axis of replicates.
-        strata : array_like of shape (n,), optional
-            Strata of the records, where donors were drawn within strata. Only covariances and
-            correlations need them.
+        strata : array_like of shape (n,), data frame, dict or sequence of columns, optional
+            The columns that the scheme names in `strata`, as for `mask`. Only covariances and correlations
+            need them.
         patterns : data frame or dict of columns, optional
             The table with the columns that the scheme names in `patterns`; their missing values tell the
             donor pools. Only covariances and correlations need it.
@@ -384,10 +397,20 @@ class ConditionalMasking(Scheme):
         return super().publish(z, kind) if kind == "float32" else z
 
     @classmethod
-    def within(cls, schemes: dict[str, Self], strata: str | None) -> dict[str, Self]:
-        """With the strata's name, and without the traces of an earlier release."""
+    def within(cls, schemes: dict[str, Self], strata: str | Sequence[str] | None) -> dict[str, Self]:
+        """With the strata that the call or the schemes name, and without the traces of an earlier release."""
+        first, named = next(iter(schemes.values())), _checks.strata(strata)
+        found = first.strata if named is None else named
+        for name, scheme in schemes.items():
+            own = found if named is not None and scheme.strata is None else scheme.strata
+            if (own, scheme.small_strata) != (found, first.small_strata):
+                raise ValueError(
+                    f"schemes must agree in strata and small_strata, got strata={found!r}, "
+                    f"small_strata={first.small_strata!r} and for {name!r} strata={scheme.strata!r}, "
+                    f"small_strata={scheme.small_strata!r}"
+                )
         return {
-            name: replace(scheme, strata=strata, group=None, patterns=()) for name, scheme in schemes.items()
+            name: replace(scheme, strata=found, group=None, patterns=()) for name, scheme in schemes.items()
         }
 
     @classmethod

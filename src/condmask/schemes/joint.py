@@ -4,6 +4,7 @@ A swapped record carries all its values from one donor, so Cov(Z_a, Z_b) = Cov(X
 independent noise. Two separate releases would leave (1 - p)^2 of it (docs/theory.rst, "Joint masking").
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from condmask import _checks, frames
@@ -14,6 +15,7 @@ from condmask.schemes.draws import Release
 from condmask.schemes.pools import pools_of
 from condmask.schemes.review import Data
 from condmask.schemes.scheme import release_key, together
+from condmask.strata import Labels, not_masked
 
 
 class MaskedTable(NamedTuple):
@@ -27,7 +29,7 @@ def mask_table(
     frame: Any,
     schemes: dict[str, ConditionalMasking],
     *,
-    strata: str | None = None,
+    strata: str | Sequence[str] | None = None,
     rng: Any = None,
     nan_policy: str = "raise",
     workers: Workers = 1,
@@ -42,11 +44,12 @@ def mask_table(
     schemes : dict of str to ConditionalMasking
         The scheme of each column to mask. They may differ in `sigma`, `noise` and `decimals`; `p` and
         `donors` must be equal.
-    strata : str, optional
-        Column within whose groups donors are drawn; at least 10 records each.
+    strata : str or sequence of str, optional
+        Column within whose groups donors are drawn, or several that are crossed. The schemes may name them
+        instead.
     rng, nan_policy, workers
         As for `ConditionalMasking.mask`. With "omit", records that miss different columns form
-        strata of their own, since a donor must have what the record has.
+        strata of their own, since a donor must have what the record has; each needs 10 records.
     accept_visible_coins : bool
         Release without an audit, whatever shows which records were swapped.
 
@@ -89,16 +92,19 @@ def mask_table(
     random = check_rng(rng)
     named = ConditionalMasking.within(schemes, strata)
     columns = {name: frames.column(frames.table_column(frame, name), name) for name in schemes}
-    if strata in schemes:
-        raise ValueError(f"strata must not be a column that is masked, got {strata!r}")
-    groups = None if strata is None else frames.table_column(frame, strata)
+    within = next(iter(named.values()))
+    parts = not_masked(within.strata, schemes)
+    labels = [Labels(*frames.codes(frames.labels(frames.table_column(frame, part)))) for part in parts]
     policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
-    pools, patterns = pools_of([c.array for c in columns.values()], groups, policy, list(columns))
+    arrays, merge = [c.array for c in columns.values()], within.small_strata == "merge"
+    pools, patterns = pools_of(arrays, labels, policy, list(columns), merge=merge)
     if not accept_visible_coins:
-        values = {name: c.array for name, c in columns.items()}
         kinds = {name: c.kind for name, c in columns.items()}
-        clear = frames.numeric_columns(frame, {*schemes, *([] if strata is None else [strata])})
-        ConditionalMasking.check(schemes, Data(values, kinds, clear, None if pools is None else pools.pool))
+        clear = frames.numeric_columns(frame, {*schemes, *parts})
+        data = Data(
+            dict(zip(columns, arrays, strict=True)), kinds, clear, None if pools is None else pools.pool
+        )
+        ConditionalMasking.check(schemes, data)
     units = [schemes[name].canonical(c.array, name, c.kind) for name, c in columns.items()]
     key = release_key(random, named, units, pools)
     release = Release(

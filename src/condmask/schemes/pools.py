@@ -4,12 +4,13 @@ A pool is a stratum; records whose value is missing belong to none. Within a poo
 counted in file order.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from condmask import _checks, frames
-from condmask.frames import codes
+from condmask import _checks
+from condmask.strata import SMALLEST, Labels, crossed, merged
 
 
 class Pools(NamedTuple):
@@ -30,13 +31,6 @@ class Pools(NamedTuple):
         return np.asarray(first[self.pool])
 
 
-class Coded(NamedTuple):
-    """Stratum labels that `codes` has been through already."""
-
-    code: np.ndarray
-    distinct: list[Any]
-
-
 def make_pools(code: np.ndarray, there: np.ndarray | None) -> Pools:
     """Pools of the rows that are ``there`` (None: all), by stratum code."""
     pool = code if there is None else np.where(there, code, -1)
@@ -50,46 +44,59 @@ def make_pools(code: np.ndarray, there: np.ndarray | None) -> Pools:
 
 
 def pools_of(
-    columns: list[np.ndarray], strata: Any, nan_policy: str, names: list[str]
+    columns: list[np.ndarray], strata: Sequence[Labels], nan_policy: str, names: list[str], *, merge: bool
 ) -> tuple[Pools | None, tuple[str, ...]]:
     """Donor pools by stratum and by which of the columns are missing; None where all rows are one pool.
 
-    And the columns whose pattern of missing values parts the pools, none where it does not.
+    And the columns whose pattern of missing values parts the pools, none where it does not. Small strata are
+    pooled under ``merge``, else refused.
     """
     n = columns[0].size
     there = [_checks.present(x, name, nan_policy) for x, name in zip(columns, names, strict=True)]
-    if strata is None and all(mask is None for mask in there):
+    if not strata and all(mask is None for mask in there):
         return None, ()
-    if strata is None:
-        code, distinct = np.zeros(n, dtype=np.int64), ["all"]
-    elif isinstance(strata, Coded):
-        code, distinct = strata
-    else:
-        stratum = frames.labels(strata)
-        _checks.same_length(stratum, "strata", n, names[0])
-        code, distinct = codes(stratum)
     masks = [np.ones(n, dtype=bool) if mask is None else mask for mask in there]
     known = np.logical_or.reduce(masks)
-    patterned = not all(np.array_equal(mask, known) for mask in masks)
-    if patterned:
-        code, distinct = _by_pattern(code, distinct, masks, names)
+    pattern = None
+    if not all(np.array_equal(mask, known) for mask in masks):
+        pattern = crossed(masks, n)
+    code = crossed([*(labels.code for labels in strata), *([] if pattern is None else [pattern])], n)
+    if merge:
+        code = merged(code, pattern, known)
     pools = make_pools(code, known)
-    used = np.flatnonzero(pools.size)
-    if strata is not None or used.size > 1:
-        _checks.stratum_sizes([distinct[s] for s in used], pools.size[used])
-    return pools, tuple(names) if patterned else ()
+    if strata or pattern is not None:
+        _refuse_small(pools, strata, pattern, masks, names, merge=merge)
+    return pools, () if pattern is None else tuple(names)
 
 
-def _by_pattern(
-    code: np.ndarray, distinct: list[Any], masks: list[np.ndarray], names: list[str]
-) -> tuple[np.ndarray, list[Any]]:
-    """Strata crossed with the pattern of missing values, each labelled by the columns it misses."""
-    crossed = code
-    for mask in masks:
-        _, example, crossed = np.unique(2 * crossed + mask, return_index=True, return_inverse=True)
-    labels = []
-    for row in example:
-        missing = [name for name, mask in zip(names, masks, strict=True) if not mask[row]]
-        stratum = distinct[code[row]]
-        labels.append(f"{stratum} without {', '.join(missing)}" if missing else stratum)
-    return crossed, labels
+def _refuse_small(
+    pools: Pools,
+    strata: Sequence[Labels],
+    pattern: np.ndarray | None,
+    masks: list[np.ndarray],
+    names: list[str],
+    *,
+    merge: bool,
+) -> None:
+    """Refuse pools of too few records, by name, with what can be done."""
+    small = np.flatnonzero((pools.size > 0) & (pools.size < SMALLEST))
+    if not small.size:
+        return
+    row = int(pools.order[pools.first[small[0]]])
+    missing = [name for name, mask in zip(names, masks, strict=True) if not mask[row]]
+    gaps = "" if pattern is None else f" without {', '.join(missing)}" if missing else " without a gap"
+    if pattern is not None:
+        count = np.bincount(pattern[pools.pool >= 0])[pattern[row]]
+        if count < SMALLEST:
+            raise ValueError(
+                f"patterns of missing values must have at least {SMALLEST} records each, got {count}{gaps}; "
+                "a donor has what the record has, so mask the columns one by one or leave these records out"
+            )
+    if merge:
+        raise ValueError(f"strata must have at least {SMALLEST} records together, got {pools.size.max()}")
+    label = tuple(labels.distinct[labels.code[row]] for labels in strata)
+    more = "" if small.size == 1 else f" ({small.size} strata are too small)"
+    raise ValueError(
+        f"strata must have at least {SMALLEST} records each, got {pools.size[small[0]]} in stratum "
+        f'{label[0] if len(label) == 1 else label!r}{gaps}{more}; small_strata="merge" makes one of them'
+    )

@@ -21,6 +21,7 @@ from condmask.law import Law
 from condmask.risk import interval_risk, mean_squared_error, mean_squared_error_of_mean
 from condmask.schemes.pools import Pools
 from condmask.schemes.review import Data
+from condmask.strata import Names
 
 _REGISTER: dict[str, type["Scheme"]] = {}
 # The package's own schemes register themselves when they are imported, which is when a name is looked up.
@@ -43,7 +44,8 @@ class Scheme:
 
     method: ClassVar[str]
     decimals: int | None = None
-    strata: str | None = None
+    strata: Names = None
+    small_strata: str = "refuse"
     group: str | None = None
     patterns: tuple[str, ...] = ()
     estimators: ClassVar[dict[str, Any]] = {}
@@ -120,7 +122,7 @@ class Scheme:
         """
 
     @classmethod
-    def within(cls, schemes: dict[str, Self], strata: str | None) -> dict[str, Self]:
+    def within(cls, schemes: dict[str, Self], strata: str | Sequence[str] | None) -> dict[str, Self]:
         """The schemes with the strata that the call names; refused here, where there are no donor pools."""
         if strata is not None:
             raise ValueError(

@@ -1,0 +1,107 @@
+"""Strata: the groups of records among which donors are drawn, by the columns that a scheme names.
+
+Several columns are crossed. Small strata are refused or, where the scheme says so, pooled: *of the records
+with one pattern of missing values, all strata of fewer than 10 become one; if that has fewer than 10 still,
+the strata of the next size join it, all of that size.* The rule looks at sizes alone. So whoever has the
+columns, and knows which values are missing, comes to the same pools, whatever labels are called and however
+records are ordered. Patterns themselves are never pooled (docs/theory.rst, "Patterns").
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask import _checks, frames
+
+SMALLEST = 10  # records of a stratum
+POLICIES = ("refuse", "merge")
+
+Names = str | tuple[str, ...] | None  # of the columns, as a scheme has them
+
+
+class Labels(NamedTuple):
+    """A column of labels: the number of each record's label, and the labels by number."""
+
+    code: np.ndarray
+    distinct: Sequence[Any]
+
+
+def names_of(strata: Names) -> tuple[str, ...]:
+    """The names of the columns, none, one or several."""
+    if strata is None:
+        return ()
+    return (strata,) if isinstance(strata, str) else strata
+
+
+def not_masked(strata: Names, masked: Collection[str]) -> tuple[str, ...]:
+    """The names of the columns, none of which may be masked."""
+    names = names_of(strata)
+    for name in names:
+        if name in masked:
+            raise ValueError(f"strata must not be a column that is masked, got {name!r}")
+    return names
+
+
+def listed(strata: Names) -> str:
+    """The names for a message."""
+    return ", ".join(map(repr, names_of(strata)))
+
+
+def labels_of(values: Any, strata: Names, n: int, of: str, call: str) -> list[Labels]:
+    """The columns that a scheme names, from the values passed to a call; both are there or neither."""
+    names = names_of(strata)
+    if values is None and not names:
+        return []
+    if values is None:
+        what = "that column" if len(names) == 1 else "these columns"
+        raise ValueError(
+            f"strata must be given: the scheme names {listed(strata)}, so pass {what} to {call}()"
+        )
+    if not names:
+        raise ValueError(
+            "strata must be left out where the scheme names none, got values; "
+            "ConditionalMasking(..., strata=name) names their column"
+        )
+    found = []
+    for column in frames.label_columns(values, names, "strata"):
+        _checks.same_length(column, "strata", n, of)
+        found.append(Labels(*frames.codes(column)))
+    return found
+
+
+def crossed(parts: Sequence[np.ndarray], n: int) -> np.ndarray:
+    """One number for the records that agree in all parts, from 0 on."""
+    if not parts:
+        return np.zeros(n, dtype=np.int64)
+    code = parts[0].astype(np.int64, copy=False)
+    for part in parts[1:]:  # both count from 0 to less than n, so the product fits
+        code = np.unique(code * (int(part.max()) + 1) + part, return_inverse=True)[1]
+    return code
+
+
+def merged(code: np.ndarray, pattern: np.ndarray | None, there: np.ndarray) -> np.ndarray:
+    """The pools where small strata are pooled.
+
+    Parameters
+    ----------
+    code : ndarray of shape (n,)
+        Strata, crossed with the patterns.
+    pattern : ndarray of shape (n,), optional
+        The patterns; None where all records have one.
+    there : ndarray of bool
+        The records that are in a pool.
+    """
+    size = np.bincount(code[there], minlength=int(code.max()) + 1)
+    of = np.zeros(size.size, dtype=np.int64)
+    if pattern is not None:
+        of[code] = pattern
+    pool = np.arange(size.size)
+    strata = np.flatnonzero(size)
+    strata = strata[np.argsort(of[strata], kind="stable")]
+    for own in np.split(strata, np.flatnonzero(np.diff(of[strata])) + 1):
+        small = size[own] < SMALLEST
+        if small.any() and not small.all() and size[own[small]].sum() < SMALLEST:
+            small |= size[own] == size[own[~small]].min()
+        pool[own[small]] = own[small][:1]
+    return np.asarray(pool[code])

@@ -1,0 +1,114 @@
+"""Covariances know the donor pools: crossed strata, merged ones, patterns of missing values.
+
+Oracle: the mean of each masked value given the file, (1-p) X_i + p times the mean of the other records of its
+pool, by the pools of tests/reference.py. Undone it must be X_i, and the covariance that of the original.
+"""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import reference
+
+import condmask as cm
+
+RNG = np.random.default_rng(51)
+N = 300
+W = RNG.normal(size=N)
+A, B = 2.0 * W + RNG.normal(size=N), RNG.normal(size=N)
+REGION = np.where(W < -0.8, "n", np.where(W < -0.5, "s", "w"))  # pools differ in their means
+SEX = np.arange(N) % 3
+GAPS = {"a": np.where(W > 1.0, np.nan, A), "b": np.where((W < 0.2) & (W > -0.7), np.nan, B)}
+
+
+def expected(columns, strata, p):
+    """The mean of the masked values of the first column."""
+    pool = reference.pools(columns, strata)
+    x, members = columns[0], {}
+    for row, own in enumerate(pool):
+        members.setdefault(own, []).append(row)
+    found = np.full(N, np.nan)
+    for row in np.flatnonzero(~np.isnan(x)):
+        others = [x[other] for other in members[pool[row]] if other != row]
+        found[row] = (1 - p) * x[row] + p * np.mean(others)
+    return found
+
+
+CROSSED = ("region", "sex")
+CASES = [  # without merging only what no mask would refuse
+    (names, small, gaps)
+    for names in ("region", CROSSED)
+    for small in ("refuse", "merge")
+    for gaps in (False, True)
+    if (names, small, gaps) != (CROSSED, "refuse", True)
+]
+
+
+@pytest.mark.parametrize("p", [0.3, 0.6])
+@pytest.mark.parametrize(("names", "small", "gaps"), CASES)
+def test_what_masking_leaves_of_a_covariance_is_undone_exactly(names, small, gaps, p):
+    columns = [GAPS["a"], GAPS["b"]] if gaps else [A, B]
+    labels = REGION.tolist() if names == "region" else list(zip(REGION.tolist(), SEX.tolist(), strict=True))
+    pools = reference.merged_strata(columns, labels) if small == "merge" else labels
+    if small == "merge":
+        pools = [row if own is None else own for row, own in enumerate(pools)]
+        # some are small, but with all gaps where one region is enough
+        assert (len(set(pools)) < len(set(reference.pools(columns, labels)))) == (names != "region" or gaps)
+    scheme = cm.ConditionalMasking(
+        p, 1.0, step=0, strata=names, small_strata=small, patterns=("a", "b") if gaps else ()
+    )
+    table = {"region": REGION, "sex": SEX, "a": columns[0], "b": columns[1]}
+
+    estimate = scheme.estimate(expected(columns, pools, p), strata=table, patterns=table)
+
+    there = ~np.isnan(columns[0])
+    exact = np.cov(columns[0][there], W[there])[0, 1]
+    # by rounding alone: 300 terms, divided by f > .2
+    assert estimate.covariance(W) == pytest.approx(exact, rel=1e-12)
+
+
+def test_a_release_with_merged_and_crossed_strata_gives_an_unbiased_covariance():
+    frame = pd.DataFrame({"a": A, "b": B, "w": W, "region": REGION, "sex": SEX})
+    frame.loc[frame["w"] > 1.0, "b"] = np.nan
+    scheme = cm.ConditionalMasking(0.6, 0.5, strata=["region", "sex"], small_strata="merge")
+    truth = np.cov(scheme.grid.values(scheme.grid.units(A)), W)[0, 1]
+    found, crude = [], []
+    for seed in range(400):
+        data, schemes = cm.mask_table(frame, {"a": scheme, "b": scheme}, rng=seed, nan_policy="omit")
+        found.append(schemes["a"].estimate(data["a"], strata=data, patterns=data).covariance(W))
+        plain = cm.ConditionalMasking(0.6, 0.5, strata="region", small_strata="merge")
+        crude.append(plain.estimate(data["a"], strata=data).covariance(W))
+
+    # five standard errors: an alarm in 6e-7 of keys
+    error = np.std(found, ddof=1) / np.sqrt(len(found))
+    assert abs(np.mean(found) - truth) < 5 * error
+    assert error < 0.01 * truth
+    assert abs(np.mean(crude) - truth) > 5 * error  # one of two columns and no patterns
+
+
+def test_other_strata_than_those_of_the_donors_would_mislead():
+    # the correlation is .258, and .446 where the strata are left out: so they cannot be
+    rng = np.random.default_rng(52)
+    n = 40_000
+    strata = rng.integers(0, 2, n)
+    x, w = rng.normal(size=n) + 2.0 * strata, rng.normal(size=n)
+    w += 0.2 * x - 0.02 * strata
+    scheme = cm.ConditionalMasking(0.6, 0.5, strata="region")
+    z = scheme.mask(x, strata=strata, rng=1)
+
+    right = scheme.estimate(z, strata=strata).correlation(w)
+
+    assert abs(right - np.corrcoef(x, w)[0, 1]) < 0.06  # its standard error is .009; the seed is fixed
+    plain = cm.ConditionalMasking(0.6, 0.5)
+    for call in (
+        lambda: scheme.mask(x),
+        lambda: plain.mask(x, strata=strata),
+        lambda: plain.estimate(z, strata=strata),
+        lambda: scheme.estimate(z).correlation(w),
+    ):
+        with pytest.raises(ValueError, match=r"^strata must be (given|left out)"):
+            call()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isfinite(scheme.estimate(z).quantile(0.5))  # nothing else needs them

@@ -1,0 +1,114 @@
+"""Strata of several columns, and small ones merged: the rule, by the reference and by promises."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+
+from condmask import strata
+
+SIZES = st.lists(st.integers(1, 14), min_size=1, max_size=8)
+
+
+def same_partition(one, other):
+    """Whether the same records are together, whatever the pools are called."""
+    first, second = {}, {}
+    return len(one) == len(other) and all(
+        first.setdefault(a, row) == second.setdefault(b, row)
+        for row, (a, b) in enumerate(zip(one, other, strict=True))
+    )
+
+
+def merged_sizes(sizes):
+    """The sizes of the pools that strata of these sizes become."""
+    code = np.repeat(np.arange(len(sizes)), sizes)
+    pool = strata.merged(code, None, np.ones(code.size, dtype=bool))
+    return sorted(np.unique(pool, return_counts=True)[1].tolist())
+
+
+@pytest.mark.parametrize(
+    ("sizes", "pools"),
+    [
+        ([10, 10, 30], [10, 10, 30]),  # none is small
+        ([9, 1, 30], [10, 30]),  # two small ones are enough
+        ([3, 12, 30], [15, 30]),  # one is not: the next size joins
+        ([3, 12, 12, 30], [27, 30]),  # both of that size
+        ([3, 4, 11, 12], [12, 18]),
+        ([3, 4], [7]),  # refused by whoever asks
+        ([9] * 5, [45]),
+    ],
+)
+def test_small_strata_are_merged_by_the_rule(sizes, pools):
+    assert merged_sizes(sizes) == pools
+
+
+@given(
+    sizes=SIZES, gaps=st.lists(st.sampled_from([0, 1, 2, 3]), min_size=1, max_size=7), seed=st.integers(0, 99)
+)
+def test_merging_is_that_of_the_reference_whatever_labels_and_order(sizes, gaps, seed):
+    rng = np.random.default_rng(seed)
+    code = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    kind = np.resize(gaps, code.size)[rng.permutation(code.size)]  # which of two columns are missing, as bits
+    columns = [np.where(kind & bit, np.nan, 1.0) for bit in (1, 2)]
+    there = kind != 3
+    crossed = strata.crossed([code, kind], code.size)
+
+    pool = np.where(there, strata.merged(crossed, kind, there), -1)
+
+    assert same_partition(pool.tolist(), reference.merged_strata(columns, code.tolist()))
+    shuffled, renamed = rng.permutation(code.size), rng.permutation(int(code.max()) + 1)
+    again = strata.merged(
+        strata.crossed([renamed[code][shuffled], kind[shuffled]], code.size), kind[shuffled], there[shuffled]
+    )
+    assert same_partition(np.where(there[shuffled], again, -1).tolist(), pool[shuffled].tolist())
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=40))
+def test_crossing_keeps_apart_what_differs_anywhere(rows):
+    code = strata.crossed(list(np.array(rows).T), len(rows))
+
+    assert same_partition(code.tolist(), rows)
+    assert set(code.tolist()) <= set(range(max(len(rows), 4)))
+
+
+def test_crossing_counts_anew_so_that_products_stay_small():
+    n = 1_000
+    parts = [np.random.default_rng(k).permutation(n) for k in range(12)]  # 10^36 combinations
+
+    assert np.unique(strata.crossed(parts, n)).size == n
+
+
+NAMES = ("region", "sex")
+REGION, SEX = np.repeat(["n", "s"], 6), np.tile([0, 1], 6)
+TABLES = {
+    "dict": {"sex": SEX, "region": REGION},
+    "dict of series": {"sex": pl.Series(SEX), "region": pd.Series(REGION)},
+    "pandas": pd.DataFrame({"sex": SEX, "x": 1.5, "region": REGION}),
+    "polars": pl.DataFrame({"sex": SEX, "region": REGION}),
+    "pyarrow": pa.table({"sex": SEX, "region": REGION}),
+    "list": [REGION, SEX],
+    "tuple": (REGION.tolist(), pd.Series(SEX)),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_columns_are_taken_from_any_table_or_in_the_order_of_the_names(name):
+    found = strata.labels_of(TABLES[name], NAMES, 12, "x", "mask")
+
+    labels = [np.array(column.distinct)[column.code].tolist() for column in found]
+    assert labels == [REGION.tolist(), SEX.tolist()]
+
+
+@pytest.mark.parametrize("name", ["dict", "pandas", "polars", "pyarrow"])
+def test_one_column_may_come_in_a_table_too(name):
+    (found,) = strata.labels_of(TABLES[name], "region", 12, "x", "mask")
+
+    assert np.array(found.distinct)[found.code].tolist() == REGION.tolist()
+
+
+def test_no_names_and_no_values_are_no_strata():
+    assert strata.labels_of(None, None, 12, "x", "mask") == []
