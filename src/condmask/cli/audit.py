@@ -17,7 +17,6 @@ def add(commands: Any) -> None:
     )
     new.add_argument("file", metavar="IN", help="file with the original data")
     add_scheme(new)
-    new.add_argument("--strata", metavar="COLUMN", help="column within whose groups donors would be drawn")
 
 
 def run(args: argparse.Namespace) -> str:
@@ -25,5 +24,5 @@ def run(args: argparse.Namespace) -> str:
         schemes = schemes_of(args)
     from condmask.files.release import audit_file
 
-    found = audit_file(args.file, schemes, strata=args.strata)
+    found = audit_file(args.file, schemes)
     return to_json(found.to_dict()) if args.json else str(found)

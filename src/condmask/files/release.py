@@ -120,9 +120,7 @@ def mask_file(
     return stamped
 
 
-def audit_file(
-    source: str | os.PathLike[str], schemes: dict[str, Any], *, strata: str | None = None
-) -> Audit:
+def audit_file(source: str | os.PathLike[str], schemes: dict[str, Any]) -> Audit:
     """What an attacker could tell of the coins of a release of a file; see `audit`.
 
     Parameters
@@ -131,21 +129,19 @@ def audit_file(
         The original.
     schemes : dict of str to ConditionalMasking
         The scheme of each column that is to be masked; other numeric columns are those left in clear.
-    strata : str, optional
-        Column within whose groups donors would be drawn.
 
     Returns
     -------
     Audit
     """
+    groups = names_of(next(iter(schemes.values())).strata)
     with reading(Path(source)):
         table = open_table(Path(source))
-        columns_exist(table, [*schemes, *([] if strata is None else [strata])])
+        columns_exist(table, [*schemes, *groups])
     others = [name for name in table.names[:MOST_CLEAR] if table.names.count(name) == 1]
-    columns = {name: read_column(source, name) for name in dict.fromkeys([*schemes, *others])}
-    if strata is not None:
-        columns[strata] = read_column(source, strata)
-    return audit(columns, schemes, strata=strata)
+    return audit(
+        {name: read_column(source, name) for name in dict.fromkeys([*schemes, *groups, *others])}, schemes
+    )
 
 
 def read_schemes(path: str | os.PathLike[str]) -> dict[str, Any]:

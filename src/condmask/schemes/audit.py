@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from condmask import _checks, frames
+from condmask import frames
 from condmask.levels import classes
 from condmask.schemes import attack, together
 from condmask.schemes.attack import FULL
@@ -14,6 +14,7 @@ from condmask.schemes.review import Data, is_clear, mended, review
 from condmask.schemes.scheme import Scheme
 from condmask.schemes.scheme import together as agree
 from condmask.schemes.verdict import FEWEST, Audit
+from condmask.strata import crossed, labels_of, not_masked
 
 
 def audit(data: Any, scheme: Any, *, strata: Any = None) -> Audit:
@@ -26,8 +27,8 @@ def audit(data: Any, scheme: Any, *, strata: Any = None) -> Audit:
     scheme : ConditionalMasking, or dict of str to ConditionalMasking
         The scheme of the column; or those of the columns of the table that are masked together, whose other
         numeric columns are left in clear.
-    strata : array_like of shape (n,) or str, optional
-        Strata within which donors are drawn; for a table, the name of their column.
+    strata : array_like of shape (n,), or sequence of several, optional
+        The columns that the scheme names as strata; those of a table are found there.
 
     Returns
     -------
@@ -126,23 +127,26 @@ def _single(found: Audit) -> Audit:
 
 def _data(data: Any, scheme: Any, strata: Any) -> Data:
     """Columns from their containers, checked."""
+    schemes = dict(scheme) if isinstance(scheme, Mapping) else {"x": scheme}
+    for each in schemes.values():
+        law = each.law if isinstance(each, Scheme) else None
+        if law is None or law.p == 0.0:
+            raise TypeError(f"scheme must be one that swaps records, ConditionalMasking, got {each!r}")
+    names = next(iter(schemes.values())).strata
     clear: dict[str, np.ndarray] = {}
     if isinstance(scheme, Mapping):
         agree(scheme)
         columns = {name: frames.column(frames.table_column(data, name), name) for name in scheme}
-        clear = frames.numeric_columns(data, {*scheme, strata} if isinstance(strata, str) else {*scheme})
-        strata = frames.table_column(data, strata) if isinstance(strata, str) else strata
+        parts = not_masked(names, schemes)
+        clear = frames.numeric_columns(data, {*schemes, *parts})
+        if strata is None and parts:
+            strata = {part: frames.table_column(data, part) for part in parts}
+            strata = strata if len(parts) > 1 else strata[parts[0]]
     else:
         column = frames.column(data, "x")
         columns = {column.name or "x": column}
-    for each in scheme.values() if isinstance(scheme, Mapping) else [scheme]:
-        law = each.law if isinstance(each, Scheme) else None
-        if law is None or law.p == 0.0:
-            raise TypeError(f"scheme must be one that swaps records, ConditionalMasking, got {each!r}")
-    code = None
-    if strata is not None:
-        labels = frames.labels(strata)
-        _checks.same_length(labels, "strata", next(iter(columns.values())).array.size, "x")
-        code = frames.codes(labels)[0]
+    n = next(iter(columns.values())).array.size
+    labels = labels_of(strata, names, n, "x", "audit")
+    code = crossed([part.code for part in labels], n) if labels else None
     values = {name: column.array for name, column in columns.items()}
     return Data(values, {name: column.kind for name, column in columns.items()}, clear, code)
