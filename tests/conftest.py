@@ -2,9 +2,20 @@
 
 import os
 
+import pytest
 from hypothesis import settings
+
+from condmask.schemes.conditional import ConditionalMasking
 
 # compiling a kernel takes seconds the first time, so no deadline; in CI the same examples every time
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+@pytest.fixture(scope="module")
+def unaudited():
+    """Releases go out whatever they show: for tests of what masking does, not of whether it should."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ConditionalMasking, "check", classmethod(lambda *_: None))
+        yield

@@ -17,6 +17,8 @@ from columns import GENERIC
 import condmask as cm
 from condmask._randomness import Key
 
+pytestmark = pytest.mark.usefixtures("unaudited")
+
 
 class Row(NamedTuple):
     call: Callable[[], object]

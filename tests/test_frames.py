@@ -7,7 +7,7 @@ from columns import GENERIC, WHOLE, ZOO, values_of
 
 import condmask as cm
 
-pytestmark = pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
+pytestmark = pytest.mark.usefixtures("unaudited")
 
 
 @pytest.mark.parametrize("name", ZOO)

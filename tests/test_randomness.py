@@ -30,6 +30,8 @@ import condmask as cm
 from condmask._randomness import COIN, DONOR, NOISE, Key, words, working_key
 from condmask.schemes.draws import Release
 
+pytestmark = pytest.mark.usefixtures("unaudited")
+
 SECRET = bytes(range(0xA0, 0xB0))
 RELEASE_WARNING = "ignore::condmask.ReleaseWarning"
 

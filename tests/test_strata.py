@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from condmask import strata
 
+pytestmark = pytest.mark.usefixtures("unaudited")
+
 SIZES = st.lists(st.integers(1, 14), min_size=1, max_size=8)
 
 

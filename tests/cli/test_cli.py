@@ -10,6 +10,8 @@ from command_line import MASK
 import condmask as cm
 from condmask import cli
 
+pytestmark = pytest.mark.usefixtures("unaudited")
+
 
 class Terminal(io.StringIO):
     def isatty(self):

@@ -14,6 +14,8 @@ import condmask as cm
 from condmask.cli import estimate
 from condmask.files.release import read_column
 
+pytestmark = pytest.mark.usefixtures("unaudited")
+
 
 def test_estimate_equals_the_api(run, masked):
     options = ("--quantiles", "0.1", "0.9", "--cdf", "-10", "1000", "--with", "educ", "--json")

@@ -3,9 +3,12 @@
 Oracle: the API on the same file.
 """
 
+import pytest
 from command_line import answer
 
 from condmask.files.release import read_schemes
+
+pytestmark = pytest.mark.usefixtures("unaudited")
 
 
 def test_info_lists_the_schemes(run, masked):

@@ -5,9 +5,12 @@ Oracle: the API on the same files.
 
 import numpy as np
 import pandas as pd
+import pytest
 from command_line import MASK, answer
 
 from condmask.files.release import read_schemes
+
+pytestmark = pytest.mark.usefixtures("unaudited")
 
 
 def test_mask_publishes_the_scheme_with_the_data(run, source, tmp_path):
@@ -83,28 +86,6 @@ def test_crossed_strata_and_what_becomes_of_small_ones_reach_the_scheme(run, sou
     assert repr(published) in run("info", target)[1]
     # read_release finds both columns
     assert np.isfinite(answer(run("estimate", target, "--with", "educ", "--json"))["correlation"]["value"])
-
-
-def test_whole_numbers_that_the_default_step_would_show_are_refused(run, source, tmp_path):
-    target = tmp_path / "out.parquet"
-    command = ("mask", source, target, "-c", "age", "--p", "0.6", "--sigma", "12")
-
-    code, _, err = run(*command)
-
-    assert (code, target.exists()) == (1, False)
-    (line,) = err.splitlines()
-    assert line.endswith("pass step=1")
-    assert run(*command, "--step", "1")[0] == 0
-
-
-def test_a_finer_step_than_the_data_have_brings_one_line_of_warning(run, source, tmp_path):
-    options = ("-c", "age", "--p", "0.6", "--sigma", "12", "--step", "1/2")
-
-    code, _, err = run("mask", source, tmp_path / "out.parquet", *options)
-
-    assert code == 0
-    (line,) = err.splitlines()
-    assert line.startswith("warning: age holds multiples of 1")
 
 
 def test_whole_numbers_with_decimals_bring_none(run, source, tmp_path):

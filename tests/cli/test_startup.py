@@ -13,6 +13,8 @@ from command_line import MASK
 from condmask.files.release import mask_file
 from condmask.schemes.conditional import ConditionalMasking
 
+pytestmark = pytest.mark.usefixtures("unaudited")
+
 UNUSED = {"pandas", "matplotlib", "tqdm", "scipy.stats", "narwhals", "polars"}
 
 

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 import condmask as cm
 
+pytestmark = pytest.mark.usefixtures("unaudited")
+
 RNG = np.random.default_rng(12)
 NOISES = ("normal", "laplace")
 

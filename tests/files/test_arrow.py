@@ -11,6 +11,8 @@ import pytest
 import condmask as cm
 from condmask.files import arrow as arrow_files
 
+pytestmark = pytest.mark.usefixtures("unaudited")
+
 SCHEME = cm.ConditionalMasking(0.6, 500.0)
 N = 1000
 

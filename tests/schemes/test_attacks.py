@@ -15,7 +15,7 @@ from condmask._randomness import Key
 from condmask.schemes.draws import coins
 from condmask.schemes.scheme import release_key
 
-pytestmark = pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
+pytestmark = pytest.mark.usefixtures("unaudited")
 
 N, P, SIGMA = 100_000, 0.6, 500.0
 KEY = Key(bytes(range(16)))

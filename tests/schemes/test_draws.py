@@ -21,7 +21,7 @@ from condmask._blocks import BLOCK
 from condmask._randomness import Key
 from condmask.schemes.draws import Release
 
-pytestmark = pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
+pytestmark = pytest.mark.usefixtures("unaudited")
 
 SEVERAL_BLOCKS = 2 * BLOCK + 37
 

@@ -15,7 +15,7 @@ from scipy.stats import pearsonr
 import condmask as cm
 from condmask import frames
 
-pytestmark = pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
+pytestmark = pytest.mark.usefixtures("unaudited")
 
 
 @pytest.mark.parametrize("donors", DONORS)

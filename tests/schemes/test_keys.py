@@ -14,7 +14,7 @@ from releases import generic
 import condmask as cm
 from condmask._randomness import Key, words
 
-pytestmark = pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
+pytestmark = pytest.mark.usefixtures("unaudited")
 
 SEED, KEY = 5, Key(bytes(range(16)))
 N = 60

@@ -16,6 +16,8 @@ from scipy.stats import chisquare
 
 import condmask as cm
 
+pytestmark = pytest.mark.usefixtures("unaudited")
+
 
 @given(
     strata=st.lists(st.sampled_from("abc"), min_size=0, max_size=20),

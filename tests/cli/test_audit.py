@@ -1,0 +1,51 @@
+"""``condmask audit``, and what ``condmask mask`` refuses."""
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+def test_whole_numbers_that_the_default_step_would_show_are_refused(run, source, tmp_path, suffix):
+    if suffix == ".csv":
+        pq.read_table(source).to_pandas().to_csv(source.with_suffix(".csv"), index=False)
+    target = tmp_path / f"out{suffix}"
+    command = ("mask", source.with_suffix(suffix), target, "-c", "age", "--p", "0.6", "--sigma", "5")
+
+    code, _, err = run(*command)
+
+    assert (code, target.exists()) == (1, False)
+    (line,) = err.splitlines()
+    assert "pass step=1;" in line
+    assert "--accept-visible-coins" in line
+    assert run(*command, "--accept-visible-coins")[0] == 0
+
+
+def test_the_audit_tells_figures_causes_and_a_proposal(run, source):
+    command = ("audit", source, "-c", "educ", "--p", "0.6", "--sigma", "2", "--decimals", "1")
+    code, out, _ = run(*command)
+
+    assert code == 0
+    assert "coins guessed" in out
+    assert "proposal" in out
+    found = json.loads(run(*command, "--json")[1])
+    assert found["visible"]
+    assert found["guessed"] > 0.85
+    assert found["causes"][0]["name"] == "grid"
+
+
+def test_an_audit_takes_strata_and_several_columns(run, source):
+    options = ("--p", "0.6", "--sigma", "300", "--strata", "region")
+
+    found = json.loads(run("audit", source, "-c", "income", "-c", "bonus", *options, "--json")[1])
+
+    assert set(found["schemes"]) == {"income", "bonus"}
+    assert found["schemes"]["income"]["strata"] == "region"
+
+
+def test_a_column_that_is_not_there_is_one_sentence(run, source):
+    code, _, err = run("audit", source, "-c", "wage", "--p", "0.6", "--sigma", "300")
+
+    assert code == 1
+    assert "no column 'wage'" in err
