@@ -68,6 +68,21 @@ def test_what_masking_leaves_of_a_covariance_is_undone_exactly(names, small, gap
     assert estimate.covariance(W) == pytest.approx(exact, rel=1e-12)
 
 
+@pytest.mark.parametrize("small", ["refuse", "merge"])
+def test_records_without_a_value_do_not_count(small):
+    labels = np.repeat(["n", "s", "w"], [14, 100, N - 114])
+    x = np.where(np.isin(np.arange(N), [0, 1, 2, 3, 4, 20]), np.nan, A)  # 9 of the first have one
+    pools = labels.tolist()
+    if small == "merge":
+        pools = [row if own is None else own for row, own in enumerate(reference.merged_strata([x], pools))]
+    scheme = cm.ConditionalMasking(0.6, 1.0, step=0, strata="region", small_strata=small)
+
+    found = scheme.estimate(expected([x], pools, 0.6), strata=labels).covariance(W)
+
+    there = ~np.isnan(x)
+    assert found == pytest.approx(np.cov(x[there], W[there])[0, 1], rel=1e-12)
+
+
 def test_a_release_with_merged_and_crossed_strata_gives_an_unbiased_covariance():
     frame = pd.DataFrame({"a": A, "b": B, "w": W, "region": REGION, "sex": SEX})
     frame.loc[frame["w"] > 1.0, "b"] = np.nan

@@ -255,7 +255,9 @@ def release_key(
     rng: Any, schemes: Mapping[str, Scheme], columns: list[np.ndarray], pools: Pools | None = None
 ) -> Key:
     """The working key of a release: `columns` as they are masked, and who may give a value to whom."""
-    return working_key(rng, b"mask", schemes, columns if pools is None else [*columns, pools.leaders()])
+    return working_key(
+        rng, b"mask", schemes, columns if pools is None or rng is None else [*columns, pools.leaders()]
+    )
 
 
 def together(schemes: Mapping[str, Scheme]) -> type[Scheme]:
