@@ -112,9 +112,6 @@ def test_with_decimals_the_distribution_function_is_taken_half_a_step_up(p, nois
     assert np.allclose(estimate.cdf([-1.0, -0.4, 0.0, 0.6]), below + np.array([0, 0, zero, zero]), rtol=1e-12)
 
 
-@pytest.mark.xfail(
-    reason="quantiles are searched between published values too, where T is higher", strict=True
-)
 @pytest.mark.parametrize("p", P)
 def test_with_decimals_a_quantile_is_where_the_distribution_function_reaches_it(p):
     scheme = cm.ConditionalMasking(p, 0.3, scale="log", decimals=0)

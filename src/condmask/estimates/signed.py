@@ -6,16 +6,18 @@ positive ones give, and that of either sign is the plain estimator of the logari
 
 from collections.abc import Callable
 from functools import cached_property
+from math import ceil, exp, log
 from typing import Any
 
 import numpy as np
 
-from condmask._log_grid import SHIFT, LogGrid
+from condmask._log_grid import LARGEST_LOGARITHM, SHIFT, LogGrid
 from condmask.engines.counting import Counts, merged
 from condmask.estimates.moments import Powers
-from condmask.estimates.sample import Counted
+from condmask.estimates.sample import Counted, masking_of
 from condmask.law import Law
 from condmask.levels import classes
+from condmask.weights import weight
 
 NEAR = 1e-8  # steps of the logarithm; who asks so near to a grid point means it
 
@@ -85,7 +87,11 @@ class Signed:
             (self._below, q <= below, 0.0, -1.0),
             (self._above, q > below + zero, below + zero, 1.0),
         ):
-            if part is not None and np.any(own):
+            if part is not None and np.any(own) and self._between(width, crossing):
+                amounts = self._published(part, sign, tol)
+                reached = np.maximum.accumulate(self.values(amounts, None, tol, "auto"))
+                found[own] = amounts[np.minimum(np.searchsorted(reached, q[own] - tol), amounts.size - 1)]
+            elif part is not None and np.any(own):
                 within = np.minimum((q[own] - first) * (self.n / part.n), 1.0)
                 found[own] = self._amount(part.quantiles(within, width, tol, crossing), sign, width)
         return found
@@ -145,6 +151,27 @@ class Signed:
         near = np.rint(steps)
         with np.errstate(invalid="ignore"):
             return np.where(np.abs(steps - near) <= NEAR, grid_.values(near), logarithm)
+
+    def _between(self, width: float | None, crossing: str) -> bool:
+        """Whether T may reach a probability between amounts that can be published, and not at these."""
+        assert isinstance(self.law.grid, LogGrid)
+        return self.law.grid.shown is not None and width is None and crossing == "first"
+
+    def _published(self, part: Counted, sign: float, tol: float) -> np.ndarray:
+        """The amounts of one sign that can be published, ascending, to where T is that of all records."""
+        grid = self.law.grid
+        assert isinstance(grid, LogGrid)
+        assert grid.shown is not None
+        reach = weight.reach(masking_of(self.law.additive, None), 0.25 * tol) * self.law.sigma
+        # while they are denser than the grid of the logarithm all of them, then one for each of its points
+        dense = np.arange(1.0, ceil(1.0 / grid.step) + 2.0)
+        size = np.abs(self._amounts[np.sign(self._amounts) == sign]).max() / grid.shown.step
+        last = log(size) + reach
+        sparse = np.exp(np.arange(log(dense[-1]), min(last, LARGEST_LOGARITHM), grid.step))
+        units = np.unique(
+            np.concatenate((dense[dense <= exp(min(last, LARGEST_LOGARITHM))], np.rint(sparse)))
+        )
+        return np.sort(sign * grid.shown.values(units))
 
     def _amount(self, logarithm: np.ndarray, sign: float, width: float | None) -> np.ndarray:
         """Amounts from logarithms, whose sign is turned for negative ones; of T_1 as they are published."""
