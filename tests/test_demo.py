@@ -8,6 +8,7 @@ import json
 import numpy as np
 import pytest
 
+import condmask as cm
 from condmask import cli, read_release
 from condmask.demo import SCHEME, census, run, show
 from condmask.files.release import read_column, read_schemes
@@ -25,7 +26,7 @@ def test_the_census_has_its_29501_records():
 
     assert income.size == educ.size == 29_501
     assert income.mean() == pytest.approx(1015.5095, rel=1e-6)
-    assert 0.8 < SCHEME.sigma / income.std() < 1.25
+    assert not cm.audit(income, SCHEME).visible
 
 
 def test_resampling_is_the_same_each_time():
@@ -63,10 +64,10 @@ def test_estimates_lie_near_the_originals():
 
     original, estimated = np.array([row[1:] for row in demo.rows]).T
 
-    # about six standard errors each: mean 11, deciles at most 24, correlation .022
-    assert abs(estimated[0] - original[0]) < 70
-    assert (np.abs(estimated[2:11] - original[2:11]) < 150).all()
-    assert abs(estimated[11] - original[11]) < 0.13
+    # six standard errors each (of 200 releases: mean 8, deciles up to 2.5%, correlation .02), and half a step
+    assert abs(estimated[0] - original[0]) < 48
+    assert (np.abs(estimated[2:11] / original[2:11] - 1.0) < 0.15 + 0.025).all()
+    assert abs(estimated[11] - original[11]) < 0.12
 
 
 def test_every_step_is_timed(kept):

@@ -16,8 +16,14 @@ from columns import GENERIC
 
 import condmask as cm
 from condmask._randomness import Key
+from condmask.schemes.grids import shown_digits
 
 pytestmark = pytest.mark.usefixtures("unaudited")
+
+
+def shown(scheme, x):
+    """The refusal of data whose digits show."""
+    raise cm.ReleaseError(shown_digits(scheme, x, "x", "float64"))
 
 
 class Row(NamedTuple):
@@ -274,14 +280,14 @@ DATA = [
         "round the data to multiples of 0.001953125 and pass step=0.001953125",
     ),
     Row(
-        lambda: scheme(sigma=1.0).mask([20.0, 10.0, 30.0]),
+        lambda: shown(scheme(sigma=1.0), np.array([20.0, 10.0, 30.0])),
         cm.ReleaseError,
         "x holds multiples of 10, which a step of 0.000976562 does not keep: anyone sees which records were "
         "swapped; pass step=10",
     ),
     Row(
-        lambda: scheme(sigma=1e-3).mask(
-            np.float32([20.1, 10.3, 30.7, 0.3, 7.7, 11.1, 2.3, 5.9]).astype(float)
+        lambda: shown(
+            scheme(sigma=1e-3), np.float32([20.1, 10.3, 30.7, 0.3, 7.7, 11.1, 2.3, 5.9]).astype(float)
         ),
         cm.ReleaseError,
         "x holds float32 values, which a step of 9.53674e-07 does not keep: anyone sees which records were "

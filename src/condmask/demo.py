@@ -1,8 +1,8 @@
 """A demonstration on incomes of the 2000 census: mask a file, then estimate from the masked file alone.
 
-Many of these incomes are round numbers and recur, and noise repeats no value: whoever looks for repeated
-values in the masked file finds most of the swapped records, without learning whose values they carry.
-The demonstration shows the estimates, and is no example of a careful release; it says so.
+Many of these incomes are round numbers that recur, and they reach from 0.19 to 115,667 dollars. So the noise
+is multiplied, and the logarithm has a step of a twentieth, which leaves round numbers alone nowhere: an
+attacker guesses 61% of the coins, 60% without a look (``condmask.audit``).
 """
 
 import tempfile
@@ -17,7 +17,7 @@ from condmask import _checks
 from condmask.files.release import mask_file, read_column, read_release
 from condmask.schemes.conditional import ConditionalMasking
 
-SCHEME = ConditionalMasking(p=0.6, sigma=1700.0)  # dollars a week, about the s.d. of the incomes
+SCHEME = ConditionalMasking(p=0.6, sigma=0.3, scale="log", step=0.05)  # noise of some 30%, steps of 5%
 DECILES = np.arange(1, 10) / 10
 SEED = 2000  # of the resampling; the masking itself takes a new key
 
@@ -99,8 +99,8 @@ def show(demo: Demo) -> str:
         lines.append(f"{name:{width}}  {original:>12,.{places}f}  {estimated:>12,.{places}f}")
     lines += [
         "",
-        "Many of these incomes are round numbers that recur. Estimated quantiles jump at such values, so",
-        "some agree exactly; and repeated values in the masked file show that their records were swapped.",
+        "Noise is some 30% of an income. Amounts are rounded to steps of 5%, since many are round numbers",
+        "that recur and would show which records were swapped: quantiles agree to within half a step.",
         "",
     ]
     lines.extend(f"{step:{max(width, 30)}}  {seconds:6.2f} s" for step, seconds in demo.seconds)

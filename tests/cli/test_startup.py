@@ -34,7 +34,13 @@ def test_mask_and_estimate_import_no_data_frames(source, tmp_path, name, suffix)
     path, target = tmp_path / f"in.{suffix}", tmp_path / f"out.{suffix}"
     frame = pd.read_parquet(source)
     frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path)
-    options = ("--omit-missing", "--strata", "region", *(("--decimals", "0") if name == "age" else ()))
+    options = (
+        "--accept-visible-coins",
+        "--omit-missing",
+        "--strata",
+        "region",
+        *(("--decimals", "0") if name == "age" else ()),
+    )
 
     assert not imported(["mask", path, target, "-c", name, *MASK, *options]) & UNUSED
     assert not imported(["estimate", target, "--with", "educ"]) & UNUSED

@@ -89,12 +89,13 @@ def heaps_of(heaps: float | None, scheme: Gridded) -> float | None:
             f'heaps must be left out where scale="log", got {coarsest:g}; a coarser step of the '
             "logarithm hides round numbers there"
         )
-    if not isinstance(grid, Grid) or scheme.rounds:
+    if not isinstance(grid, Grid):
         raise ValueError(f"heaps must come with the decimals or the step of the data, got {coarsest:g}")
     times = coarsest / grid.step
     if not any(abs(times - 10.0**zeros) <= 1e-9 * times for zeros in range(MOST_ZEROS + 1)):
         raise ValueError(
-            f"heaps must be the step of the grid, {grid.step:g}, times a power of ten, got {coarsest:g}"
+            f"heaps must be the step of the grid, {grid.step:g}, times a power of ten, got {coarsest:g}; "
+            "pass the decimals or the step of the data"
         )
     if round(times) == 1:
         return None
