@@ -4,6 +4,10 @@ import hypothesis
 import numpy as np
 import reference
 
+from condmask._blocks import blocks
+from condmask.schemes.draws import coins
+from condmask.schemes.scheme import release_key
+
 NOISES = ("normal", "laplace")
 DONORS = ("sample", "permutation")
 ALARM = 1e-6  # a statistical test has a fixed key and raises a false alarm in at most one key of 10^6
@@ -52,3 +56,12 @@ def assert_same_bits(a, b):
     assert np.array_equal(a, b, equal_nan=True)
     if a.dtype == float:
         assert np.array_equal(np.signbit(a), np.signbit(b)) or np.isnan(a).any()
+
+
+def coins_of(scheme, x, key):
+    """Whether each record of a column without a name was swapped; only the key's owner can know."""
+    derived = release_key(key, {"": scheme}, [scheme.canonical(x, "x", "float64")])
+    swapped = np.zeros(x.size, dtype=bool)
+    for block, (start, stop) in enumerate(blocks(x.size)):
+        swapped[start + coins(derived, scheme.p, block, stop - start)[0]] = True
+    return swapped

@@ -7,27 +7,15 @@ four of them above its mean with chance 4e-4; .62 is nine above .6. The keys are
 
 import numpy as np
 import pytest
-from releases import NOISES
+from releases import NOISES, coins_of
 
 import condmask as cm
-from condmask._blocks import blocks
 from condmask._randomness import Key
-from condmask.schemes.draws import coins
-from condmask.schemes.scheme import release_key
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
 N, P, SIGMA = 100_000, 0.6, 500.0
 KEY = Key(bytes(range(16)))
-
-
-def coins_of(scheme, x):
-    """Whether each record was swapped; only the key's owner can know."""
-    key = release_key(KEY, {"": scheme}, [scheme.canonical(x, "x", "float64")])
-    swapped = np.zeros(x.size, dtype=bool)
-    for block, (start, stop) in enumerate(blocks(x.size)):
-        swapped[start + coins(key, P, block, stop - start)[0]] = True
-    return swapped
 
 
 def trailing_zero_bits(z):
@@ -73,7 +61,7 @@ def test_neither_digits_nor_bits_show_the_coins(name, noise):
     found = {}
     for step in (None, 0):
         scheme = cm.ConditionalMasking(P, SIGMA, noise=noise, step=step)
-        z, swapped = scheme.mask(x, rng=KEY), coins_of(scheme, x)
+        z, swapped = scheme.mask(x, rng=KEY), coins_of(scheme, x, KEY)
         assert abs(swapped.mean() - P) < 0.01  # six standard errors
         found[step] = {look: guessed(LOOKS[look], z, swapped) for look in LOOKS}
 
@@ -84,7 +72,7 @@ def test_neither_digits_nor_bits_show_the_coins(name, noise):
 @pytest.mark.parametrize("noise", NOISES)
 def test_who_guesses_the_original_cannot_test_the_guess_by_the_noise_that_can_be_drawn(noise):
     scheme = cm.ConditionalMasking(P, SIGMA, noise=noise)
-    z, swapped = scheme.mask(X, rng=KEY), coins_of(scheme, X)
+    z, swapped = scheme.mask(X, rng=KEY), coins_of(scheme, X, KEY)
     steps = (z - scheme.grid.values(scheme.grid.units(X))) / scheme.step
 
     # every whole number of steps can be drawn: Mironov's holes are within a step
@@ -104,7 +92,7 @@ def test_whole_numbers_show_under_a_binary_step_and_not_under_their_own():
     share = {}
     for scheme in (leaks, safe):
         z = scheme.mask(x, rng=KEY)
-        share[scheme.step] = guessed(LOOKS["steps"], z, coins_of(scheme, x))
+        share[scheme.step] = guessed(LOOKS["steps"], z, coins_of(scheme, x, KEY))
 
     assert share[0.25] > 0.85  # .6 + .4 * 3/4 = .9
     assert share[1.0] < 0.62

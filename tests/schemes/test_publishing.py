@@ -173,7 +173,7 @@ def test_a_table_is_refused_for_one_bad_column_of_two():
         (
             np.random.default_rng(1).permutation(2_000) * 1.0,
             cm.ConditionalMasking(0.6, 0.1, step=1),
-            "unchanged",
+            "released as they are",
         ),
         (np.random.default_rng(1).normal(size=2_000), cm.ConditionalMasking(0.99, 0.5), "p"),
     ],
