@@ -8,6 +8,7 @@ from condmask.schemes.causes import UNCHANGED, Cause
 GUESSED, CERTAIN = 0.12, 0.10  # coins beyond the blind guess, and records: more is visible
 FEWEST = 100  # records that tell anything
 WARNED = ("unchanged", "p", "row order", "copy")  # causes for which nothing is refused
+DIGITS = ("grid", "mixed grid", "heaps", "last digits")
 ASIDE = (*WARNED, "ties", "together")  # and those that say nothing of why a release is refused
 
 
@@ -73,6 +74,8 @@ class Audit:
     def refusal(self) -> str:
         """A sentence that refuses the release, with the remedy."""
         why = [cause for cause in self.causes if cause.name not in ASIDE]
+        if why and why[0].name == "point masses":  # which rounding makes, too
+            why.sort(key=lambda cause: cause.name not in DIGITS)
         said = f": {why[0].text}" if why else ""
         first = why[0].remedy if why else "mend the columns that show most"
         if self.proposed is None:
