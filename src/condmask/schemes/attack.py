@@ -37,9 +37,9 @@ class Effort(NamedTuple):
     apart: bool
 
 
-FULL = Effort(1 << 18, 0, coins.FOLDS, 1 << 16, 2048, 6, True)
-HALF = Effort(1 << 15, 0, 2, 1 << 14, 2048, 4, True)
-BRIEF = Effort(1 << 11, 2, 1, 1 << 11, 512, 2, False)
+FULL = Effort(1 << 17, 0, coins.FOLDS, 1 << 15, 4096, 6, True)
+HALF = Effort(1 << 15, 0, 2, 1 << 14, 4096, 4, True)
+BRIEF = Effort(3 << 9, 2, 1, 1 << 9, 128, 1, False)
 
 
 class Rows(NamedTuple):
@@ -151,7 +151,9 @@ def _task(
 ) -> tuple[Task | None, float]:
     """The problem with its best look, and the evidence; no task where nobody knows of anybody else."""
     law, points = problem.law, problem.points
-    tried = looks.candidates(values, kind, points, effort.lots) if at.size >= FEW else []
+    tried: list[Look] = []
+    if at.size >= FEW:
+        tried = looks.candidates(values, kind, points, effort.lots, min(at.size, effort.screened))
     tried = [look for look in tried if looks.tells(look, at, points, law, effort.screened)]
     look, evidence = coins.best_look(problem, tried) if tried or compared else (looks.PLAIN, 0.0)
     alone = np.count_nonzero(problem.table.any(axis=1)) < 2
@@ -183,7 +185,7 @@ def figures(column: Column, parts: list[Outcomes], n: int, *, shared: bool) -> F
         share, law = problem.n / column.n, problem.law
         if shared:
             told = ties.guessed(p, share * n * coins.per_point(problem, part.noised))
-            tied += float(part.kept @ told) / (1.0 - p)
+            tied += float(np.sum(part.kept * told)) / (1.0 - p)
         unchanged += share * float(law.noise_within(np.array([law.step]))[0])
         noisy += share
     right = coins.guessed(every.swapped, every.kept, chance)
@@ -202,6 +204,8 @@ def repeats(column: Column, parts: list[Outcomes]) -> bool:
     agree, by_chance = 0.0, 0.0
     for (problem, _), part in zip(column.tasks, parts[:-1], strict=True):
         counts = problem.counts.astype(np.float64)
-        agree += float(counts @ (counts - 1.0))
-        by_chance += problem.n**2 * float(part.kept @ coins.per_point(problem, part.noised)) / part.kept.sum()
+        agree += float(np.sum(counts * (counts - 1.0)))
+        by_chance += problem.n**2 * float(
+            np.average(coins.per_point(problem, part.noised), weights=part.kept)
+        )
     return agree > 3.0 * by_chance + 24.0

@@ -55,7 +55,7 @@ def audit(data: Any, scheme: Any, *, strata: Any = None) -> Audit:
     Data are audited as they are rounded to the grid. Columns left in clear count in identities, and are
     compared one by one; what several of them together say of a masked column is not looked at.
 
-    Beyond 262,144 rows so many evenly spaced ones are looked at. Cost: O(n log n), some .1 s a column,
+    Beyond 131,072 rows so many evenly spaced ones are looked at. Cost: O(n log n), some .1 s a column,
     several times that where a scheme is proposed.
 
     Examples

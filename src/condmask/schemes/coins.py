@@ -180,9 +180,8 @@ class Cells(NamedTuple):
         total = np.cumsum(np.pad(masses, (half + 1, half)))
         return np.asarray((total[2 * half + 1 :] - total[: -2 * half - 1]) / (2 * half + 1))
 
-    def density(self, masses: np.ndarray, steps: np.ndarray) -> np.ndarray:
-        """The mass of a cell around each step: linear between the middles of cells."""
-        index = self.at(steps)[0]
+    def around(self, masses: np.ndarray, steps: np.ndarray, index: np.ndarray) -> np.ndarray:
+        """The mass of a cell around each step of the cells at `index`: linear between middles of cells."""
         if self.bits == 0:
             return np.asarray(masses[index])
         width = 1 << self.bits
@@ -216,7 +215,7 @@ def cells_around(values: np.ndarray, task: Problem) -> Cells:
     reach = ceil(REACH[law.noise] * sigma / width) + 1
     within = law._replace(grid=None, sigma=sigma).noise_within((np.arange(reach + 1) + 0.5) * width)
     half = 0.5 * np.diff(within, prepend=-within[0])
-    own = np.unique(values >> bits)
+    own = values >> bits
     new = np.flatnonzero(np.diff(own) > 2 * reach) + 1
     first, last = np.append(0, new), np.append(new, own.size) - 1
     lengths = own[last] - own[first] + 1 + 2 * reach
@@ -253,9 +252,10 @@ def learned(task: Problem, counts: np.ndarray, look: Look) -> Known:
     margin = ceil(MARGIN * task.sigma) + 2
     low, high = task.points.seen(task.values[[0, -1]] + np.array([-margin, margin]))
     there = counts > 0
-    points, counts = _merged(task.points.seen(task.values[there]), counts[there])
-    kinds, places = np.empty((2, points.size), dtype=np.int64)
-    kernels.sort_out(look, points, kinds, places)
+    points, counts = task.points.seen(task.values[there]), counts[there]
+    if task.points.shown is not None:
+        points, counts = _merged(points, counts)
+    kinds, places = looks.sorted_out(look, points)
     size, prior = looks.size(look), looks.prior(look)
     held = np.bincount(kinds, counts, size)
     if look.modulus > 1:
@@ -310,27 +310,23 @@ class Attacker(NamedTuple):
     masses: np.ndarray
     noised: np.ndarray
 
-    def densities(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """F and F * noise at points, in masses of a cell; equal where neither is known."""
-        law = self.known.density(points) * (1 << self.cells.bits)
-        return self._unless_faint(law, points), self._unless_faint(self._at(self.noised, points), points)
+    def densities(self, points: np.ndarray) -> list[np.ndarray]:
+        """F and F * noise at points, in masses of a cell, and F without its finer structure.
 
-    def plain(self, points: np.ndarray) -> np.ndarray:
-        """F at points without its finer structure."""
-        return self._unless_faint(self._at(self.cells.smoothed(self.masses), points), points)
-
-    def _unless_faint(self, found: np.ndarray, points: np.ndarray) -> np.ndarray:
-        inside = self.cells.at(self.points.middle(points))[1]
-        return np.where(inside, found + FAINT * float(self.noised.max()), 1.0)
-
-    def _at(self, masses: np.ndarray, points: np.ndarray) -> np.ndarray:
-        found = self.cells.density(masses, self.points.middle(points))
-        if self.points.shown is not None:
-            first, after = self.points.first(points), self.points.first(points + 1)
-            wide = after - first > 1
-            upto = self.cells.below(masses, after[wide]) - self.cells.below(masses, first[wide])
-            found[wide] = upto * (1 << self.cells.bits)
-        return found
+        All are equal where nothing is known.
+        """
+        steps = self.points.middle(points)
+        index, inside = self.cells.at(steps)
+        found = [self.known.density(points) * (1 << self.cells.bits)]
+        for masses in (self.noised, self.cells.smoothed(self.masses)):
+            found.append(self.cells.around(masses, steps, index))
+            if self.points.shown is not None:
+                first, after = self.points.first(points), self.points.first(points + 1)
+                wide = after - first > 1
+                upto = self.cells.below(masses, after[wide]) - self.cells.below(masses, first[wide])
+                found[-1][wide] = upto * (1 << self.cells.bits)
+        faint = FAINT * float(self.noised.max())
+        return [np.where(inside, each + faint, 1.0) for each in found]
 
 
 def attacker(known: Known, cells: Cells, points: Points) -> Attacker:
@@ -380,9 +376,9 @@ def attacked(task: Problem, look: Look, most: int, folds: int, *, closely: bool)
 def ratios(task: Problem, look: Look, at: np.ndarray, fold: np.ndarray) -> np.ndarray:
     """log F - log (F * noise) of released values, in whole steps, as who has not seen a fold has them."""
     found, order = np.zeros(at.size), np.argsort(at, kind="stable")
-    lot = max(1, MOST_CELLS // cells_around(at[:1], task).noise.size)  # at least so many have cells that fit
-    if cells_around(at, task).offsets[-1] <= MOST_CELLS:
-        lot = at.size
+    cells = cells_around(at[order], task)
+    few = cells.offsets[-1] <= MOST_CELLS
+    lot = at.size if few else max(1, MOST_CELLS // cells.noise.size)  # the cells of so many surely fit
     known = [
         learned(task, task.counts - own, look) if (task.counts > own).any() else None for own in task.table
     ]
@@ -393,7 +389,7 @@ def ratios(task: Problem, look: Look, at: np.ndarray, fold: np.ndarray) -> np.nd
         for k in np.unique(fold[rows]):
             who, own = known[k], fold[rows] == k
             if who is not None:
-                law, noised = attacker(who, cells, task.points).densities(points[own])
+                law, noised, _ = attacker(who, cells, task.points).densities(points[own])
                 found[rows[own]] = np.log(law) - np.log(noised)
     return found
 
@@ -417,8 +413,8 @@ def _outcomes(who: Attacker, task: Problem, counts: np.ndarray, most: int, close
     points = task.points.seen(np.concatenate((steps, moved)))
     swapped = np.concatenate((p * share, np.zeros(moved.size)))
     kept = np.concatenate((np.zeros(steps.size), (1.0 - p) / moved_share.sum() * moved_share))
-    law, noised = who.densities(points)
-    plain, digits = (who.plain(points), _by_kind(who, points, kept, counts.sum())) if closely else (law, law)
+    law, noised, plain = who.densities(points)
+    digits = _by_kind(who, points, kept, counts.sum()) if closely else law
     return Outcomes(points, swapped, kept, law, noised, plain, digits)
 
 

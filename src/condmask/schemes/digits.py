@@ -52,7 +52,7 @@ def _held(values: np.ndarray, kind: str, column: Column) -> list[tuple[float, fl
     for problem, _ in column.tasks:
         on_grid = problem.law.from_units(problem.values.astype(np.float64))
         known = values if column.law.heaps == 1 else on_grid
-        for look in looks.candidates(known, kind, problem.points, attack.FULL.lots):
+        for look in looks.candidates(known, kind, problem.points, attack.FULL.lots, 0):
             if look.modulus > 1:
                 continue
             kinds = looks.kinds_of(look, problem.points.seen(problem.values))

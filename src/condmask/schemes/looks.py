@@ -143,8 +143,11 @@ def decimal_levels(points: Points, least: Fraction, decades: int) -> Look:
     return levels(decimal_chain(least, 9.0 * 10.0 ** (decades - 1)), points)
 
 
-def candidates(values: np.ndarray, kind: str, points: Points, lots: int) -> list[Look]:
-    """Looks at data as the publisher has them, by their digits and by the grids of some lots of records."""
+def candidates(values: np.ndarray, kind: str, points: Points, lots: int, screened: int) -> list[Look]:
+    """Looks at data as the publisher has them, by their digits and by the grids of some lots of records.
+
+    ``screened`` is the number of records that are to tell which looks serve.
+    """
     sizes = np.abs(values[values != 0.0])
     if not sizes.size:
         return []
@@ -154,7 +157,7 @@ def candidates(values: np.ndarray, kind: str, points: Points, lots: int) -> list
     step = _fraction(points.grid) if not points.log else Fraction(finest)
     looks = [decimal_levels(points, step, ceil(np.log10(most)))]
     if not points.log:
-        looks += [residues(m) for m in MODULI if m * RECORDS_PER_RESIDUE <= values.size]
+        looks += [residues(m) for m in MODULI if m * RECORDS_PER_RESIDUE <= screened]
     for found in _visible(values, kind, finest, lots):
         own = Fraction(found.numerator).limit_denominator(SIMPLE) / Fraction(found.denominator)
         decimals = [d for d in decimal_chain(own, most) if (d / own).denominator == 1]
@@ -207,17 +210,26 @@ def tells(look: Look, at: np.ndarray, points: Points, law: Law, records: int) ->
 
 def spread_evenly(n: int) -> np.ndarray:
     """Numbers between 0 and 1, spread evenly over all rows, and over those of any period."""
-    return np.asarray(np.arange(n) * GOLDEN % 1.0)
+    turns = np.arange(n) * GOLDEN
+    return np.asarray(turns - np.floor(turns))
+
+
+def sorted_out(look: Look, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The kind of each point, and its place there."""
+    if size(look) == 1:
+        return np.zeros(points.size, dtype=np.int64), points
+    kinds, places = np.empty((2, points.size), dtype=np.int64)
+    coins.sort_out(look, points, kinds, places)
+    return kinds, places
 
 
 def kinds_of(look: Look, points: np.ndarray) -> np.ndarray:
     """The kind of each point."""
-    kinds, places = np.empty((2, points.size), dtype=np.int64)
-    coins.sort_out(look, points, kinds, places)
-    return kinds
+    return sorted_out(look, points)[0]
 
 
 def dirichlet(counts: np.ndarray, prior: float) -> float:
     """The log chance of records of these kinds, whose shares have a Dirichlet law."""
-    found = lgamma(prior * counts.size) - lgamma(float(counts.sum()) + prior * counts.size)
-    return found + sum(lgamma(c + prior) - lgamma(prior) for c in counts[counts > 0].tolist())
+    held = counts[counts > 0].tolist()
+    found = lgamma(prior * counts.size) - lgamma(sum(held) + prior * counts.size)
+    return found + sum(lgamma(c + prior) for c in held) - len(held) * lgamma(prior)

@@ -50,7 +50,7 @@ def is_clear(data: Data, schemes: dict[str, Any]) -> bool:
     for name, scheme in schemes.items():
         if scheme.law.grid is None or causes.of_coin(scheme.p):
             return False
-        if causes.of_order(data.values[name], BRIEF.rows):
+        if causes.of_order(data.values[name]):
             return False
         column = attack.lay_out(some.values[name], data.kinds[name], scheme.law, some.strata, rows, BRIEF)
         parts = column.outcomes()
@@ -78,7 +78,7 @@ def review(data: Data, schemes: dict[str, Any], effort: Effort) -> Audit:
     n, p = 0, next(iter(schemes.values())).p
     for name, scheme in schemes.items():
         values, kind, law = data.values[name], data.kinds[name], scheme.law
-        own = causes.of_order(values, effort.rows)
+        own = causes.of_order(values)
         if law.grid is None:
             found, n = Figures(max(p, 1.0 - p), 1.0, 1.0, 0.0, 1.0), data.n
             own.append(NO_GRID)

@@ -146,7 +146,7 @@ def _left_over(
     x, y = swapped[a][known], swapped[b][known]
     there = ~np.isnan(x + y)
     x, y = x[there] - x[there].mean(), y[there] - y[there].mean()
-    slope = float(x @ y) / max(float(x @ x), 1e-300)
+    slope = float(np.sum(x * y)) / max(float(np.sum(x * x)), 1e-300)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return [
             (swapped[b] - slope * swapped[a], kept[b] - slope * kept[a]),
