@@ -1,0 +1,400 @@
+"""The share of coins guessed, against the sum over all points, against releases with known coins, and in
+cases where it can be reckoned.
+
+A released file of n records is attacked with a standard error of at most .5 / sqrt(n); five of them are
+passed by chance in 6e-7 of seeds.
+"""
+
+from fractions import Fraction
+from math import exp
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import ndtr
+
+import condmask as cm
+from condmask._grid import Grid, decimal_grid
+from condmask._randomness import words
+from condmask.law import Law
+from condmask.levels import classes
+from condmask.schemes import attack, coins, looks, ties
+from condmask.schemes.attack import BRIEF, FULL, Rows
+
+N, P, SIGMA = 40_000, 0.6, 500.0
+RNG = np.random.default_rng(1)
+X = RNG.lognormal(8.0, 0.5, N)
+U = RNG.random(N)
+HEAPED = np.select(
+    [U < 0.3, U < 0.75, U < 0.94],
+    [np.rint(X / 500) * 500, np.rint(X / 100) * 100, np.rint(X / 10) * 10],
+    np.rint(X),
+)
+
+
+def figures(x, scheme, strata=None, effort=FULL):
+    """The audit of one column."""
+    rows = attack.rows_of(x.size, effort)
+    own = None if strata is None else strata[rows.rows]
+    column = attack.lay_out(x[rows.rows].astype(float), "float64", scheme.law, own, rows, effort)
+    parts = column.outcomes(closely=True)
+    every = coins.together(parts)
+    # the outcomes of swapped records weigh p, those of kept ones 1 - p
+    assert every.swapped.sum() == pytest.approx(scheme.p, abs=1e-9)
+    assert every.kept.sum() == pytest.approx(1.0 - scheme.p, abs=1e-9)
+    return attack.figures(column, parts, x.size, shared=scheme.shared_donors)
+
+
+def released(x, scheme, seed):
+    """Masked values and coins."""
+    z = scheme.mask_rows(x[None] + 0.0, np.random.default_rng(seed), ())[0]
+    return z, words(np.random.default_rng(seed), x.size) < np.uint64(scheme.p * 2.0**64)
+
+
+def attacked(known, x, scheme, seeds):
+    """The shares of coins guessed and of records certain, in releases of x, by who has seen other records."""
+    fold = np.ones(known.size, dtype=np.int64)
+    fold[::20] = 0  # those of fold 0 are not used
+    rows = Rows(np.arange(known.size), fold, 2)
+    column = attack.lay_out(known.astype(float), "float64", scheme.law, None, rows, FULL)
+    found = []
+    for seed in seeds:
+        z, swapped = released(x, scheme, seed)
+        code, at = classes(scheme.law.to_units(z), scheme.law)
+        ratio = column.ratios(code, at, None, np.zeros(x.size, dtype=np.int64))
+        chance = 1.0 / (1.0 + (1.0 - scheme.p) / scheme.p * np.exp(-ratio))
+        sure = np.minimum(chance, 1.0 - chance) < 0.05
+        found.append([np.mean((chance >= 0.5) == swapped), np.mean(sure)])
+        # who says 95% is right in 95%: 2,000 certain records, five standard errors of .0049
+        if sure.sum() > 2_000:
+            assert np.mean((chance >= 0.5)[sure] == swapped[sure]) > 0.95 - 0.025
+    return np.mean(found, axis=0)
+
+
+# --- the sum over all points ----------------------------------------------------------------------
+
+
+def summed(task, look):
+    """The definition: every fold, every point, every step of the noise."""
+    p, sigma, total, sure = task.law.p, task.sigma, 0.0, 0.0
+    low, high = int(task.values[0] - 12 * sigma), int(task.values[-1] + 12 * sigma)
+    line = np.arange(low, high + 1)
+    reach = int(8 * sigma)
+    noise = {y: ndtr((y + 0.5) / sigma) - ndtr((y - 0.5) / sigma) for y in range(-reach, reach + 1)}
+    for own in task.table:
+        known = coins.learned(task, task.counts - own, look)
+        law = dict(zip(line.tolist(), known.density(line).tolist(), strict=True))
+        share = dict(zip(task.values.tolist(), (own / task.n).tolist(), strict=True))
+        for z in line.tolist():
+            noised = sum(chance * law.get(z - y, 0.0) for y, chance in noise.items())
+            swapped = p * share.get(z, 0.0)
+            kept = sum((1 - p) * chance * share.get(z - y, 0.0) for y, chance in noise.items())
+            chance = p * law[z] / (p * law[z] + (1 - p) * noised)
+            total += swapped if chance >= 0.5 else kept
+            sure += swapped + kept if not 0.05 <= chance <= 0.95 else 0.0
+    return total, sure
+
+
+@pytest.mark.parametrize("p", [0.3, 0.5, 0.6])
+@pytest.mark.parametrize("look", [looks.PLAIN, looks.residues(4)])
+def test_on_a_coarse_grid_it_is_the_sum_over_all_points(p, look):
+    law = Law(p, "normal", 3.0, decimal_grid(0))
+    at = np.rint(np.random.default_rng(3).normal(0, 4, 90)).astype(int) * 2
+    task = coins.problem(at, coins.fold_of(90, 3), 3, law, looks.Points(decimal_grid(0)))
+
+    found = coins.attacked(task, look, 10**6, 3, closely=False)
+
+    chance = coins.posterior(p, found.law, found.noised)
+    total, sure = summed(task, look)
+    # noise beyond 8 sigma has 1e-15, and that which comes from 8 to 12 sigma beyond all data
+    assert coins.guessed(found.swapped, found.kept, chance) == pytest.approx(total, abs=1e-9)
+    assert coins.certain(found.swapped, found.kept, chance, p) == pytest.approx(sure, abs=1e-9)
+
+
+def test_on_a_fine_grid_it_is_the_sum_but_for_what_is_linear_between_cells():
+    law = Law(P, "normal", 70.0, decimal_grid(0))  # cells of four steps
+    at = np.random.default_rng(3).integers(0, 12, 150) * 24
+    task = coins.problem(at, coins.fold_of(150, 2), 2, law, looks.Points(decimal_grid(0)))
+    assert coins.bits_of(task) == 2
+
+    found = coins.attacked(task, looks.PLAIN, 10**6, 2, closely=False)
+
+    chance = coins.posterior(P, found.law, found.noised)
+    total, _ = summed(task, looks.PLAIN)
+    # between the middles of cells, a seventeenth of sigma apart, a density errs by (1/17)^2 / 8 = 4e-4
+    assert coins.guessed(found.swapped, found.kept, chance) == pytest.approx(total, abs=2e-3)
+
+
+@given(st.lists(st.integers(0, 40), min_size=2, max_size=40), st.integers(0, 2**32))
+def test_problems_count_by_fold(values, seed):
+    at = np.array(values) * (1 if seed % 2 else 10**9)  # counted, or sorted
+    fold = np.random.default_rng(seed).integers(0, 3, at.size)
+    law, points = Law(P, "normal", 1.0, decimal_grid(0)), looks.Points(decimal_grid(0))
+
+    task = coins.problem(at, fold, 3, law, points)
+
+    for k in range(3):
+        assert np.array_equal(np.repeat(task.values, task.table[k]), np.sort(at[fold == k]))
+
+
+# --- what nobody can tell -------------------------------------------------------------------------
+
+ONE_OFF = X.round(2)
+ONE_OFF[17] += 0.00123456
+PRECISIONS = {
+    "continuous": (X, {}),
+    "15 significant digits": (np.array([float(f"{v:.15g}") for v in X.tolist()]), {}),
+    "float32": (X.astype(np.float32).astype(float), {}),
+    "cents": (X.round(2), {}),
+    "cents on their own grid": (X.round(2), {"decimals": 2}),
+    "k / 3": (np.rint(X * 30) / 3, {"sigma": 2600.0}),  # at steps of 2
+    "one value off": (ONE_OFF, {}),
+    "whole numbers on their own grid": (np.rint(X), {"decimals": 0}),
+    "whole numbers at step 4": (np.rint(X), {"step": 4}),
+    "whole numbers at step 8": (np.rint(X), {"step": 8}),
+    "of two signs": (X * np.where(U < 0.5, 1, -1), {}),
+    "one outlier": (np.append(X[1:], 1e12 * SIGMA), {}),
+    "rows alternate": (np.where(np.arange(N) % 2 == 0, X, X + 1e5), {}),
+    "sorted": (np.sort(X), {}),
+}
+
+
+@pytest.mark.parametrize("name", PRECISIONS)
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+def test_continuous_data_of_any_precision_tell_nothing(name, noise):
+    x, grid = PRECISIONS[name]
+    found = figures(x, cm.ConditionalMasking(**{"p": P, "sigma": 250.0, "noise": noise, **grid}))
+
+    assert found.guessed < P + 0.01
+    assert found.certain < 0.01
+
+
+@pytest.mark.parametrize("p", [0.02, 0.1, 0.3, 0.5, 0.9, 0.98])
+@pytest.mark.parametrize("n", [100, 300, 3_000])
+def test_few_continuous_records_tell_nothing_either(n, p):
+    found = figures(X[:n], cm.ConditionalMasking(p, 300.0))
+
+    # at p = 1/2 a law learned from 90 records errs to either side: .053 was the most of 60 files
+    assert found.guessed < max(p, 1 - p) + (0.06 if n < 1_000 else 0.02)
+    assert found.certain < 0.04
+
+
+# --- what can be reckoned -------------------------------------------------------------------------
+
+SHOWN = {
+    # kept values are on the data's grid by chance, a share 1/m, and then taken for swapped ones
+    "whole numbers at 1/4": (np.rint(X), {"step": 0.25}, 0.6 + 0.4 * 3 / 4),
+    "whole numbers at 1/100": (np.rint(X), {"decimals": 2}, 0.6 + 0.4 * 99 / 100),
+    "hundreds at 1": (np.rint(X / 100) * 100, {"decimals": 0}, 0.6 + 0.4 * 99 / 100),
+    "twentieths at 1/100": (np.rint(X * 20) / 20, {"decimals": 2}, 0.6 + 0.4 * 4 / 5),
+    "dozens at 1": (np.rint(X / 12) * 12, {"decimals": 0}, 0.6 + 0.4 * 11 / 12),
+    "thirds at 1/4": (np.rint(X * 3) / 3, {"step": 0.25}, 0.6 + 0.4 / 4),
+    "tenths at 1/16": (X.round(1), {"step": 0.0625}, 0.6 + 0.4 * 3 / 8),  # five of eight points
+    "one value off at 1e-4": (ONE_OFF.round(4), {"decimals": 4}, 0.6 + 0.4 * 99 / 100),
+    "98.7% whole": (np.where(U < 0.987, np.rint(X), X.round(3)), {"decimals": 3}, 0.6 * 0.987 + 0.4),
+    "prices that end in 99": (np.rint(X / 10) - 0.01, {"decimals": 2}, 0.6 + 0.4 * 99 / 100),
+    "a third end in 99": (
+        np.where(U < 1 / 3, np.rint(X / 10) - 0.01, (X / 10).round(2)),
+        {"decimals": 2},
+        0.6,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_digits_show_as_many_coins_as_can_be_reckoned(name):
+    x, grid, expected = SHOWN[name]
+    scheme = cm.ConditionalMasking(P, 20.0 if "99" in name else SIGMA, **grid)
+
+    found = figures(x, scheme)
+
+    # half of 40,000 records are attacked by who has seen 20,000, each half in turn
+    assert found.guessed == pytest.approx(expected, abs=0.012)
+
+
+def test_last_digits_that_are_rare_without_a_swap_tell_of_one():
+    # at p = .3 a tenth of all values are such swapped prices, and .7 / 100 end in 99 by chance: 94%
+    x, _, _ = SHOWN["a third end in 99"]
+    found = figures(x, cm.ConditionalMasking(0.3, 20.0, decimals=2))
+
+    assert found.guessed == pytest.approx(0.3 / 3 + 0.7 * 0.99, abs=0.012)
+    assert found.certain < 0.01
+
+
+def test_a_constant_column_shows_all_but_what_is_unchanged():
+    found = figures(np.full(1_000, 7.0), cm.ConditionalMasking(P, 2.0, decimals=0))
+    unchanged = ndtr(0.25) - ndtr(-0.25)
+
+    assert found.guessed == pytest.approx(1.0 - 0.4 * unchanged, abs=1e-6)
+    assert found.unchanged == pytest.approx(unchanged, rel=1e-12)
+
+
+def test_zeros_of_the_log_scale_tell_nothing():
+    x = np.where(U < 0.4, 0.0, np.exp(np.random.default_rng(4).normal(5, 3, N)))
+    found = figures(x, cm.ConditionalMasking(P, 0.3, scale="log"))
+
+    assert found.guessed < P + 0.01
+    assert found.certain < 0.01
+    assert found.unchanged < 0.01
+
+
+def test_strata_are_attacked_apart_where_they_differ():
+    stratum = np.arange(N) % 2
+    x = np.where(stratum == 0, np.rint(X / 100) * 100, np.rint(X))
+    scheme = cm.ConditionalMasking(P, SIGMA, decimals=0)
+
+    # in the first all is seen, .996; in the second, where hundreds are rare, nothing
+    assert figures(x, scheme, stratum).guessed == pytest.approx(0.5 * 0.996 + 0.5 * 0.6, abs=0.012)
+    # without strata half of the values are hundreds; others are swapped ones sooner than kept ones
+    assert figures(x, scheme).guessed == pytest.approx(0.6 * 0.505 + 0.4 * 0.99, abs=0.012)
+
+
+def test_wide_data_are_attacked_at_some_records(monkeypatch):
+    x = np.where(np.arange(N) % 4 == 0, np.rint(X) * 1e6, np.rint(X / 100) * 100)
+    scheme = cm.ConditionalMasking(P, SIGMA, decimals=0)
+    assert figures(x, scheme).guessed == pytest.approx(0.996, abs=0.01)
+
+    monkeypatch.setattr(coins, "MOST_CELLS", 1 << 17)
+    # the cells of about 480 records: five standard errors of .07 / sqrt(480)
+    assert figures(x, scheme).guessed == pytest.approx(0.996, abs=0.016)
+
+
+# --- releases with known coins --------------------------------------------------------------------
+
+RELEASES = {
+    "continuous": (X, 500.0, {}),
+    "noise as wide as the data": (X, 3_000.0, {}),
+    "heaped": (HEAPED, 500.0, {"decimals": 0}),
+    "heaped, permutation": (HEAPED, 500.0, {"decimals": 0, "donors": "permutation"}),
+    "heaped, p = .3": (HEAPED, 500.0, {"decimals": 0, "p": 0.3}),
+    "heaped, p = .8, Laplace": (HEAPED, 500.0, {"decimals": 0, "p": 0.8, "noise": "laplace"}),
+    "heaps": (HEAPED, 500.0, {"decimals": 0, "heaps": 100}),
+    "log": (HEAPED, 0.2, {"scale": "log"}),
+    "log, decimals": (HEAPED, 0.2, {"scale": "log", "decimals": 0}),
+    "small numbers, log, decimals": (np.rint(X / 500), 0.2, {"scale": "log", "decimals": 0}),
+    "log, coarse": (HEAPED, 0.2, {"scale": "log", "step": 0.05}),
+    "thirds": (np.rint(X * 3) / 3, 500.0, {"step": 0.25}),
+    "zeros": (np.where(U < 0.3, 0.0, np.rint(X)), 2_000.0, {"decimals": 0}),
+    "prices": (np.rint(X / 100) - 0.01, 10.0, {"decimals": 2}),
+    "three values": (np.floor(3 * U), 2.0, {"decimals": 0}),
+    "Cauchy": (np.random.default_rng(6).standard_cauchy(N) * 1_000, 100.0, {}),
+}
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_the_audit_is_the_success_of_the_attack(name):
+    x, sigma, options = RELEASES[name]
+    scheme = cm.ConditionalMasking(**{"p": P, "sigma": sigma, **options})
+
+    found = figures(x, scheme)
+    success, sure = attacked(x[::2], x[1::2], scheme, (1, 2))
+
+    # five standard errors of the attack on 40,000 records, .0025, and .002 of the law's own
+    assert found.guessed == pytest.approx(max(success, found.blind), abs=0.0145)
+    assert found.certain == pytest.approx(sure, abs=0.0145)
+
+
+@pytest.mark.parametrize(
+    "options", [{"decimals": 0}, {"decimals": 0, "heaps": 100}, {"scale": "log", "step": 0.1, "sigma": 0.2}]
+)
+def test_unchanged_records_are_counted(options):
+    x = np.rint(X / 1_000) * 1_000
+    scheme = cm.ConditionalMasking(**{"p": P, "sigma": 300.0, **options})
+    z, swapped = released(x, scheme, 3)
+    kept = ~swapped & (x != 0.0)
+
+    same = scheme.law.to_units(z[kept]) == scheme.law.to_units(x[kept])
+
+    # 16,000 kept records: five standard errors of .004
+    assert figures(x, scheme).unchanged == pytest.approx(np.mean(same), abs=0.02)
+
+
+# --- ties -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("p", [0.3, 0.6, 0.9])
+def test_without_ties_in_the_data_those_of_a_release_are_swapped(p):
+    # one record at a point was kept, or is the only copy, of chance p e^-p; more were swapped
+    reckoned = max(1 - p, p * exp(-p)) + p * (1 - exp(-p))
+    assert ties.share_guessed(p, 1e-4) == pytest.approx(reckoned, abs=1e-3)
+
+
+@pytest.mark.parametrize("mean", [0.05, 0.7, 6.0])
+@pytest.mark.parametrize("p", [0.4, 0.6])
+def test_ties_at_one_point_are_those_of_simulated_files(mean, p):
+    rng = np.random.default_rng(8)
+    points = 400_000
+    records = rng.poisson(mean, points)
+    swapped, kept = rng.poisson(p * records), rng.poisson((1 - p) * mean, points)
+    by_count = np.bincount(swapped + kept, swapped), np.bincount(swapped + kept, kept)
+
+    share = np.maximum(*by_count).sum() / (swapped.sum() + kept.sum())
+
+    # 20,000 records at least: five standard errors of .5 / sqrt(20,000) at most
+    assert ties.share_guessed(p, mean) == pytest.approx(share, abs=0.018)
+
+
+@pytest.mark.parametrize(("step", "donors"), [(0.125, "sample"), (2.0, "sample"), (0.125, "permutation")])
+def test_ties_of_a_release_tell_what_the_audit_says(step, donors):
+    x = np.random.default_rng(9).uniform(0, 10_000, 20_000)
+    scheme = cm.ConditionalMasking(P, 100.0, step=step, donors=donors)
+    z, swapped = released(x, scheme, 4)
+    inside = (z > 500) & (z < 9_500)
+    _, place, count = np.unique(z, return_inverse=True, return_counts=True)
+    times = count[place][inside]
+
+    votes = np.bincount(times, swapped[inside]), np.bincount(times, ~swapped[inside])
+
+    # 18,000 records: five standard errors of .0035
+    assert figures(x, scheme).ties == pytest.approx(np.maximum(*votes).sum() / times.size, abs=0.018)
+
+
+# --- odd files ------------------------------------------------------------------------------------
+
+KINDS = {
+    "constant": lambda n, rng: np.full(n, 7.25),
+    "two": lambda n, rng: np.floor(2 * rng.random(n)),
+    "zeros": lambda n, rng: np.append(np.zeros(n - 1), 5.0),
+    "normal": lambda n, rng: rng.normal(0, 1_000, n),
+    "Cauchy": lambda n, rng: 1_000 * rng.standard_cauchy(n),
+    "wide": lambda n, rng: np.exp(rng.normal(0, 8, n)),
+    "outlier": lambda n, rng: np.append(rng.normal(0, 1e3, n - 1), 5e11),
+    "whole": lambda n, rng: np.floor(1_000 * rng.random(n)),
+    "gaps": lambda n, rng: np.where(rng.random(n) < 0.5, np.nan, rng.normal(0, 1e3, n)),
+}
+OPTIONS = [
+    {"sigma": 500.0}, {"sigma": 0.01}, {"sigma": 500.0, "decimals": 0}, {"sigma": 500.0, "step": 200.0},
+    {"sigma": 500.0, "decimals": 0, "heaps": 100}, {"sigma": 0.3, "scale": "log"},
+    {"sigma": 0.3, "scale": "log", "decimals": 0}, {"sigma": 0.3, "scale": "log", "step": 0.1},
+    {"sigma": 500.0, "noise": "laplace", "donors": "permutation"},
+]  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n=st.sampled_from([2, 3, 10, 99, 250]), seed=st.integers(0, 2**32), options=st.sampled_from(OPTIONS),
+    p=st.sampled_from([0.02, 0.5, 0.6, 0.97]), kind=st.sampled_from([*KINDS]),
+)  # fmt: skip
+def test_odd_files_have_figures(n, seed, p, kind, options):
+    x = KINDS[kind](n, np.random.default_rng(seed))
+
+    found = figures(x, cm.ConditionalMasking(p=p, **options), effort=BRIEF if seed % 2 else FULL)
+
+    assert found.blind <= found.guessed <= 1.0 + 1e-9
+    assert 0.0 <= found.certain <= 1.0 + 1e-9
+    assert found.blind <= found.ties <= 1.0
+    assert 0.0 <= found.unchanged <= 1.0
+
+
+def test_looks_are_chosen_by_what_they_say():
+    grid = Grid(1.0, 4.0)
+    points, law = looks.Points(grid), Law(P, "normal", SIGMA, grid)
+    at, continuous = (grid.units(x).astype(np.int64) for x in (np.rint(X), X))
+    tells, fold = looks.levels([Fraction(1)], points), coins.fold_of(N, 2)
+
+    assert looks.tells(tells, at, points, law, 2048)
+    assert not looks.tells(looks.levels([Fraction(73, 10)], points), at, points, law, 2048)
+    assert not looks.tells(tells, continuous, points, law, 2048)
+    assert coins.best_look(coins.problem(at, fold, 2, law, points), [tells])[0] is tells
+    assert coins.best_look(coins.problem(continuous, fold, 2, law, points), [tells])[0] is looks.PLAIN
