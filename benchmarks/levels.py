@@ -16,9 +16,11 @@ class Levels:
         rng = np.random.default_rng(1)
         x, share = np.rint(rng.lognormal(10.0, 0.4, n)), rng.random(n)
         x = np.where(share > 0.7, 100 * np.rint(x / 100), np.where(share > 0.4, 10 * np.rint(x / 10), x))
-        options = {"decimals": {"decimals": 0}, "heaps": {"decimals": 0, "heaps": 100}, "log": {"scale": "log"}}
-        sigma = 0.3 if scheme == "log" else 4.0 * data.SIGMA
-        self.scheme = cm.ConditionalMasking(0.6, sigma, noise=noise, **options[scheme])
+        if scheme == "log":
+            self.scheme = cm.ConditionalMasking(0.6, 0.3, noise=noise, scale="log")
+        else:
+            heaps = 100 if scheme == "heaps" else None
+            self.scheme = cm.ConditionalMasking(0.6, 4.0 * data.SIGMA, noise=noise, decimals=0, heaps=heaps)
         self.x, self.points = x, np.linspace(0.0, 80_000.0, 1000)
         self.z = self.scheme.mask(x, rng=1, accept_visible_coins=True)
         self.time_mask(n, scheme, noise)
