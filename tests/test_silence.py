@@ -4,6 +4,7 @@ Every refusal that data can bring is provoked by a conspicuous number, and its d
 """
 
 import traceback
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -178,7 +179,9 @@ def test_positions_are_those_of_the_whole_file(tmp_path, monkeypatch):
     for suffix in ("parquet", "arrow", "csv"):
         source = write(pa.table({"x": x}), tmp_path / f"a.{suffix}")
         with pytest.raises(ValueError, match=rf"got another number at position {n - 2};"):
-            cm.mask_file(source, tmp_path / f"b.{suffix}", {"x": scheme(decimals=3)})
+            cm.mask_file(
+                source, tmp_path / f"b.{suffix}", {"x": scheme(0.5, decimals=3)}, accept_visible_coins=True
+            )
     lines = ["x", *map(str, range(2_000)), "kg"]
     (tmp_path / "c.csv").write_text("\n".join(lines))
     with pytest.raises(TypeError, match=r"got text at position 2000$"):
@@ -192,6 +195,41 @@ def test_positions_are_those_of_the_whole_file(tmp_path, monkeypatch):
     far = np.append(REST.repeat(7_000), 1e12)
     with pytest.raises(ValueError, match=rf"got a value beyond at position {far.size - 1};"):
         scheme(sigma=1.0, step=2.0**-14).mask(np.rint(far * 2**14) / 2**14)
+    gaps = np.append([np.nan] * 5, np.append(np.exp(GENERIC / 10), 1e300))
+    with pytest.raises(ValueError, match=rf"got a value beyond at position {gaps.size - 1}$"):
+        log_scale().mask(gaps, nan_policy="omit")
+
+
+INCOMES = np.random.default_rng(2).lognormal(10.0, 0.6, 2_000)
+AUDITED = {  # what an audit refuses, or warns of
+    "half have one value": np.where(np.arange(2_000) % 2, INCOMES, VALUE),
+    "zeros and one value": np.where(
+        np.arange(2_000) % 3, INCOMES, np.where(np.arange(2_000) % 2, 0.0, VALUE)
+    ),
+    "heaped": np.append(np.rint(INCOMES / 100) * 100, VALUE),
+    "whole but one": np.append(np.rint(INCOMES), VALUE),
+    "one far out": np.append(INCOMES, VALUE),
+    "sorted": np.sort(np.append(INCOMES, VALUE)),
+    "two values": np.where(np.arange(2_000) % 2, VALUE, 12.5),
+}
+
+
+@pytest.mark.parametrize("options", [{}, {"decimals": 2}, {"step": 0}, {"scale": "log"}], ids=repr)
+@pytest.mark.parametrize("name", AUDITED)
+def test_what_an_audit_says_shows_no_value(name, options):
+    masking = scheme(0.3 if options.get("scale") else 5e3, **options)
+    x = AUDITED[name].round(2) if "decimals" in options else AUDITED[name]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            masking.mask(x)
+        except ValueError as error:
+            log = "".join(traceback.format_exception(error))
+        else:
+            log = ""
+    said = log + " ".join(str(warning.message) for warning in caught)
+
+    assert not [form for form in DIGITS if form in said]
 
 
 def test_a_masked_value_too_large_for_an_integer_is_not_shown(tmp_path):

@@ -138,7 +138,7 @@ def _fits(values: np.ndarray, law: Law, name: str, kind: str) -> None:
     if isinstance(law.grid, Grid):
         within(law.grid.units(values), law.grid, MARGIN * law.sigma / law.step, name, kind)
     elif law.grid is not None:
-        within_logarithm(values[~np.isnan(values)], law.grid, MARGIN * law.sigma, name, kind)
+        within_logarithm(values, law.grid, MARGIN * law.sigma, name, kind)
 
 
 def _rounded(data: Data, schemes: dict[str, Any]) -> tuple[dict[str, np.ndarray], dict[str, float]]:
