@@ -15,7 +15,7 @@ from condmask.levels import class_law, classes
 from condmask.schemes import coins, looks, ties
 from condmask.schemes.coins import Outcomes, Problem
 
-FEW = 200  # records of a class that has no look of its own
+FEW = 32  # records of a class that has no look of its own
 APART = 64  # classes and strata that may be attacked each by itself
 STRATUM = 1 << 10  # above every code of a class
 LEAST_POINTS = 256  # looked at in a class

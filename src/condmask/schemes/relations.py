@@ -18,6 +18,10 @@ SLACK = 1e-9  # relative, besides half a step of every column
 NEAR = 0.95
 
 
+# The step to which a column is rounded, in units of the data and as a part of each value.
+Steps = dict[str, tuple[float, float]]
+
+
 class Identity(NamedTuple):
     """left = sum of factor * column."""
 
@@ -28,10 +32,13 @@ class Identity(NamedTuple):
     def names(self) -> tuple[str, ...]:
         return (self.left, *(name for name, _ in self.right))
 
-    def holds(self, table: dict[str, np.ndarray], steps: dict[str, float]) -> np.ndarray:
+    def holds(self, table: dict[str, np.ndarray], steps: Steps) -> np.ndarray:
         """In which records it holds, for all that the steps to which values are rounded can tell."""
-        size = np.abs(table[self.left]) + sum(np.abs(factor * table[name]) for name, factor in self.right)
-        slack = 0.5 * (steps[self.left] + sum(abs(factor) * steps[name] for name, factor in self.right))
+        size, slack = np.zeros((2, *table[self.left].shape))
+        for name, factor in ((self.left, 1.0), *self.right):
+            own = np.abs(factor * table[name])
+            size += own
+            slack += 0.5 * (abs(factor) * steps[name][0] + own * steps[name][1])
         return np.asarray(np.abs(self.left_over(table)) <= slack * (1.0 + SLACK) + SLACK * size)
 
     def left_over(self, table: dict[str, np.ndarray]) -> np.ndarray:
@@ -43,7 +50,7 @@ class Identity(NamedTuple):
         return f"{self.left!r} = {' + '.join(terms)}"
 
 
-def identities(table: dict[str, np.ndarray], steps: dict[str, float], masked: set[str]) -> list[Identity]:
+def identities(table: dict[str, np.ndarray], steps: Steps, masked: set[str]) -> list[Identity]:
     """Those that hold in most of some rows and concern a masked column."""
     some = {name: x[:: max(1, x.size // SEARCHED)] for name, x in table.items()}
     found: list[Identity] = []

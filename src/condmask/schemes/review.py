@@ -64,8 +64,9 @@ def is_clear(data: Data, schemes: dict[str, Any]) -> bool:
         return False
     if len(some.values) + len(some.clear) == 1:
         return True
-    table, steps = _rounded(some, schemes)
-    return not (relations.copies(some.values, some.clear) or relations.identities(table, steps, set(schemes)))
+    if relations.copies(some.values, some.clear):
+        return False
+    return not relations.identities({**some.values, **some.clear}, _steps(some, schemes), set(schemes))
 
 
 def review(data: Data, schemes: dict[str, Any], effort: Effort) -> Audit:
@@ -141,23 +142,23 @@ def _fits(values: np.ndarray, law: Law, name: str, kind: str) -> None:
         within_logarithm(values, law.grid, MARGIN * law.sigma, name, kind)
 
 
-def _rounded(data: Data, schemes: dict[str, Any]) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-    """All columns as they are published if nothing is masked, and the steps of their grids."""
-    table, steps = dict(data.clear), dict.fromkeys(data.clear, 0.0)
+def _steps(data: Data, schemes: dict[str, Any]) -> relations.Steps:
+    """What masking rounds each column to."""
+    steps = dict.fromkeys(data.clear, (0.0, 0.0))
     for name, scheme in schemes.items():
         law = scheme.law
-        table[name] = law.from_units(law.to_units(data.values[name]))
-        steps[name] = law.step if isinstance(law.grid, Grid) else 0.0
-    return table, steps
+        steps[name] = (law.step, 0.0) if law.scale == "linear" else (0.0, law.step)
+    return steps
 
 
 def _of_columns(
     data: Data, schemes: dict[str, Any], columns: dict[str, Column], rows: Rows, alone: float
 ) -> tuple[list[Cause], together.Joint | None]:
     """What columns tell of each other, masked ones and those in clear; `alone`: what the worst one tells."""
-    table, steps = _rounded(data, schemes)
+    table, steps = {**data.values, **data.clear}, _steps(data, schemes)
     found = relations.identities(table, steps, set(schemes))
     why = [_copied(each, float(each.holds(table, steps).mean()), schemes) for each in found]
+    given = [set(each.names) for each in found]
     found = [each for each, cause in zip(found, why, strict=True) if cause is None]
     why += [
         Cause(
@@ -166,6 +167,7 @@ def _of_columns(
             each.masked,
         )
         for each in relations.copies(data.values, data.clear)
+        if {each.masked, each.clear} not in given
     ]  # fmt: skip
     said = [cause for cause in why if cause is not None]
     if len(schemes) == 1:

@@ -16,7 +16,7 @@ import numpy as np
 from condmask.levels import class_law, class_units, classes
 from condmask.schemes import coins
 from condmask.schemes.attack import Column, Rows
-from condmask.schemes.relations import MOST_COLUMNS, Identity
+from condmask.schemes.relations import MOST_COLUMNS, Identity, Steps
 
 LOOKED_AT = 1 << 15
 TEMPERS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.1, 0.0)
@@ -82,7 +82,7 @@ def chances(p: float, ratio: np.ndarray) -> np.ndarray:
 
 def joint(
     values: Table, clear: Table, columns: dict[str, Column], strata: np.ndarray | None, rows: Rows,
-    identities: list[Identity], steps: dict[str, float],
+    identities: list[Identity], steps: Steps,
 ) -> Joint:  # fmt: skip
     """What columns tell together; all arrays are those of the rows looked at."""
     n = min(rows.rows.size, LOOKED_AT)
