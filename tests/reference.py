@@ -32,11 +32,12 @@ def working_secret(seed, schemes, columns, strata=None):
 def derived_secret(root, schemes, columns, strata=None):
     """The same where rng is a key: what is released, hashed, are the labels of its use.
 
-    ``schemes`` are names and entries, as published, of which the group is left out. Columns are as they are
-    masked; where there are pools, the first row of each record's pool follows them.
+    ``schemes`` are names and entries, as published, of which the group and the number of records are left
+    out. Columns are as they are masked; where there are pools, the first row of each record's pool follows.
     """
     described = [
-        [name, {entry: scheme[entry] for entry in scheme if entry != "group"}] for name, scheme in schemes
+        [name, {entry: scheme[entry] for entry in scheme if entry not in ("group", "records")}]
+        for name, scheme in schemes
     ]
     labels = [b"mask", json.dumps(described, sort_keys=True, separators=(",", ":")).encode()]
     labels += [hashlib.sha256(np.array(column, "<f8").tobytes()).digest() for column in columns]

@@ -33,6 +33,7 @@ from randomgen import AESCounter
 
 COIN, DONOR, NOISE, WHOLE = 0, 1, 2, 3
 
+STAMPED = ("group", "records")  # what publishing adds to a scheme
 ALL_ONES = np.iinfo(np.uint64).max
 
 
@@ -149,8 +150,9 @@ def working_key(
 
     - the purpose;
     - the columns that are masked together, and how: their names (of a single column without one "") and whole
-      schemes, as JSON with sorted entries. The group that a scheme names is left out: its id is the `tag` of
-      the working key, so it is reproducible, tells nothing of the key, and need not be known before it;
+      schemes, as JSON with sorted entries. What publishing adds is left out: the number of records, and the
+      group, whose id is the `tag` of the working key, so it is reproducible, tells nothing of the key, and
+      need not be known before it;
     - the data: columns as they are masked, and what else decides who gets which value.
     """
     if rng is None:
@@ -162,7 +164,7 @@ def working_key(
     else:
         root = Key(np.random.default_rng(rng).bytes(16))
     described = [
-        [name, {entry: value for entry, value in scheme.to_dict().items() if entry != "group"}]
+        [name, {entry: value for entry, value in scheme.to_dict().items() if entry not in STAMPED}]
         for name, scheme in schemes.items()
     ]
     label = json.dumps(described, sort_keys=True, separators=(",", ":")).encode()

@@ -161,3 +161,84 @@ def numeric_columns(table: Any, left: set[str]) -> dict[str, np.ndarray]:
             except (TypeError, ValueError):  # text, dates, numbers too large
                 continue
     return found
+
+
+def groups(values: Any, name: str, n: int) -> tuple[np.ndarray, list[Any]]:
+    """Labels of n records as whole numbers in the sorted order of the labels, -1 where one is missing."""
+    array = labels(values)
+    _checks.same_length(array, name, n, "z")
+    if array.dtype.kind == "O":
+        known: dict[Any, int] = {}
+        code = np.array(
+            [-1 if _is_missing(each) else known.setdefault(each, len(known)) for each in array.tolist()],
+            dtype=np.int64,
+        )
+        order = sorted(known, key=_sortable)
+        rank = np.empty(len(known) + 1, dtype=np.int64)
+        rank[[known[label] for label in order]] = np.arange(len(known))
+        rank[-1] = -1
+        return rank[code], order
+    missing = np.isnan(array) if array.dtype.kind == "f" else np.zeros(n, dtype=bool)
+    distinct, code = np.unique(array[~missing], return_inverse=True)
+    found = np.full(n, -1, dtype=np.int64)
+    found[~missing] = code
+    return found, distinct.tolist()
+
+
+def _is_missing(label: Any) -> bool:
+    """None, or what differs from itself or does not say whether it does (pandas.NA)."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:
+        return True
+
+
+def _sortable(label: Any) -> tuple[str, Any]:
+    """Numbers among themselves, texts among themselves."""
+    return ("", label) if isinstance(label, int | float) else (type(label).__name__, str(label))
+
+
+def design(values: Any, name: str) -> dict[str, np.ndarray]:
+    """Columns of numbers by name, from a data frame, a dict of columns, a series or an array of one or two
+    dimensions; those of an array are called w1, w2, ..."""
+    if isinstance(values, dict):
+        columns = {str(key): column for key, column in values.items()}
+    elif isinstance(values, np.ndarray | list | tuple):
+        array = np.asarray(values)
+        if array.ndim not in (1, 2):
+            raise ValueError(f"{name} must have one or two dimensions, got {array.ndim}")
+        # each column in one piece, before it is looked at several times
+        parts = np.ascontiguousarray(array[:, None].T if array.ndim == 1 else array.T)
+        columns = {f"w{k + 1}": part for k, part in enumerate(parts)}
+    else:
+        columns = _frame_columns(values, name)
+    if not columns:
+        raise ValueError(f"{name} must have at least one column, got none")
+    return {key: _numbers(each, key, name) for key, each in columns.items()}
+
+
+def _frame_columns(values: Any, name: str) -> dict[str, Any]:
+    import narwhals as nw
+
+    try:
+        table = nw.from_native(values, eager_only=True, allow_series=True)
+    except TypeError:
+        raise TypeError(
+            f"{name} must be a data frame, a dict of columns or an array, got {type(values).__name__}"
+        ) from None
+    if isinstance(table, nw.Series):
+        return {str(table.name or "w1"): values}
+    return {str(each.name): each.to_native() for each in table.iter_columns()}
+
+
+def _numbers(values: Any, key: str, name: str) -> np.ndarray:
+    """One column as numbers; yes and no are 1 and 0."""
+    array = np.asarray(values)
+    if array.dtype.kind == "b":
+        return array.astype(np.float64)
+    try:
+        return column(values, key).array
+    except TypeError as error:
+        raise TypeError(
+            f"{name} must hold numbers, so give an indicator column for each category but one: {error}"
+        ) from None

@@ -76,10 +76,14 @@ def level_laws(law: Law) -> list[Law]:
     return [law._replace(grid=grid.times(unit), heaps=1) for unit in noise_units(law.heaps)]
 
 
+def variances(units: np.ndarray, law: Law, scale: float) -> np.ndarray:
+    """The variance of the noise of each value in units of `scale` squared, as its level tells."""
+    own = np.array([each.noise_moments(2, scale)[2] for each in level_laws(law)])
+    return np.asarray(own[level_of(units, law.heaps)])
+
+
 def mean_variance(units: np.ndarray, counts: np.ndarray, law: Law, scale: float) -> float:
-    """The variance of the noise in units of `scale` squared, averaged over records, so many of each value."""
+    """Its average over records, so many of each value."""
     if law.heaps == 1:
         return float(law.noise_moments(2, scale)[2])
-    held = np.bincount(level_of(units, law.heaps), counts, minlength=len(noise_units(law.heaps)))
-    own = np.array([each.noise_moments(2, scale)[2] for each in level_laws(law)])
-    return float(held @ own / held.sum())
+    return float(counts @ variances(units, law, scale) / counts.sum())

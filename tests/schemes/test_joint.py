@@ -47,7 +47,10 @@ def test_joint_masking_follows_the_draw_contract(donors, missing, step):
     assert data["region"].tolist() == region.tolist()
     assert {scheme.patterns for scheme in stamped.values()} == {("income", "bonus") if missing else ()}
     assert {scheme.group for scheme in stamped.values()} == {reference.tag(secret)}
-    plain = [replace(scheme, strata=None, group=None, patterns=()) for scheme in stamped.values()]
+    numbers = {name: scheme.records for name, scheme in stamped.items()}
+    assert numbers == {name: np.count_nonzero(~np.isnan(x)) for name, x in by_name.items()}
+    bare = {"strata": None, "group": None, "patterns": (), "records": None}
+    plain = [replace(scheme, **bare) for scheme in stamped.values()]
     assert plain == list(schemes.values())
 
 
@@ -74,7 +77,8 @@ def test_small_strata_are_merged_within_each_pattern_of_missing_values():
     expected = reference.masked(secret, 0.6, [income, bonus], [law_of(scheme)] * 2, strata=within)
     assert_same_bits(data["income"], expected[0])
     assert_same_bits(data["bonus"], expected[1])
-    assert stamped["income"] == replace(scheme, group=reference.tag(secret), patterns=("income", "bonus"))
+    found = {"group": reference.tag(secret), "patterns": ("income", "bonus")}
+    assert stamped["income"] == replace(scheme, **found, records=np.count_nonzero(~np.isnan(income)))
 
 
 def test_strata_may_be_named_by_the_schemes_or_by_the_call():

@@ -1,5 +1,6 @@
 """Estimates from what an analyst has: masked values as records, with or without a grid, or a summary."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from condmask.engines.counting import Counts
 from condmask.estimates.additive import NoisySample
 from condmask.estimates.columns import counted_column
 from condmask.estimates.covariance import Records
-from condmask.estimates.estimate import Estimate
+from condmask.estimates.estimate import Estimate, EstimateWarning
 from condmask.estimates.heaped import Heaped
 from condmask.estimates.sample import Counted, Sample, Source
 from condmask.estimates.signed import Signed
@@ -47,6 +48,7 @@ def estimate_records(
         if there is not None and column.array.ndim == 2:
             raise ValueError("z must have no missing values where it is 2-D; estimate its rows one by one")
         sources.append(source)
+    _warn_of_a_part(scheme, sources[0].n)
     pool, wanting = _donor_pools(scheme, ~np.isnan(rows).any(axis=0), strata, patterns)
     return Estimate(scheme, sources, batch=column.array.ndim == 2, records=Records(rows, pool, wanting))
 
@@ -56,8 +58,27 @@ def estimate_summary(scheme: Any, summary: Summary, *, workers: Workers = 1) -> 
     summary.check(scheme)
     if summary.n < 2:
         raise ValueError(f"z must have at least 2 values, got a Summary of {summary.n}")
+    _warn_of_a_part(scheme, summary.n)
     source = _counted(summary.counts, scheme.law, _checks.workers(workers), times=1 << summary.level)
     return Estimate(scheme, [source], pairs=(summary.pairs, summary.counts))
+
+
+def _warn_of_a_part(scheme: Any, n: int) -> None:
+    """Whoever selects records and then estimates takes donors from elsewhere for records of the part."""
+    if scheme.records is None or scheme.records == n:
+        return
+    whole = (
+        ""
+        if scheme.strata is None
+        else f" (whole strata of {listed(scheme.strata)} are releases of their own)"
+    )
+    warnings.warn(
+        f"z has {n} values, and the release {scheme.records}: swapped records show values from all of it, so "
+        f"estimates from a part of it are wrong{whole}. Estimate from all records; group_means, "
+        "weighted_mean and regress have means of parts, whose quantiles cannot be had",
+        EstimateWarning,
+        stacklevel=4,
+    )
 
 
 def _counted(counts: Counts, law: Law, workers: Workers, *, times: int = 1) -> Source:

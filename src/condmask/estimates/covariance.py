@@ -50,19 +50,40 @@ def retained(p: float, n: int, growth: float = 1.0) -> float:
     return factor
 
 
+class Donors(NamedTuple):
+    """The donor pools of present values: each one's pool, and by pool the number, their mean and f."""
+
+    pool: np.ndarray
+    size: np.ndarray
+    mean: np.ndarray
+    factor: np.ndarray
+
+
+def donors(z: np.ndarray, law: Law, pool: np.ndarray | None) -> Donors:
+    """The pools of values without gaps; some numbers of pools may not occur."""
+    code = np.zeros(z.size, dtype=np.int64) if pool is None else pool
+    size = np.bincount(code)
+    mean = np.bincount(code, z) / np.maximum(size, 1)
+    growth = law.growth(1)
+    factor = np.array([retained(law.p, int(n), growth) if n else 1.0 for n in size])
+    return Donors(code, size, mean, factor)
+
+
 def pseudo_values(z: np.ndarray, law: Law, pool: np.ndarray | None) -> np.ndarray:
     """Xbar + (Z_i - Zbar) / f, pool by pool, Xbar from Zbar; NaN where z is. Without swapping, z itself."""
     if law.p == 0.0:
         return z
-    growth = law.growth(1)
     there = ~np.isnan(z)
-    code = np.zeros(int(there.sum()), dtype=np.int64) if pool is None else pool[there]
-    size = np.bincount(code)
-    mean = np.bincount(code, z[there]) / np.maximum(size, 1)
-    factor = np.array([retained(law.p, int(n), growth) if n else 1.0 for n in size])
+    known = donors(z[there], law, None if pool is None else pool[there])
     found = np.full(z.size, np.nan)
-    found[there] = mean[code] / _kept_mean(law) + (z[there] - mean[code]) / factor[code]
+    found[there] = undone(z[there], known, law)
     return found
+
+
+def undone(z: np.ndarray, known: Donors, law: Law) -> np.ndarray:
+    """The pseudo-values of values without gaps."""
+    at = known.pool
+    return np.asarray(known.mean[at] / kept_mean(law) + (z - known.mean[at]) / known.factor[at])
 
 
 def covariance(a: np.ndarray, b: np.ndarray) -> float:
@@ -105,7 +126,7 @@ def products(
     else:
         factor = law.p + (1.0 - law.p) * law.growth(1) * theirs.growth(1)
         product = float(np.mean(a[both] * b[both])) / factor
-        means = float(a[both].mean()) / _kept_mean(law), float(b[both].mean()) / _kept_mean(theirs)
+        means = float(a[both].mean()) / kept_mean(law), float(b[both].mean()) / kept_mean(theirs)
         found = (product - means[0] * means[1]) * int(both.sum()) / (int(both.sum()) - 1)
     return found, variances, unit * other_unit
 
@@ -128,14 +149,14 @@ def summarised(pairs: np.ndarray, counts: Counts, law: Law, strata: Any, pattern
     spread = (own / unit) ** 2
     if law.scale == "log":
         about = (mean / unit) ** 2
-        found = (spread / count + about) / _kept_mean(law, 2) - about / _kept_mean(law) ** 2
+        found = (spread / count + about) / kept_mean(law, 2) - about / kept_mean(law) ** 2
         variance = found * count / degrees
     else:
         variance = spread / degrees - (1.0 - law.p) * mean_variance(counts.values, counts.counts, law, unit)
     return value, (variance, float(others > 0.0) / degrees), unit * (others or 1.0)
 
 
-def _kept_mean(law: Law, order: int = 1) -> float:
+def kept_mean(law: Law, order: int = 1) -> float:
     """By what masking multiplies the mean of a power."""
     return law.p + (1.0 - law.p) * law.growth(order)
 
@@ -143,7 +164,7 @@ def _kept_mean(law: Law, order: int = 1) -> float:
 def _variance(values: np.ndarray, raw: np.ndarray, law: Law, unit: float) -> float:
     """Variance of the original behind masked values, given as they are and in a safe unit."""
     if law.scale == "log":
-        found = np.mean(values**2) / _kept_mean(law, 2) - (np.mean(values) / _kept_mean(law)) ** 2
+        found = np.mean(values**2) / kept_mean(law, 2) - (np.mean(values) / kept_mean(law)) ** 2
         return float(found) * values.size / (values.size - 1)
     units = law.to_units(raw) if law.heaps > 1 else raw
     noise = mean_variance(units, np.ones(units.size), law, unit)

@@ -11,17 +11,20 @@ from condmask.engines.choice import METHODS
 from condmask.engines.counting import Counts
 from condmask.estimates.bandwidth import RULES
 from condmask.estimates.covariance import Records, products, summarised
+from condmask.estimates.linear import LinearEstimates
 from condmask.estimates.moments import shift
+from condmask.estimates.pair_intervals import PairIntervals
 from condmask.estimates.sample import CROSSINGS, Source
 from condmask.law import Law
 from condmask.weights.table import smallest_tol
 
 
 class EstimateWarning(UserWarning):
-    """An estimate lies where no original value could; it is returned as it is."""
+    """An estimate lies where no original value could, or is made from a part of a release; it is returned as
+    it is."""
 
 
-class Estimate:
+class Estimate(LinearEstimates, PairIntervals):
     r"""Estimates about the original variable from its masked values and the published scheme.
 
     Made by the `estimate` method of a scheme, from records, rows of a batch or a `Summary`. Nothing here

@@ -29,7 +29,7 @@ from condmask.files.table import (
 )
 from condmask.frames import codes
 from condmask.schemes.audit import audit
-from condmask.schemes.pools import pools_of
+from condmask.schemes.pools import numbers_of, pools_of
 from condmask.schemes.review import Data
 from condmask.schemes.scheme import Scheme, release_key, together
 from condmask.schemes.verdict import Audit
@@ -113,7 +113,7 @@ def mask_file(
         for name, scheme in schemes.items():
             scheme.canonical(columns[name], name, kinds[name], out=columns[name])
         key = release_key(random, named, list(columns.values()), pools)
-        stamped = masking.stamp(named, patterns, key)
+        stamped = masking.stamp(named, patterns, key, numbers_of(columns))
         parts = masking.masked_blocks(schemes, columns, key, pools, threads)
         rows = _Rows(parts, schemes, kinds, next(iter(columns.values())).size, progress)
         _publish(table, target, rows, {**before, **stamped}, state, overwrite)

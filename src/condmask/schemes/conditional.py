@@ -74,6 +74,9 @@ class ConditionalMasking(Scheme):
         Identifier shared by columns that were masked together, stamped by `mask_table`.
     patterns : sequence of str, optional
         Columns within whose common pattern of missing values the donors were drawn, stamped by `mask_table`.
+    records : int, optional
+        Number of values in the release, stamped by `mask_table` and `mask_file`: estimates from another
+        number warn, since a part of a release is no release of that part.
 
     Raises
     ------
@@ -125,6 +128,7 @@ class ConditionalMasking(Scheme):
     small_strata: str = "refuse"
     group: str | None = None
     patterns: tuple[str, ...] = ()
+    records: int | None = None
 
     def __init__(
         self,
@@ -141,6 +145,7 @@ class ConditionalMasking(Scheme):
         small_strata: str = "refuse",
         group: str | None = None,
         patterns: Any = (),
+        records: int | None = None,
     ) -> None:
         canonical = {
             "p": _checks.probability(p, "p"),
@@ -153,6 +158,7 @@ class ConditionalMasking(Scheme):
             "small_strata": _checks.choice(small_strata, "small_strata", POLICIES),
             "group": _checks.optional_name(group, "group"),
             "patterns": _checks.names(patterns, "patterns"),
+            "records": None if records is None else _checks.whole(records, "records", least=2),
         }
         for name, value in canonical.items():
             object.__setattr__(self, name, value)
@@ -180,6 +186,7 @@ class ConditionalMasking(Scheme):
             ("small_strata", "refuse"),
             ("group", None),
             ("patterns", ()),
+            ("records", None),
         ):
             value = getattr(self, name)
             if value != default:
@@ -410,15 +417,21 @@ class ConditionalMasking(Scheme):
                     f"small_strata={scheme.small_strata!r}"
                 )
         return {
-            name: replace(scheme, strata=found, group=None, patterns=()) for name, scheme in schemes.items()
+            name: replace(scheme, strata=found, group=None, patterns=(), records=None)
+            for name, scheme in schemes.items()
         }
 
     @classmethod
-    def stamp(cls, schemes: dict[str, Self], patterns: tuple[str, ...], key: Key) -> dict[str, Self]:
-        """With the columns whose missing values part the donors and, where there are several, the name of
-        their group."""
+    def stamp(
+        cls, schemes: dict[str, Self], patterns: tuple[str, ...], key: Key, records: dict[str, int]
+    ) -> dict[str, Self]:
+        """With the columns whose missing values part the donors, the numbers of values and, where there are
+        several columns, the name of their group."""
         group = key.tag() if len(schemes) > 1 else None
-        return {name: replace(scheme, group=group, patterns=patterns) for name, scheme in schemes.items()}
+        return {
+            name: replace(scheme, group=group, patterns=patterns, records=records[name])
+            for name, scheme in schemes.items()
+        }
 
     @classmethod
     def read(cls, options: dict[str, Any]) -> Self:

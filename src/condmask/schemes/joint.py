@@ -12,7 +12,7 @@ from condmask._blocks import Workers
 from condmask._randomness import check_rng
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.draws import Release
-from condmask.schemes.pools import pools_of
+from condmask.schemes.pools import numbers_of, pools_of
 from condmask.schemes.review import Data
 from condmask.schemes.scheme import release_key, together
 from condmask.strata import Labels, not_masked
@@ -57,7 +57,8 @@ def mask_table(
     -------
     MaskedTable
         ``(data, schemes)``: the frame with the columns replaced, and the schemes to publish, stamped with
-        an identifier of the group, a keyed hash that tells nothing of the key (and the name of the strata).
+        an identifier of the group, a keyed hash that tells nothing of the key, and the number of values (and
+        the name of the strata).
 
     Raises
     ------
@@ -115,4 +116,7 @@ def mask_table(
         name: column.back(schemes[name].publish(z, column.kind))
         for (name, column), z in zip(columns.items(), release.masked(_checks.workers(workers)), strict=True)
     }
-    return MaskedTable(frames.with_columns(frame, released), ConditionalMasking.stamp(named, patterns, key))
+    stamped = ConditionalMasking.stamp(
+        named, patterns, key, numbers_of(dict(zip(columns, arrays, strict=True)))
+    )
+    return MaskedTable(frames.with_columns(frame, released), stamped)

@@ -4,12 +4,13 @@ A pool is a stratum; records whose value is missing belong to none. Within a poo
 counted in file order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from condmask import _checks
+from condmask._blocks import blocks
 from condmask.strata import SMALLEST, Labels, crossed, merged
 
 
@@ -67,6 +68,14 @@ def pools_of(
     if strata or pattern is not None:
         _refuse_small(pools, strata, pattern, masks, names, merge=merge)
     return pools, () if pattern is None else tuple(names)
+
+
+def numbers_of(columns: Mapping[str, np.ndarray]) -> dict[str, int]:
+    """How many values each column has, missing ones left out; block by block, for files."""
+    return {
+        name: sum(int(np.count_nonzero(~np.isnan(x[a:b]))) for a, b in blocks(x.size))
+        for name, x in columns.items()
+    }
 
 
 def _refuse_small(

@@ -48,6 +48,7 @@ class Scheme:
     small_strata: str = "refuse"
     group: str | None = None
     patterns: tuple[str, ...] = ()
+    records: int | None = None
     estimators: ClassVar[dict[str, Any]] = {}
     shared_donors: ClassVar[bool] = False
 
@@ -131,8 +132,10 @@ class Scheme:
         return schemes
 
     @classmethod
-    def stamp(cls, schemes: dict[str, Self], patterns: tuple[str, ...], key: Key) -> dict[str, Self]:
-        """The schemes to publish with columns masked in one call; here as they are."""
+    def stamp(
+        cls, schemes: dict[str, Self], patterns: tuple[str, ...], key: Key, records: dict[str, int]
+    ) -> dict[str, Self]:
+        """The schemes to publish with columns masked in one call, of so many values; here as they are."""
         return schemes
 
     def estimate(self, z: Any, *, workers: Workers = 1) -> Any:

@@ -1,0 +1,359 @@
+"""What is linear in the original: means of groups, weighted means, totals, regressions on other columns."""
+
+from typing import Any
+
+import numpy as np
+
+from condmask import _checks, frames
+from condmask.estimates.covariance import Records
+from condmask.estimates.interval import Interval
+from condmask.estimates.linear_forms import Undone, undo
+from condmask.estimates.named import Intervals
+from condmask.estimates.regression import basis, fit
+from condmask.estimates.subgroups import group_means
+from condmask.estimates.survey import Survey, survey
+from condmask.estimates.weighted_sums import total, weighted_mean
+from condmask.law import Law
+
+
+class LinearEstimates:
+    """Everything linear in the original, with weights from columns that were not masked.
+
+    Parts of the records are asked for here, from the estimate of *all* of them: donors come from the whole
+    file (stratum), so the values of a part are not a masked sample of that part.
+    """
+
+    scheme: Any
+    _law: Law
+    _batch: bool
+    _records: Records | None
+
+    def _pools(self) -> np.ndarray | None:
+        raise NotImplementedError
+
+    def pseudo_values(self) -> Any:
+        r"""Values that are, given the file, on average each record's original.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (replicates, n)
+            In the places of the records and the units of the data; NaN where a value is missing.
+
+        Raises
+        ------
+        ValueError
+            If strata or patterns are needed and missing, or a pool has too few records.
+
+        Notes
+        -----
+        :math:`\tilde Z_i = (Z_i - p' \bar Z / \kappa) / f` with the mean of the stratum, p' = p n/(n-1),
+        f = (1-p) M - p/(n-1), kappa = p + (1-p) M, and M = 1 unless noise is multiplied. Given the file
+        its mean is X_i exactly, so sums of it with weights from other columns are without bias. It varies
+        more than the original: its variance is no estimate of that, and its distribution means nothing.
+
+        Slopes of an ordinary regression of the pseudo-values, in a file that is one stratum, have right
+        standard errors for the population in any package that offers robust ones (HC3). Intercepts, means
+        of groups and anything in several strata have not, since records share donors: `regress` and
+        `group_means` know that, and the original file as a target.
+
+        Examples
+        --------
+        >>> import condmask as cm
+        >>> scheme = cm.ConditionalMasking(0.5, 10.0, decimals=0)
+        >>> scheme.estimate([310, 421, 385, 290, 330]).pseudo_values().round(1)
+        array([ 248.3,  544.3,  448.3,  195. ,  301.7])
+        """
+        found = np.array([_in_units(z, self._law, self._pools()) for z in self._masked()])
+        return found if self._batch else found[0]
+
+    def group_means(
+        self,
+        labels: Any,
+        *,
+        confidence_level: float = 0.95,
+        target: str = "population",
+        clusters: Any = None,
+        population_size: float | None = None,
+    ) -> Intervals:
+        """Means of the original in groups of records, without bias.
+
+        Parameters
+        ----------
+        labels : array_like of shape (n,)
+            The group of each record, from columns that were not masked; records without a label are left
+            out.
+        confidence_level : float
+            Of the intervals.
+        target : {"population", "file"}
+            What the intervals are to cover: the means in the population that the file is a sample of, or
+            those in the original file.
+        clusters : array_like of shape (n,), optional
+            The cluster of each record, where clusters and not records were sampled.
+        population_size : float, optional
+            The number of records in the population, where it is known and finite.
+
+        Returns
+        -------
+        Intervals
+            By label, in sorted order; printed, a table.
+
+        Raises
+        ------
+        ValueError
+            If strata or patterns are needed and missing, or a pool has too few records.
+
+        Notes
+        -----
+        The mean of the pseudo-values of the group. About the file it varies by the masking of all records,
+        which may have lent their values to the group; about the population by the spread of the group, too.
+        Intervals are by Student's t with one degree of freedom less than the group has records (clusters).
+        The distribution function or quantiles of a group cannot be had, unless it consists of whole strata.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> rng = np.random.default_rng(1)
+        >>> male = rng.random(20_000) < 0.6
+        >>> income = rng.lognormal(7.3, 0.5, 20_000) * np.where(male, 1.2, 1.0)
+        >>> scheme = cm.ConditionalMasking(0.6, 500.0)
+        >>> masked = scheme.mask(income, rng=2)
+        >>> found = scheme.estimate(masked).group_means(np.where(male, "male", "female"))
+        >>> bool(abs(found["male"].estimate / income[male].mean() - 1) < 0.03)
+        True
+        >>> bool(abs(masked[male].mean() / income[male].mean() - 1) < 0.03)
+        False
+        """
+        rows = self._masked()
+        asked = self._asked(confidence_level, target, clusters, population_size)
+        code, names = frames.groups(labels, "labels", rows.shape[1])
+        code = np.where(asked.known(code.size), code, -1)
+        found = []
+        for z in rows:
+            file = self._undone(z)
+            own = group_means(code[file.rows], len(names), file, asked)
+            ends = asked.ends(own.estimate, own.file, own.excess, own.degrees, file.n)
+            found.append([*file.placed(own.estimate, *ends), own.records])
+        used = int(found[-1][-1].sum())
+        return self._named(names, found, asked, f"mean of the original {asked.where}, by group", used)
+
+    def weighted_mean(
+        self,
+        weights: Any,
+        *,
+        confidence_level: float = 0.95,
+        target: str = "population",
+        clusters: Any = None,
+        population_size: float | None = None,
+    ) -> Interval:
+        """Mean of the original with weights from columns that were not masked, without bias.
+
+        Parameters
+        ----------
+        weights : array_like of shape (n,)
+            Not negative, not all 0; records without one are left out.
+        confidence_level, target, clusters, population_size
+            As for `group_means`.
+
+        Returns
+        -------
+        Interval
+            With a leading axis of replicates where the estimate has one.
+
+        Raises
+        ------
+        ValueError
+            As for `group_means`, or if a weight is negative.
+
+        Notes
+        -----
+        sum w Zt / sum w, Zt the pseudo-values. Student's t has (sum w)^2 / sum w^2 - 1 degrees of
+        freedom, or one less than there are clusters. Weighted quantiles cannot be had.
+        """
+        asked, w = self._asked(confidence_level, target, clusters, population_size), self._weights(weights)
+        if (w < 0.0).any():
+            raise ValueError(f"weights must not be negative, got {w[w < 0.0][0]:g}")
+        return self._summed(w, asked, f"weighted mean of the original {asked.where}", mean=True)
+
+    def total(
+        self,
+        weights: Any = None,
+        *,
+        confidence_level: float = 0.95,
+        target: str = "population",
+        clusters: Any = None,
+        population_size: float | None = None,
+    ) -> Interval:
+        """Total of the original with weights from columns that were not masked, without bias.
+
+        Parameters
+        ----------
+        weights : array_like of shape (n,), optional
+            By how many each record counts, as the weights of a survey do; 1 by default. Records without
+            one are left out.
+        confidence_level, target, clusters, population_size
+            As for `group_means`.
+
+        Returns
+        -------
+        Interval
+            With a leading axis of replicates where the estimate has one.
+
+        Raises
+        ------
+        ValueError
+            As for `group_means`.
+
+        Notes
+        -----
+        sum w Zt, Zt the pseudo-values. About the population the products w X vary from record to record,
+        or their sums from cluster to cluster.
+        """
+        asked = self._asked(confidence_level, target, clusters, population_size)
+        w = np.ones(self._masked().shape[1]) if weights is None else self._weights(weights)
+        return self._summed(w, asked, f"total of the original {asked.where}", mean=False)
+
+    def regress(
+        self,
+        W: Any,
+        *,
+        intercept: bool = True,
+        confidence_level: float = 0.95,
+        target: str = "population",
+        clusters: Any = None,
+        population_size: float | None = None,
+    ) -> Intervals:
+        """Linear regression of the original on columns that were not masked, by least squares.
+
+        Parameters
+        ----------
+        W : array_like of shape (n,) or (n, q), data frame, series or dict of columns
+            Numbers, or yes and no; records that miss one are left out. Categories are given as indicator
+            columns, one for each but one.
+        intercept : bool
+            Whether the regression has a constant term.
+        confidence_level, target, clusters, population_size
+            As for `group_means`.
+
+        Returns
+        -------
+        Intervals
+            By name of the column, "intercept" first; columns of an array are called w1, w2, ...
+
+        Raises
+        ------
+        ValueError
+            As for `group_means`, or if a column is determined by the others.
+        TypeError
+            If a column does not hold numbers.
+
+        Notes
+        -----
+        Least squares of the pseudo-values: given the file, on average exactly those of the originals. About
+        the population the standard errors are robust (HC3; with clusters those of their sums), with what
+        records have in common because they share donors. Student's t has n less the number of
+        coefficients as degrees of freedom, or one less than there are clusters.
+
+        A masked column as a *regressor* is another matter: the slope is `covariance` over `variance`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> rng = np.random.default_rng(1)
+        >>> age = rng.uniform(20, 65, 20_000)
+        >>> income = 1000 + 30 * age + rng.normal(0, 400, 20_000)
+        >>> scheme = cm.ConditionalMasking(0.6, 300.0)
+        >>> found = scheme.estimate(scheme.mask(income, rng=2)).regress({"age": age})
+        >>> bool(found["age"].low < 30 < found["age"].high)
+        True
+        """
+        asked = self._asked(confidence_level, target, clusters, population_size)
+        rows = self._masked()
+        n, design = rows.shape[1], frames.design(W, "W")
+        use = asked.known(n) & ~np.isnan(rows[0])  # a batch has no gaps
+        for name, column in design.items():
+            _checks.same_length(column, name, n, "z")
+            use &= ~np.isnan(column)
+        if intercept and "intercept" in design:
+            raise ValueError("W must have no column called 'intercept' where intercept=True")
+        columns = [column if use.all() else column[use] for column in design.values()]
+        space = basis(list(design), columns, intercept=intercept)
+        names = [*(["intercept"] if intercept else []), *design]
+        constant = np.array([float(intercept), *np.zeros(len(names) - 1)])
+        records, found = np.full(len(names), int(use.sum())), []
+        for z in rows:
+            file = self._undone(z)
+            own = fit(space, file, _among(use, file), asked, intercept=intercept)
+            ends = asked.ends(own.estimate, own.file, own.excess, own.degrees, file.n)
+            found.append([*file.placed(own.estimate, *ends, total=constant, units=space.units), records])
+        about = f"regression of the original, coefficients {asked.where}"
+        return self._named(names, found, asked, about, int(use.sum()))
+
+    # --- private ---
+
+    def _asked(self, confidence_level: Any, target: Any, clusters: Any, population_size: Any) -> Survey:
+        return survey(confidence_level, target, clusters, population_size, self._masked().shape[1])
+
+    def _masked(self) -> np.ndarray:
+        """The records, of shape (replicates, n)."""
+        if self._records is None:
+            raise ValueError(
+                "z must be masked values for pseudo-values, got a Summary, which keeps no records"
+            )
+        return self._records.rows
+
+    def _weights(self, weights: Any) -> np.ndarray:
+        found = frames.column(weights, "weights").array
+        _checks.same_length(found, "weights", self._masked().shape[1], "z")
+        return found
+
+    def _summed(self, weights: np.ndarray, asked: Survey, about: str, *, mean: bool) -> Interval:
+        use, found = asked.known(weights.size) & ~np.isnan(weights), []
+        for z in self._masked():
+            file = self._undone(z)
+            rows = _among(use, file)
+            w = weights[file.rows][rows]
+            if mean:
+                if not w.sum() > 0.0:
+                    raise ValueError("weights must not all be 0")
+                w = w / w.sum()
+            own = (weighted_mean if mean else total)(w, file, rows, asked)
+            at = np.array(own.estimate)
+            ends = asked.ends(at, np.array(own.file), np.array(own.excess), own.degrees, file.n)
+            found.append([float(each) for each in file.placed(at, *ends, total=float(mean))])
+        used = int(np.sum(use & ~np.isnan(self._masked()[0])))
+        estimate, error, low, high = np.array(found).T if self._batch else found[0]
+        about += self._left_out(used)
+        return Interval(low, high, error, estimate, asked.level, asked.target, about)
+
+    def _named(
+        self, names: list[Any], found: list[list[np.ndarray]], asked: Survey, about: str, used: int
+    ) -> Intervals:
+        """Intervals from estimates, standard errors, ends and numbers of records, replicate by replicate."""
+        estimate, error, low, high, records = (
+            np.array(each) if self._batch else each[0] for each in zip(*found, strict=True)
+        )
+        about += self._left_out(used)
+        return Intervals(names, estimate, error, low, high, records, asked.level, asked.target, about)
+
+    def _left_out(self, used: int) -> str:
+        n = self._masked().shape[1]
+        return "" if used == n else f" ({n - used} of {n} records left out, which miss one)"
+
+    def _undone(self, z: np.ndarray) -> Undone:
+        return undo(z, self._law, self._pools(), cycle=not self.scheme.shared_donors)
+
+
+def _in_units(z: np.ndarray, law: Law, pool: np.ndarray | None) -> np.ndarray:
+    """Pseudo-values, computed in safe units."""
+    file = undo(z, law, pool, cycle=False)
+    found = np.full(z.size, np.nan)
+    found[file.rows] = file.origin + file.unit * file.values
+    return found
+
+
+def _among(use: np.ndarray, file: Undone) -> Any:
+    """Which of the records with a value are used."""
+    found = use[file.rows]
+    return slice(None) if found.all() else found

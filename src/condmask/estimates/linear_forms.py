@@ -1,0 +1,199 @@
+"""Sums of originals with known weights: unbiased, and with the variance that masking gives them.
+
+Given the file, the pseudo-values Zt_i have the means X_i, so ``sum l_i Zt_i`` has that of ``sum l_i X_i``. It
+is ``sum k_i Z_i`` with ``k_i = (l_i - p' lbar / kappa) / f``, where lbar is the mean of l over the donor
+pool, ``p' = p n/(n-1)``, f as in `covariance` and kappa = p + (1-p) M. Its variance given the file is the sum
+of ``k_i^2 v_i``, v_i that of Z_i, less what the donors of a permutation have in common
+(docs/inference.rst, "Linear statistics").
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask.estimates.covariance import Donors, donors, kept_mean, standardised, undone
+from condmask.law import Law
+from condmask.levels import variances
+
+CHUNK = 8192  # records at a time, so that what is made of them stays in the cache
+
+
+class Undone(NamedTuple):
+    """The records of a file that have a value, undone one by one.
+
+    Attributes
+    ----------
+    origin, unit : float
+        The original is about ``origin + unit * values``; all else is in these units.
+    rows : ndarray of bool or slice
+        Which records of the file they are.
+    values : ndarray
+        Pseudo-values.
+    variances : ndarray
+        Of the masked values given the file; the mean of each is right, and it may be negative.
+    shared : ndarray
+        q_i, by which values of a permutation depend on each other: of mean (X_i - mu)^2 where noise is added.
+    donors : Donors
+        Their pools.
+    spread : ndarray
+        The variance of the originals, pool by pool; at least 0.
+    law : Law
+    cycle : bool
+        Whether donors form a permutation.
+    """
+
+    origin: float
+    unit: float
+    rows: Any
+    values: np.ndarray
+    variances: np.ndarray
+    shared: np.ndarray
+    donors: Donors
+    spread: np.ndarray
+    law: Law
+    cycle: bool
+
+    @property
+    def n(self) -> int:
+        """The number of records with a value."""
+        return int(self.values.size)
+
+    @property
+    def lent(self) -> np.ndarray:
+        """p' / kappa by pool: by what part of its pool's mean a weight is lowered."""
+        return 1.0 - self.donors.factor / kept_mean(self.law)
+
+    def placed(
+        self,
+        estimate: np.ndarray,
+        error: np.ndarray,
+        low: np.ndarray,
+        high: np.ndarray,
+        *,
+        total: Any = 1.0,
+        units: Any = 1.0,
+    ) -> tuple[np.ndarray, ...]:
+        """An estimate, its standard error and its interval in the units of the data.
+
+        `total` is the sum of the weights, and `units` are what these are to be divided by.
+        """
+        at, unit = self.origin * total, self.unit / units
+        return at + unit * estimate, unit * error, at + unit * low, at + unit * high
+
+    def by_pool(self, values: np.ndarray, pool: np.ndarray | None = None) -> np.ndarray:
+        """Sums along the last axis by pool, of all records or of those in these pools."""
+        size = self.donors.size.size
+        if size == 1:
+            return np.asarray(values.sum(axis=-1, keepdims=True))
+        pool = self.donors.pool if pool is None else pool
+        sums = [np.bincount(pool, each, size) for each in np.atleast_2d(values)]
+        return np.array(sums).reshape(*values.shape[:-1], size)
+
+    def of_pool(self, values: np.ndarray, pool: np.ndarray | None = None) -> np.ndarray:
+        """What is known by pool, by record; of a single pool it need not be repeated."""
+        return values if values.shape[-1] == 1 else values[..., self.donors.pool if pool is None else pool]
+
+    def linked(self, weighed: np.ndarray, mixed: np.ndarray, pools: Any = slice(None)) -> np.ndarray:
+        """What donors of a permutation have in common, by pool, from the sums of k and of k q.
+
+        Times the sum of k and divided by the number of records it is to be taken from the variance.
+        """
+        p = self.law.p
+        return np.asarray(2.0 * p * (1.0 - p) * mixed + p * p * self.spread[pools] * weighed)
+
+    def noise(self) -> np.ndarray:
+        """The variance of each pseudo-value given the file."""
+        return np.asarray(self.variances / self.of_pool(self.donors.factor) ** 2)
+
+
+def undo(z: np.ndarray, law: Law, pool: np.ndarray | None, *, cycle: bool) -> Undone:
+    """The records of a file undone; NaN where a value is missing."""
+    there = ~np.isnan(z)
+    rows: Any = slice(None) if there.all() else there
+    known = z[rows]
+    origin = 0.0 if law.scale == "log" else float(known[0])
+    a, unit = standardised(known, law)
+    pools = donors(a, law, None if pool is None else pool[rows])
+    values = a if law.p == 0.0 else undone(a, pools, law)
+    if law.scale == "log":
+        own, shared, spread = _multiplied(a, values, law, pools)
+    else:
+        noise = variances(law.to_units(known), law, unit) if law.heaps > 1 else None
+        own, shared, spread = _added(a, law, pools, noise, law.noise_moments(2, unit)[2])
+    return Undone(origin, unit, rows, values, own, shared, pools, spread, law, cycle)
+
+
+def _added(
+    a: np.ndarray, law: Law, pools: Donors, noise: np.ndarray | None, plain: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Variances, what is shared, and the spread, where noise is added.
+
+    Its variance is `plain` or, with heaps, that of the level of each value.
+    """
+    p, (pool, size, mean, _) = law.p, pools
+    square = (a - mean[pool]) ** 2
+    if noise is None:
+        average = np.full(size.size, plain)
+        noise = average[pool]
+    else:
+        average = np.bincount(pool, noise) / np.maximum(size, 1)
+    degrees = np.maximum(size - 1, 1)
+    spread = np.maximum(np.bincount(pool, square) / degrees - (1.0 - p) * average, 0.0)
+    square *= (size / degrees)[pool]
+    noise = noise - p * average[pool]  # of mean (1 - p) times the variance of the record's own noise
+    swapped = p * spread[pool]
+    return p * square + (1.0 - p) * (swapped + noise), (square - swapped - noise) / (1.0 - p), spread
+
+
+def _multiplied(
+    a: np.ndarray, values: np.ndarray, law: Law, pools: Donors
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same where noise is multiplied."""
+    p, (pool, size, mean, _), growth = law.p, pools, law.growth(1)
+    mu = mean / kept_mean(law)
+    second = np.bincount(pool, a * a) / np.maximum(size, 1) / kept_mean(law, 2)
+    square = (a * a - p * second[pool]) / ((1.0 - p) * law.growth(2))  # of mean X_i^2
+    product = mu[pool] * values
+    own = (1.0 - p) * growth
+    found = a * a - (p * mu[pool]) ** 2 - 2.0 * p * own * product - own * own * square
+    shared = growth * (square - product) - (product - (mu * mu)[pool])
+    return found, shared, np.maximum(second - mu * mu, 0.0)
+
+
+def sandwich(weights: np.ndarray, middle: np.ndarray) -> np.ndarray:
+    """sum_i c_i l_i l_i', l_i the columns of `weights`, of shape (q, n)."""
+    found = np.zeros((len(weights), len(weights)))
+    for start in range(0, middle.size, CHUNK):
+        part = weights[:, start : start + CHUNK]
+        found += (part * middle[start : start + CHUNK]) @ part.T
+    return found
+
+
+def file_covariance(weights: np.ndarray, file: Undone, rows: Any = slice(None)) -> np.ndarray:
+    """The covariance matrix, given the file, of ``sum l_i Zt_i``; in squared units.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (q, m)
+        l, of the m records that have a weight; it is 0 for all others.
+    file : Undone
+    rows : ndarray of bool or slice
+        Which of the records with a value these are.
+    """
+    law, (pool, size, _, factor) = file.law, file.donors
+    own, shared, pool = file.variances[rows], file.shared[rows], pool[rows]
+    total = file.by_pool(weights, pool)
+    lowered = total * (file.lent / np.maximum(size, 1))
+    others = -lowered / factor  # k of the records without a weight
+    rest = file.by_pool(file.variances) - file.by_pool(own, pool)
+    found = (others * rest) @ others.T
+    for start in range(0, own.size, CHUNK):
+        at = slice(start, start + CHUNK)
+        k = (weights[:, at] - file.of_pool(lowered, pool[at])) / file.of_pool(factor, pool[at])
+        found += (k * own[at]) @ k.T
+    if file.cycle:
+        mixed = file.by_pool(weights * shared, pool) / factor + others * file.by_pool(file.shared)
+        weighed = total / kept_mean(law)
+        crossed = (weighed / np.maximum(size, 1)) @ file.linked(weighed, mixed).T
+        found -= 0.5 * (crossed + crossed.T)
+    return np.asarray(found)

@@ -1,0 +1,411 @@
+"""Intervals of covariances and correlations.
+
+Oracles: released laws written out in full, whose moments are known exactly; and many releases of one file,
+or of many, made here by eq. (1). Every test has a fixed seed; false alarms are stated where a test is
+statistical.
+"""
+
+from itertools import product
+from math import prod
+
+import numpy as np
+import pytest
+
+import condmask as cm
+from condmask.estimates.pair_moments import DEGREE, Column, Moments, Weights, pieces
+from condmask.law import Law
+
+DONORS = ("sample", "permutation")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::condmask.ReleaseWarning",
+    "ignore::condmask.estimates.estimate.EstimateWarning",
+)
+
+
+# --- moments of the original, exactly ---------------------------------------------------------------------
+
+P = 0.5  # so that outcomes are equally likely when they are repeated
+PAIRS = [(0.5, 1.0), (-1.0, 0.3), (2.0, 2.0), (0.7, -1.5)]
+LEVEL = [0, 1, 0, 1]  # of each pair, in either column; what masking does not change
+ADDED = ([-1.0, 0.0, 0.0, 1.0], [-2.0, -1.0, 1.0, 2.0])  # equally likely noise of each level
+MULTIPLIED = [0.5, 1.0, 1.0, 1.5]
+ANY = Law(P, "normal", 1.0)  # only whether there is one matters: the moments of the noise are given
+
+
+def noisy(value, level, kind):
+    if kind == "log":
+        return [value * times for times in MULTIPLIED]
+    return [value + y for y in ADDED[level]] if kind == "heaps" else [value] * 4
+
+
+def released(kinds):
+    """All outcomes, equally likely, as (z, w, level of z, level of w); pairs are drawn with replacement."""
+    x, w = zip(*PAIRS, strict=True)
+    together = kinds[1] != "plain"
+    rows = []
+    for i, j in product(range(4), range(4)):
+        donor = (x[j], w[j] if together else w[i], LEVEL[j], LEVEL[j] if together else LEVEL[i])
+        rows += [donor] * 16
+        rows += [
+            (z, v, LEVEL[i], LEVEL[i])
+            for z, v in product(noisy(x[i], LEVEL[i], kinds[0]), noisy(w[i], LEVEL[i], kinds[1]))
+        ]
+    return np.array(rows)
+
+
+def noise_moments(kind, level):
+    """E Y^k for k = 0 .. 4, by level."""
+    if kind != "heaps":
+        return [np.float64(k == 0) for k in range(DEGREE + 1)]
+    return [np.array([np.mean(np.power(ADDED[int(own)], k)) for own in level]) for k in range(DEGREE + 1)]
+
+
+def columns(kinds):
+    rows = released(kinds)
+    found = []
+    for k, kind in enumerate(kinds):
+        growth = [np.mean(np.power(MULTIPLIED, m)) if kind == "log" else 1.0 for m in range(DEGREE + 1)]
+        own = noise_moments(kind, rows[:, 2 + k])
+        found.append(Kept(rows[:, k], [np.asarray(each) for each in own], growth, ANY))
+    if kinds[1] == "plain":
+        found[1] = found[1]._replace(law=None)
+    return found
+
+
+class Kept(Column):
+    """A column whose noise is not that of its law, but what it says."""
+
+    def kept(self, order):
+        return 1.0 if self.law is None else P + (1 - P) * self.growth[order]
+
+
+KINDS = [("heaps", "plain"), ("log", "plain"), ("heaps", "heaps"), ("log", "log"), ("log", "heaps")]
+TERMS = [
+    (i, j, s, 0, t, 0)
+    for i, j, s, t in product(range(5), range(5), range(3), range(3))
+    if i + j + 2 * s + 2 * t <= 4
+]
+
+
+def value_of(term, kinds, pair, level):
+    """A term of an original pair."""
+    i, j, *times = term
+    moments = [noise_moments(kind, [level])[k] for kind in kinds for k in (2, 4)]
+    return (
+        pair[0] ** i
+        * pair[1] ** j
+        * prod(float(np.ravel(m)[0]) ** t for m, t in zip(moments, times, strict=True))
+    )
+
+
+@pytest.mark.parametrize("kinds", KINDS)
+def test_moments_of_the_originals_come_back_exactly(kinds):
+    own = Moments(*columns(kinds), P)
+
+    for term in TERMS:
+        if "plain" in kinds and term[4]:
+            continue
+        true = np.mean([value_of(term, kinds, *each) for each in zip(PAIRS, LEVEL, strict=True)])
+        assert own.mean({term: 1.0}) == pytest.approx(true, abs=1e-12 * 4**5)
+
+
+@pytest.mark.parametrize("kinds", KINDS)
+def test_phi_has_the_mean_of_h_less_what_donors_add(kinds):
+    # E[phi | X, W] = h - p at, up to a constant: what makes the theorem's D right; the pool is a stratum,
+    # whose means are not those of the file
+    own = Moments(*columns(kinds), P)
+    means = np.mean(PAIRS, axis=0) + np.array([0.3, -0.2])
+    factor = (1 - P) * own.a.growth[1]
+    phi, h, at, margin = pieces(own, tuple(means), factor, Weights(1.3, -0.4, 0.7))
+    shown, each = own.released(phi).reshape(4, 4, 2, 16), []
+    for i, (pair, level) in enumerate(zip(PAIRS, LEVEL, strict=True)):
+        given_file = sum(
+            factor * value_of(term, kinds, pair, level) for poly, sign in ((h, 1.0), (at, -P))
+            for term, factor in ((t, sign * f) for t, f in poly.items())
+        )  # fmt: skip
+        each.append(shown[i].mean() - given_file)
+
+    assert np.ptp(each) < 1e-11
+    if kinds[1] == "plain":  # the mean over independent originals of the other column
+        for j, (pair, level) in enumerate(zip(PAIRS, LEVEL, strict=True)):
+            swapped = shown[:, j, 0].mean() - sum(f * value_of(t, kinds, pair, level) for t, f in at.items())
+            other = shown[j, :, 0].mean() - sum(f * pair[1] ** t[1] for t, f in margin.items())
+            each[j] = (swapped, other)
+        assert np.ptp(each, axis=0).max() < 1e-11
+
+
+# --- how they vary ------------------------------------------------------------------------------------------
+
+SCHEMES = {
+    "added": {"sigma": 0.7},
+    "heaps": {"sigma": 200.0, "decimals": 0, "heaps": 100},
+    "log": {"sigma": 0.3, "scale": "log"},
+}
+P_FILE = 0.3
+CELLS = [
+    *[("added", None, donors, pools) for donors in DONORS for pools in (1, 2)],
+    ("heaps", None, "permutation", 1), ("log", None, "sample", 1), ("log", None, "permutation", 2),
+    *[("added", "added", donors, pools) for donors in DONORS for pools in (1, 2)],
+    ("log", "heaps", "sample", 2), ("log", "log", "permutation", 1), ("heaps", "added", "permutation", 2),
+]  # fmt: skip
+
+
+def scheme_of(kind, donors, pools, p=P_FILE, group=None):
+    strata = None if pools == 1 else "s"
+    return cm.ConditionalMasking(p, **SCHEMES[kind], donors=donors, strata=strata, group=group)
+
+
+def originals(rng, n, kind):
+    """Two columns of correlation .9, the first skewed, in the units of each kind."""
+    shape = rng.gamma(4.0, 0.5, n)
+    x, w = shape, 0.9 * shape + np.sqrt(1 - 0.81) * rng.normal(size=n)
+    for_kind = {
+        "added": lambda v: v, "heaps": lambda v: np.round(3 * v) * 100.0, "log": lambda v: np.exp(0.3 * v),
+        None: lambda v: v,
+    }  # fmt: skip
+    return for_kind[kind[0]](x), for_kind[kind[1]](w)
+
+
+def noisy_rows(rng, law, x, count):
+    """The originals with noise on the grid of their level, in `count` rows."""
+    drawn = law.sigma * rng.normal(size=(count, x.size))
+    if law.scale == "log":
+        return x * np.exp(drawn)
+    step = np.full(x.size, law.step)
+    if law.heaps > 1:
+        step[:] = [100.0 if v % 10 == 0 else 10.0 for v in x]
+    return x + step * np.rint(drawn / step)
+
+
+def donor_rows(rng, swapped, pool, donors):
+    """The donor of each record of each row, itself where it is not swapped."""
+    found = np.tile(np.arange(pool.size), (len(swapped), 1))
+    for s in np.unique(pool):
+        own = np.flatnonzero(pool == s)
+        if donors == "sample":
+            other = rng.integers(0, own.size - 1, (len(swapped), own.size))
+            other += other >= np.arange(own.size)
+            found[:, own] = np.where(swapped[:, own], own[other], own)
+            continue
+        for row, coins in zip(found, swapped[:, own], strict=True):
+            ring = rng.permutation(own[coins])  # never a single one, with this many records
+            row[ring] = np.roll(ring, -1)
+    return found
+
+
+def releases(rng, schemes, columns, pool, count):
+    """Many releases of the columns together, by eq. (1)."""
+    swapped = rng.random((count, pool.size)) < schemes[0].p
+    donor = donor_rows(rng, swapped, pool, schemes[0].donors)
+    found = []
+    for scheme, x in zip(schemes, columns, strict=True):
+        law = scheme.law
+        x = law.from_units(law.to_units(x))
+        z = np.where(swapped, x[donor], noisy_rows(rng, law, x, count))
+        found.append(law.from_units(law.to_units(z)))
+    return found
+
+
+@pytest.mark.parametrize(("a", "b", "donors", "pools"), CELLS)
+def test_standard_errors_about_the_file(a, b, donors, pools):
+    # The variances of 1500 releases are known to 4%, the mean of 100 estimated ones to its own standard
+    # error; they are right to some 1% in pools of 200. Five standard errors are exceeded in one of 10^5
+    # seeds. What donors of a permutation have in common with a plain column, 2 p A, is 16% of the
+    # correlation's: there more releases are needed.
+    rng = np.random.default_rng(1)
+    n, count, some = 400, 1500, 100
+    if (a, b, donors, pools) == ("added", None, "permutation", 1):
+        count, some = 12_000, 400
+    x, w = originals(rng, n, (a, b))
+    pool = (w + rng.normal(size=n) * w.std() > w.mean()).astype(int) if pools == 2 else np.zeros(n, dtype=int)
+    first = scheme_of(a, donors, pools, group=b and "g")
+    masked = [first] if b is None else [first, scheme_of(b, donors, pools, group="g")]
+    rows = releases(rng, masked, [x, w][: len(masked)], pool, count)
+    strata = None if pools == 1 else pool
+
+    def estimates(part):
+        own = [scheme.estimate(z[part], strata=strata) for scheme, z in zip(masked, rows, strict=True)]
+        return own[0], w if b is None else own[1]
+
+    every, other = estimates(slice(None))
+    other = np.tile(w, (len(rows[0]), 1)) if b is None else other
+    true = [np.var(every.correlation(other)), np.var(every.covariance(other))]
+    one, other = estimates(slice(some))
+    found = [
+        one.correlation_interval(other, target="file").standard_error ** 2,
+        one.covariance_interval(other, target="file").standard_error ** 2,
+    ]
+
+    for estimated, variance in zip(found, true, strict=True):
+        error = np.hypot(estimated.std() / np.sqrt(some) / variance, 0.04 * np.sqrt(1500 / count))
+        assert abs(estimated.mean() / variance - 1) < 5 * error + 0.01
+
+
+def assert_level(hits):
+    """Of 1000 files: .95 +- .031, 4.5 standard errors."""
+    assert (np.abs(np.mean(hits, axis=0) - 0.95) < 0.031).all()
+
+
+def normal_file(rng, n, r=0.6):
+    x, e = rng.normal(size=(2, n))
+    return x, r * x + np.sqrt(1 - r * r) * e
+
+
+@pytest.mark.parametrize(
+    ("n", "donors", "joint"),
+    [
+        (200, "sample", False),
+        (2000, "permutation", False),
+        (200, "permutation", True),
+        (2000, "sample", True),
+    ],
+)
+def test_intervals_cover(n, donors, joint):
+    # a false alarm in 1 of 10^4 seeds over 9 shares; about the file the population's interval covers in .99
+    rng, hits = np.random.default_rng(3), []
+    scheme = cm.ConditionalMasking(0.5, 0.7, donors=donors, group="g")
+    pool = np.zeros(n, dtype=int)
+    for _ in range(1000):
+        x, w = normal_file(rng, n)
+        rows = releases(rng, [scheme, scheme] if joint else [scheme], [x, w] if joint else [x], pool, 1)
+        one, other = scheme.estimate(rows[0][0]), scheme.estimate(rows[1][0]) if joint else w
+        found = [
+            (one.correlation_interval(other), 0.6),
+            (one.covariance_interval(other), 0.6),
+            (one.correlation_interval(other, target="file"), np.corrcoef(x, w)[0, 1]),
+        ]
+        hits.append([interval.low <= truth <= interval.high for interval, truth in found])
+
+    assert_level(hits)
+
+
+def test_intervals_cover_with_strata():
+    # cut on w: between them nothing was masked, and what is known of one pool would cover in .99
+    rng, hits = np.random.default_rng(4), []
+    scheme = cm.ConditionalMasking(0.6, 0.7, donors="permutation", strata="s")
+    for _ in range(1000):
+        x, w = normal_file(rng, 400)
+        pool = (w + 0.5 * rng.normal(size=400) > 0).astype(int)
+        estimate = scheme.estimate(releases(rng, [scheme], [x], pool, 1)[0][0], strata=pool)
+        found = estimate.correlation_interval(w), estimate.covariance_interval(w)
+        hits.append([each.low <= 0.6 <= each.high for each in found])
+
+    assert_level(hits)
+
+
+# --- edges ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def case():
+    x, w = normal_file(np.random.default_rng(5), 500)
+    scheme = cm.ConditionalMasking(0.4, 0.7, step=0.0)
+    return scheme, scheme.mask(x, rng=5), w
+
+
+@pytest.mark.parametrize("target", ["population", "file"])
+def test_the_interval_is_about_the_estimate(case, target):
+    scheme, z, w = case
+    estimate = scheme.estimate(z)
+
+    r, c = (
+        getattr(estimate, name)(w, target=target) for name in ("correlation_interval", "covariance_interval")
+    )
+
+    assert r.estimate == pytest.approx(estimate.correlation(w), rel=1e-12)
+    assert c.estimate == pytest.approx(estimate.covariance(w), rel=1e-12)
+    # Fisher's z: even about artanh r; and the covariance even about itself
+    assert np.arctanh(r.high) + np.arctanh(r.low) == pytest.approx(2 * np.arctanh(r.estimate), rel=1e-9)
+    assert c.high - c.estimate == pytest.approx(1.959964 * c.standard_error, rel=1e-6)
+    assert r.about == f"correlation in the {'population' if target == 'population' else 'original file'}"
+
+
+@pytest.mark.parametrize(("shift", "scale"), [(1e6, 1.0), (0.0, 1e200), (0.0, 1e-200)])
+def test_units_do_not_matter(case, shift, scale):
+    scheme, z, w = case
+    other = cm.ConditionalMasking(0.4, 0.7 * scale, step=0.0)
+
+    found = other.estimate((z + shift) * scale).correlation_interval((w + shift) / scale)
+
+    plain = scheme.estimate(z).correlation_interval(w)
+    assert found[:4] == pytest.approx(plain[:4], rel=1e-6)  # 1e6 takes six digits and a few
+
+
+def test_a_batch_gives_what_its_rows_give(case):
+    scheme, z, w = case
+    rows = np.array([z, z[::-1]])
+    together = [w, w[::-1]]
+
+    for name in ("correlation_interval", "covariance_interval"):
+        batch = getattr(scheme.estimate(rows), name)(together)
+        for k in range(2):
+            one = getattr(scheme.estimate(rows[k]), name)(together[k])
+            assert [each[k] for each in batch[:4]] == list(one[:4])
+
+
+def test_gaps_leave_the_records_with_both():
+    x, w = normal_file(np.random.default_rng(6), 3000)
+    scheme = cm.ConditionalMasking(0.4, 0.7, step=0.0)
+    z = scheme.mask(x, rng=5)
+    w[::3] = np.nan
+
+    found = scheme.estimate(z).correlation_interval(w)
+
+    assert found.estimate == scheme.estimate(z).correlation(w)
+    both = ~np.isnan(w)
+    assert found.standard_error == pytest.approx(
+        scheme.estimate(z[both]).correlation_interval(w[both]).standard_error, rel=0.01
+    )
+
+
+def test_an_estimate_outside_is_flagged_and_cut():
+    x = np.random.default_rng(7).normal(size=60)
+    scheme = cm.ConditionalMasking(0.6, 0.5, step=0.0)
+    estimates = [scheme.estimate(scheme.mask(x, rng=seed)) for seed in range(40)]
+    found = [each.correlation_interval(x) for each in estimates]
+
+    outside = [each for each in found if each.estimate > 1.0]
+
+    assert len(outside) > 5
+    for each in outside:
+        assert each.high == 1.0
+        assert each.low == pytest.approx(min(1.0, each.estimate - 1.959964 * each.standard_error), rel=1e-6)
+        assert "the estimate lies outside [-1, 1], and the interval is cut there" in each.about
+    rows = np.array([scheme.mask(x, rng=seed) for seed in range(40)])
+    assert f"in {len(outside)} replicates the estimate" in scheme.estimate(rows).correlation_interval(x).about
+
+
+def test_a_negative_variance_has_no_interval():
+    z = np.linspace(-1.0, 1.0, 50)
+
+    found = cm.ConditionalMasking(0.3, 5.0, step=0.0).estimate(z).correlation_interval(z**2)
+
+    assert np.isnan(found[:4]).all()
+    assert "a variance is estimated negative" in found.about
+
+
+@pytest.mark.parametrize("name", ["correlation_interval", "covariance_interval"])
+def test_what_cannot_be_had(name):
+    scheme = cm.ConditionalMasking(0.4, 1.0, decimals=0)
+    summary = cm.Summary(scheme)
+    summary.update(np.arange(40.0), np.arange(40.0))
+    stratified = cm.ConditionalMasking(0.4, 1.0, step=0.0, strata="s").estimate(np.arange(40.0))
+    estimate = scheme.estimate(np.arange(40.0))
+
+    with pytest.raises(ValueError, match="got a Summary, which keeps no fourth moments of its pairs"):
+        getattr(scheme.estimate(summary), name)(None)
+    with pytest.raises(ValueError, match="strata must be given: donors were drawn within 's'"):
+        getattr(stratified, name)(np.arange(40.0))
+    with pytest.raises(ValueError, match="other must have been masked together with this column"):
+        getattr(estimate, name)(scheme.estimate(np.arange(40.0)))
+    with pytest.raises(ValueError, match="target must be one of"):
+        getattr(estimate, name)(np.arange(40.0), target="all")
+
+
+def test_fourth_moments_of_laplace_noise_on_the_log_scale():
+    scheme = cm.ConditionalMasking(0.4, 0.4, noise="laplace", scale="log")
+    z = scheme.mask(np.exp(np.random.default_rng(1).normal(size=100)), rng=1)
+
+    assert np.isfinite(scheme.estimate(z).covariance_interval(np.arange(100.0)).high)
+    with pytest.raises(ValueError, match=r"sigma must be below 0\.3536 for a moment of order 4"):
+        scheme.estimate(z).correlation_interval(np.arange(100.0))
