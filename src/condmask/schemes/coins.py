@@ -11,10 +11,11 @@ digits, its neighbours and its repetitions (kernels/coins.py), and where nothing
 equal. No coin is drawn: f and f * noise are counted.
 
 F * noise is smooth, so it is one Fourier transform on cells of a sixteenth to a thirty-second of sigma, and
-linear between; on coarser grids cells are points and all is exact. Cells lie within reach of records. Where
-these take more than MOST_CELLS, only so many records as fit are attacked, evenly chosen by rank. Of kept
-records all points that may be released are looked at, or `most` evenly drawn ones where there are more; of
-swapped ones likewise. Either choice of m adds an error of at most 1 / (2 sqrt(m)).
+linear between; who lies where in a cell is forgotten, which moves it by half a cell at most. On coarser grids
+cells are points and all is exact. Cells lie within reach of records. Where these take more than MOST_CELLS,
+only so many records as fit are attacked, evenly chosen by rank. Of kept records all points that may be
+released are looked at, or `most` evenly drawn ones where there are more; of swapped ones likewise. Either
+choice of m adds an error of at most 1 / (2 sqrt(m)).
 
 Cost: O(n log n).
 """
