@@ -20,8 +20,7 @@ from condmask.weights.table import smallest_tol
 
 
 class EstimateWarning(UserWarning):
-    """An estimate lies where no original value could, or is made from a part of a release; it is returned as
-    it is."""
+    """An estimate lies where no original value could, or comes from a part of a release; it stays so."""
 
 
 class Estimate(LinearEstimates, PairIntervals):

@@ -61,7 +61,7 @@ class LinearEstimates:
         >>> import condmask as cm
         >>> scheme = cm.ConditionalMasking(0.5, 10.0, decimals=0)
         >>> scheme.estimate([310, 421, 385, 290, 330]).pseudo_values().round(1)
-        array([ 248.3,  544.3,  448.3,  195. ,  301.7])
+        array([248. , 544. , 448. , 194.7, 301.3])
         """
         found = np.array([_in_units(z, self._law, self._pools()) for z in self._masked()])
         return found if self._batch else found[0]
