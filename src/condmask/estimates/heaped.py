@@ -12,6 +12,7 @@ from condmask.engines import choice, grid, heaps
 from condmask.engines.counting import Counts
 from condmask.engines.crossings import FINEST_REARRANGED
 from condmask.estimates.moments import Powers, average, counted_powers, original_moments
+from condmask.estimates.parts import Part, shifted
 from condmask.estimates.sample import Counted, masking_of
 from condmask.levels import class_law, classes, level_laws, level_of, mean_variance, noise_units
 from condmask.weights.weight import Masking
@@ -80,6 +81,12 @@ class Heaped(Counted):
     def monotone(self, x: np.ndarray, width: float | None, tol: float) -> np.ndarray:
         line = self._searched(width, tol)
         return np.asarray(line.rearranged_at(self._points(x, width), max(tol, FINEST_REARRANGED)))
+
+    def line(self, width: float | None, tol: float) -> grid.Steps | grid.Polynomials | None:
+        return self._searched(width, tol)
+
+    def parts(self) -> list[Part]:
+        return [shifted(part, digit) for counted, digit in self._parts for part in counted.parts()]
 
     def _maskings(self, width: float | None) -> tuple[Masking, ...]:
         finest = masking_of(self.law, width)  # a bandwidth needs some of the finest steps alone

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from condmask._blocks import Workers
-from condmask._grid import Grid
+from condmask._grid import Grid, default_step, grid_of
 from condmask.engines import choice, crossings, grid, pairwise
 from condmask.engines import lattice as curves
 from condmask.engines.counting import Counts
@@ -24,6 +24,7 @@ from condmask.estimates.moments import (
     original_variance,
     powers,
 )
+from condmask.estimates.parts import Part
 from condmask.kernels.curve import Curve
 from condmask.law import Law
 from condmask.weights import weight
@@ -67,6 +68,12 @@ class Source(Protocol):
 
     def quantile_bounds(self, q: np.ndarray, tol: float, crossing: str) -> tuple[np.ndarray, np.ndarray]:
         """Between which values the crossings of T_1 lie."""
+
+    def line(self, width: float | None, tol: float) -> grid.Steps | grid.Polynomials | None:
+        """T as a whole, in steps of the grid, where a transform gives it."""
+
+    def parts(self) -> list[Part]:
+        """The records by class, counted on a grid."""
 
 
 class Kept:
@@ -165,6 +172,25 @@ class Sample:
     def quantile_bounds(self, q: np.ndarray, tol: float, crossing: str) -> tuple[np.ndarray, np.ndarray]:
         found = self.quantiles(q, self.width(None), tol, crossing)
         return found, found
+
+    def line(self, width: float | None, tol: float) -> grid.Steps | grid.Polynomials | None:
+        return None
+
+    def parts(self) -> list[Part]:
+        """As if the records had been rounded to the default grid, and with them the points."""
+        fine = grid_of(default_step(self.law.sigma))
+
+        def points(x: np.ndarray, width: float | None) -> np.ndarray:
+            with np.errstate(over="ignore"):
+                return fine.units(x) if width is None else x / fine.step
+
+        def make() -> Counts:
+            units = fine.units(self._sorted())
+            first = np.flatnonzero(np.diff(units, prepend=np.nan) != 0.0)
+            return Counts(units[first], np.diff(first, append=units.size))
+
+        counts = self._kept.get("counts", make)
+        return [Part(counts, self.law._replace(grid=fine), points, fine.values)]
 
     def _searchable(
         self, width: float | None, tol: float, what: np.ndarray
@@ -312,6 +338,17 @@ class Counted:
         )
         return self._grid.values(firsts * self._times), self._grid.values(lasts * self._times)
 
+    def line(self, width: float | None, tol: float) -> grid.Steps | grid.Polynomials | None:
+        masking = masking_of(self._own, width)
+        choice.check_tol(masking, tol)
+        found: grid.Steps | grid.Polynomials | None = None
+        if self._serves(masking):
+            found = self._line(masking, tol, False)
+        return found
+
+    def parts(self) -> list[Part]:
+        return [Part(self.counts, self._own, self._points, self._amounts_of)]
+
     def _bounding(self, tol: float) -> tuple[grid.Steps, grid.Steps]:
         """T_1 at its least and its largest, wherever in their cells the records lie."""
         masking = masking_of(self._own, None)
@@ -358,8 +395,12 @@ class Counted:
         return self._curve(masking, tol, False), what, reach, 1e-13 * finest
 
     def _values(self) -> np.ndarray:
-        """The counted values in the units of the data; of several grid points the middle."""
-        return self._grid.values(self.counts.values * self._times + 0.5 * (self._times - 1))
+        """The counted values in the units of the data."""
+        return self._amounts_of(self.counts.values)
+
+    def _amounts_of(self, steps: np.ndarray) -> np.ndarray:
+        """Steps in the units of the data; of several grid points that share a count the middle."""
+        return self._grid.values(steps * self._times + 0.5 * (self._times - 1))
 
     def _points(self, x: np.ndarray, width: float | None) -> np.ndarray:
         """Points x in steps: the grid point at or below for T_1, anywhere for T_b."""
@@ -370,5 +411,5 @@ class Counted:
         return (steps - 0.5 * (self._times - 1)) / self._times
 
     def _from_points(self, found: np.ndarray, width: float | None) -> np.ndarray:
-        """And back; of several grid points that share a count the middle."""
-        return self._grid.values(found * self._times + 0.5 * (self._times - 1)) + 0.0
+        """And back."""
+        return self._amounts_of(found) + 0.0

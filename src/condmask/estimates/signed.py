@@ -14,6 +14,7 @@ import numpy as np
 from condmask._log_grid import LARGEST_LOGARITHM, SHIFT, LogGrid
 from condmask.engines.counting import Counts, merged
 from condmask.estimates.moments import Powers
+from condmask.estimates.parts import Part
 from condmask.estimates.sample import Counted, masking_of
 from condmask.law import Law
 from condmask.levels import classes
@@ -96,6 +97,30 @@ class Signed:
                 found[own] = self._amount(part.quantiles(within, width, tol, crossing), sign, width)
         return found
 
+    def line(self, width: float | None, tol: float) -> None:
+        return None
+
+    def parts(self) -> list[Part]:
+        found = []
+        for counted, sign in ((self._below, -1.0), (self._above, 1.0)):
+            if counted is not None:
+                found += [self._part(part, sign) for part in counted.parts()]
+        if self._zeros:
+            at = Counts(np.zeros(1), np.array([self._zeros]))
+            found.append(Part(at, None, lambda x, width: x, lambda steps: steps))
+        return found
+
+    def _part(self, part: Part, sign: float) -> Part:
+        """The same records with their amounts."""
+
+        def points(x: np.ndarray, width: float | None) -> np.ndarray:
+            return part.points(self._logarithms(x, width, sign), width)
+
+        def values(steps: np.ndarray) -> np.ndarray:
+            return self._amount(part.values(steps), sign, None)
+
+        return part._replace(points=points, values=values)
+
     def bounds(self, x: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
         found = self.values(x, None, tol, "auto")
         return found, found
@@ -121,26 +146,30 @@ class Signed:
         density: bool = False,
     ) -> np.ndarray:
         """The sum over signs of their shares times a function of the logarithm."""
-        assert isinstance(self.law.grid, LogGrid)
-        found, shown, least = np.zeros(x.size), self.law.grid.shown, 0.0
-        if shown is not None and width is None:  # halfway to the next amount that can be published
-            least = shown.step
-            at = np.where(np.isinf(x), x, shown.values(shown.below(x)) + 0.5 * shown.step)
-        else:
-            at = x
+        found = np.zeros(x.size)
         for part, sign in ((self._below, -1.0), (self._above, 1.0)):
             if part is None:
                 continue
-            own = at < -least if sign < 0.0 else at > least
-            size = np.abs(at[own])
-            with np.errstate(divide="ignore"):
-                logarithm = self._snapped(sign * np.log(size))
-            value = of(part, logarithm)
-            found[own] += part.n / self.n * (value / size if density else value)
+            logarithm = self._logarithms(x, width, sign)
+            own = np.isfinite(logarithm) | np.isinf(x)
+            value = of(part, logarithm[own])
+            found[own] += part.n / self.n * (value / np.abs(x[own]) if density else value)
             if sign < 0.0 and not density:
                 found[~own] += part.n / self.n
         if not density:
             found[x >= 0.0] += self._zeros / self.n
+        return found
+
+    def _logarithms(self, x: np.ndarray, width: float | None, sign: float) -> np.ndarray:
+        """The logarithm of the size of points of one sign, turned for negative ones; infinite for others."""
+        assert isinstance(self.law.grid, LogGrid)
+        at, least, shown = x, 0.0, self.law.grid.shown
+        if shown is not None and width is None:  # halfway to the next amount that can be published
+            least = shown.step
+            at = np.where(np.isinf(x), x, shown.values(shown.below(x)) + 0.5 * shown.step)
+        own = sign * at > least
+        found = np.full(x.size, -sign * np.inf)
+        found[own] = self._snapped(sign * np.log(np.abs(at[own])))
         return found
 
     def _snapped(self, logarithm: np.ndarray) -> np.ndarray:
