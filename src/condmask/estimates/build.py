@@ -7,14 +7,12 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
-from condmask.engines.counting import Counts
 from condmask.estimates.additive import NoisySample
 from condmask.estimates.columns import counted_column
 from condmask.estimates.covariance import Records
 from condmask.estimates.estimate import Estimate, EstimateWarning
-from condmask.estimates.heaped import Heaped
-from condmask.estimates.sample import Counted, Sample, Source
-from condmask.estimates.signed import Signed
+from condmask.estimates.sample import Sample, Source
+from condmask.estimates.sources import counted
 from condmask.estimates.summary import Summary
 from condmask.law import Law
 from condmask.strata import crossed, labels_of, listed, merged
@@ -39,7 +37,7 @@ def estimate_records(
     source: Source
     for row in rows:
         if law.grid is not None:
-            source = _counted(counted_column(row, law.grid, column.kind, threads), law, threads)
+            source = counted(counted_column(row, law.grid, column.kind, threads), law, threads)
             there = _checks.present(row, "z", policy) if source.n < row.size else None
         else:
             there = _checks.present(row, "z", policy)
@@ -59,7 +57,7 @@ def estimate_summary(scheme: Any, summary: Summary, *, workers: Workers = 1) -> 
     if summary.n < 2:
         raise ValueError(f"z must have at least 2 values, got a Summary of {summary.n}")
     _warn_of_a_part(scheme, summary.n)
-    source = _counted(summary.counts, scheme.law, _checks.workers(workers), times=1 << summary.level)
+    source = counted(summary.counts, scheme.law, _checks.workers(workers), times=1 << summary.level)
     return Estimate(scheme, [source], pairs=(summary.pairs, summary.counts))
 
 
@@ -79,15 +77,6 @@ def _warn_of_a_part(scheme: Any, n: int) -> None:
         EstimateWarning,
         stacklevel=4,
     )
-
-
-def _counted(counts: Counts, law: Law, workers: Workers, *, times: int = 1) -> Source:
-    """What stands behind counts on a grid of this kind."""
-    if law.scale == "log":
-        return Signed(counts, law, workers)
-    if law.heaps > 1:
-        return Heaped(counts, law, workers)
-    return Counted(counts, law, workers, times=times)
 
 
 def _donor_pools(

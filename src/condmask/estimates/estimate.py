@@ -11,6 +11,7 @@ from condmask.engines.choice import METHODS
 from condmask.engines.counting import Counts
 from condmask.estimates.bandwidth import RULES
 from condmask.estimates.covariance import Records, products, summarised
+from condmask.estimates.distribution import Distribution
 from condmask.estimates.linear import LinearEstimates
 from condmask.estimates.moments import shift
 from condmask.estimates.pair_intervals import PairIntervals
@@ -23,7 +24,7 @@ class EstimateWarning(UserWarning):
     """An estimate lies where no original value could, or comes from a part of a release; it stays so."""
 
 
-class Estimate(LinearEstimates, PairIntervals):
+class Estimate(Distribution, LinearEstimates, PairIntervals):
     r"""Estimates about the original variable from its masked values and the published scheme.
 
     Made by the `estimate` method of a scheme, from records, rows of a batch or a `Summary`. Nothing here
@@ -490,11 +491,3 @@ class Estimate(LinearEstimates, PairIntervals):
     def _pools(self) -> np.ndarray | None:
         assert self._records is not None
         return self._records.pools()
-
-    def _result(self, values: list[Any]) -> Any:
-        return np.array(values, dtype=np.float64) if self._batch else float(values[0])
-
-    def _shaped(self, values: list[np.ndarray], shape: tuple[int, ...]) -> Any:
-        if self._batch:
-            return np.array(values).reshape(len(values), *shape)
-        return values[0].reshape(shape) if shape else float(values[0][0])

@@ -76,7 +76,7 @@ class Heaped(Counted):
     def quantiles(self, q: np.ndarray, width: float | None, tol: float, crossing: str) -> np.ndarray:
         line = self._searched(width, tol)
         found = line.first(q - tol) if crossing == "first" else line.rearranged(q - tol)
-        return self._from_points(found, width)
+        return self.from_steps(found, width)
 
     def monotone(self, x: np.ndarray, width: float | None, tol: float) -> np.ndarray:
         line = self._searched(width, tol)

@@ -72,6 +72,9 @@ class Source(Protocol):
     def line(self, width: float | None, tol: float) -> grid.Steps | grid.Polynomials | None:
         """T as a whole, in steps of the grid, where a transform gives it."""
 
+    def from_steps(self, steps: np.ndarray, width: float | None) -> np.ndarray:
+        """Points of that in the units of the data."""
+
     def parts(self) -> list[Part]:
         """The records by class, counted on a grid."""
 
@@ -175,6 +178,9 @@ class Sample:
 
     def line(self, width: float | None, tol: float) -> grid.Steps | grid.Polynomials | None:
         return None
+
+    def from_steps(self, steps: np.ndarray, width: float | None) -> np.ndarray:
+        return steps
 
     def parts(self) -> list[Part]:
         """As if the records had been rounded to the default grid, and with them the points."""
@@ -308,7 +314,7 @@ class Counted:
             found = line.first(q - tol) if crossing == "first" else line.rearranged(q - tol)
         else:
             found = crossings.quantiles(*self._searchable(masking, tol, q), tol, crossing, self._workers)
-        return self._from_points(found, width)
+        return self.from_steps(found, width)
 
     def monotone(self, x: np.ndarray, width: float | None, tol: float) -> np.ndarray:
         masking = masking_of(self._own, width)
@@ -345,6 +351,9 @@ class Counted:
         if self._serves(masking):
             found = self._line(masking, tol, False)
         return found
+
+    def from_steps(self, steps: np.ndarray, width: float | None) -> np.ndarray:
+        return self._amounts_of(steps) + 0.0
 
     def parts(self) -> list[Part]:
         return [Part(self.counts, self._own, self._points, self._amounts_of)]
@@ -409,7 +418,3 @@ class Counted:
         with np.errstate(over="ignore"):
             steps = x * self._grid.denominator / self._grid.numerator
         return (steps - 0.5 * (self._times - 1)) / self._times
-
-    def _from_points(self, found: np.ndarray, width: float | None) -> np.ndarray:
-        """And back."""
-        return self._amounts_of(found) + 0.0

@@ -13,6 +13,7 @@ import numpy as np
 
 from condmask._log_grid import LARGEST_LOGARITHM, SHIFT, LogGrid
 from condmask.engines.counting import Counts, merged
+from condmask.engines.grid import Polynomials, Steps
 from condmask.estimates.moments import Powers
 from condmask.estimates.parts import Part
 from condmask.estimates.sample import Counted, masking_of
@@ -97,8 +98,15 @@ class Signed:
                 found[own] = self._amount(part.quantiles(within, width, tol, crossing), sign, width)
         return found
 
-    def line(self, width: float | None, tol: float) -> None:
-        return None
+    def line(self, width: float | None, tol: float) -> Steps | Polynomials | None:
+        """Of amounts of one sign that of their logarithm."""
+        only = self._only
+        return None if only is None else only[0].line(width, tol)
+
+    def from_steps(self, steps: np.ndarray, width: float | None) -> np.ndarray:
+        assert self._only is not None
+        part, sign = self._only
+        return self._amount(part.from_steps(steps, width), sign, width)
 
     def parts(self) -> list[Part]:
         found = []
@@ -128,6 +136,12 @@ class Signed:
     def quantile_bounds(self, q: np.ndarray, tol: float, crossing: str) -> tuple[np.ndarray, np.ndarray]:
         found = self.quantiles(q, None, tol, crossing)
         return found, found
+
+    @property
+    def _only(self) -> tuple[Counted, float] | None:
+        """The amounts, where all have one sign, and that sign."""
+        parts = [(part, sign) for part, sign in ((self._below, -1.0), (self._above, 1.0)) if part is not None]
+        return parts[0] if len(parts) == 1 and not self._zeros else None
 
     @cached_property
     def _amounts(self) -> np.ndarray:

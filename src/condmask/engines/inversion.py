@@ -1,0 +1,150 @@
+"""Between which points a quantile lies: where T* does not differ significantly from the probability.
+
+T* is the monotone rearrangement of T. A point x is excluded where |T*(x) - q| is more than a radius r(x); the
+interval reaches from the first point after the last that is excluded for T* < q to the first that is excluded
+for T* > q, so that at an atom, where T* jumps across q, the atom itself stays.
+
+Where a transform gives T as a whole, only its values near q are sorted. Without, the same is found by
+bisection.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from condmask.engines.grid import Polynomials, Steps
+
+NODES = 4  # of T_b in each cell of its polynomials
+PLACES = 24  # at which an end is looked for at a time
+MESH, HALVINGS = 32, 16  # values of T*
+SHARES = np.arange(1, PLACES) / PLACES
+
+Radius = Callable[[np.ndarray, np.ndarray], np.ndarray]  # at points, for the probabilities of these places
+
+
+def within(
+    line: Steps | Polynomials, q: np.ndarray, radius: Radius, widest: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The ends for each probability, in steps; no radius is larger than `widest`."""
+    known = _Line(line)
+    near = [known.between(float(each) - widest, float(each) + widest) for each in q]
+    sizes, many = np.array([values.size for values, _ in near]), q.size
+    own, lower = np.tile(np.arange(many), 2), np.repeat([True, False], many)
+    t = np.concatenate(
+        [np.append(np.clip(values, 0.0, 1.0) - q[k], 0.0) for k, (values, _) in enumerate(near)]
+    )
+    edges = np.concatenate([edges for _, edges in near])  # T* has value k from edge k to edge k + 1
+    at = np.append(0.5 * (edges[:-1] + edges[1:]), 0.0) if known.smooth else edges
+    start = np.concatenate(([0], np.cumsum(sizes + 1)[:-1]))[own, None]
+
+    def differences(places: np.ndarray) -> np.ndarray:
+        """r + T* - q at the lower ends, r - T* + q at the upper ones: below 0 where x is excluded."""
+        place = start + places
+        which = np.broadcast_to(own[:, None], places.shape)
+        r = radius(at[place].ravel(), which.ravel()).reshape(places.shape)
+        return np.asarray(np.where(lower[:, None], t[place], -t[place]) + r)
+
+    # an end lies between places `left` and `right`
+    left, right = np.full(2 * many, -1), sizes[own]
+    places = np.tile(np.array([_spread_out(values) for values, _ in near]), (2, 1))
+    while np.any(right - left > 1):
+        open_ = right - left > 1
+        places = np.where(open_[:, None], np.clip(places, left[:, None] + 1, right[:, None] - 1), 0)
+        excluded = differences(places) < 0.0
+        most = places.shape[1]
+        last = np.where(excluded.any(axis=1), most - 1 - np.argmax(excluded[:, ::-1], axis=1), -1)
+        first = np.where(excluded.any(axis=1), np.argmax(excluded, axis=1), most)
+        before, after = np.where(lower, last, first - 1), np.where(lower, last + 1, first)
+        every = np.arange(2 * many)
+        new = np.where(before >= 0, places[every, before], left)
+        right = np.where(open_ & (after < most), places[every, np.minimum(after, most - 1)], right)
+        left = np.where(open_, new, left)
+        places = left[:, None] + np.rint((right - left)[:, None] * SHARES).astype(np.int64)
+    ends = edges[start[:, 0] + right]
+    inside = (left >= 0) & (right < sizes[own])
+    if known.smooth and inside.any():
+        pair = np.column_stack((np.maximum(left, 0), np.minimum(right, np.maximum(sizes[own] - 1, 0))))
+        d, x = differences(pair), at[start + pair]
+        share = d[:, 0] / np.where(inside, d[:, 0] - d[:, 1], 1.0)
+        ends = np.where(inside, x[:, 0] + share * (x[:, 1] - x[:, 0]), ends)
+    low, high = np.split(ends, 2)
+    return low, high
+
+
+def searched(
+    quantiles: Callable[[np.ndarray], np.ndarray], q: np.ndarray, radius: Radius, widest: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same from the quantiles of T* alone: the values of T* at the ends are searched for."""
+    own, lower = np.tile(np.arange(q.size), 2), np.repeat([True, False], q.size)
+
+    def before(values: np.ndarray) -> np.ndarray:
+        """Whether the ends lie after the first points where T* has these values."""
+        x = quantiles(values.ravel())
+        side = np.broadcast_to(lower, values.shape).ravel()
+        each = np.broadcast_to(own, values.shape).ravel()
+        reached = q[each] + np.where(side, -1.0, 1.0) * radius(x, each)
+        after = x < quantiles(np.clip(reached, 0.0, 1.0))
+        found = np.where(side, after & (reached > 0.0), after | (reached >= 1.0))
+        return np.asarray(found.reshape(values.shape))
+
+    left = np.where(lower, np.maximum(q[own] - widest, 0.0), q[own])
+    right = np.where(lower, q[own], np.minimum(q[own] + widest, 1.0))
+    mesh = left + (right - left) * np.linspace(0.0, 1.0, MESH + 1)[:, None]
+    held = before(mesh[:-1])
+    last = np.where(held.any(axis=0), MESH - np.argmax(held[::-1], axis=0), 0)
+    left, right = mesh[np.maximum(last - 1, 0), np.arange(own.size)], mesh[last, np.arange(own.size)]
+    for _ in range(HALVINGS):
+        middle = 0.5 * (left + right)
+        still = before(middle)
+        left, right = np.where(still, middle, left), np.where(still, right, middle)
+    low, high = np.split(quantiles(right), 2)
+    return low, high
+
+
+def _spread_out(values: np.ndarray) -> np.ndarray:
+    """Places among ascending values, evenly by themselves and by value."""
+    if values.size == 0:
+        return np.zeros(2 * PLACES, dtype=np.int64)
+    even = np.linspace(float(values[0]), float(values[-1]), PLACES)
+    by_place = np.rint(np.linspace(0.0, values.size - 1.0, PLACES)).astype(np.int64)
+    return np.sort(np.append(np.searchsorted(values, even), by_place))
+
+
+class _Line:
+    """The values of T from left to right, and on how long a stretch it has each.
+
+    `length` where all are the same, which they are in one piece; else `lengths`.
+    """
+
+    def __init__(self, line: Steps | Polynomials) -> None:
+        self.smooth = isinstance(line, Polynomials)
+        if isinstance(line, Steps):
+            values, sizes, widths = line.values, np.diff(line.offsets), np.ones(line.starts.size)
+            lefts, between = line.starts, values[line.offsets[1:-1] - 1]
+        else:
+            places = (np.arange(NODES) + 0.5) / NODES - 0.5
+            values = (line.together @ (places[:, None] ** np.arange(line.together.shape[1])).T).ravel()
+            sizes, widths = NODES * line.sizes, line.widths / NODES
+            lefts, between = line.lefts, line.before[1:-1]
+        self.origin, self.length, self.lengths = float(lefts[0]), float(widths[0]), np.empty(0)
+        if lefts.size > 1:
+            cuts, gaps = np.cumsum(sizes)[:-1], lefts[1:] - (lefts + widths * sizes)[:-1]
+            values = np.insert(values, cuts, between)
+            self.lengths = np.insert(np.repeat(widths, sizes), cuts, gaps)
+        self.values = values
+        self.highest = np.maximum.accumulate(values)  # up to each
+        self.lowest = np.minimum.accumulate(values[::-1])[::-1]  # from each on
+
+    def between(self, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
+        """The values in a range, ascending; T* has value k from edge k to edge k + 1."""
+        part = slice(np.searchsorted(self.highest, low), np.searchsorted(self.lowest, high, side="right"))
+        values, lengths = self.values[part], self.lengths[part]
+        inside, under = (values >= low) & (values <= high), values < low
+        if self.lengths.size == 0:
+            first = part.start + np.count_nonzero(under)
+            found = np.sort(values[inside])
+            return found, self.origin + self.length * (first + np.arange(found.size + 1.0))
+        before = self.lengths[: part.start].sum() + lengths[under].sum()
+        order = np.argsort(values[inside], kind="stable")
+        steps = np.cumsum(np.append(before, lengths[inside][order]))
+        return values[inside][order], self.origin + steps

@@ -1,0 +1,235 @@
+"""Intervals for the distribution function and its quantiles, and tests at one point."""
+
+from typing import Any
+
+import numpy as np
+
+from condmask import _checks
+from condmask._log_grid import LogGrid
+from condmask.engines import inversion
+from condmask.estimates.interval import Interval, check_target, multiplier
+from condmask.estimates.sample import Source
+from condmask.estimates.shared import Shared
+from condmask.estimates.spread import Spread, largest_weight, sums_at
+
+FINE_BANDWIDTH = 8.0  # steps, from which on rounding does not show beside the smoothing
+PLACES = {"population": "in the population", "file": "in the original file"}
+
+
+class Distribution(Shared):
+    """What masked values tell about the distribution function and its quantiles, and how well."""
+
+    def cdf_interval(
+        self,
+        t: Any,
+        *,
+        confidence_level: float = 0.95,
+        target: str = "population",
+        bandwidth: Any = None,
+        tol: float = 1e-10,
+    ) -> Interval:
+        r"""Confidence intervals for the distribution function, one for each point.
+
+        Parameters
+        ----------
+        t : float or array_like of any shape
+            Where, in the units of the data.
+        confidence_level : float
+            The share of such intervals that cover their target.
+        target : {"population", "file"}
+            The distribution that the file is a sample of, or that of the original file itself.
+        bandwidth, tol
+            As for `cdf`. The interval of T_b is for the *smoothed* distribution, which `about` says.
+
+        Returns
+        -------
+        Interval
+            In the shape of `t`, with a leading axis of replicates where `z` is 2-D; within [0, 1].
+
+        Notes
+        -----
+        Each interval covers its own point; see `cdf_band` for all of them together. With c = z^2/n, z the
+        normal quantile, and A/n the variance of T given the file, that for the population has all g with
+
+        .. math:: (T - g)^2 (1 - c) \le c\,(A + g (1 - g)),
+
+        a score interval, Wilson's if nothing were masked, that for the file
+        :math:`T \mp \sqrt{A c/(1 - c)}`. Where donors were drawn within strata that are not given, the
+        intervals are wider than they need be (docs/inference_distribution.rst).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> x = np.random.default_rng(1).laplace(10, 1000, 20_000)
+        >>> scheme = cm.ConditionalMasking(0.6, 1000.0)
+        >>> found = scheme.estimate(scheme.mask(x, rng=2)).cdf_interval(0.0, target="file")
+        >>> bool(found.low < np.mean(x <= 0.0) < found.high)
+        True
+        """
+        points, tol = _checks.reals(t, "t"), _checks.positive(tol, "tol")
+        level, z = multiplier(confidence_level)
+        target, x = check_target(target), points.ravel()
+        found, widths = [], []
+        for k, source in enumerate(self._sources):
+            width = source.width(bandwidth)
+            around = self._spread(k, sums_at(x, width))
+            value = source.values(x, width, tol, "auto")
+            found.append(
+                (*_around(value, around, z**2 / source.n, target), _error(around, source.n, target), value)
+            )
+            widths.append(width)
+        low, high, error, value = (
+            self._shaped(list(each), points.shape) for each in zip(*found, strict=True)
+        )
+        about = f"P(X <= t) {PLACES[target]}{_smoothing(widths)}"
+        return Interval(low, high, error, value, level, target, about)
+
+    def quantile_interval(
+        self,
+        q: Any,
+        *,
+        confidence_level: float = 0.95,
+        target: str = "population",
+        bandwidth: Any = "auto",
+        tol: float = 1e-10,
+    ) -> Interval:
+        r"""Confidence intervals for quantiles, one for each probability.
+
+        Parameters
+        ----------
+        q : float or array_like of any shape
+            Probabilities, 0 < q < 1.
+        confidence_level : float
+            The share of such intervals that cover their target.
+        target : {"population", "file"}
+            The distribution that the file is a sample of, or that of the original file itself.
+        bandwidth : float, rule or None
+            "auto" inverts T_1, but for the population below p = 1/2, where T_1 goes up and down between the
+            records, T_b with the bandwidth of the rule "undersmooth", so narrow that its bias does not show:
+            these intervals are shorter and nearer to their level. None is T_1 always. `about` says which.
+        tol
+            As for `quantile`.
+
+        Returns
+        -------
+        Interval
+            In the shape of `q`, with a leading axis of replicates where `z` is 2-D. `standard_error` is the
+            length over 2 z.
+
+        Notes
+        -----
+        The interval has the points at which the monotone rearrangement of T does not differ significantly
+        from q, by the test whose inversion is `cdf_interval`; where the data have atoms it begins and ends at
+        one of them, and covers more often than it says. For the population an end is infinite, exactly
+        where q or 1 - q is at most z^2/n: so small a sample need not reach there.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> x = np.random.default_rng(1).laplace(10, 1000, 20_000)
+        >>> scheme = cm.ConditionalMasking(0.6, 1000.0)
+        >>> found = scheme.estimate(scheme.mask(x, rng=2)).quantile_interval([0.1, 0.5])
+        >>> (found.low < [10 - 1000 * np.log(5), 10]) & (found.high > [10 - 1000 * np.log(5), 10])
+        array([ True,  True])
+        """
+        probabilities, tol = _checks.probabilities(q, "q"), _checks.positive(tol, "tol")
+        level, z = multiplier(confidence_level)
+        target, wanted = check_target(target), probabilities.ravel()
+        found, widths, limit = [], [], z**2 / self._sources[0].n
+        for k, source in enumerate(self._sources):
+            automatic = isinstance(bandwidth, str) and bandwidth == "auto"
+            width = _width(source, target) if automatic else source.width(bandwidth)
+            value = source.quantiles(wanted, width, tol, self._crossing(None))
+            low, high = self._inverted(k, wanted, width, tol, limit, target)
+            low, high = np.minimum(low, value), np.maximum(high, value)
+            found.append((low, high, (high - low) / (2.0 * z), value))
+            widths.append(width)
+        low, high, error, value = (
+            self._shaped(list(each), probabilities.shape) for each in zip(*found, strict=True)
+        )
+        about = f"the quantile {PLACES[target]}{_smoothing(widths)}"
+        if np.isinf(low).any() or np.isinf(high).any():
+            about += f"; infinite where q or 1 - q is at most z^2/n = {limit:.3g}"
+        return Interval(low, high, error, value, level, target, about)
+
+    # --- private ---
+
+    def _crossing(self, crossing: str | None) -> str:
+        raise NotImplementedError
+
+    def _inverted(
+        self, k: int, q: np.ndarray, width: float | None, tol: float, c: float, target: str
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The points that the test does not exclude."""
+        source = self._sources[k]
+        if c >= 1.0:
+            return np.full(q.size, -np.inf), np.full(q.size, np.inf)
+
+        def radius(x: np.ndarray, own: np.ndarray) -> np.ndarray:
+            around = self._spread(k, sums_at(x, width))
+            found = around.file
+            if target == "population":
+                found = np.maximum(found + _smoothed_away(around) + q[own] * (1.0 - q[own]), 0.0)
+            return np.asarray(np.sqrt(c / (1.0 - c) * found))
+
+        widest = float(np.sqrt(c / (1.0 - c) * (largest_weight(source, width) ** 2 + 0.5)))
+        line = source.line(width, tol)
+        if line is None:
+            low, high = inversion.searched(
+                lambda values: source.quantiles(values, width, tol, "rearranged"), q, radius, widest
+            )
+        else:
+            low, high = inversion.within(
+                line, q, lambda steps, own: radius(source.from_steps(steps, width), own), widest
+            )
+            low, high = source.from_steps(low, width), source.from_steps(high, width)
+        if target == "population":
+            low, high = np.where(q <= c, -np.inf, low), np.where(1.0 - q <= c, np.inf, high)
+        return low, high
+
+
+def _around(value: np.ndarray, around: Spread, c: float, target: str) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of the interval about values of T; c = z^2/n."""
+    if c >= 1.0:
+        return np.zeros(value.size), np.ones(value.size)
+    if target == "file":
+        radius = np.sqrt(around.file * c / (1.0 - c))
+        return np.clip(value - radius, 0.0, 1.0), np.clip(value + radius, 0.0, 1.0)
+    middle = 2.0 * value * (1.0 - c) + c
+    variance = around.file + _smoothed_away(around)
+    root = np.sqrt(np.maximum(middle**2 - 4.0 * (value**2 * (1.0 - c) - c * variance), 0.0))
+    return np.clip(0.5 * (middle - root), 0.0, 1.0), np.clip(0.5 * (middle + root), 0.0, 1.0)
+
+
+def _smoothed_away(around: Spread) -> np.ndarray:
+    """By how much Var h falls short of g (1 - g), turned: 0 for T_1, for T_b E Phi^2 - E Phi."""
+    return np.asarray(np.minimum(around.means.h_squared - around.means.psi, 0.0))
+
+
+def _error(around: Spread, n: int, target: str) -> np.ndarray:
+    found = around.file if target == "file" else around.file + around.sample
+    return np.asarray(np.sqrt(found / n))
+
+
+def _width(source: Source, target: str) -> float | None:
+    """The bandwidth at which quantiles are inverted by default."""
+    law = source.law
+    rounded = law.heaps > 1 or (isinstance(law.grid, LogGrid) and law.grid.shown is not None)
+    if target == "file" or law.p >= 0.5 or rounded:
+        return None
+    try:
+        width = source.width("undersmooth")
+    except ValueError:  # all masked values are the same
+        return None
+    return width if width is not None and width >= FINE_BANDWIDTH * law.step else None
+
+
+def _smoothing(widths: list[float | None]) -> str:
+    """What T_b is about, for `about`."""
+    known = [f"{width:.4g}" for width in sorted(width for width in widths if width is not None)]
+    if not known:
+        return ""
+    own = known[0] if known[0] == known[-1] else f"{known[0]} to {known[-1]}"
+    return f", smoothed by a normal law of standard deviation {own}"

@@ -1,0 +1,49 @@
+"""What every group of methods of an Estimate stands on."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from condmask.engines.variances import Sums
+from condmask.estimates.covariance import Records
+from condmask.estimates.sample import Kept, Source
+from condmask.estimates.sources import strata
+from condmask.estimates.spread import Spread, spread
+from condmask.law import Law
+
+
+class Shared:
+    """The samples of an Estimate, one for each replicate, and how results are given back."""
+
+    scheme: Any
+    _law: Law
+    _sources: list[Source]
+    _batch: bool
+    _records: Records | None
+
+    @cached_property
+    def _split(self) -> Kept:
+        return Kept(1)
+
+    def _spread(self, k: int, of: Callable[[Source], Sums]) -> Spread:
+        """n times the variances of an estimate from replicate k (`estimates.spread`)."""
+        if self._law.p == 0.0:
+            raise ValueError(
+                "intervals must be asked of conditionally masked values, got values with added noise, whose "
+                "distribution is estimated smoothed alone"
+            )
+        shared = self.scheme.donors == "sample"
+        split: list[Source] = []
+        if shared:
+            split = self._split.get(k, lambda: strata(self._records, k, self._law))
+        return spread(of, self._sources[k], split, shared_donors=shared)
+
+    def _result(self, values: list[Any]) -> Any:
+        return np.array(values, dtype=np.float64) if self._batch else float(values[0])
+
+    def _shaped(self, values: list[np.ndarray], shape: tuple[int, ...]) -> Any:
+        if self._batch:
+            return np.array(values).reshape(len(values), *shape)
+        return values[0].reshape(shape) if shape else float(values[0][0])

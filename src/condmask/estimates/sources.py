@@ -1,0 +1,38 @@
+"""What stands behind the estimates of records: of all, or of a part of them."""
+
+import numpy as np
+
+from condmask._blocks import Workers
+from condmask.engines.counting import Counts
+from condmask.estimates.covariance import Records
+from condmask.estimates.heaped import Heaped
+from condmask.estimates.sample import Counted, Sample, Source
+from condmask.estimates.signed import Signed
+from condmask.law import Law
+
+
+def counted(counts: Counts, law: Law, workers: Workers = 1, *, times: int = 1) -> Source:
+    """What stands behind counts on a grid of this kind."""
+    if law.scale == "log":
+        return Signed(counts, law, workers)
+    if law.heaps > 1:
+        return Heaped(counts, law, workers)
+    return Counted(counts, law, workers, times=times)
+
+
+def strata(records: Records | None, k: int, law: Law) -> list[Source]:
+    """The records of replicate k by pool of donors; none where all are one, or the pools are not known."""
+    if records is None or records.pool is None or records.wanting is not None:
+        return []
+    row = records.rows[k]
+    there = ~np.isnan(row)
+    pool = records.pool[there]
+    order = np.argsort(pool, kind="stable")
+    cuts = np.flatnonzero(np.diff(pool[order])) + 1
+    found: list[Source] = []
+    for z in np.split(row[there][order], cuts):
+        if law.grid is None:
+            found.append(Sample(z, law, 1))
+        else:
+            found.append(counted(Counts(*np.unique(law.to_units(z), return_counts=True)), law))
+    return found

@@ -1,0 +1,92 @@
+"""How far an estimate may lie from its target: n times its variances, from mean squares (`variances`).
+
+An estimate whose influence function is psi on the masked values and h on the originals has, about its value
+in the original file, V - D for donors drawn anew and V - Var h for a permutation, with V = Var psi and
+D = Var(h - p psi); about the population Var h more. Donors are drawn within strata, and so V, D and Var h are
+taken within them; where strata are not known they are taken over all records, which is at least as much in
+expectation. For a permutation it is the same (docs/inference_distribution.rst, "Strata").
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from condmask.engines import variances
+from condmask.engines.variances import Sums
+from condmask.estimates.interval import over_file
+from condmask.estimates.sample import Source
+from condmask.law import Law
+from condmask.weights.weight import Masking
+
+
+class Spread(NamedTuple):
+    """n times the variance of an estimate, at some points.
+
+    Attributes
+    ----------
+    file : ndarray
+        About the value in the original file.
+    sample : ndarray
+        What a sample of the population adds.
+    means : Sums
+        From which they come.
+    """
+
+    file: np.ndarray
+    sample: np.ndarray
+    means: Sums
+
+
+def spread(
+    of: Callable[[Source], Sums], source: Source, strata: list[Source], *, shared_donors: bool
+) -> Spread:
+    """That of an estimate of whose ingredients `of` gives the means over the records of a source."""
+    means = of(source)
+    psi, rest = means.psi**2, means.rest**2
+    if strata and shared_donors:
+        within = [(part.n / source.n, of(part)) for part in strata]
+        psi = np.sum([share * own.psi**2 for share, own in within], axis=0)
+        rest = np.sum([share * own.rest**2 for share, own in within], axis=0)
+    v, d, h = means.psi_squared - psi, means.rest_squared - rest, means.h_squared - psi
+    file = over_file(
+        v, np.maximum(d, 0.0), np.maximum(h, 0.0), 0.0, shared_donors=shared_donors, p=source.law.p
+    )
+    return Spread(file, np.maximum(means.h_squared - means.psi**2, 0.0), means)
+
+
+def sums_at(x: np.ndarray, width: float | None) -> Callable[[Source], Sums]:
+    """The ingredients of T at points x, of T_b for a bandwidth."""
+
+    def of(source: Source) -> Sums:
+        found = []
+        for part in source.parts():
+            points = part.points(x, width)
+            if part.law is None:
+                found.append(variances.without_noise(part.counts, source.law.p, points))
+            else:
+                found.append(variances.sums(part.counts, masking(part.law, width), points))
+        return total(found).over(source.n)
+
+    return of
+
+
+def total(parts: list[Sums]) -> Sums:
+    """All classes together."""
+    return Sums(*(np.sum(each, axis=0) for each in zip(*parts, strict=True)))
+
+
+def masking(law: Law, width: float | None) -> Masking:
+    """What K depends on in a class of records, whose steps may be coarser than those of the data."""
+    return Masking(law.noise, law.p, 0.0 if width is None else width / law.sigma, law.step / law.sigma)
+
+
+def largest_weight(source: Source, width: float | None) -> float:
+    """The largest weight of a masked value."""
+    largest = 1.0
+    for part in source.parts():
+        if part.law is not None:
+            own = masking(part.law, width)
+            cells, noise = variances.lattice(own)
+            largest = max(largest, float(variances.kernels(noise, cells * own.delta).values[0].max()))
+    return largest

@@ -1,0 +1,341 @@
+"""Intervals of the distribution function and of quantiles.
+
+Coverage is counted over R seeded files of n records, masked once each; a share is compared with .95 and may
+be off by what the theory leaves at this n (at most .006, docs/inference_distribution.rst) and 4.5 standard
+errors of the count: a false alarm in 7 of 10^6 looks, of which there are fewer than 200 here. What is caught
+stands beside each test.
+"""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.special import ndtr, ndtri
+
+import condmask as cm
+from condmask.engines import inversion
+
+R, N = 1000, 2000
+ALPHA = np.array([0.05, 0.3, 0.5, 0.9])
+SD = 50.0  # of the data in whole steps: fine enough for quantiles, coarse enough to be quick
+EDGE = np.sqrt(0.95 * 0.05 / R) * 4.5 + 0.006
+
+pytestmark = pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
+
+
+def files(draw, scheme, seed, strata=None, count=R):
+    """So many files and what is released of them."""
+    rng = np.random.default_rng(seed)
+    x = np.array([draw(rng) for _ in range(count)])
+    kwargs = {} if strata is None else {"strata": strata}
+    return x, np.array([scheme.mask(row, rng=k, **kwargs) for k, row in enumerate(x)])
+
+
+def normal(rng, n=N):
+    return np.rint(SD * rng.standard_normal(n))
+
+
+def covered(interval, truth):
+    return np.mean((interval.low <= truth) & (truth <= interval.high), axis=0)
+
+
+def quantiles(x, q):
+    """The q-quantiles of rows: the first values up to which a share q lies."""
+    return np.sort(x, axis=1)[:, np.ceil(q * x.shape[1] - 1e-9).astype(int) - 1]
+
+
+# points and what the population has there; the quantiles of rounded data are whole
+POINTS = np.rint(SD * ndtri(ALPHA))
+SHARES = ndtr((POINTS + 0.5) / SD)
+ROUNDED = np.ceil(SD * ndtri(ALPHA) - 0.5)
+
+
+@pytest.mark.parametrize(
+    ("p", "noise", "donors"),
+    [(0.3, "normal", "sample"), (0.6, "normal", "sample"), (0.6, "laplace", "permutation")],
+)
+def test_intervals_cover_as_often_as_they_say(p, noise, donors):
+    # V/n alone covers .87 at p = .6 for the population, without D .96; V - Var h for sample donors .90
+    scheme = cm.ConditionalMasking(p, 0.7 * SD, noise=noise, donors=donors, decimals=0)
+    x, z = files(normal, scheme, seed=1)
+    estimate = scheme.estimate(z)
+
+    for target, truth, places in (
+        ("population", SHARES, ROUNDED),
+        ("file", (x[:, :, None] <= POINTS).mean(axis=1), quantiles(x, ALPHA)),
+    ):
+        of_cdf = covered(estimate.cdf_interval(POINTS, target=target), truth)
+        of_quantiles = covered(estimate.quantile_interval(ALPHA, target=target), places)
+        assert (np.abs(of_cdf - 0.95) <= EDGE).all(), (target, of_cdf)
+        assert (of_quantiles >= 0.95 - EDGE).all(), (target, of_quantiles)
+        assert (of_quantiles <= 0.98 + EDGE).all(), (target, of_quantiles)
+
+
+def test_a_lower_level_covers_less():
+    scheme = cm.ConditionalMasking(0.6, 0.7 * SD, decimals=0)
+    _, z = files(normal, scheme, seed=2, count=500)
+
+    found = covered(scheme.estimate(z).cdf_interval(POINTS, confidence_level=0.8), SHARES)
+
+    assert (np.abs(found - 0.8) <= 0.01 + 4.5 * np.sqrt(0.8 * 0.2 / 500)).all()
+
+
+def heaped(rng, n=N):
+    amounts = np.rint(np.exp(5.0 + 0.5 * rng.standard_normal(n)))
+    kind = rng.random(n)
+    return np.where(kind < 0.4, 10.0 * np.rint(amounts / 10.0), amounts)
+
+
+def test_intervals_of_heaped_data_cover():
+    # with the levels as strata the file's intervals are 12% too short
+    scheme = cm.ConditionalMasking(0.4, 80.0, decimals=0, heaps=10)
+    x, z = files(heaped, scheme, seed=3, count=500)
+    estimate, points = scheme.estimate(z), np.array([80.0, 120.0, 149.0, 200.0, 290.0])
+    many = heaped(np.random.default_rng(4), 4_000_000)
+    edge = 4.5 * np.sqrt(0.95 * 0.05 / 500) + 0.008
+
+    for target, truth, places in (
+        (
+            "population",
+            (many[:, None] <= points).mean(axis=0),
+            np.quantile(many, ALPHA, method="inverted_cdf"),
+        ),
+        ("file", (x[:, :, None] <= points).mean(axis=1), quantiles(x, ALPHA)),
+    ):
+        found = covered(estimate.cdf_interval(points, target=target), truth)
+        assert (np.abs(found - 0.95) <= edge).all(), (target, found)
+        # atoms: the interval reaches from one to another and covers more often
+        assert (covered(estimate.quantile_interval(ALPHA, target=target), places) >= 0.95 - edge).all()
+
+
+def test_intervals_on_the_log_scale_cover():
+    scheme = cm.ConditionalMasking(0.6, 0.4, scale="log", step=2.0**-7)
+    draw = lambda rng: np.exp(0.6 * rng.standard_normal(N)) * np.sign(rng.random(N) - 0.2)  # noqa: E731
+    _, z = files(draw, scheme, seed=5, count=300)
+    estimate, points = scheme.estimate(z), np.array([-1.1, -0.5, 0.8, 2.0])
+    truth = np.where(points < 0, 0.2 * ndtr(-np.log(-np.minimum(points, -1e-9)) / 0.6), 0.0)
+    truth = truth + np.where(points > 0, 0.2 + 0.8 * ndtr(np.log(np.maximum(points, 1e-9)) / 0.6), 0.0)
+    places = np.where(ALPHA < 0.2, -np.exp(-0.6 * ndtri(np.minimum(ALPHA / 0.2, 0.9))), 0.0)
+    places = places + np.where(ALPHA > 0.2, np.exp(0.6 * ndtri(np.clip((ALPHA - 0.2) / 0.8, 1e-9, 1.0))), 0.0)
+    edge = 4.5 * np.sqrt(0.95 * 0.05 / 300) + 0.012  # 0.012: the step
+
+    found = covered(estimate.cdf_interval(points), truth)
+    around = estimate.quantile_interval(ALPHA)
+
+    assert (np.abs(found - 0.95) <= edge).all()
+    assert (
+        np.abs(
+            covered(around._replace(low=around.low - 0.004, high=around.high + 0.004), places) - 0.95
+        ).max()
+        <= edge
+    )
+
+
+@pytest.mark.parametrize("donors", ["sample", "permutation"])
+def test_strata_are_taken_into_account(donors):
+    # strata 1.5 s.d. apart: taken as one pool the file's intervals cover .98 and more in the middle
+    strata = np.repeat(np.arange(4), N // 4)
+    scheme = cm.ConditionalMasking(0.6, 0.7 * SD, decimals=0, strata="region", donors=donors)
+    x, z = files(lambda rng: normal(rng) + np.rint(1.5 * SD) * strata, scheme, seed=6, strata=strata)
+    points = np.quantile(x, [0.1, 0.3, 0.5, 0.7, 0.9]).round()
+
+    given, blind = scheme.estimate(z, strata=strata), scheme.estimate(z)
+    truth = (x[:, :, None] <= points).mean(axis=1)
+    found = given.cdf_interval(points, target="file")
+
+    assert (np.abs(covered(found, truth) - 0.95) <= EDGE).all()
+    wider = np.mean(blind.cdf_interval(points, target="file").standard_error / found.standard_error, axis=0)
+    assert (wider >= 1.0 - 1e-9).all()
+    assert (wider[2] > 1.05) if donors == "sample" else (wider < 1.0 + 1e-9).all()
+
+
+def release(p=0.6, n=500, seed=1, **options):
+    scheme = cm.ConditionalMasking(p, 0.7, **options)
+    return scheme.estimate(scheme.mask(np.random.default_rng(seed).standard_normal(n), rng=seed))
+
+
+def test_the_population_interval_is_where_the_score_test_accepts():
+    estimate, t = release(), np.array([-1.5, 0.2, 2.0])
+    found, file = estimate.cdf_interval(t), estimate.cdf_interval(t, target="file")
+    c, a = ndtri(0.975) ** 2 / 500, 500 * file.standard_error**2
+
+    for g in (found.low, found.high):
+        inside = (g > 0.0) & (g < 1.0)
+        both = (found.estimate - g) ** 2 * (1.0 - c), c * (a + g * (1.0 - g))
+        np.testing.assert_allclose(both[0][inside], both[1][inside], rtol=1e-9)
+    np.testing.assert_allclose(file.high - file.low, 2.0 * np.sqrt(a * c / (1.0 - c)), rtol=1e-9)
+    np.testing.assert_allclose(found.estimate, estimate.cdf(t), rtol=0.0, atol=0.0)
+
+
+def test_it_is_wilsons_where_nothing_is_masked():
+    # swapped by a permutation alone the values of the file stay: A = 0, and n - z^2 in place of n
+    scheme = cm.ConditionalMasking(1.0 - 1e-9, 1.0, donors="permutation", decimals=0)
+    x = np.arange(50.0)
+    found, m = scheme.estimate(x).cdf_interval([4.0, 24.0]), 50.0 - ndtri(0.975) ** 2
+    share, z = np.array([0.1, 0.5]), ndtri(0.975)
+
+    middle = (share + z**2 / (2.0 * m)) / (1.0 + z**2 / m)
+    half = z / (1.0 + z**2 / m) * np.sqrt(share * (1.0 - share) / m + z**2 / (4.0 * m**2))
+
+    np.testing.assert_allclose([found.low, found.high], [middle - half, middle + half], rtol=1e-7)
+    assert np.abs(scheme.estimate(x).cdf_interval([4.0], target="file").standard_error[0]) < 1e-4
+
+
+@pytest.mark.parametrize("options", [{}, {"decimals": 1}, {"step": 0.0}, {"scale": "log"}])
+@pytest.mark.parametrize("p", [0.3, 0.6])
+@pytest.mark.parametrize("target", ["population", "file"])
+def test_quantile_intervals_grow_with_the_level_and_hold_the_estimate(options, p, target):
+    x = np.random.default_rng(3).lognormal(0.0, 0.5, 300)
+    scheme = cm.ConditionalMasking(p, 0.4, **options)
+    estimate = scheme.estimate(scheme.mask(x.round(1) if "decimals" in options else x, rng=3))
+    q = np.array([0.1, 0.5, 0.8])
+
+    found = [
+        estimate.quantile_interval(q, target=target, confidence_level=level)
+        for level in (0.5, 0.8, 0.95, 0.999)
+    ]
+
+    for narrow, wide in pairwise(found):
+        assert (wide.low <= narrow.low + 1e-9).all()
+        assert (narrow.high <= wide.high + 1e-9).all()
+    for each in found:
+        assert ((each.low <= each.estimate) & (each.estimate <= each.high)).all()
+    np.testing.assert_allclose(
+        found[2].standard_error, (found[2].high - found[2].low) / (2.0 * ndtri(0.975)), rtol=1e-12
+    )
+
+
+def test_an_end_is_infinite_exactly_where_so_few_records_need_not_reach():
+    estimate = release(n=200)
+    limit = ndtri(0.975) ** 2 / 200
+    q = np.array([limit * 0.999, limit * 1.001, 1.0 - limit * 1.001, 1.0 - limit * 0.999])
+
+    found, file = estimate.quantile_interval(q), estimate.quantile_interval(q, target="file")
+
+    assert np.isinf(found.low).tolist() == [True, False, False, False]
+    assert np.isinf(found.high).tolist() == [False, False, False, True]
+    assert found.about.endswith("; infinite where q or 1 - q is at most z^2/n = 0.0192")
+    assert np.isfinite([file.low, file.high]).all()
+    assert file.about == "the quantile in the original file"
+    assert np.isinf(estimate.quantile_interval(0.5, confidence_level=1.0 - 1e-15).high) == (
+        ndtri(1.0 - 5e-16) ** 2 / 200 >= 0.5
+    )
+
+
+def test_too_few_records_for_the_level_bound_nothing():
+    estimate = release(n=3)
+
+    assert estimate.cdf_interval(0.0)[:2] == (0.0, 1.0)
+    assert estimate.cdf_interval(0.0, target="file")[:2] == (0.0, 1.0)
+    assert estimate.quantile_interval(0.5)[:2] == (-np.inf, np.inf)
+
+
+def test_below_one_half_the_population_default_is_smoothed_and_says_so():
+    estimate = release(p=0.3)
+    width = estimate.bandwidth("undersmooth")
+
+    found = estimate.quantile_interval([0.1, 0.5])
+
+    assert (
+        found.about
+        == f"the quantile in the population, smoothed by a normal law of standard deviation {width:.4g}"
+    )
+    again = estimate.quantile_interval([0.1, 0.5], bandwidth="undersmooth")
+    assert found.low.tolist() == again.low.tolist()
+    unsmoothed = estimate.quantile_interval([0.1, 0.5], bandwidth=None)
+    assert unsmoothed.about == "the quantile in the population"
+    assert (found.high - found.low < unsmoothed.high - unsmoothed.low).all()  # which is why
+    for plain in (
+        estimate.quantile_interval(0.5, target="file"),
+        release(p=0.6).quantile_interval(0.5),
+        cm.ConditionalMasking(0.3, 4.0, decimals=0)
+        .estimate(np.arange(50.0))
+        .quantile_interval(0.5),  # coarse
+        cm.ConditionalMasking(0.3, 1.0, decimals=0).estimate(np.full(30, 5.0)).quantile_interval(0.5),
+    ):
+        assert "smoothed" not in plain.about
+
+
+def test_the_search_by_values_of_t_finds_what_the_whole_line_shows(monkeypatch):
+    estimate, q = release(p=0.3), np.array([0.02, 0.1, 0.5, 0.77])
+    source = estimate._sources[0]
+    found = [
+        estimate.quantile_interval(q, bandwidth=b, target=t)
+        for b in (None, 0.2)
+        for t in ("file", "population")
+    ]
+
+    monkeypatch.setattr(source, "line", lambda width, tol: None)
+
+    again = [
+        estimate.quantile_interval(q, bandwidth=b, target=t)
+        for b in (None, 0.2)
+        for t in ("file", "population")
+    ]
+    for one, other in zip(found, again, strict=True):
+        np.testing.assert_allclose(one[:2], other[:2], rtol=0.0, atol=2.1 * 2.0**-11)  # steps
+
+
+def test_where_ends_are_looked_for_does_not_matter(monkeypatch):
+    estimate, q = release(p=0.3, n=200), np.arange(1, 10) / 10
+    found = estimate.quantile_interval(q, bandwidth=None)
+
+    monkeypatch.setattr(inversion, "PLACES", 50_000)  # every one
+
+    assert estimate.quantile_interval(q, bandwidth=None)[:2][0].tolist() == found.low.tolist()
+
+
+def test_data_in_pieces_far_apart():
+    # two clusters 10^6 sigma apart, of 30% and 70%: quantiles between are in the one or the other
+    rng = np.random.default_rng(4)
+    x = np.concatenate([rng.normal(0.0, 1.0, 300), rng.normal(1e6, 1.0, 700)])
+    scheme = cm.ConditionalMasking(0.5, 0.7)
+    found = scheme.estimate(scheme.mask(x, rng=4)).quantile_interval([0.1, 0.3, 0.5], target="file")
+
+    assert (np.abs(found.low[:2]) < 5.0).all()
+    assert abs(found.high[0]) < 5.0
+    assert (np.abs(found.high[1:] - 1e6) < 5.0).all()
+    assert abs(found.low[2] - 1e6) < 5.0
+
+
+def test_batches_have_a_leading_axis_and_summaries_serve():
+    scheme = cm.ConditionalMasking(0.6, 0.7, decimals=1)
+    x = np.random.default_rng(5).standard_normal((3, 400)).round(1)
+    z = np.array([scheme.mask(row, rng=k) for k, row in enumerate(x)])
+    summary = cm.Summary(scheme)
+    summary.update(z[1])
+
+    batch, one = scheme.estimate(z), scheme.estimate(summary)
+
+    for name, argument in (("cdf_interval", [[0.0, 1.0]]), ("quantile_interval", [[0.3, 0.5]])):
+        found, alone = getattr(batch, name)(argument), getattr(one, name)(argument)
+        assert found.low.shape == (3, 1, 2)
+        assert alone.low.shape == (1, 2)
+        assert found.low[1].tolist() == alone.low.tolist()
+    assert isinstance(one.cdf_interval(0.0).low, float)
+    assert isinstance(one.quantile_interval(0.5).high, float)
+
+
+def test_the_smoothed_interval_covers_the_smoothed_distribution():
+    scheme = cm.ConditionalMasking(0.3, 0.7 * SD, decimals=0)
+    _, z = files(normal, scheme, seed=7, count=500)
+    width, points = 0.5 * SD, SD * ndtri(ALPHA)
+
+    found = scheme.estimate(z).cdf_interval(points, bandwidth=width)
+
+    # rounded data are smoothed about their grid points, which shifts nothing
+    truth = ndtr(points / np.hypot(SD, width))
+    assert (np.abs(covered(found, truth) - 0.95) <= 0.006 + 4.5 * np.sqrt(0.95 * 0.05 / 500)).all()
+    assert found.about == "P(X <= t) in the population, smoothed by a normal law of standard deviation 25"
+
+
+def test_additive_noise_has_no_intervals():
+    estimate = cm.AdditiveNoise(1.0).estimate([1.0, 2.0, 4.0])
+
+    for call in (lambda: estimate.cdf_interval(1.0), lambda: estimate.quantile_interval(0.5)):
+        with pytest.raises(
+            ValueError,
+            match=r"^intervals must be asked of conditionally masked values, got values with added noise, "
+            r"whose distribution is estimated smoothed alone$",
+        ):
+            call()
