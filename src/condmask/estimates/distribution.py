@@ -67,6 +67,7 @@ class Distribution(Shared):
         >>> bool(found.low < np.mean(x <= 0.0) < found.high)
         True
         """
+        self._refuse_additive()
         points, tol = _checks.reals(t, "t"), _checks.positive(tol, "tol")
         level, z = multiplier(confidence_level)
         target, x = check_target(target), points.ravel()
@@ -134,6 +135,7 @@ class Distribution(Shared):
         >>> (found.low < [10 - 1000 * np.log(5), 10]) & (found.high > [10 - 1000 * np.log(5), 10])
         array([ True,  True])
         """
+        self._refuse_additive()
         probabilities, tol = _checks.probabilities(q, "q"), _checks.positive(tol, "tol")
         level, z = multiplier(confidence_level)
         target, wanted = check_target(target), probabilities.ravel()

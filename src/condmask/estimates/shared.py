@@ -27,13 +27,15 @@ class Shared:
     def _split(self) -> Kept:
         return Kept(1)
 
-    def _spread(self, k: int, of: Callable[[Source], Sums]) -> Spread:
-        """n times the variances of an estimate from replicate k (`estimates.spread`)."""
+    def _refuse_additive(self) -> None:
         if self._law.p == 0.0:
             raise ValueError(
                 "intervals must be asked of conditionally masked values, got values with added noise, whose "
                 "distribution is estimated smoothed alone"
             )
+
+    def _spread(self, k: int, of: Callable[[Source], Sums]) -> Spread:
+        """n times the variances of an estimate from replicate k (`estimates.spread`)."""
         shared = self.scheme.donors == "sample"
         split: list[Source] = []
         if shared:
