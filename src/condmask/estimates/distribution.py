@@ -12,6 +12,9 @@ from condmask.estimates.sample import Source
 from condmask.estimates.shared import Shared
 from condmask.estimates.spread import Spread, largest_weight, sums_at
 
+# of the rule "undersmooth": at all of it the bias shows where the density is steep (coverage .933 at the
+# quantile .05 of lognormal data, .947 at .7 of it, which is 2% longer)
+SHARE = 0.7
 FINE_BANDWIDTH = 8.0  # steps, from which on rounding does not show beside the smoothing
 PLACES = {"population": "in the population", "file": "in the original file"}
 
@@ -107,8 +110,9 @@ class Distribution(Shared):
             The distribution that the file is a sample of, or that of the original file itself.
         bandwidth : float, rule or None
             "auto" inverts T_1, but for the population below p = 1/2, where T_1 goes up and down between the
-            records, T_b with the bandwidth of the rule "undersmooth", so narrow that its bias does not show:
-            these intervals are shorter and nearer to their level. None is T_1 always. `about` says which.
+            records, T_b with .7 times the bandwidth of the rule "undersmooth", so narrow that its bias does
+            not show: these intervals are shorter and nearer to their level. It stays with T_1 on grids too
+            coarse for that and with heaps. None is T_1 always. `about` says which.
         tol
             As for `quantile`.
 
@@ -222,10 +226,10 @@ def _width(source: Source, target: str) -> float | None:
     if target == "file" or law.p >= 0.5 or rounded:
         return None
     try:
-        width = source.width("undersmooth")
+        width = SHARE * (source.width("undersmooth") or 0.0)
     except ValueError:  # all masked values are the same
         return None
-    return width if width is not None and width >= FINE_BANDWIDTH * law.step else None
+    return width if width >= FINE_BANDWIDTH * law.step else None
 
 
 def _smoothing(widths: list[float | None]) -> str:
