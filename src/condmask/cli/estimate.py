@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 DECILES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
 # Files beyond this many bytes are estimated from a summary, in one pass and little memory.
 SUMMARISED = 1 << 30
+PARTS = ("value", "standard_error", "low", "high")
 
 
 def add(commands: Any) -> None:
@@ -32,21 +33,34 @@ def add(commands: Any) -> None:
         "--one-pass", action="store_true",
         help="estimate from counts, in little memory, as from files of more than 1 GB",
     )  # fmt: skip
+    read.add_argument("--level", type=float, default=0.95, help="confidence level of the intervals (.95)")
+    read.add_argument(
+        "--target", default="population",
+        help="what they cover: population (default), or file, the values of the original file itself",
+    )  # fmt: skip
+    read.add_argument("--group", metavar="COLUMN", help="means by the groups of this column")
     add_workers(read)
 
 
 def run(args: argparse.Namespace) -> str:
     with usage():
+        from condmask import _checks
+        from condmask.estimates.interval import check_target
+
         bandwidth = _bandwidth(args.bandwidth)
         quantiles = _points(args.quantiles, "q", probabilities=True)
         points = _points(args.cdf or [], "t")
         threads = workers(args)
-    from condmask.files.release import read_release, read_schemes, read_summary
+        level, target = _checks.probability(args.level, "level"), check_target(args.target)
+    from condmask.files.release import read_labels, read_release, read_schemes, read_summary
 
     schemes = read_schemes(args.file)
     column = next(iter(schemes)) if args.column is None and len(schemes) == 1 else args.column
-    if args.other is not None and args.other == column:
-        raise UsageError(f"--with must name another column, got {column!r} twice")
+    for option, other in (("--with", args.other), ("--group", args.group)):
+        if other is not None and other == column:
+            raise UsageError(f"{option} must name another column, got {column!r} twice")
+    if args.group in schemes:
+        raise UsageError(f"--group must name a column that was not masked, got {args.group!r}")
     plain = args.other if args.other not in schemes else None
     summary: Any = None
     release: Any
@@ -55,26 +69,43 @@ def run(args: argparse.Namespace) -> str:
         release = schemes[column].estimate(summary)
     else:
         release = read_release(args.file, column, workers=threads)
+    options: dict[str, Any] = {"confidence_level": level, "target": target}
+    found = release.summary(quantiles, points=points, bandwidth=bandwidth, **options)
     result: dict[str, Any] = {
         "column": column,
         "n": release.n,
-        "mean": release.mean(),
-        "std": release.std(),
+        "confidence_level": level,
+        "target": target,
+        "mean": _numbers(found["mean"]),
+        "std": _numbers(found["s.d."]),
         "bandwidth": release.bandwidth(bandwidth) if isinstance(bandwidth, str) else bandwidth,
-        "quantiles": _pairs("q", quantiles, release.quantile(quantiles, bandwidth=bandwidth)),
+        "quantiles": [{"q": q, **_numbers(found[f"quantile {q:g}"])} for q in quantiles],
     }
     if points:
-        result["cdf"] = _pairs("t", points, release.cdf(points, bandwidth=bandwidth))
+        result["cdf"] = [{"t": t, **_numbers(found[f"cdf at {t:g}"])} for t in points]
     if summary is not None and summary.level:
         result["resolution"] = summary.resolution
     if args.other is not None:
         if plain is not None and summary is not None:
-            value = release.correlation()
+            result["correlation"] = {"with": args.other, "value": release.correlation()}
         else:
             exact = read_release(args.file, column, workers=threads)
-            value = exact.correlation(_other(args.file, args.other, schemes, threads))
-        result["correlation"] = {"with": args.other, "value": value}
-    return to_json(result) if args.json else _table(result)
+            other = _other(args.file, args.other, schemes, threads)
+            result["correlation"] = {
+                "with": args.other,
+                **_numbers(exact.correlation_interval(other, **options)),
+            }
+    if args.group is not None:
+        whole = read_release(args.file, column, workers=threads) if summary is not None else release
+        groups = whole.group_means(read_labels(args.file, args.group), **options)
+        result["groups"] = [{"group": str(name), **_numbers(groups[name])} for name in groups]
+    return to_json(result) if args.json else _table(result, args.group)
+
+
+def _numbers(interval: Any) -> dict[str, float]:
+    """An estimate with its interval, for JSON."""
+    names = {"value": "estimate", "standard_error": "standard_error", "low": "low", "high": "high"}
+    return {name: float(getattr(interval, own)) for name, own in names.items()}
 
 
 def _bandwidth(text: str | None) -> Any:
@@ -105,19 +136,23 @@ def _other(path: str, name: str, schemes: "dict[str, ConditionalMasking]", threa
     return read_release(path, name, workers=threads) if name in schemes else read_column(path, name)
 
 
-def _pairs(name: str, points: list[float], values: Any) -> list[dict[str, float]]:
-    return [{name: x, "value": float(y)} for x, y in zip(points, values, strict=True)]
-
-
-def _table(result: dict[str, Any]) -> str:
-    rows = [("n", f"{result['n']:,}"), ("mean", number(result["mean"])), ("s.d.", number(result["std"]))]
-    rows += [(f"quantile {pair['q']:g}", number(pair["value"])) for pair in result["quantiles"]]
-    rows += [(f"cdf at {pair['t']:g}", number(pair["value"])) for pair in result.get("cdf", [])]
+def _table(result: dict[str, Any], group: str | None) -> str:
+    rows = [("mean", result["mean"]), ("s.d.", result["std"])]
+    rows += [(f"quantile {each['q']:g}", each) for each in result["quantiles"]]
+    rows += [(f"cdf at {each['t']:g}", each) for each in result.get("cdf", [])]
     if "correlation" in result:
-        pair = result["correlation"]
-        rows.append((f"correlation with {pair['with']}", number(pair["value"])))
-    rows += [(name, number(result[name])) for name in ("bandwidth", "resolution") if result.get(name)]
-    left, right = (max(len(row[side]) for row in rows) for side in (0, 1))
-    return "\n".join(
-        [f"original {result['column']}, estimated"] + [f"{a:{left}}  {b:>{right}}" for a, b in rows]
-    )
+        rows.append((f"correlation with {result['correlation']['with']}", result["correlation"]))
+    rows += [(f"mean, {group} {each['group']}", each) for each in result.get("groups", [])]
+    level = f"{100.0 * result['confidence_level']:g}%"
+    table = [["", "estimate", "s.e.", f"{level} from", "to"]]
+    table += [[name, *(_cell(each.get(part)) for part in PARTS)] for name, each in rows]
+    first, *widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
+    where = "the population" if result["target"] == "population" else "the original file"
+    lines = [f"{result['column']} of {where}, estimated from {result['n']:,} masked values"]
+    lines += ["  ".join([row[0].ljust(first), *map(str.rjust, row[1:], widths)]).rstrip() for row in table]
+    lines += [f"{name}  {number(result[name])}" for name in ("bandwidth", "resolution") if result.get(name)]
+    return "\n".join(lines)
+
+
+def _cell(value: float | None) -> str:
+    return "" if value is None else number(value)

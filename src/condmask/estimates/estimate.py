@@ -14,6 +14,7 @@ from condmask.estimates.covariance import Records, products, summarised
 from condmask.estimates.distribution import Distribution
 from condmask.estimates.linear import LinearEstimates
 from condmask.estimates.moments import shift
+from condmask.estimates.overview import Overview
 from condmask.estimates.pair_intervals import PairIntervals
 from condmask.estimates.sample import CROSSINGS, Source
 from condmask.law import Law
@@ -24,7 +25,7 @@ class EstimateWarning(UserWarning):
     """An estimate lies where no original value could, or comes from a part of a release; it stays so."""
 
 
-class Estimate(Distribution, LinearEstimates, PairIntervals):
+class Estimate(Overview, Distribution, LinearEstimates, PairIntervals):
     r"""Estimates about the original variable from its masked values and the published scheme.
 
     Made by the `estimate` method of a scheme, from records, rows of a batch or a `Summary`. Nothing here

@@ -193,6 +193,25 @@ def read_column(path: str | os.PathLike[str], name: str) -> np.ndarray:
         return np.concatenate(parts) if parts else np.empty(0)
 
 
+def read_labels(path: str | os.PathLike[str], name: str) -> np.ndarray:
+    """One column of a file as labels: what its records have in common, whatever its type; None for missing.
+
+    Parameters
+    ----------
+    path : path
+    name : str
+
+    Returns
+    -------
+    ndarray of shape (n,), of objects
+    """
+    with reading(Path(path)):
+        table = open_table(Path(path))
+        columns_exist(table, [name])
+        parts = [np.array([*values, None], dtype=object)[code] for code, values in table.labels(name)]
+    return np.concatenate(parts) if parts else np.empty(0, dtype=object)
+
+
 def read_release(
     path: str | os.PathLike[str], column: str | None = None, *, workers: Workers = 1
 ) -> Estimate:

@@ -16,6 +16,7 @@ from condmask.kernels import moments as powers
 from condmask.kernels import pairs, replicate
 from condmask.law import Law
 from condmask.schemes.scheme import Scheme
+from condmask.studies import coverage
 from condmask.weights import stencil
 
 TOL = 1e-7  # of T, where one standard error of T is some 1e-2
@@ -34,6 +35,8 @@ class Design(NamedTuple):
     moments: tuple[int, ...]
     points: np.ndarray
     distances: np.ndarray
+    levels: tuple[float, ...] = ()  # of confidence
+    truth: np.ndarray | None = None  # of the statistics in the population, NaN where it does not know
 
 
 def block_size(n: int) -> int:
@@ -54,7 +57,19 @@ def block(design: Design, seed: int, index: int) -> np.ndarray:
         parts.append(_attacks(known, z, design.distances, law))
         if law is not None:
             parts.append(_closed_forms(known, ordered, design.distances, law, scheme.shared_donors))
+        if design.levels and scheme.estimators and law is not None:
+            parts.append(_coverage(scheme, known, z, others, design))
     return np.concatenate(parts, axis=1)
+
+
+def _coverage(
+    scheme: Scheme, known: np.ndarray, z: np.ndarray, others: tuple[np.ndarray, ...], design: Design
+) -> np.ndarray:
+    """Whether the intervals of each replicate cover their targets, and how long they are."""
+    own = _sample_statistics(np.sort(known, axis=1), known, others, design)
+    truth = np.full(own.shape[1], np.nan) if design.truth is None else design.truth
+    other = others[0] if others else None
+    return coverage.rows(scheme, z, other, own, truth, design, design.levels)
 
 
 def _key(design: Design, seed: int, index: int) -> Key:

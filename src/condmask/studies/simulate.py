@@ -22,7 +22,7 @@ import numpy as np
 from condmask import _checks
 from condmask._blocks import Workers, ordered_map
 from condmask.schemes.scheme import Scheme
-from condmask.studies import replicates
+from condmask.studies import coverage, replicates
 from condmask.studies.replicates import Design, Samples
 from condmask.studies.result import CLOSED, PARTS, Column, StudyResult
 
@@ -44,6 +44,7 @@ def simulate(
     moments: Any = (),
     cdf_points: Any = (),
     risk_distances: Any = (),
+    confidence_levels: Any = (),
     rng: Any = None,
     workers: Workers = 1,
     progress: bool = False,
@@ -71,6 +72,9 @@ def simulate(
     risk_distances : array_like
         Distances d at which the share of records is reported whose value lies within d of a guess: Z_i,
         and the mean of Z.
+    confidence_levels : array_like
+        Levels at which the intervals of every statistic are tried: the share that covers, and the mean
+        length, for the population (where it knows the truth) and for each sample as the file.
     rng : int, optional
         The seed. Drawn and reported in the result where it is left out: a study has no secrets.
     workers : int or map-like callable
@@ -112,16 +116,23 @@ def simulate(
         _checks.distances(risk_distances, "risk_distances").ravel()
         if np.size(risk_distances)
         else np.empty(0),
+        tuple(
+            _checks.probability(level, "confidence_levels") for level in np.ravel(confidence_levels).tolist()
+        ),
     )
     wanted = _checks.whole(replications, "replications", least=2)
     threads = _checks.workers(workers)
     given = None if rng is None else _checks.whole(rng, "rng", least=0)
     path = None if checkpoint is None else _checks.writable(checkpoint, "checkpoint")
     state = None if path is None or not path.exists() else _resumed(path, design, given)
+    if state is not None:
+        design = _with_truth(design, any(column.statistic == "correlation" for column in state.columns))
     known: list[np.ndarray] = []  # blocks
     if state is None:
         seed = int.from_bytes(os.urandom(6), "big") if given is None else given
-        samples, known = replicates.samples(design, seed), [replicates.block(design, seed, 0)]
+        samples = replicates.samples(design, seed)
+        design = _with_truth(design, bool(samples[1]))
+        known = [replicates.block(design, seed, 0)]
         columns = _columns(design, bool(samples[1]), known[0][0])
         sums = np.zeros((PARTS, len(columns)))
         state = StudyResult(_identity(design, seed, samples), seed, 0, columns, sums, 0.0)
@@ -213,12 +224,24 @@ def _named(schemes: Any) -> dict[str, Scheme]:
     return named
 
 
-def _columns(design: Design, paired: bool, first: np.ndarray) -> tuple[Column, ...]:
-    """What the columns of a block are, their true values, and centres near them: a first row."""
+def _statistics(design: Design, paired: bool) -> list[str]:
+    """The names of what is estimated."""
     statistics = [f"quantile {q:g}" for q in design.quantiles] + ["mean", "s.d."]
     statistics += [f"moment {order}" for order in design.moments]
     statistics += ["correlation"] if paired else []
-    statistics += [f"cdf({t:g})" for t in design.points]
+    return statistics + [f"cdf({t:g})" for t in design.points]
+
+
+def _with_truth(design: Design, paired: bool) -> Design:
+    """With the true values of what is estimated, for intervals."""
+    known = _truth(design, paired)
+    truth = np.array([known.get(statistic, np.nan) for statistic in _statistics(design, paired)])
+    return design._replace(truth=truth)
+
+
+def _columns(design: Design, paired: bool, first: np.ndarray) -> tuple[Column, ...]:
+    """What the columns of a block are, their true values, and centres near them: a first row."""
+    statistics = _statistics(design, paired)
     risks = [f"risk {d:g}" for d in design.distances]
     truth = _truth(design, paired)
     names = [("", "sample", statistic) for statistic in statistics]
@@ -232,6 +255,8 @@ def _columns(design: Design, paired: bool, first: np.ndarray) -> tuple[Column, .
         if scheme.law is not None:
             names += [(name, f"{CLOSED}Z_i", attack) for attack in (*risks, "MSE")]
             names.append((name, f"{CLOSED}mean of Z", "MSE"))
+            if scheme.estimators:
+                names += [(name, *column) for column in coverage.names(statistics, design.levels)]
     return tuple(
         Column(*name, known := truth.get(name[2]), float(np.nan_to_num(value)) if known is None else known)
         for name, value in zip(names, first.tolist(), strict=True)
@@ -265,6 +290,7 @@ def _identity(design: Design, seed: int, samples: Samples) -> str:
         "schemes": {name: scheme.to_dict() for name, scheme in design.schemes.items()},
         "quantiles": design.quantiles.tolist(), "moments": design.moments,
         "points": design.points.tolist(), "distances": design.distances.tolist(),
+        **({"levels": design.levels} if design.levels else {}),
     })  # fmt: skip
 
 

@@ -11,7 +11,9 @@ from condmask.schemes.scheme import scheme_class
 from condmask.studies.populations import NormalCopula, Resampled, paper_population
 from condmask.studies.result import StudyResult
 
-PLAIN = ("n", "replications", "quantiles", "moments", "cdf_points", "risk_distances", "rng")
+PLAIN = (
+    "n", "replications", "quantiles", "moments", "cdf_points", "risk_distances", "confidence_levels", "rng",
+)  # fmt: skip
 
 
 def read_study(path: str | os.PathLike[str]) -> dict[str, Any]:

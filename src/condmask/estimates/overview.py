@@ -1,0 +1,98 @@
+"""The most asked of a release in one table, each number with its interval."""
+
+from typing import Any
+
+import numpy as np
+
+from condmask import _checks
+from condmask.estimates.interval import Interval
+from condmask.estimates.named import Intervals
+from condmask.estimates.shared import Shared
+
+DECILES = tuple(k / 10 for k in range(1, 10))
+
+
+class Overview(Shared):
+    """What analysts ask first."""
+
+    def summary(
+        self,
+        quantiles: Any = DECILES,
+        *,
+        points: Any = (),
+        bandwidth: Any = None,
+        confidence_level: float = 0.95,
+        target: str = "population",
+    ) -> Intervals:
+        """Mean, standard deviation, quantiles and distribution function with standard errors and intervals.
+
+        Parameters
+        ----------
+        quantiles : array_like
+            Probabilities.
+        points : array_like
+            Where the distribution function is asked for, in the units of the data.
+        bandwidth
+            As for `cdf`: with one, quantiles and the distribution function are smoothed, and so is what their
+            intervals are about.
+        confidence_level, target
+            As for `mean_interval`.
+
+        Returns
+        -------
+        Intervals
+            By name: "mean", "s.d.", "quantile 0.5", "cdf at 1000"; printed, a table.
+
+        Raises
+        ------
+        ValueError
+            If the estimate is of a batch.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> x = np.random.default_rng(1).normal(100.0, 15.0, 20_000)
+        >>> scheme = cm.ConditionalMasking(0.6, 10.0)
+        >>> found = scheme.estimate(scheme.mask(x, rng=2)).summary([0.5])
+        >>> list(found)
+        ['mean', 's.d.', 'quantile 0.5']
+        >>> bool(found["mean"].low < 100.0 < found["mean"].high)
+        True
+        """
+        if self._batch:
+            raise ValueError("z must be 1-D for a summary, got a batch; estimate its rows one by one")
+        options: dict[str, Any] = {"confidence_level": confidence_level, "target": target}
+        q = _checks.probabilities(quantiles, "quantiles").ravel() if np.size(quantiles) else np.empty(0)
+        t = _checks.reals(points, "points").ravel() if np.size(points) else np.empty(0)
+        own: Any = self
+        found = {"mean": own.mean_interval(**options), "s.d.": own.std_interval(**options)}
+        smoothed = {} if bandwidth is None else {"bandwidth": bandwidth}
+        if q.size:
+            asked = own.quantile_interval(q, **smoothed, **options)
+            found |= {f"quantile {each:g}": _part(asked, k) for k, each in enumerate(q)}
+        if t.size:
+            asked = own.cdf_interval(t, **smoothed, **options)
+            found |= {f"cdf at {each:g}": _part(asked, k) for k, each in enumerate(t)}
+        return collected(found, self._sources[0].n)
+
+
+def collected(found: dict[str, Interval], n: int) -> Intervals:
+    """Intervals of one release together."""
+    columns = {
+        name: np.array([float(getattr(each, name)) for each in found.values()])
+        for name in ("estimate", "standard_error", "low", "high")
+    }
+    first = next(iter(found.values()))
+    where = "the population" if first.target == "population" else "the original file"
+    return Intervals(
+        list(found), **columns, records=np.full(len(found), n),
+        confidence_level=first.confidence_level, target=first.target, about=f"{where}, estimated",
+    )  # fmt: skip
+
+
+def _part(interval: Interval, k: int) -> Interval:
+    return interval._replace(
+        low=interval.low[k], high=interval.high[k], estimate=interval.estimate[k],
+        standard_error=interval.standard_error[k],
+    )  # fmt: skip

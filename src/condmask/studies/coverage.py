@@ -1,0 +1,91 @@
+"""Whether intervals cover: of every replicate and statistic a 1 or a 0, and the length."""
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from condmask.estimates.estimate import EstimateWarning
+from condmask.estimates.interval import TARGETS, Interval
+from condmask.schemes.scheme import Scheme
+
+PARTS = ("coverage", "length")
+
+
+def names(statistics: list[str], levels: tuple[float, ...]) -> list[tuple[str, str]]:
+    """The columns of a scheme: the interval, and what of which statistic."""
+    return [
+        (f"{level:.4g} interval, {target}", f"{part} of {statistic}")
+        for level in levels
+        for target in TARGETS
+        for part in PARTS
+        for statistic in statistics
+    ]
+
+
+def rows(
+    scheme: Scheme,
+    z: np.ndarray,
+    other: np.ndarray | None,
+    own: np.ndarray,
+    truth: np.ndarray,
+    asked: Any,
+    levels: tuple[float, ...],
+) -> np.ndarray:
+    """Coverage and length for each replicate, in the order of `names`.
+
+    Parameters
+    ----------
+    z : ndarray of shape (replicates, n)
+        Masked samples.
+    other : ndarray of shape (replicates, n), optional
+        A column that was not masked.
+    own : ndarray of shape (replicates, statistics)
+        The statistics of the samples before they were masked, what the target "file" is.
+    truth : ndarray of shape (statistics,)
+        Those of the population, NaN where it does not know them.
+    asked : Design
+        Quantiles, moments and points.
+    """
+    found = []
+    for row in range(len(z)):
+        estimate = scheme.estimate(z[row])
+        cells: list[np.ndarray] = []
+        for level in levels:
+            for target in TARGETS:
+                options = {"confidence_level": level, "target": target}
+                w = None if other is None else other[row]
+                low, high = np.array(_ends(estimate, w, asked, options)).T
+                aim = truth if target == "population" else own[row]
+                known = ~(np.isnan(low) | np.isnan(high) | np.isnan(aim))
+                covered = np.where(known, (low <= aim) & (aim <= high), np.nan)
+                cells += [covered, np.where(np.isfinite(high - low), high - low, np.nan)]
+        found.append(np.concatenate(cells))
+    return np.array(found)
+
+
+def _ends(
+    estimate: Any, w: np.ndarray | None, asked: Any, options: dict[str, Any]
+) -> list[tuple[float, float]]:
+    """Both ends of the interval of every statistic; NaN where a sample has none."""
+    calls: list[tuple[int, Callable[..., Interval]]] = [
+        (asked.quantiles.size, partial(estimate.quantile_interval, asked.quantiles)),
+        (1, estimate.mean_interval),
+        (1, estimate.std_interval),
+        *((1, partial(estimate.moment_interval, order)) for order in asked.moments),
+    ]
+    calls += [] if w is None else [(1, partial(estimate.correlation_interval, w))]
+    calls += [(asked.points.size, partial(estimate.cdf_interval, asked.points))] if asked.points.size else []
+    ends: list[tuple[float, float]] = []
+    for size, call in calls:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", EstimateWarning)
+                interval = call(**options)
+        except ValueError:  # too few records for this statistic
+            ends += [(np.nan, np.nan)] * size
+            continue
+        ends += list(zip(np.ravel(interval.low).tolist(), np.ravel(interval.high).tolist(), strict=True))
+    return ends
