@@ -300,6 +300,10 @@ def test_columns_that_hang_together_tell_coins_that_none_tells_alone():
     assert cause.share > np.maximum(*votes).sum() / N - P - 0.02
     assert found.visible
     assert max(cm.audit(x, scheme()).guessed for x in columns.values()) < P + 0.02
+    kinds = dict.fromkeys(columns, "float64")
+    assert check(Data(columns, kinds, {}, None), schemes).visible
+    apart = {"a": X, "b": OTHER[::-1]}
+    assert check(Data(apart, kinds, {}, None), {"a": scheme(100.0), "b": scheme(50.0)}) is None
 
 
 def test_one_bad_column_betrays_the_coins_of_all():

@@ -135,7 +135,7 @@ def test_noised_densities_are_those_of_all_steps_of_the_noise():
     who = coins.attacker(known, coins.cells_around(task.values, task), task.points)
     points = np.random.default_rng(4).integers(-150, 420, 60)
 
-    law_there, noised, _ = (found / 4.0 for found in who.densities(points))
+    law_there, noised = (found / 4.0 for found in who.densities(points))
 
     steps = np.arange(-600, 601)
     noise = ndtr((steps + 0.5) / 70.0) - ndtr((steps - 0.5) / 70.0)

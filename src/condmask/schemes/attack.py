@@ -39,7 +39,7 @@ class Effort(NamedTuple):
 
 FULL = Effort(1 << 17, 0, coins.FOLDS, 1 << 15, 4096, 6, True)
 HALF = Effort(1 << 15, 0, 2, 1 << 14, 4096, 4, True)
-BRIEF = Effort(3 << 9, 2, 1, 1 << 9, 128, 1, False)
+BRIEF = Effort(1 << 10, 2, 1, 1 << 9, 128, 0, False)
 
 
 class Rows(NamedTuple):
@@ -115,7 +115,10 @@ def lay_out(
         values, fold, strata = values[there], fold[there], None if strata is None else strata[there]
     code, at = classes(law.to_units(values), law)
     at = at.astype(np.int64)
-    keys, number = np.unique(_keys(code, strata), return_inverse=True)
+    if law.is_plain and strata is None:
+        keys, number = np.zeros(min(1, at.size), dtype=np.int64), np.zeros(at.size, dtype=np.int64)
+    else:
+        keys, number = np.unique(_keys(code, strata), return_inverse=True)
     laws = [class_law(int(c), law) for c in keys % STRATUM]
     numbers = np.full(keys.size, -1)
     tasks: list[Task] = []

@@ -34,7 +34,7 @@ from condmask.schemes.coins import Outcomes
 TOLD = 0.02  # guessing, or records, from which on a cause is named
 COMMON = 0.01  # of the records have a common value
 UNCHANGED, ONE_SIDED, IN_ORDER = 0.25, 0.9, 0.95
-COMPARED = 256  # rows with the next one: a correlation of .8 passes for .95 with a chance below 1e-20
+COMPARED = 128  # rows with the next one: a correlation of .8 passes for .95 with a chance below 1e-15
 
 
 class Cause(NamedTuple):

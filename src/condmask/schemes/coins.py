@@ -20,6 +20,7 @@ choice of m adds an error of at most 1 / (2 sqrt(m)).
 Cost: O(n log n).
 """
 
+from functools import lru_cache
 from math import ceil, floor, log2
 from typing import NamedTuple
 
@@ -147,14 +148,11 @@ class Cells(NamedTuple):
     bits: int
     starts: np.ndarray
     offsets: np.ndarray
+    first: np.ndarray  # step of every cell
     sigma: float
-    noise: np.ndarray
-
-    @property
-    def first(self) -> np.ndarray:
-        """The first step of every cell."""
-        start = np.repeat(self.starts - self.offsets[:-1], np.diff(self.offsets))
-        return np.asarray((start + np.arange(start.size)) << self.bits)
+    reach: int
+    length: int  # of the transform
+    spectrum: np.ndarray  # of the noise
 
     def at(self, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The cell of each step, and whether it has one."""
@@ -170,10 +168,8 @@ class Cells(NamedTuple):
 
     def noised(self, masses: np.ndarray) -> np.ndarray:
         """The masses of all cells after noise was added."""
-        length = fast_length(masses.size + self.noise.size)
-        found = np.fft.irfft(np.fft.rfft(masses, length) * np.fft.rfft(self.noise, length), length)
-        reach = self.noise.size // 2
-        return np.maximum(found[reach : reach + masses.size], 0.0)
+        found = np.fft.irfft(np.fft.rfft(masses, self.length) * self.spectrum, self.length)
+        return np.maximum(found[self.reach : self.reach + masses.size], 0.0)
 
     def smoothed(self, masses: np.ndarray) -> np.ndarray:
         """The masses of all cells averaged over some quarter of sigma."""
@@ -210,18 +206,27 @@ def per_point(task: Problem, masses: np.ndarray) -> np.ndarray:
 
 def cells_around(values: np.ndarray, task: Problem) -> Cells:
     """Cells within reach of the noise of ascending values."""
-    law, sigma = task.law, task.sigma
     bits = bits_of(task)
-    width = 1 << bits
-    reach = ceil(REACH[law.noise] * sigma / width) + 1
-    within = law._replace(grid=None, sigma=sigma).noise_within((np.arange(reach + 1) + 0.5) * width)
-    half = 0.5 * np.diff(within, prepend=-within[0])
+    sigma = task.sigma / (1 << bits)
+    noise = _noise(task.law.noise, sigma)
+    reach = noise.size // 2
     own = values >> bits
     new = np.flatnonzero(np.diff(own) > 2 * reach) + 1
     first, last = np.append(0, new), np.append(new, own.size) - 1
     lengths = own[last] - own[first] + 1 + 2 * reach
-    noise = np.concatenate((half[:0:-1], half))
-    return Cells(bits, own[first] - reach, np.append(0, np.cumsum(lengths)), sigma / width, noise)
+    starts, offsets = own[first] - reach, np.append(0, np.cumsum(lengths))
+    steps = (np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])) << bits
+    length = fast_length(steps.size + noise.size)
+    return Cells(bits, starts, offsets, steps, sigma, reach, length, np.fft.rfft(noise, length))
+
+
+@lru_cache(maxsize=64)
+def _noise(name: str, sigma: float) -> np.ndarray:
+    """The share of the noise in each cell, from the cell where it starts."""
+    ends = np.arange(ceil(REACH[name] * sigma) + 2) + 0.5
+    within = Law(0.0, name, sigma).noise_within(ends)
+    half = 0.5 * np.diff(within, prepend=-within[0])
+    return np.concatenate((half[:0:-1], half))
 
 
 # --- what the attacker knows ----------------------------------------------------------------------
@@ -311,15 +316,15 @@ class Attacker(NamedTuple):
     masses: np.ndarray
     noised: np.ndarray
 
-    def densities(self, points: np.ndarray) -> list[np.ndarray]:
-        """F and F * noise at points, in masses of a cell, and F without its finer structure.
+    def densities(self, points: np.ndarray, *, closely: bool = False) -> list[np.ndarray]:
+        """F and F * noise at points, in masses of a cell, equal where nothing is known.
 
-        All are equal where nothing is known.
+        Who looks closely gets F without its finer structure as well.
         """
         steps = self.points.middle(points)
         index, inside = self.cells.at(steps)
         found = [self.known.density(points) * (1 << self.cells.bits)]
-        for masses in (self.noised, self.cells.smoothed(self.masses)):
+        for masses in (self.noised, *([self.cells.smoothed(self.masses)] if closely else [])):
             found.append(self.cells.around(masses, steps, index))
             if self.points.shown is not None:
                 first, after = self.points.first(points), self.points.first(points + 1)
@@ -361,7 +366,7 @@ def attacked(task: Problem, look: Look, most: int, folds: int, *, closely: bool)
     total, table = task.counts, task.table
     cells = cells_around(task.values, task)
     if cells.offsets[-1] > MOST_CELLS:
-        chosen = _evenly(np.cumsum(total), max(2, MOST_CELLS // cells.noise.size))[0]
+        chosen = _evenly(np.cumsum(total), max(2, MOST_CELLS // (2 * cells.reach + 1)))[0]
         table = table * (np.bincount(chosen, minlength=total.size) / total)
         cells = cells_around(task.values[np.unique(chosen)], task)
     own = [k for k in range(len(table)) if table[k].any() and (total > task.table[k]).any()][:folds]
@@ -379,7 +384,7 @@ def ratios(task: Problem, look: Look, at: np.ndarray, fold: np.ndarray) -> np.nd
     found, order = np.zeros(at.size), np.argsort(at, kind="stable")
     cells = cells_around(at[order], task)
     few = cells.offsets[-1] <= MOST_CELLS
-    lot = at.size if few else max(1, MOST_CELLS // cells.noise.size)  # the cells of so many surely fit
+    lot = at.size if few else max(1, MOST_CELLS // (2 * cells.reach + 1))  # the cells of so many surely fit
     known = [
         learned(task, task.counts - own, look) if (task.counts > own).any() else None for own in task.table
     ]
@@ -390,7 +395,7 @@ def ratios(task: Problem, look: Look, at: np.ndarray, fold: np.ndarray) -> np.nd
         for k in np.unique(fold[rows]):
             who, own = known[k], fold[rows] == k
             if who is not None:
-                law, noised, _ = attacker(who, cells, task.points).densities(points[own])
+                law, noised = attacker(who, cells, task.points).densities(points[own])
                 found[rows[own]] = np.log(law) - np.log(noised)
     return found
 
@@ -414,9 +419,9 @@ def _outcomes(who: Attacker, task: Problem, counts: np.ndarray, most: int, close
     points = task.points.seen(np.concatenate((steps, moved)))
     swapped = np.concatenate((p * share, np.zeros(moved.size)))
     kept = np.concatenate((np.zeros(steps.size), (1.0 - p) / moved_share.sum() * moved_share))
-    law, noised, plain = who.densities(points)
-    digits = _by_kind(who, points, kept, counts.sum()) if closely else law
-    return Outcomes(points, swapped, kept, law, noised, plain, digits)
+    law, noised, *more = who.densities(points, closely=closely)
+    more += [_by_kind(who, points, kept, counts.sum())] if closely else [law, law]
+    return Outcomes(points, swapped, kept, law, noised, *more)
 
 
 def _by_kind(who: Attacker, points: np.ndarray, kept: np.ndarray, n: float) -> np.ndarray:

@@ -17,7 +17,7 @@ from condmask.kernels import coins
 from condmask.kernels.coins import Look
 from condmask.law import Law
 
-MODULI = (2, 10, 100, 1000)
+MODULI = (10, 100, 1000)
 RECORDS_PER_RESIDUE, MOST_MODULUS = 4, 1 << 10
 SIMPLE = 10**6  # denominators of the ratio of two grids; others are numbers like any
 SUBSAMPLE, FEWEST = 24, 8  # records that suggest a grid: few, so that some such lot holds none that is off it
@@ -172,7 +172,7 @@ def candidates(values: np.ndarray, kind: str, points: Points, lots: int, screene
 def _visible(values: np.ndarray, kind: str, step: float, lots: int) -> list[Grid]:
     """Grids on which all of a few records lie."""
     found: list[Grid] = []
-    width = max(1, values.size // lots)
+    width = max(1, values.size // max(lots, 1))
     for start in range(0, min(values.size, width * lots), width):
         part = np.ascontiguousarray(values[start : start + width : max(1, width // SUBSAMPLE)][:SUBSAMPLE])
         grid = visible_grid(part, kind, step) if part.size >= FEWEST else None

@@ -16,6 +16,12 @@ HOLDS = 0.5  # of the records in which it says anything
 MOST_COLUMNS = 24  # among which sums of two are tried
 SLACK = 1e-9  # relative, besides half a step of every column
 NEAR = 0.95
+FEWEST = 16  # rows that tell anything
+SHOWS = 0.2  # of a variance: what adds so much to it moves few records beyond the others
+
+
+# The step to which a column is rounded, in units of the data and as a part of each value.
+Steps = dict[str, tuple[float, float]]
 
 
 # The step to which a column is rounded, in units of the data and as a part of each value.
@@ -62,7 +68,7 @@ def identities(table: dict[str, np.ndarray], steps: Steps, masked: set[str]) -> 
             continue
         says = sum((some[name] != 0.0).astype(int) for name in each.names) >= 2
         there = says & ~np.isnan(sum(some[name] for name in each.names))
-        if there.sum() >= 16 and each.holds(some, steps)[there].mean() >= HOLDS:
+        if there.sum() >= FEWEST and each.holds(some, steps)[there].mean() >= HOLDS:
             found.append(each)
     return found
 
@@ -75,7 +81,7 @@ def _ratios(table: dict[str, np.ndarray]) -> list[Identity]:
     found = []
     for a, b in combinations(table, 2):
         there = (table[b] != 0.0) & (table[a] != 0.0)
-        if there.sum() >= 16:
+        if there.sum() >= FEWEST:
             with np.errstate(invalid="ignore", over="ignore"):
                 factor = float(np.nanmedian(table[a][there] / table[b][there]))
             if np.isfinite(factor) and factor != 0.0:
@@ -98,6 +104,21 @@ def _sums(names: list[str]) -> list[Identity]:
     ]
 
 
+def hang_together(table: dict[str, np.ndarray], noise: dict[str, float]) -> bool:
+    """Whether noise of such a size shows in what is left of one column given another."""
+    for a, b in combinations(table, 2):
+        there = ~np.isnan(table[a] + table[b])
+        x, y = table[a][there], table[b][there]
+        if x.size < FEWEST or x.min() == x.max():
+            continue
+        x, y = x - x.mean(), y - y.mean()
+        slope = float(np.sum(x * y) / np.sum(x * x))
+        added = noise[b] ** 2 + (slope * noise[a]) ** 2
+        if added > SHOWS * float(np.mean((y - slope * x) ** 2)):
+            return True
+    return False
+
+
 class Copy(NamedTuple):
     """A column in clear that gives a masked one away: how, and how closely."""
 
@@ -115,7 +136,7 @@ def copies(masked: dict[str, np.ndarray], clear: dict[str, np.ndarray]) -> list[
             step = max(1, x.size // LOOKED_AT)
             there = ~(np.isnan(x[::step]) | np.isnan(y[::step]))
             a, b = x[::step][there], y[::step][there]
-            if a.size < 16:
+            if a.size < FEWEST:
                 continue
             equal = float(np.mean((a == b) & (a != 0.0)))
             straight, rank = abs(correlation(a, b)), abs(correlation(ranks(a), ranks(b)))

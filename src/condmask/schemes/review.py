@@ -64,7 +64,11 @@ def is_clear(data: Data, schemes: dict[str, Any]) -> bool:
         return False
     if len(some.values) + len(some.clear) == 1:
         return True
-    if relations.copies(some.values, some.clear):
+    noise = {
+        name: scheme.sigma * (1.0 if scheme.scale == "linear" else float(np.nanstd(some.values[name])))
+        for name, scheme in schemes.items()
+    }
+    if relations.copies(some.values, some.clear) or relations.hang_together(some.values, noise):
         return False
     return not relations.identities({**some.values, **some.clear}, _steps(some, schemes), set(schemes))
 
