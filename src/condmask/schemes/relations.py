@@ -24,10 +24,6 @@ SHOWS = 0.2  # of a variance: what adds so much to it moves few records beyond t
 Steps = dict[str, tuple[float, float]]
 
 
-# The step to which a column is rounded, in units of the data and as a part of each value.
-Steps = dict[str, tuple[float, float]]
-
-
 class Identity(NamedTuple):
     """left = sum of factor * column."""
 
