@@ -80,7 +80,7 @@ class Distribution(Shared):
             around = self._spread(k, sums_at(x, width))
             value = source.values(x, width, tol, "auto")
             found.append(
-                (*_around(value, around, z**2 / source.n, target), _error(around, source.n, target), value)
+                (*_around(value, around, z**2 / source.n, target), error_of(around, source.n, target), value)
             )
             widths.append(width)
         low, high, error, value = (
@@ -214,7 +214,7 @@ def _smoothed_away(around: Spread) -> np.ndarray:
     return np.asarray(np.minimum(around.means.h_squared - around.means.psi, 0.0))
 
 
-def _error(around: Spread, n: int, target: str) -> np.ndarray:
+def error_of(around: Spread, n: int, target: str) -> np.ndarray:
     found = around.file if target == "file" else around.file + around.sample
     return np.asarray(np.sqrt(found / n))
 

@@ -11,8 +11,9 @@ from condmask.engines.choice import METHODS
 from condmask.engines.counting import Counts
 from condmask.estimates.bandwidth import RULES
 from condmask.estimates.covariance import Records, products, summarised
-from condmask.estimates.distribution import Distribution
+from condmask.estimates.inequality import Inequality
 from condmask.estimates.linear import LinearEstimates
+from condmask.estimates.moment_intervals import MomentIntervals
 from condmask.estimates.moments import shift
 from condmask.estimates.overview import Overview
 from condmask.estimates.pair_intervals import PairIntervals
@@ -25,7 +26,7 @@ class EstimateWarning(UserWarning):
     """An estimate lies where no original value could, or comes from a part of a release; it stays so."""
 
 
-class Estimate(Overview, Distribution, LinearEstimates, PairIntervals):
+class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairIntervals):
     r"""Estimates about the original variable from its masked values and the published scheme.
 
     Made by the `estimate` method of a scheme, from records, rows of a batch or a `Summary`. Nothing here

@@ -1,0 +1,127 @@
+"""Means of functions of the original, and the ingredients of their standard errors, over all classes."""
+
+from collections.abc import Callable
+from math import comb, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.polynomial.polynomial import polyval
+
+from condmask.engines import expectations
+from condmask.engines.variances import Sums
+from condmask.estimates.parts import Part
+from condmask.estimates.sample import Source
+from condmask.estimates.spread import masking, total
+from condmask.law import Law
+
+Function = Callable[[np.ndarray], np.ndarray]
+
+
+def sums_of(g: Function) -> Callable[[Source], Sums]:
+    """The ingredients of the mean of g, a function of values in the units of the data."""
+
+    def of(source: Source) -> Sums:
+        return total([_part(part, source.law.p, g) for part in source.parts()]).over(source.n)
+
+    return of
+
+
+def known(value: Any) -> Any:
+    """What `sums_of` gave, refused where g grows too fast."""
+    if np.isnan(value).any():
+        raise ValueError(
+            "g must grow more slowly beyond the data: where the estimated distribution has next to no mass g "
+            "(for intervals g^2) is too large for its mean to be known; moments have methods of their own"
+        )
+    return value
+
+
+def checked(g: Any, floor: float | None) -> Function:
+    """A user's function, of values of at least `floor`; what it may do at points without mass is ignored."""
+    if not callable(g):
+        raise TypeError(f"g must be a function of an array of values, got {type(g).__name__}")
+
+    def function(x: np.ndarray) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            found = np.asarray(g(x if floor is None else np.maximum(x, floor)))
+        if found.shape != x.shape or found.dtype.kind not in "biuf":
+            raise TypeError(
+                f"g must give numbers, one for each value, got {found.dtype} of shape {found.shape} for "
+                f"shape {x.shape}"
+            )
+        return found.astype(np.float64)
+
+    return function
+
+
+def _part(part: Part, p: float, g: Function) -> Sums:
+    def of_steps(steps: np.ndarray) -> np.ndarray:
+        return g(part.values(steps))
+
+    try:
+        if part.law is None:
+            return expectations.sums_without_noise(part.counts, p, of_steps)
+        return expectations.sums(part.counts, masking(part.law, None), of_steps)
+    except expectations.NotFiniteError as error:
+        step, value = error.args
+        at = float(part.values(np.array([step]))[0])
+        raise ValueError(
+            "g must be finite wherever the estimated distribution has mass, beyond the data too, got "
+            f"{value} at {at:g}; floor= replaces smaller values by itself"
+        ) from None
+
+
+# --- polynomials: exact without a transform, and on the log scale too ---
+
+
+def sums_of_polynomial(coefficients: np.ndarray, center: float, scale: float) -> Callable[[Source], Sums]:
+    """The same of a polynomial in (x - center) / scale; center must be 0 on the log scale."""
+
+    def of(source: Source) -> Sums:
+        found, p = [], source.law.p
+        for part in source.parts():
+            u = (part.values(part.counts.values) - center) / scale
+
+            def undone(f: np.ndarray, part: Part = part) -> np.ndarray:
+                """The polynomial whose mean over the masked values is that of f over the originals."""
+                return np.asarray(_inverse(f.size - 1, source.law, part.law, scale) @ f)
+
+            psi = undone(coefficients)
+            rest = coefficients - p * psi
+            of_z = polyval(u, psi)
+            held = part.counts.counts
+            others = (rest, np.convolve(rest, rest), np.convolve(coefficients, coefficients))
+            found.append(
+                Sums(held @ of_z, held @ of_z**2, *(held @ polyval(u, undone(each)) for each in others))
+            )
+        return total(found).over(source.n)
+
+    return of
+
+
+def shifted_power(order: int, distance: float) -> np.ndarray:
+    """The coefficients of (u + distance)^order."""
+    return np.array([comb(order, k) * distance ** (order - k) for k in range(order + 1)])
+
+
+def check_growth(order: int, law: Law) -> None:
+    """Refuse an interval whose standard error does not exist."""
+    if law.scale == "log" and law.noise == "laplace" and 2.0 * order * law.sigma >= sqrt(2.0):
+        raise ValueError(
+            f"sigma must be below {sqrt(0.5) / order:.4g} for an interval of a moment of order {order} under "
+            f"Laplace noise on the log scale, which needs twice that order, got {law.sigma:g}"
+        )
+
+
+def _inverse(degree: int, law: Law, own: Law | None, scale: float) -> np.ndarray:
+    """The matrix that takes coefficients of f to those of psi: Theorem 2.1, row by row."""
+    size, p = degree + 1, law.p
+    if own is None:
+        return np.eye(size)
+    if law.scale == "log":
+        return np.diag([1.0 / (p + (1.0 - p) * law.growth(k)) for k in range(size)])
+    noise, found = own.noise_moments(degree, scale), np.eye(size)
+    for k in range(size):
+        for j in range(1, k + 1):
+            found[:, k] -= (1.0 - p) * comb(k, j) * noise[j] * found[:, k - j]
+    return found

@@ -1,0 +1,370 @@
+"""Means of functions, moments, Gini and Lorenz, and their intervals.
+
+Coverage as in test_distribution.py: within 4.5 standard errors of the count, and `slack` for what the normal
+approximation leaves at this n, of .95. Fewer than 100 looks, a false alarm in 7 of 10^6 each.
+"""
+
+import numpy as np
+import pytest
+from scipy.special import ndtr, ndtri
+
+import condmask as cm
+
+R, N, S = 500, 2000, 0.6  # lognormal data
+MEAN = np.exp(S**2 / 2)
+LINE, FLOOR = 0.6, 0.05
+
+pytestmark = pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
+
+
+def gap(x):
+    return np.maximum(LINE - x, 0.0) / LINE
+
+
+def gini(x):
+    x = np.sort(x)
+    return (2.0 * np.arange(1, x.size + 1) - x.size - 1) @ x / (x.size * (x.size - 1) * x.mean())
+
+
+def lorenz(x, q):
+    return np.sort(x)[: round(q * x.size)].sum() / x.sum()
+
+
+MANY = np.exp(S * np.random.default_rng(99).standard_normal(4_000_000))
+# what is asked, its value in the population, and in a file
+ASKED = {
+    "gap": (lambda e, **o: e.expectation_interval(gap, **o), gap(MANY).mean(), lambda x: gap(x).mean()),
+    "log": (
+        lambda e, **o: e.expectation_interval(np.log, floor=FLOOR, **o),
+        np.log(np.maximum(MANY, FLOOR)).mean(),
+        lambda x: np.log(np.maximum(x, FLOOR)).mean(),
+    ),
+    "mean": (lambda e, **o: e.mean_interval(**o), MEAN, np.mean),
+    "variance": (
+        lambda e, **o: e.variance_interval(**o),
+        np.expm1(S**2) * MEAN**2,
+        lambda x: x.var(ddof=1),
+    ),
+    "second": (lambda e, **o: e.moment_interval(2, **o), np.exp(2 * S**2), lambda x: np.mean(x**2)),
+    "gini": (lambda e, **o: e.gini_interval(**o), 2.0 * ndtr(S / np.sqrt(2.0)) - 1.0, gini),
+    "lorenz": (lambda e, **o: e.lorenz_interval(0.3, **o), ndtr(ndtri(0.3) - S), lambda x: lorenz(x, 0.3)),
+    "iqr": (
+        lambda e, **o: e.interquartile_range_interval(**o),
+        np.exp(S * ndtri(0.75)) - np.exp(S * ndtri(0.25)),
+        lambda x: np.subtract(*np.quantile(x, [0.75, 0.25], method="inverted_cdf")),
+    ),
+}
+
+
+def coverage(scheme, draw, names, seed, count=R, strata=None):
+    """Shares of intervals that cover, by what is asked and target."""
+    rng, hits, given = np.random.default_rng(seed), {}, {} if strata is None else {"strata": strata}
+    for k in range(count):
+        x = draw(rng)
+        estimate = scheme.estimate(scheme.mask(x, rng=k, **given), **given)
+        for name in names:
+            ask, population, of_file = ASKED[name]
+            for target, truth in (("population", population), ("file", of_file(x))):
+                found = ask(estimate, target=target)
+                hits.setdefault((name, target), []).append(found.low <= truth <= found.high)
+    return {key: float(np.mean(each)) for key, each in hits.items()}
+
+
+def near(found, count=R, slack=0.012):
+    return {
+        key: share
+        for key, share in found.items()
+        if abs(share - 0.95) > slack + 4.5 * np.sqrt(0.0475 / count)
+    }
+
+
+def amounts(step):
+    return lambda rng: step * np.rint(np.exp(S * rng.standard_normal(N)) / step)
+
+
+@pytest.mark.parametrize(("p", "donors"), [(0.3, "sample"), (0.6, "sample"), (0.6, "permutation")])
+def test_intervals_cover_as_often_as_they_say(p, donors):
+    # without D, V alone: the file's mean .99; for a permutation with D in place of Var h, .87
+    scheme = cm.ConditionalMasking(p, 0.45, donors=donors, step=1 / 128)
+
+    found = coverage(scheme, amounts(1 / 128), list(ASKED), seed=1)
+
+    # heavy tails cost the variance 2%, and the quartiles' intervals are a little too long
+    assert near({key: share for key, share in found.items() if key[0] not in ("variance", "iqr")}) == {}
+    assert near({key: share for key, share in found.items() if key[0] == "variance"}, slack=0.025) == {}
+    assert all(share >= 0.95 - 0.045 for key, share in found.items() if key[0] == "iqr")
+
+
+def test_intervals_on_the_log_scale_cover():
+    scheme = cm.ConditionalMasking(0.4, 0.4, scale="log", step=2.0**-7, noise="laplace")
+    draw = lambda rng: np.exp(S * rng.standard_normal(N))  # noqa: E731
+
+    found = coverage(scheme, draw, ["gap", "log", "mean", "gini"], seed=2, count=300)
+
+    assert near(found, 300, slack=0.015) == {}
+
+
+def test_intervals_of_heaped_data_cover():
+    scheme = cm.ConditionalMasking(0.4, 0.45, decimals=2, heaps=0.1)
+    many = np.round(MANY[:1_000_000] / 0.1) * 0.1
+
+    def draw(rng):
+        x = np.exp(S * rng.standard_normal(N))
+        return np.round(np.where(rng.random(N) < 0.5, np.round(x, 1), x), 2)
+
+    truth = (0.5 * gap(MANY).mean() + 0.5 * gap(many).mean()), MEAN
+    rng, hits = np.random.default_rng(3), []
+    for k in range(300):
+        x = draw(rng)
+        estimate = scheme.estimate(scheme.mask(x, rng=k))
+        for target, goal in (("population", truth), ("file", (gap(x).mean(), x.mean()))):
+            found = estimate.expectation_interval(gap, target=target), estimate.mean_interval(target=target)
+            hits.append([each.low <= aim <= each.high for each, aim in zip(found, goal, strict=True)])
+
+    assert (
+        np.abs(np.mean(np.reshape(hits, (300, 4)), axis=0) - 0.95) <= 0.012 + 4.5 * np.sqrt(0.0475 / 300)
+    ).all()
+
+
+def test_strata_are_taken_into_account():
+    # four strata of different scale: as one pool, the interval for the mean is 17% longer
+    strata = np.repeat(np.arange(4), N // 4)
+    scheme = cm.ConditionalMasking(0.6, 0.45, step=1 / 128, strata="region")
+
+    def draw(rng):
+        return np.rint(np.exp(S * rng.standard_normal(N)) * (1 + strata) * 128) / 128
+
+    rng, hits, wider = np.random.default_rng(4), [], []
+    for k in range(300):
+        x = draw(rng)
+        z = scheme.mask(x, rng=k, strata=strata)
+        given, blind = scheme.estimate(z, strata=strata), scheme.estimate(z)
+        for ask, truth in (
+            (lambda e: e.mean_interval(target="file"), x.mean()),
+            (lambda e: e.expectation_interval(gap, target="file"), gap(x).mean()),
+        ):
+            found = ask(given)
+            hits.append(found.low <= truth <= found.high)
+            wider.append(ask(blind).standard_error / found.standard_error)
+
+    assert (
+        np.abs(np.mean(np.reshape(hits, (300, 2)), axis=0) - 0.95) <= 0.01 + 4.5 * np.sqrt(0.0475 / 300)
+    ).all()
+    assert np.mean(wider[::2]) > 1.1
+
+
+OPTIONS = [
+    {},
+    {"noise": "laplace"},
+    {"decimals": 0},
+    {"decimals": 0, "heaps": 10},
+    {"donors": "permutation", "decimals": -1},
+]
+
+
+def release(p=0.45, n=500, sigma=80.0, seed=5, **options):
+    x = np.exp(5.0 + 0.5 * np.random.default_rng(seed).standard_normal(n))
+    if "decimals" in options:
+        x = np.round(x, options["decimals"])
+    scheme = cm.ConditionalMasking(p, sigma, **options)
+    return scheme.estimate(scheme.mask(x, rng=seed))
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_powers_give_moments_and_steps_the_distribution_function(options):
+    # two routes: Fourier transforms of the grid, and the recursion of Theorem 2.1 with exact sums
+    estimate = release(**options)
+
+    for order in (1, 2, 3):
+        found = estimate.expectation_interval(lambda x, k=order: x**k, target="file")
+        expected = estimate.moment_interval(order, target="file")
+        np.testing.assert_allclose(found.estimate, estimate.moment(order), rtol=1e-11)
+        np.testing.assert_allclose(found[:4], expected[:4], rtol=1e-8)
+    for target in ("population", "file"):
+        found = estimate.expectation_interval(lambda x: x <= 150.0, target=target)
+        expected = estimate.cdf_interval(150.0, target=target)
+        np.testing.assert_allclose(found.estimate, expected.estimate, rtol=1e-11)
+        np.testing.assert_allclose(found.standard_error, expected.standard_error, rtol=1e-3)
+
+
+def test_moments_on_the_log_scale_have_standard_errors_of_their_own():
+    estimate = release(sigma=0.2, scale="log")
+
+    found, expected = estimate.expectation_interval(lambda x: x**2), estimate.moment_interval(2)
+
+    np.testing.assert_allclose(found[:4], expected[:4], rtol=1e-6)
+
+
+@pytest.mark.parametrize("target", ["population", "file"])
+def test_the_mean_has_the_variance_of_its_formula(target):
+    z = np.random.default_rng(6).normal(0.0, 3.0, 400).round(2)
+    for donors in ("sample", "permutation"):
+        estimate = cm.ConditionalMasking(0.4, 1.0, donors=donors, decimals=2).estimate(z)
+        scatter, spread = z.var(), estimate.moment(2, central=True)
+        file = scatter - (0.36 if donors == "sample" else 1.0) * spread
+
+        found = estimate.mean_interval(target=target)
+
+        expected = np.sqrt((file + (spread if target == "population" else 0.0)) / 400)
+        np.testing.assert_allclose(found.standard_error, expected, rtol=1e-10)
+        np.testing.assert_allclose(
+            [found.low, found.high], z.mean() + np.array([-1, 1]) * ndtri(0.975) * expected
+        )
+        assert (
+            found.about
+            == f"the mean {'in the population' if target == 'population' else 'in the original file'}"
+        )
+
+
+@pytest.mark.parametrize(
+    ("donors", "target"), [("sample", "file"), ("sample", "population"), ("permutation", "file")]
+)
+def test_the_variance_and_central_moments_have_those_of_theirs(donors, target):
+    # the closed forms of docs/inference.rst: D = (1-p)^2 (m4 - m2^2), V the scatter of (z - mu)^2
+    p, z = 0.4, np.random.default_rng(7).normal(0.0, 3.0, 400).round(2)
+    estimate = cm.ConditionalMasking(p, 1.0, donors=donors, decimals=2).estimate(z)
+    m2, m4 = estimate.moment(2, central=True), estimate.moment(4, central=True)
+    h = m4 - m2**2
+    file = ((z - z.mean()) ** 2).var() - ((1 - p) ** 2 if donors == "sample" else 1.0) * h
+    expected = np.sqrt((file + (h if target == "population" else 0.0)) / 400)
+
+    found, root = estimate.variance_interval(target=target), estimate.std_interval(target=target)
+
+    np.testing.assert_allclose(found.standard_error, expected, rtol=1e-9)
+    np.testing.assert_allclose(
+        estimate.moment_interval(2, central=True, target=target).standard_error, expected, rtol=1e-9
+    )
+    factor = np.exp(ndtri(0.975) * expected / estimate.variance())
+    np.testing.assert_allclose([found.low * factor, found.high / factor], estimate.variance(), rtol=1e-9)
+    np.testing.assert_allclose(root[:2], np.sqrt(found[:2]), rtol=1e-12)
+    np.testing.assert_allclose(root.standard_error, expected / (2.0 * estimate.std()), rtol=1e-9)
+
+
+def test_a_variance_estimated_negative_has_an_interval_from_zero():
+    estimate = cm.ConditionalMasking(0.5, 10.0, decimals=0).estimate([1.0, 2.0, 3.0, 2.0])
+
+    found, root = estimate.variance_interval(), estimate.std_interval()
+
+    assert estimate.variance() < 0.0
+    assert found.low == 0.0
+    assert found.high == max(0.0, estimate.variance() + ndtri(0.975) * found.standard_error)
+    assert (root.low, root.high) == (0.0, np.sqrt(found.high))
+    assert np.isnan([root.estimate, root.standard_error]).all()
+
+
+def test_gini_and_lorenz_without_masking_are_those_of_the_file():
+    # swapped by a permutation alone, the values stay
+    x = np.round(np.exp(np.random.default_rng(8).standard_normal(60)), 2)
+    estimate = cm.ConditionalMasking(1.0 - 1e-9, 1e-3 * 60, donors="permutation", decimals=2).estimate(x)
+    q = np.array([0.2, 0.5, 0.9])
+
+    np.testing.assert_allclose(estimate.gini(), gini(x), rtol=1e-6)
+    np.testing.assert_allclose(estimate.lorenz(q), [lorenz(x, share) for share in q], rtol=1e-6)
+    assert estimate.gini_interval(target="file").standard_error < 1e-4
+    # the population's: that of E|X - X'| / (2 mean), a ratio of a U-statistic and a mean
+    apart = np.abs(x[:, None] - x).mean(axis=1)
+    expected = np.std((apart - gini(x) * x) / x.mean()) / np.sqrt(60)
+    np.testing.assert_allclose(estimate.gini_interval().standard_error, expected, rtol=1e-3)
+
+
+def test_gini_does_not_depend_on_where_it_is_integrated(monkeypatch):
+    from condmask.estimates import inequality
+
+    estimate = release()
+    found, line = estimate.gini_interval(), estimate.lorenz([0.3, 0.8])
+
+    monkeypatch.setattr(inequality, "LONGEST", 10)
+
+    np.testing.assert_allclose(estimate.gini_interval()[:4], found[:4], rtol=3e-3)
+    np.testing.assert_allclose(estimate.lorenz([0.3, 0.8]), line, rtol=1e-3)
+
+
+def test_median_and_interquartile_range_are_quantiles():
+    estimate = release(p=0.6)
+    first, median, third = estimate.quantile([0.25, 0.5, 0.75])
+
+    assert estimate.median() == median
+    assert estimate.interquartile_range() == third - first
+    assert estimate.median_interval() == estimate.quantile_interval(0.5)
+    found = estimate.interquartile_range_interval()
+    assert found.low < third - first < found.high
+    assert found.about == "the interquartile range in the population"
+    few = release(p=0.6, n=12).interquartile_range_interval()
+    assert (few.low, few.high) == (0.0, np.inf)
+    smooth = release(p=0.3).interquartile_range_interval()
+    assert smooth.about.startswith("the interquartile range in the population, smoothed by a normal law")
+
+
+def test_batches_and_summaries_serve():
+    scheme = cm.ConditionalMasking(0.6, 60.0, decimals=0)
+    x = np.exp(5.0 + 0.5 * np.random.default_rng(9).standard_normal((3, 200))).round()
+    z = np.array([scheme.mask(row, rng=k) for k, row in enumerate(x)])
+    summary = cm.Summary(scheme)
+    summary.update(z[1])
+    batch, one = scheme.estimate(z), scheme.estimate(summary)
+
+    for ask in (
+        lambda e: e.expectation_interval(gap),
+        lambda e: e.mean_interval(),
+        lambda e: e.std_interval(),
+        lambda e: e.variance_interval(),
+        lambda e: e.moment_interval(3, central=True),
+        lambda e: e.interquartile_range_interval(),
+        lambda e: e.gini_interval(),
+        lambda e: e.lorenz_interval([[0.2, 0.5]]),
+    ):
+        found, alone = ask(batch), ask(one)
+        assert np.shape(found.low) == (3, *np.shape(alone.low))
+        assert np.array_equal(found.low[1], alone.low)
+    for name in ("median", "interquartile_range", "gini"):
+        assert getattr(batch, name)()[1] == getattr(one, name)()
+    assert batch.expectation(gap)[1] == one.expectation(gap)
+    assert batch.lorenz([0.2, 0.5])[1].tolist() == one.lorenz([0.2, 0.5]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: release(sigma=10.0, decimals=-1).expectation(np.log),
+            "g must be finite wherever the estimated distribution has mass, beyond the data too, got -inf at "
+            "0; floor= replaces smaller values by itself",
+        ),
+        (
+            lambda: release(scale="log", sigma=0.5).expectation(lambda x: x**4),
+            "g must grow more slowly beyond the data: where the estimated distribution has next to no mass g "
+            "(for intervals g^2) is too large for its mean to be known; moments have methods of their own",
+        ),
+        (
+            lambda: release(scale="log", sigma=0.5, noise="laplace").moment_interval(2),
+            "sigma must be below 0.3536 for an interval of a moment of order 2 under Laplace noise on the "
+            "log scale, which needs twice that order, got 0.5",
+        ),
+        (
+            lambda: cm.ConditionalMasking(0.6, 1.0, decimals=0).estimate([-1.0, -5.0]).gini(),
+            "the mean must be estimated positive for shares of the total, got -3",
+        ),
+        (lambda: release().lorenz(1.0), "q must lie strictly between 0 and 1, got 1.0"),
+        (
+            lambda: cm.AdditiveNoise(1.0).estimate([1.0, 2.0]).mean_interval(),
+            "intervals must be asked of conditionally masked values, got values with added noise, whose "
+            "distribution is estimated smoothed alone",
+        ),
+    ],
+)
+def test_what_cannot_be_had_is_refused(call, message):
+    with pytest.raises(ValueError) as info:  # noqa: PT011 (the whole message is compared)
+        call()
+    assert str(info.value) == message
+
+
+@pytest.mark.parametrize("call", ["expectation", "expectation_interval"])
+def test_a_function_must_give_a_number_for_each_value(call):
+    ask = getattr(release(n=20), call)
+
+    with pytest.raises(TypeError, match=r"^g must be a function of an array of values, got float$"):
+        ask(1.0)
+    with pytest.raises(
+        TypeError, match=r"^g must give numbers, one for each value, got float64 of shape \(\) for "
+    ):
+        ask(np.mean)
