@@ -58,15 +58,24 @@ class Donors(NamedTuple):
     mean: np.ndarray
     factor: np.ndarray
 
+    def own(self, values: np.ndarray) -> np.ndarray:
+        """What is known by pool, by record; of a single pool it need not be repeated."""
+        return values if values.size == 1 else values[self.pool]
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """Sums by pool."""
+        single = self.size.size == 1
+        return values.sum(keepdims=True) if single else np.bincount(self.pool, values, self.size.size)
+
 
 def donors(z: np.ndarray, law: Law, pool: np.ndarray | None) -> Donors:
     """The pools of values without gaps; some numbers of pools may not occur."""
     code = np.zeros(z.size, dtype=np.int64) if pool is None else pool
-    size = np.bincount(code)
-    mean = np.bincount(code, z) / np.maximum(size, 1)
+    size = np.array([z.size]) if pool is None else np.bincount(code)
     growth = law.growth(1)
     factor = np.array([retained(law.p, int(n), growth) if n else 1.0 for n in size])
-    return Donors(code, size, mean, factor)
+    known = Donors(code, size, np.zeros(size.size), factor)
+    return known._replace(mean=known.sums(z) / np.maximum(size, 1))
 
 
 def pseudo_values(z: np.ndarray, law: Law, pool: np.ndarray | None) -> np.ndarray:
@@ -82,8 +91,8 @@ def pseudo_values(z: np.ndarray, law: Law, pool: np.ndarray | None) -> np.ndarra
 
 def undone(z: np.ndarray, known: Donors, law: Law) -> np.ndarray:
     """The pseudo-values of values without gaps."""
-    at = known.pool
-    return np.asarray(known.mean[at] / kept_mean(law) + (z - known.mean[at]) / known.factor[at])
+    mean = known.own(known.mean)
+    return np.asarray(mean / kept_mean(law) + (z - mean) / known.own(known.factor))
 
 
 def covariance(a: np.ndarray, b: np.ndarray) -> float:
@@ -100,7 +109,7 @@ def standardised(values: np.ndarray, law: Law | None) -> tuple[np.ndarray, float
     if law is None or law.scale == "linear":
         with np.errstate(over="ignore"):
             shifted = values - values[np.flatnonzero(~np.isnan(values))[0]]
-    scale = float(np.nanmax(np.abs(shifted))) or 1.0
+    scale = float(max(np.fmax.reduce(shifted), -np.fmin.reduce(shifted))) or 1.0
     return shifted / scale, scale
 
 

@@ -130,34 +130,34 @@ def _added(
 
     Its variance is `plain` or, with heaps, that of the level of each value.
     """
-    p, (pool, size, mean, _) = law.p, pools
-    square = (a - mean[pool]) ** 2
+    p, size, own = law.p, pools.size, pools.own
+    square = (a - own(pools.mean)) ** 2
     if noise is None:
         average = np.full(size.size, plain)
-        noise = average[pool]
+        noise = own(average)
     else:
-        average = np.bincount(pool, noise) / np.maximum(size, 1)
+        average = pools.sums(noise) / np.maximum(size, 1)
     degrees = np.maximum(size - 1, 1)
-    spread = np.maximum(np.bincount(pool, square) / degrees - (1.0 - p) * average, 0.0)
-    square *= (size / degrees)[pool]
-    noise = noise - p * average[pool]  # of mean (1 - p) times the variance of the record's own noise
-    swapped = p * spread[pool]
-    return p * square + (1.0 - p) * (swapped + noise), (square - swapped - noise) / (1.0 - p), spread
+    spread = np.maximum(pools.sums(square) / degrees - (1.0 - p) * average, 0.0)
+    square *= own(size / degrees)
+    noise = noise - p * own(average)  # of mean (1 - p) times the variance of the record's own noise
+    swapped = p * own(spread)
+    return p * square + (1.0 - p) * (swapped + noise), (square - (swapped + noise)) / (1.0 - p), spread
 
 
 def _multiplied(
     a: np.ndarray, values: np.ndarray, law: Law, pools: Donors
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The same where noise is multiplied."""
-    p, (pool, size, mean, _), growth = law.p, pools, law.growth(1)
-    mu = mean / kept_mean(law)
-    second = np.bincount(pool, a * a) / np.maximum(size, 1) / kept_mean(law, 2)
-    square = (a * a - p * second[pool]) / ((1.0 - p) * law.growth(2))  # of mean X_i^2
-    product = mu[pool] * values
-    own = (1.0 - p) * growth
-    found = a * a - (p * mu[pool]) ** 2 - 2.0 * p * own * product - own * own * square
-    shared = growth * (square - product) - (product - (mu * mu)[pool])
-    return found, shared, np.maximum(second - mu * mu, 0.0)
+    p, growth, kept = law.p, law.growth(1), (1.0 - law.p) * law.growth(1)
+    means = pools.mean / kept_mean(law)
+    second = pools.sums(a * a) / np.maximum(pools.size, 1) / kept_mean(law, 2)
+    mu = pools.own(means)
+    square = (a * a - p * pools.own(second)) / ((1.0 - p) * law.growth(2))  # of mean X_i^2
+    product = mu * values
+    found = a * a - (p * mu) ** 2 - 2.0 * p * kept * product - kept * kept * square
+    shared = growth * (square - product) - (product - mu * mu)
+    return found, shared, np.maximum(second - means * means, 0.0)
 
 
 def sandwich(weights: np.ndarray, middle: np.ndarray) -> np.ndarray:
@@ -192,7 +192,9 @@ def file_covariance(weights: np.ndarray, file: Undone, rows: Any = slice(None)) 
         k = (weights[:, at] - file.of_pool(lowered, pool[at])) / file.of_pool(factor, pool[at])
         found += (k * own[at]) @ k.T
     if file.cycle:
-        mixed = file.by_pool(weights * shared, pool) / factor + others * file.by_pool(file.shared)
+        # of one pool without a column in between, which costs more than the product
+        sums = (weights @ shared)[:, None] if size.size == 1 else file.by_pool(weights * shared, pool)
+        mixed = sums / factor + others * file.by_pool(file.shared)
         weighed = total / kept_mean(law)
         crossed = (weighed / np.maximum(size, 1)) @ file.linked(weighed, mixed).T
         found -= 0.5 * (crossed + crossed.T)

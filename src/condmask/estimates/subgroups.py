@@ -31,7 +31,7 @@ def group_means(group: np.ndarray, count: int, file: Undone, asked: Survey) -> M
     residual = file.values[own] - estimate[inside]
 
     # cells of the table: what a group has of a pool
-    cell, at = np.unique(pool[own] * count + inside, return_inverse=True)
+    cell, at = _numbered(pool[own] * count + inside, size.size * count)
     s, g = np.divmod(cell, count)
     weight = 1.0 / records[g]
     total = np.bincount(at) * weight
@@ -51,9 +51,21 @@ def group_means(group: np.ndarray, count: int, file: Undone, asked: Survey) -> M
         degrees = records - 1.0
         squares = np.bincount(inside, residual**2, count)
     else:
-        both, at = np.unique(asked.clusters[file.rows][own] * count + inside, return_inverse=True)
+        cluster = asked.clusters[file.rows][own]
+        both, at = _numbered(cluster * count + inside, int(cluster.max(initial=0) + 1) * count)
         degrees = np.bincount(both % count, minlength=count) - 1.0
         squares = np.bincount(both % count, np.bincount(at, residual) ** 2, count)
     with np.errstate(invalid="ignore", divide="ignore"):
         sampled = squares / records**2 * ((degrees + 1.0) / degrees)
     return Means(estimate, np.bincount(g, variance, count), sampled - noise, degrees, records)
+
+
+def _numbered(code: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """The codes below `most` that occur, and which of them each is; by sorting only where they are few."""
+    if most > 2 * code.size:
+        distinct, at = np.unique(code, return_inverse=True)
+        return distinct, at
+    distinct = np.flatnonzero(np.bincount(code, minlength=most))
+    number = np.empty(most, dtype=np.int64)
+    number[distinct] = np.arange(distinct.size)
+    return distinct, number[code]

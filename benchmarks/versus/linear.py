@@ -1,0 +1,68 @@
+"""Groups, regressions and pairs of columns against NumPy: ``python benchmarks/versus/linear.py``.
+
+A million records and ten columns that were not masked; estimates of masked values, their intervals included.
+"""
+
+import numpy as np
+import pandas as pd
+import tables
+from tables import Line
+
+import condmask as cm
+
+N, COLUMNS, SIGMA = 1_000_000, 10, 1.0
+
+
+def file(n, donors):
+    """Columns, an original that depends on them, and the estimate of its release."""
+    rng = np.random.default_rng(1)
+    W = rng.normal(size=(n, COLUMNS)) + 5.0
+    x = W.sum(axis=1) + rng.normal(size=n)
+    scheme = cm.ConditionalMasking(0.6, SIGMA, donors=donors)
+    return W, x, scheme.estimate(scheme.mask(x, rng=1))
+
+
+def check(W, x, estimate):
+    """Coefficients are those of the originals, to five standard errors; and those that lstsq has."""
+    design = np.column_stack([np.ones(len(W)), W])
+    found = estimate.regress(W, target="file")
+    true = np.linalg.lstsq(design, x, rcond=None)[0]
+    assert (np.abs(found.estimate - true) < 5.0 * found.standard_error).all()
+    plain = np.linalg.lstsq(design, estimate.pseudo_values(), rcond=None)[0]
+    assert np.abs(found.estimate - plain).max() < 1e-9 * np.abs(plain).max()
+    return design
+
+
+def measure(args, n=N):
+    calls = {}
+    for donors in ("sample", "permutation"):
+        W, x, estimate = file(n, donors)
+        design = check(W, x, estimate)
+        calls[donors] = lambda W=W, estimate=estimate: estimate.regress(W)
+    frame, groups, other = pd.DataFrame(W), np.random.default_rng(2).integers(0, 100, n), W[:, 0].copy()
+    calls |= {
+        "lstsq": lambda: np.linalg.lstsq(design, x, rcond=None),
+        "frame": lambda: estimate.regress(frame),
+        "groups": lambda: estimate.group_means(groups),
+        "weighted": lambda: estimate.weighted_mean(other**2),
+        "covariance": lambda: estimate.covariance(other),
+        "covariance interval": lambda: estimate.covariance_interval(other),
+        "correlation interval": lambda: estimate.correlation_interval(other),
+    }
+    t = tables.medians(calls, args.rounds)
+    ratios = {name: t[name] / t["lstsq"] for name in ("sample", "permutation", "frame")}
+    return [
+        Line("lstsq on ten columns and a constant", 1e3 * t["lstsq"], unit="ms"),
+        Line("regress on them, to that", ratios["sample"], 2.0),
+        Line("regress, donors from a permutation, to that", ratios["permutation"], 2.0),
+        Line("regress on a data frame, to that", ratios["frame"], 2.0),
+        Line("means of 100 groups", 1e3 * t["groups"], unit="ms"),
+        Line("a weighted mean", 1e3 * t["weighted"], unit="ms"),
+        Line("covariance", 1e3 * t["covariance"], unit="ms"),
+        Line("its interval, to that", t["covariance interval"] / t["covariance"]),
+        Line("the interval of the correlation, to that", t["correlation interval"] / t["covariance"]),
+    ]
+
+
+if __name__ == "__main__":
+    tables.main(__file__, measure)
