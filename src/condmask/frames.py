@@ -236,6 +236,10 @@ def _numbers(values: Any, key: str, name: str) -> np.ndarray:
     array = np.asarray(values)
     if array.dtype.kind == "b":
         return array.astype(np.float64)
+    if array.dtype.kind == "O":
+        told = [np.nan if _is_missing(each) else each for each in array.ravel().tolist()]
+        if all(isinstance(each, bool) or each is np.nan for each in told):
+            return np.array(told, dtype=np.float64)
     try:
         return column(values, key).array
     except TypeError as error:

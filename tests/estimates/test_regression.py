@@ -305,6 +305,23 @@ def test_what_is_no_column(W, error, message):
         estimate.regress(W)
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series([True, None, False] * 10, dtype="boolean"),
+        pl.Series([True, None, False] * 10),
+        pa.chunked_array([[True, None, False] * 10]),
+        [True, None, False] * 10,
+    ],
+)
+def test_yes_and_no_may_have_gaps(column):
+    estimate = cm.ConditionalMasking(0.3, 1.0, step=0.0).estimate(np.arange(30.0) ** 1.5)
+
+    found = estimate.regress({"male": column})
+
+    assert found.estimate.tolist() == estimate.regress(np.array([1.0, np.nan, 0.0] * 10)).estimate.tolist()
+
+
 def test_records_that_miss_something_are_left_out_and_said(case):
     W, _ = case
     rng = np.random.default_rng(9)
