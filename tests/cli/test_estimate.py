@@ -24,13 +24,47 @@ def test_estimate_equals_the_api(run, masked):
 
     release = cm.read_release(masked, "income")
     assert (result["column"], result["n"], result["bandwidth"]) == ("income", 2000, None)
-    assert (result["mean"], result["std"]) == (release.mean(), release.std())
+    assert (result["mean"]["value"], result["std"]["value"]) == (release.mean(), release.std())
     assert [pair["q"] for pair in result["quantiles"]] == [0.1, 0.9]
     assert [pair["value"] for pair in result["quantiles"]] == release.quantile([0.1, 0.9]).tolist()
     assert [pair["t"] for pair in result["cdf"]] == [-10.0, 1000.0]
     assert [pair["value"] for pair in result["cdf"]] == release.cdf([-10.0, 1000.0]).tolist()
     educ = read_column(masked, "educ")
-    assert result["correlation"] == {"with": "educ", "value": release.correlation(educ)}
+    assert result["correlation"]["value"] == release.correlation(educ)
+    for entry, interval in (
+        (result["mean"], release.mean_interval()),
+        (result["std"], release.std_interval()),
+        (result["quantiles"][1], release.quantile_interval(0.9)),
+        (result["cdf"][1], release.cdf_interval(1000.0)),
+        (result["correlation"], release.correlation_interval(educ)),
+    ):
+        assert (entry["low"], entry["high"]) == (interval.low, interval.high)
+        assert entry["standard_error"] == interval.standard_error
+
+
+def test_level_target_and_groups_reach_the_intervals(run, masked):
+    options = ("--level", "0.9", "--target", "file", "--group", "region", "--json")
+
+    result = answer(run("estimate", masked, "-c", "income", *options))
+
+    release = cm.read_release(masked, "income")
+    asked = {"confidence_level": 0.9, "target": "file"}
+    assert (result["confidence_level"], result["target"]) == (0.9, "file")
+    assert result["mean"]["low"] == release.mean_interval(**asked).low
+    means = release.group_means(pd.read_parquet(masked)["region"], **asked)
+    assert {each["group"]: (each["value"], each["high"]) for each in result["groups"]} == {
+        name: (means[name].estimate, means[name].high) for name in ("east", "west")
+    }
+
+
+@pytest.mark.parametrize(
+    "options", [("--level", "95"), ("--target", "world"), ("--group", "income"), ("--group", "bonus")]
+)
+def test_a_wrong_option_is_wrong_usage(run, masked, options):
+    code, out, err = run("estimate", masked, "-c", "income", *options)
+
+    assert (code, out) == (2, "")
+    assert len(err.splitlines()) == 1
 
 
 def test_large_files_are_estimated_from_a_summary(run, masked, monkeypatch):
@@ -43,7 +77,7 @@ def test_large_files_are_estimated_from_a_summary(run, masked, monkeypatch):
 
     # counts are all that these depend on, but for the correlation, whose sums are merged part by part
     for found in (asked, large):
-        correlation = found.pop("correlation")
+        correlation = found.pop("correlation")  # without an interval: sums do not tell it
         assert correlation["value"] == pytest.approx(exact["correlation"]["value"], rel=1e-10)
         assert found == {name: value for name, value in exact.items() if name != "correlation"}
 
@@ -71,12 +105,13 @@ def test_the_table_has_size_mean_deviation_and_deciles(run, masked):
 
     lines = out.splitlines()
     assert (code, err) == (0, "")
-    assert lines[0] == "original income, estimated"
-    names = [line.rsplit(None, 1)[0] for line in lines[1:]]
-    assert names == ["n", "mean", "s.d.", *(f"quantile 0.{k}" for k in range(1, 10)), "correlation with educ"]
-    assert lines[1].endswith(" 2,000")
-    release = cm.read_release(masked, "income")
-    assert float(lines[2].split()[-1].replace(",", "")) == pytest.approx(release.mean(), rel=1e-5)
+    assert lines[0] == "income of the population, estimated from 2,000 masked values"
+    assert lines[1].split("  ")[-1] == "to"
+    names = [line.rsplit(None, 4)[0] for line in lines[2:]]
+    assert names == ["mean", "s.d.", *(f"quantile 0.{k}" for k in range(1, 10)), "correlation with educ"]
+    mean = cm.read_release(masked, "income").mean_interval()
+    shown = [float(cell.replace(",", "")) for cell in lines[2].split()[1:]]
+    assert shown == pytest.approx([mean.estimate, mean.standard_error, mean.low, mean.high], rel=1e-5)
 
 
 def test_a_single_masked_column_needs_no_name(run, source, tmp_path):
@@ -104,4 +139,4 @@ def test_a_negative_variance_is_a_warning_and_null(run, tmp_path):
 
     assert (code, len(err.splitlines())) == (0, 1)
     assert err.startswith("warning: the variance of the original is estimated negative")
-    assert json.loads(out)["std"] is None
+    assert json.loads(out)["std"]["value"] is None

@@ -112,6 +112,19 @@ def test_with_decimals_the_distribution_function_is_taken_half_a_step_up(p, nois
     assert np.allclose(estimate.cdf([-1.0, -0.4, 0.0, 0.6]), below + np.array([0, 0, zero, zero]), rtol=1e-12)
 
 
+@pytest.mark.parametrize("decimals", [0, -1, 2])
+def test_with_decimals_a_quantile_is_an_amount_that_is_published(decimals):
+    scheme = cm.ConditionalMasking(0.6, 0.3, scale="log", decimals=decimals, step=0.1)
+    x = np.round(np.random.default_rng(16).lognormal(7.0, 0.8, 500), decimals)
+    z = masked(scheme, x, rng=17)
+
+    found = scheme.estimate(z).quantile(np.arange(1, 20) / 20)
+
+    points = np.exp(0.1 * np.arange(0, 150))
+    amounts = np.round(np.maximum(points, 10.0**-decimals), decimals)
+    assert np.isin(found, amounts).all()
+
+
 @pytest.mark.parametrize("p", P)
 def test_with_decimals_a_quantile_is_where_the_distribution_function_reaches_it(p):
     scheme = cm.ConditionalMasking(p, 0.3, scale="log", decimals=0)

@@ -66,13 +66,17 @@ class Overview(Shared):
         q = _checks.probabilities(quantiles, "quantiles").ravel() if np.size(quantiles) else np.empty(0)
         t = _checks.reals(points, "points").ravel() if np.size(points) else np.empty(0)
         own: Any = self
-        found = {"mean": own.mean_interval(**options), "s.d.": own.std_interval(**options)}
+        found = {
+            "mean": own.mean_interval(**options)._replace(estimate=own.mean()),
+            "s.d.": own.std_interval(**options)._replace(estimate=own.std()),
+        }
         smoothed = {} if bandwidth is None else {"bandwidth": bandwidth}
         if q.size:
             asked = own.quantile_interval(q, **smoothed, **options)
+            asked = asked._replace(estimate=own.quantile(q, **smoothed))
             found |= {f"quantile {each:g}": _part(asked, k) for k, each in enumerate(q)}
         if t.size:
-            asked = own.cdf_interval(t, **smoothed, **options)
+            asked = own.cdf_interval(t, **smoothed, **options)._replace(estimate=own.cdf(t, **smoothed))
             found |= {f"cdf at {each:g}": _part(asked, k) for k, each in enumerate(t)}
         return collected(found, self._sources[0].n)
 

@@ -6,7 +6,7 @@ positive ones give, and that of either sign is the plain estimator of the logari
 
 from collections.abc import Callable
 from functools import cached_property
-from math import ceil, exp, log
+from math import ceil, exp, floor, log
 from typing import Any
 
 import numpy as np
@@ -209,11 +209,10 @@ class Signed:
         # while they are denser than the grid of the logarithm all of them, then one for each of its points
         dense = np.arange(1.0, ceil(1.0 / grid.step) + 2.0)
         size = np.abs(self._amounts[np.sign(self._amounts) == sign]).max() / grid.shown.step
-        last = log(size) + reach
-        sparse = np.exp(np.arange(log(dense[-1]), min(last, LARGEST_LOGARITHM), grid.step))
-        units = np.unique(
-            np.concatenate((dense[dense <= exp(min(last, LARGEST_LOGARITHM))], np.rint(sparse)))
-        )
+        last = min(log(size * grid.shown.step) + reach, LARGEST_LOGARITHM)
+        k = np.arange(floor(log(dense[-1] * grid.shown.step) / grid.step), ceil(last / grid.step) + 1.0)
+        sparse = grid.shown.units(np.exp(grid.logarithms.values(k)))
+        units = np.unique(np.concatenate((dense[dense * grid.shown.step <= exp(last)], sparse)))
         return np.sort(sign * grid.shown.values(units))
 
     def _amount(self, logarithm: np.ndarray, sign: float, width: float | None) -> np.ndarray:
