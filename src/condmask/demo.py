@@ -32,15 +32,16 @@ class Demo:
         Number of records.
     scheme : ConditionalMasking
         The scheme in the masked file.
-    rows : tuple of (str, float, float)
-        Name, value from the original file, estimate from the masked file.
+    rows : tuple of (str, float, float, float)
+        Name, value from the original file, estimate from the masked file and its standard error about the
+        original file.
     seconds : tuple of (str, float)
         The steps and how long each took.
     """
 
     n: int
     scheme: ConditionalMasking
-    rows: tuple[tuple[str, float, float], ...]
+    rows: tuple[tuple[str, float, float, float], ...]
     seconds: tuple[tuple[str, float], ...]
 
 
@@ -72,31 +73,31 @@ def run(rows: int | None = None, out: Any = None) -> Demo:
         clock.step("mask")
         release = read_release(target, "income")
         clock.step("read the masked file")
-        estimates = [release.mean(), release.std()]
-        clock.step("estimate mean and s.d.")
-        estimates += release.quantile(DECILES).tolist()
-        clock.step("estimate deciles")
-        estimates.append(release.correlation(read_column(target, "educ")))
+        found = release.summary(DECILES, target="file")
+        clock.step("estimate mean, s.d. and deciles")
+        related = release.correlation_interval(read_column(target, "educ"), target="file")
         clock.step("estimate the correlation")
     originals = [income.mean(), income.std(ddof=1), *np.quantile(income, DECILES)]
     originals.append(np.corrcoef(income, educ)[0, 1])
     names = ["mean", "s.d.", *(f"quantile {q:g}" for q in DECILES), "correlation with educ"]
-    table = zip(names, map(float, originals), map(float, estimates), strict=True)
+    estimates, errors = [*found.estimate, related.estimate], [*found.standard_error, related.standard_error]
+    table = zip(names, map(float, originals), map(float, estimates), map(float, errors), strict=True)
     return Demo(income.size, schemes["income"], tuple(table), tuple(clock.steps))
 
 
 def show(demo: Demo) -> str:
     """The demonstration as text."""
-    width = max(len(name) for name, _, _ in demo.rows)
+    width = max(len(name) for name, *_ in demo.rows)
     lines = [
         f"Weekly income (dollars) of {demo.n:,} people, 2000 census; education in years is not masked.",
         f"Masked with {demo.scheme!r}.",
         "",
-        f"{'':{width}}  {'original':>12}  {'estimated':>12}",
+        f"{'':{width}}  {'original':>12}  {'estimated':>12}  {'s.e.':>10}",
     ]
-    for name, original, estimated in demo.rows:
+    for name, original, estimated, error in demo.rows:
         places = 3 if name.startswith("correlation") else 1
-        lines.append(f"{name:{width}}  {original:>12,.{places}f}  {estimated:>12,.{places}f}")
+        cells = f"{original:>12,.{places}f}  {estimated:>12,.{places}f}  {error:>10,.{places}f}"
+        lines.append(f"{name:{width}}  {cells}")
     lines += [
         "",
         "Noise is some 30% of an income. Amounts are rounded to steps of 5%, since many are round numbers",

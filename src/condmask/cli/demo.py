@@ -25,7 +25,8 @@ def run(args: argparse.Namespace) -> str:
     result = demo.run(args.rows, args.out)
     if not args.json:
         return demo.show(result)
-    rows = [{"name": name, "original": x, "estimated": z} for name, x, z in result.rows]
+    parts = ("name", "original", "estimated", "standard_error")
+    rows = [dict(zip(parts, row, strict=True)) for row in result.rows]
     return to_json({
         "n": result.n, "scheme": result.scheme.to_dict(), "rows": rows, "seconds": dict(result.seconds)
     })  # fmt: skip
