@@ -16,7 +16,7 @@ from columns import GENERIC
 
 import condmask as cm
 from condmask._randomness import Key
-from condmask.schemes.grids import shown_digits
+from condmask.grids import shown_digits
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 

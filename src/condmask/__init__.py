@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from condmask import kernels
     from condmask._randomness import Key
+    from condmask.disclosure.verdict import Audit
     from condmask.estimates.estimate import Estimate, EstimateWarning
     from condmask.estimates.summary import Summary
     from condmask.files.atomic import FileError
@@ -13,11 +14,10 @@ if TYPE_CHECKING:
     from condmask.schemes.additive import AdditiveNoise
     from condmask.schemes.audit import audit
     from condmask.schemes.conditional import ConditionalMasking
-    from condmask.schemes.grids import ReleaseError, ReleaseWarning
     from condmask.schemes.joint import MaskedTable, mask_table
+    from condmask.schemes.publishing import ReleaseError, ReleaseWarning
     from condmask.schemes.shuffling import DataShuffling
     from condmask.schemes.swapping import DataSwapping, RankSwapping
-    from condmask.schemes.verdict import Audit
     from condmask.studies.populations import NormalCopula, Resampled, paper_population
     from condmask.studies.result import StudyResult
     from condmask.studies.simulate import StudyWarning, simulate
@@ -26,7 +26,7 @@ __version__ = "0.1.0"
 
 # Names resolve on first use, so that importing the package costs nothing (PEP 562).
 _HOMES = {
-    "Audit": "condmask.schemes.verdict",
+    "Audit": "condmask.disclosure.verdict",
     "audit": "condmask.schemes.audit",
     "ConditionalMasking": "condmask.schemes.conditional",
     "Estimate": "condmask.estimates.estimate",
@@ -34,8 +34,8 @@ _HOMES = {
     "FileError": "condmask.files.atomic",
     "Key": "condmask._randomness",
     "MaskedTable": "condmask.schemes.joint",
-    "ReleaseError": "condmask.schemes.grids",
-    "ReleaseWarning": "condmask.schemes.grids",
+    "ReleaseError": "condmask.schemes.publishing",
+    "ReleaseWarning": "condmask.schemes.publishing",
     "AdditiveNoise": "condmask.schemes.additive",
     "DataSwapping": "condmask.schemes.swapping",
     "RankSwapping": "condmask.schemes.swapping",

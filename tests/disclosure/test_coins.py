@@ -17,10 +17,10 @@ from scipy.special import ndtr
 import condmask as cm
 from condmask._grid import Grid, decimal_grid
 from condmask._randomness import words
+from condmask.disclosure import attack, coins, looks, ties
+from condmask.disclosure.attack import BRIEF, FULL, Rows
 from condmask.law import Law
 from condmask.levels import classes
-from condmask.schemes import attack, coins, looks, ties
-from condmask.schemes.attack import BRIEF, FULL, Rows
 
 N, P, SIGMA = 40_000, 0.6, 500.0
 RNG = np.random.default_rng(1)

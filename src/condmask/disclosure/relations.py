@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask.schemes.causes import correlation, ranks
+from condmask.disclosure.causes import correlation, ranks
 
 SEARCHED, LOOKED_AT = 256, 1 << 14  # rows: where identities are searched, where columns are compared
 HOLDS = 0.5  # of the records in which it says anything

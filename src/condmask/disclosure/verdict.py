@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from condmask.schemes.causes import UNCHANGED, Cause
+from condmask.disclosure.causes import UNCHANGED, Cause
 
 GUESSED, CERTAIN = 0.12, 0.10  # coins beyond the blind guess, and records: more is visible
 FEWEST = 100  # records that tell anything

@@ -27,9 +27,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask.schemes import coins, digits
-from condmask.schemes.attack import Column, Figures
-from condmask.schemes.coins import Outcomes
+from condmask.disclosure import coins, digits
+from condmask.disclosure.attack import Column, Figures
+from condmask.disclosure.coins import Outcomes
 
 TOLD = 0.02  # guessing, or records, from which on a cause is named
 COMMON = 0.01  # of the records have a common value

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from condmask.disclosure import coins
+from condmask.disclosure.attack import Column, Rows
+from condmask.disclosure.relations import MOST_COLUMNS, Identity, Steps
 from condmask.levels import class_law, class_units, classes
-from condmask.schemes import coins
-from condmask.schemes.attack import Column, Rows
-from condmask.schemes.relations import MOST_COLUMNS, Identity, Steps
 
 LOOKED_AT = 1 << 15
 TEMPERS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.1, 0.0)

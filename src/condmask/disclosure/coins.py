@@ -26,11 +26,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from condmask.disclosure import looks
+from condmask.disclosure.looks import Points
 from condmask.kernels import coins as kernels
 from condmask.kernels.coins import Forest, Look
 from condmask.law import Law
-from condmask.schemes import looks
-from condmask.schemes.looks import Points
 from condmask.weights.expansion import fast_length
 
 FOLDS, RECORDS_FOR_TWO = 10, 20_000

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from condmask.disclosure import coins, looks, ties
+from condmask.disclosure.coins import Outcomes, Problem
 from condmask.kernels.coins import Look
 from condmask.law import Law
 from condmask.levels import class_law, classes
-from condmask.schemes import coins, looks, ties
-from condmask.schemes.coins import Outcomes, Problem
 
 FEW = 32  # records of a class that has no look of its own
 APART = 64  # classes and strata that may be attacked each by itself

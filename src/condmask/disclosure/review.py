@@ -7,12 +7,12 @@ import numpy as np
 
 from condmask._grid import Grid, within
 from condmask._log_grid import within_logarithm
+from condmask.disclosure import attack, causes, proposals, relations, together
+from condmask.disclosure.attack import BRIEF, FULL, HALF, Column, Effort, Figures, Rows
+from condmask.disclosure.causes import TOLD, Cause
+from condmask.disclosure.verdict import CERTAIN, GUESSED, Audit
+from condmask.grids import MARGIN
 from condmask.law import Law
-from condmask.schemes import attack, causes, proposals, relations, together
-from condmask.schemes.attack import BRIEF, FULL, HALF, Column, Effort, Figures, Rows
-from condmask.schemes.causes import TOLD, Cause
-from condmask.schemes.grids import MARGIN
-from condmask.schemes.verdict import CERTAIN, GUESSED, Audit
 
 CLEARLY = 0.6  # of what is visible: up to here a brief look decides
 NO_GRID = Cause(

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask._grid import decimal_grid, default_step, round_and_pass, shown, step_for, suits, visible_grid
-from condmask.schemes.grids import COARSEST_HEAP, largest_heap
+from condmask.grids import COARSEST_HEAP, largest_heap
 
 LOG_SIGMAS = (0.1, 1.0)
 LOG_STEPS = (10.0, 5.0, 3.0)  # of which part of sigma a step of the logarithm is

@@ -3,9 +3,9 @@
 import numpy as np
 
 from condmask._grid import Grid, round_and_pass, shown, step_for, suits, visible_grid
-from condmask.schemes import attack, looks
-from condmask.schemes.attack import Column
-from condmask.schemes.grids import COARSEST_HEAP, largest_heap
+from condmask.disclosure import attack, looks
+from condmask.disclosure.attack import Column
+from condmask.grids import COARSEST_HEAP, largest_heap
 
 MOST_OF = 0.98  # of the values lie on a grid: the others are an exception
 EXCESS = 0.05  # of values that are multiples, beyond those that are by chance

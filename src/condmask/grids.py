@@ -28,14 +28,6 @@ COARSEST_HEAP = 0.5  # sigma; of coarser ones too many records would go out unch
 MOST_ZEROS = 15  # of a heap
 
 
-class ReleaseWarning(UserWarning):
-    """The release shows more than it should; the message says what to do."""
-
-
-class ReleaseError(ValueError):
-    """The release would show which records were swapped; the message says what to do. Nothing is released."""
-
-
 class Gridded(Protocol):
     """What is asked of a scheme."""
 
