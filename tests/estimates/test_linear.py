@@ -19,7 +19,10 @@ from condmask.law import Law
 
 DONORS = ("sample", "permutation")
 P = 0.4
-pytestmark = pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
+pytestmark = [
+    pytest.mark.usefixtures("unaudited"),
+    pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning"),
+]
 
 
 # --- exactly X_i, given the file --------------------------------------------------------------------

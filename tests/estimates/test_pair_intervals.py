@@ -16,10 +16,10 @@ from condmask.estimates.pair_moments import DEGREE, Column, Moments, Weights, pi
 from condmask.law import Law
 
 DONORS = ("sample", "permutation")
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::condmask.ReleaseWarning",
-    "ignore::condmask.estimates.estimate.EstimateWarning",
-)
+pytestmark = [
+    pytest.mark.usefixtures("unaudited"),
+    pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning", "ignore::condmask.EstimateWarning"),
+]
 
 
 # --- moments of the original, exactly ---------------------------------------------------------------------

@@ -18,7 +18,10 @@ import condmask as cm
 from condmask.estimates.regression import basis
 
 DONORS = ("sample", "permutation")
-pytestmark = pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
+pytestmark = [
+    pytest.mark.usefixtures("unaudited"),
+    pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning"),
+]
 
 
 def release(scheme, x, rng, strata=None):
