@@ -108,7 +108,7 @@ class PairIntervals:
         Notes
         -----
         By Fisher's z: symmetric in artanh r, within (-1, 1). Where the estimate lies outside, r -+ z s.e.
-        cut to [-1, 1], which `about` says. Gaps in a plain column are taken to be no matter of its values.
+        cut to [-1, 1], which `about` says. Gaps in a plain column are taken to be no matter of the values.
 
         Examples
         --------
