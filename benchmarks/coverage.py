@@ -1,0 +1,357 @@
+"""How often do intervals cover? A table by cells: law of the data, noise, donors, p, n.
+
+    python -m benchmarks.coverage FOLDER --workers 2 --write docs/measured/coverage.rst
+
+Every cell is kept in FOLDER when it is done and not computed again, so the table may be stopped and gone on
+with. All cells take about a day of two cores. ``--only normal-normal-sample 2000 --replications 400`` takes
+some: cells are named data-noise-donors-p-n, and all words of ``--only`` must be in the name. The table shows
+all cells of the folder; ``--replications 0`` computes none. Results do not depend on workers.
+"""
+
+import argparse
+import functools
+import itertools
+import json
+import math
+import warnings
+import zlib
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+from scipy import stats
+from scipy.optimize import brentq
+from scipy.special import ndtri
+
+import condmask as cm
+from condmask.estimates.spread import sums_at
+
+LEVELS = (0.95, 0.9)
+TARGETS = ("population", "file")
+AT = (0.05, 0.1, 0.5, 0.9, 0.95)
+SHARES = (0.1, 0.5, 0.9)
+SIGMA = 0.7  # in standard deviations of the data
+PLAIN = {  # all with variance 1
+    "normal": stats.norm(),
+    "laplace": stats.laplace(0.0, math.sqrt(0.5)),
+    "uniform": stats.uniform(0.0, math.sqrt(12.0)),
+    "lognormal": stats.lognorm(0.6, 0.0, 1.0 / stats.lognorm(0.6).std()),
+}
+INCOMES = stats.lognorm(0.6, 0.0, 3_000.0)
+FLOOR = 1_000.0
+CENTERS = 1.5 * np.arange(4)  # of strata, a quarter of the records each
+OTHERS = ("heaps", "log", "inequality", "strata")
+
+
+# --- cells ---
+
+
+def cells():
+    """(name, data, noise, donors, p, n) of all of them, the short ones first."""
+    rules = itertools.product(("normal", "laplace"), ("sample", "permutation"))
+    found = []
+    for noise, donors in rules:
+        found += [
+            (data, noise, donors, p, n)
+            for n in (200, 2_000, 20_000)
+            for data in PLAIN
+            for p in (0.3, 0.55, 0.6, 0.8)
+        ]
+        found += [(data, noise, donors, p, 2_000) for data in OTHERS for p in (0.3, 0.6)]
+    return [("-".join(map(str, cell)), *cell) for cell in sorted(found, key=lambda cell: cell[-1])]
+
+
+def scheme_of(data, noise, donors, p):
+    options = {"noise": noise, "donors": donors}
+    if data == "heaps":
+        return cm.ConditionalMasking(p, 2_000.0, step=100.0, heaps=1_000.0, **options)
+    if data == "log":
+        return cm.ConditionalMasking(p, 0.4, scale="log", **options)
+    if data == "strata":
+        return cm.ConditionalMasking(p, SIGMA, strata="region", **options)
+    return cm.ConditionalMasking(p, 1_500.0 if data == "inequality" else SIGMA, **options)
+
+
+def drawn(data, rng, n):
+    """A sample, and the strata of its records."""
+    if data == "strata":
+        region = rng.integers(0, 4, n)
+        return rng.normal(CENTERS[region]), region
+    if data == "heaps":  # half of the records know their amount to a thousand only
+        x, step = INCOMES.rvs(n, rng), np.where(rng.random(n) < 0.5, 1_000.0, 100.0)
+        return step * np.floor(x / step + 0.5), None
+    return (PLAIN.get(data) or INCOMES).rvs(n, rng), None
+
+
+@functools.cache
+def truth_of(data):
+    """Points, and the statistics of the population."""
+    if data == "strata":
+        cdf = lambda t: float(np.mean(stats.norm.cdf(t - CENTERS)))  # noqa: E731
+        points = [brentq(lambda t, a=a: cdf(t) - a, -9.0, 15.0, xtol=1e-13) for a in AT]
+        return points, {**_named("cdf", AT), **_named("quantile", points), "mean": 2.25,
+                        "s.d.": math.sqrt(1.0 + CENTERS.var())}  # fmt: skip
+    if data == "heaps":
+        steps = 100.0 * np.arange(100_000)
+        fine = np.diff(INCOMES.cdf(np.maximum(np.append(steps - 50.0, steps[-1] + 50.0), 0.0)))
+        coarse = np.zeros(steps.size)
+        edges = np.maximum(np.append(steps[::10] - 500.0, steps[-10] + 500.0), 0.0)
+        coarse[::10] = np.diff(INCOMES.cdf(edges))
+        share = 0.5 * (fine + coarse)
+        total, mean = np.cumsum(share), float(share @ steps)
+        points = [float(steps[np.searchsorted(total, a)]) for a in AT]
+        known = [float(total[int(point / 100.0)]) for point in points]
+        return points, {**_named("cdf", known), **_named("quantile", points), "mean": mean,
+                        "s.d.": math.sqrt(float(share @ (steps - mean) ** 2))}  # fmt: skip
+    law = PLAIN.get(data) or INCOMES
+    points = law.ppf(AT).tolist()
+    found = {**_named("cdf", AT), **_named("quantile", points), "mean": float(law.mean())}
+    if data == "inequality":
+        s = 0.6
+        found["Gini"] = 2.0 * stats.norm.cdf(s / math.sqrt(2.0)) - 1.0
+        found |= {f"Lorenz {q:g}": float(stats.norm.cdf(ndtri(q) - s)) for q in SHARES}
+        cut = (math.log(FLOOR) - math.log(3_000.0)) / s  # E max(log X, log FLOOR)
+        middle = math.log(3_000.0) * stats.norm.sf(cut) + s * stats.norm.pdf(cut)
+        found["E log"] = float(math.log(FLOOR) * stats.norm.cdf(cut) + middle)
+        found["range"] = float(law.ppf(0.75) - law.ppf(0.25))
+    elif data != "log":
+        found["s.d."] = float(law.std())
+    return points, found
+
+
+def _named(what, values):
+    return {f"{what} {a:g}": float(v) for a, v in zip(AT, values, strict=True)}
+
+
+def statistics(x, points):
+    """Those of a file."""
+    ordered, n = np.sort(x), x.size
+    found = {
+        **_named("cdf", [np.mean(x <= t) for t in points]),
+        **_named("quantile", [ordered[math.ceil(a * n - 1e-9) - 1] for a in AT]),
+        "mean": x.mean(),
+        "s.d.": x.std(ddof=1),
+    }
+    if (x > 0.0).all():
+        mean, rank = x.mean(), np.arange(1, n + 1)
+        found["Gini"] = float((2.0 * rank - n - 1.0) @ ordered / (n * n * mean))
+        sums = np.append(0.0, np.cumsum(ordered)) / (n * mean)
+        found |= {f"Lorenz {q:g}": float(np.interp(q * n, np.arange(n + 1), sums)) for q in SHARES}
+        found["E log"] = float(np.log(np.maximum(x, FLOOR)).mean())
+        low, high = (ordered[math.ceil(a * n - 1e-9) - 1] for a in (0.25, 0.75))
+        found["range"] = float(high - low)
+    return found
+
+
+# --- intervals ---
+
+
+def intervals(estimate, data, points, options):
+    """Of every statistic, by its name."""
+    found = {}
+    if data == "inequality":
+        lorenz = estimate.lorenz_interval(SHARES, **options)
+        found |= {f"Lorenz {q:g}": ends for q, ends in zip(SHARES, _pairs(lorenz), strict=True)}
+        found["Gini"] = _pairs(estimate.gini_interval(**options))[0]
+        found["E log"] = _pairs(estimate.expectation_interval(np.log, floor=FLOOR, **options))[0]
+        found["range"] = _pairs(estimate.interquartile_range_interval(**options))[0]
+        return found
+    found |= dict(zip(_named("cdf", AT), _pairs(estimate.cdf_interval(points, **options)), strict=True))
+    quantiles = _pairs(estimate.quantile_interval(AT, **options))
+    found |= dict(zip(_named("quantile", AT), quantiles, strict=True))
+    found["mean"] = _pairs(estimate.mean_interval(**options))[0]
+    if data != "log":
+        found["s.d."] = _pairs(estimate.std_interval(**options))[0]
+    return found
+
+
+def _pairs(interval):
+    return list(zip(np.ravel(interval.low).tolist(), np.ravel(interval.high).tolist(), strict=True))
+
+
+def naive(estimate, z, data, points, level):
+    """T and mean -+ z sqrt(V/n), as if the masked values were the sample."""
+    if data == "inequality":
+        return {}
+    normal, n = float(ndtri(0.5 + 0.5 * level)), z.size
+    means = sums_at(np.array(points), None)(estimate._sources[0])
+    half = normal * np.sqrt(np.maximum(means.psi_squared - means.psi**2, 0.0) / n)
+    found = {
+        f"cdf {a:g}": (value - own, value + own) for a, value, own in zip(AT, means.psi, half, strict=True)
+    }
+    if data != "log":
+        half = normal * z.std(ddof=1) / math.sqrt(n)
+        found["mean"] = (z.mean() - half, z.mean() + half)
+    return found
+
+
+def unmasked(x, data, points, level):
+    """Wilson's, of two order statistics, Student's, and the normal one of the s.d., on the original."""
+    if data == "inequality":
+        return {}
+    normal, n, ordered, found = float(ndtri(0.5 + 0.5 * level)), x.size, np.sort(x), {}
+    for a, t in zip(AT, points, strict=True):
+        own = stats.binomtest(int((x <= t).sum()), n).proportion_ci(level, method="wilson")
+        found[f"cdf {a:g}"] = (own.low, own.high)
+        below, above = stats.binom.ppf((0.5 - 0.5 * level, 0.5 + 0.5 * level), n, a).astype(int)
+        low = ordered[below - 1] if below >= 1 else -math.inf
+        found[f"quantile {a:g}"] = (low, ordered[above] if above < n else math.inf)
+    deviation = x.std(ddof=1)
+    half = stats.t.ppf(0.5 + 0.5 * level, n - 1) * deviation / math.sqrt(n)
+    found["mean"] = (x.mean() - half, x.mean() + half)
+    factor = math.exp(
+        normal * math.sqrt(max(np.mean((x - x.mean()) ** 4) / deviation**4 - 1.0, 0.0) / (4 * n))
+    )
+    found["s.d."] = (deviation / factor, deviation * factor)
+    return found
+
+
+# --- running ---
+
+
+def run(cell, replications, seed):
+    """Shares that cover, and mean lengths, of one cell."""
+    name, data, noise, donors, p, n = cell
+    rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
+    scheme, (points, truth) = scheme_of(data, noise, donors, p), truth_of(data)
+    law = scheme.law
+    sums = {}
+
+    def tried(kind, target, level, found, aims):
+        for statistic, (low, high) in found.items():
+            if statistic not in aims or math.isnan(low) or math.isnan(high):
+                continue
+            own = sums.setdefault(f"{kind}|{target}|{level:g}|{statistic}", [0, 0, 0, 0.0])
+            finite = math.isfinite(high - low)
+            covers = int(low <= aims[statistic] <= high)
+            for k, one in enumerate((1, covers, int(finite), high - low if finite else 0.0)):
+                own[k] += one
+
+    for _ in range(replications):
+        x, region = drawn(data, rng, n)
+        x = law.from_units(law.to_units(x))
+        stream = np.random.default_rng(rng.integers(0, 2**63, 4))
+        if region is None:
+            z = scheme.mask_rows(x[None], stream, ())[0]
+            estimate = scheme.estimate(z)
+        else:
+            z = scheme.mask(x, strata=region, rng=stream, accept_visible_coins=True)
+            estimate = scheme.estimate(z, strata=region)
+        aims = {"population": truth, "file": statistics(x, points)}
+        for level in LEVELS:
+            for target in TARGETS:
+                options = {"confidence_level": level, "target": target}
+                tried("masked", target, level, intervals(estimate, data, points, options), aims[target])
+            tried("naive", "population", level, naive(estimate, z, data, points, level), truth)
+            tried("unmasked", "population", level, unmasked(x, data, points, level), truth)
+    return {"cell": name, "seed": seed, "replications": replications, "sums": sums}
+
+
+def _kept(folder, replications, seed, cell):
+    """Compute a cell unless it is there with as many replications."""
+    file = folder / f"{cell[0]}.json"
+    known = json.loads(file.read_text()) if file.exists() else {}
+    if (known.get("replications"), known.get("seed")) != (replications, seed):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", cm.EstimateWarning)
+            known = run(cell, replications, seed)
+        beside = file.with_suffix(".part")
+        beside.write_text(json.dumps(known))
+        beside.replace(file)
+    return cell[0]
+
+
+# --- the table ---
+
+GROUPS = {
+    "distribution function, ends": ("cdf 0.05", "cdf 0.95"),
+    "distribution function": ("cdf 0.1", "cdf 0.5", "cdf 0.9"),
+    "quantiles, ends": ("quantile 0.05", "quantile 0.95"),
+    "quantiles": ("quantile 0.1", "quantile 0.5", "quantile 0.9"),
+    "mean": ("mean",),
+    "standard deviation": ("s.d.",),
+    "Gini": ("Gini",),
+    "Lorenz curve": tuple(f"Lorenz {q:g}" for q in SHARES),
+    "mean of log X": ("E log",),
+    "interquartile range": ("range",),
+}
+COLUMNS = (
+    ("masked", "population", 0.95), ("masked", "population", 0.9), ("masked", "file", 0.95),
+    ("masked", "file", 0.9), ("naive", "population", 0.95), ("unmasked", "population", 0.95),
+)  # fmt: skip
+HEADS = (
+    "", "replications", "", "population, 95%", "90%", "file, 95%", "90%", "naive, population, 95%",
+    "unmasked, population, 95%", "length to unmasked",
+)  # fmt: skip
+
+
+def table(results):
+    """reStructuredText: shares pooled over the statistics of a group, a row for each cell and group."""
+    counts = sorted({result["replications"] for result in results})
+    errors = [
+        f"{math.sqrt(0.0475 / count):.3f} ({math.sqrt(0.09 / count):.3f}) of {count:,}" for count in counts
+    ]
+    lines = [
+        "Cells are data-noise-donors-p-n. The Monte Carlo standard error of one share at 95% (90%) is",
+        f"{', '.join(errors)} replications; rows of several statistics, such as both ends, show their mean.",
+        "", ".. list-table::", "   :header-rows: 1", "",
+    ]  # fmt: skip
+    lines += _row(HEADS)
+    for result in results:
+        shown = (result["cell"], f"{result['replications']:,}")
+        for group, names in GROUPS.items():
+            values = [_shared(result["sums"], names, column, 1, 0) for column in COLUMNS]
+            if math.isnan(values[0]):
+                continue
+            here, there = (
+                _shared(result["sums"], names, (kind, "population", 0.95), 3, 2)
+                for kind in ("masked", "unmasked")
+            )
+            length = _text(here / there if there else math.nan, 2)
+            lines += _row((*shown, group, *(_text(value, 3) for value in values), length))
+            shown = ("", "")
+    return "\n".join(lines) + "\n"
+
+
+def _shared(sums, names, column, top, bottom):
+    kind, target, level = column
+    own = [sums[key] for name in names if (key := f"{kind}|{target}|{level:g}|{name}") in sums]
+    below = sum(each[bottom] for each in own)
+    return sum(each[top] for each in own) / below if below else math.nan
+
+
+def _text(value, digits):
+    return "-" if math.isnan(value) else f"{value:.{digits}f}".removeprefix("0")
+
+
+def _row(fields):
+    return [f"   {'*' if k == 0 else ' '} - {field}".rstrip() for k, field in enumerate(fields)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("folder", type=Path, help="where cells are kept")
+    parser.add_argument("--replications", type=int, default=4_000)
+    parser.add_argument("--only", nargs="*", default=[], help="words that the names of cells have")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--write", type=Path, help="a file for the table")
+    asked = parser.parse_args()
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    chosen = [cell for cell in cells() if all(f"-{word}-" in f"-{cell[0]}-" for word in asked.only)]
+    if not chosen:
+        parser.error(f"--only must leave some cells, got {asked.only}")
+    if asked.replications > 0:
+        work = functools.partial(_kept, asked.folder, asked.replications, asked.seed)
+        with ProcessPoolExecutor(asked.workers) as pool:
+            for done, name in enumerate(pool.map(work, chosen), 1):
+                print(f"{done} of {len(chosen)}: {name}", flush=True)
+    files = [asked.folder / f"{name}.json" for name, *_ in cells()]
+    text = table([json.loads(file.read_text()) for file in files if file.exists()])
+    print(text)
+    if asked.write is not None:
+        asked.write.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
