@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from condmask import kernels
     from condmask._randomness import Key
     from condmask.disclosure.verdict import Audit
+    from condmask.estimates.bands import compare_distributions
     from condmask.estimates.estimate import Estimate, EstimateWarning
     from condmask.estimates.summary import Summary
     from condmask.files.atomic import FileError
@@ -40,6 +41,7 @@ _HOMES = {
     "DataSwapping": "condmask.schemes.swapping",
     "RankSwapping": "condmask.schemes.swapping",
     "DataShuffling": "condmask.schemes.shuffling",
+    "compare_distributions": "condmask.estimates.bands",
     "NormalCopula": "condmask.studies.populations",
     "Resampled": "condmask.studies.populations",
     "paper_population": "condmask.studies.populations",
@@ -74,6 +76,7 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "FileError",
     "Estimate",
     "Summary",
+    "compare_distributions",
     "simulate",
     "StudyResult",
     "StudyWarning",

@@ -339,3 +339,64 @@ def test_additive_noise_has_no_intervals():
             r"whose distribution is estimated smoothed alone$",
         ):
             call()
+
+
+@pytest.mark.parametrize("target", ["population", "file"])
+@pytest.mark.parametrize("p", [0.3, 0.6])
+def test_a_point_is_rejected_where_the_interval_leaves_it_out(target, p):
+    estimate = release(p=p)
+    t = np.array([-1.0, 0.3, 1.2])
+    found = estimate.cdf_interval(t, target=target)
+
+    np.testing.assert_allclose(estimate.test_cdf(t, found.low, target=target).pvalue, 0.05, rtol=1e-7)
+    np.testing.assert_allclose(estimate.test_cdf(t, found.high, target=target).pvalue, 0.05, rtol=1e-7)
+    assert estimate.test_cdf(0.3, float(found.estimate[1]), target=target).pvalue == 1.0
+    assert estimate.test_cdf(t, 0.9).statistic.shape == (3,)
+
+
+def test_points_and_quantiles_are_rejected_as_rarely_as_they_should():
+    scheme = cm.ConditionalMasking(0.6, 0.7 * SD, decimals=0)
+    _, z = files(normal, scheme, seed=8, count=500)
+    estimate = scheme.estimate(z)
+
+    of_points = np.mean(estimate.test_cdf(POINTS, SHARES).pvalue <= 0.05, axis=0)
+    of_quantiles = np.mean(estimate.test_quantile(ALPHA, ROUNDED).pvalue <= 0.05, axis=0)
+    of_others = np.mean(estimate.test_quantile(ALPHA, ROUNDED + 10.0).pvalue <= 0.05, axis=0)
+
+    assert (np.abs(of_points - 0.05) <= 0.006 + 4.5 * np.sqrt(0.0475 / 500)).all()
+    assert (of_quantiles <= 0.05 + 0.006 + 4.5 * np.sqrt(0.0475 / 500)).all()  # rounded data: less
+    assert (of_others[1:] > 0.4).all()
+
+
+def test_an_atom_is_the_quantile_of_all_that_it_holds():
+    # 40% of the records are 7: it is each quantile from .3 to .7
+    x = np.concatenate([np.arange(300) % 7, np.full(400, 7.0), 8.0 + np.arange(300) % 7])
+    scheme = cm.ConditionalMasking(0.9, 1.0, decimals=0, donors="permutation")
+    estimate = scheme.estimate(scheme.mask(x, rng=1))
+
+    found = estimate.test_quantile([0.2, 0.4, 0.5, 0.6, 0.8], 7.0)
+
+    assert (found.statistic[[0, 4]] * [1, -1] > 3.0).all()
+    assert found.pvalue[1:4].tolist() == [1.0, 1.0, 1.0]
+    assert found.about == "the value is this quantile in the population"
+    logarithms = cm.ConditionalMasking(0.9, 0.1, scale="log")
+    amounts = logarithms.estimate(logarithms.mask(np.concatenate([-x - 1.0, np.zeros(1000), x + 1.0]), rng=1))
+    assert amounts.test_quantile([0.4, 0.6], 0.0).pvalue.tolist() == [1.0, 1.0]
+    rounded = cm.ConditionalMasking(0.9, 0.1, scale="log", decimals=0)
+    assert (
+        rounded.estimate(rounded.mask(x + 50.0, rng=1)).test_quantile([0.4, 0.6], 57.0).pvalue.min() > 0.001
+    )
+    free = cm.ConditionalMasking(0.9, 1.0, step=0.0)
+    assert (
+        free.estimate(free.mask(x + np.random.default_rng(1).normal(0, 0.1, 1000), rng=1))
+        .test_quantile(0.5, 7.0)
+        .pvalue
+        > 0.01
+    )
+
+
+def test_hypotheses_are_one_or_one_for_each():
+    with pytest.raises(
+        ValueError, match=r"^value must be a number or of the shape of t, \(2,\), got \(3,\)$"
+    ):
+        release().test_cdf([0.0, 1.0], [0.1, 0.2, 0.3])

@@ -9,6 +9,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.engines.choice import METHODS
 from condmask.engines.counting import Counts
+from condmask.estimates.bands import Bands
 from condmask.estimates.bandwidth import RULES
 from condmask.estimates.covariance import Records, products, summarised
 from condmask.estimates.inequality import Inequality
@@ -26,7 +27,7 @@ class EstimateWarning(UserWarning):
     """An estimate lies where no original value could, or comes from a part of a release; it stays so."""
 
 
-class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairIntervals):
+class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairIntervals, Bands):
     r"""Estimates about the original variable from its masked values and the published scheme.
 
     Made by the `estimate` method of a scheme, from records, rows of a batch or a `Summary`. Nothing here

@@ -12,8 +12,7 @@ from condmask.estimates.expectations import Function, sums_of
 from condmask.estimates.functionals import Functionals
 from condmask.estimates.interval import Interval, check_target, multiplier
 from condmask.estimates.sample import Source
-from condmask.estimates.spread import Spread, masking, sums_at
-from condmask.weights.table import smallest_tol
+from condmask.estimates.spread import Spread, finest_tol, masking, sums_at
 
 FINEST = 64  # points for each sigma, at which T is integrated where its grid is too long for that
 FEW = 1 << 12  # points at which variances are
@@ -160,7 +159,7 @@ def _lorenz(source: Source, q: np.ndarray) -> list[_Functional]:
     length, mean = np.diff(x), _positive_mean(source)
     found = []
     for share, at in zip(
-        q.ravel(), source.quantiles(q.ravel(), None, _tol(source), "rearranged"), strict=True
+        q.ravel(), source.quantiles(q.ravel(), None, finest_tol(source), "rearranged"), strict=True
     ):
         below = np.clip(at - x[:-1], 0.0, length)  # how much of each stretch lies before the quantile
         value = (x[0] * share + float(below @ (share - t))) / mean
@@ -188,7 +187,7 @@ def _whole(source: Source) -> tuple[np.ndarray, np.ndarray]:
             stretches.append(part.values(first + step * np.arange((last - first) // step + 2.0)))
     x = np.unique(np.concatenate(stretches))
     x = x[np.isfinite(x)]
-    t = source.values(x, None, _tol(source), "auto")
+    t = source.values(x, None, finest_tol(source), "auto")
     return x, t[:-1] if exact else 0.5 * (t[:-1] + t[1:])
 
 
@@ -198,7 +197,3 @@ def _positive_mean(source: Source) -> float:
     if not mean > 0.0:
         raise ValueError(f"the mean must be estimated positive for shares of the total, got {mean:g}")
     return mean
-
-
-def _tol(source: Source) -> float:
-    return max(1e-10, smallest_tol(source.law.p))

@@ -37,10 +37,14 @@ class Shared:
     def _spread(self, k: int, of: Callable[[Source], Sums]) -> Spread:
         """n times the variances of an estimate from replicate k (`estimates.spread`)."""
         shared = self.scheme.donors == "sample"
-        split: list[Source] = []
-        if shared:
-            split = self._split.get(k, lambda: strata(self._records, k, self._law))
-        return spread(of, self._sources[k], split, shared_donors=shared)
+        return spread(of, self._sources[k], self._strata_of(k), shared_donors=shared)
+
+    def _strata_of(self, k: int) -> list[Source]:
+        """The records of replicate k by pool of donors; none where all are one, or it makes no difference."""
+        if self.scheme.donors != "sample":
+            return []
+        found: list[Source] = self._split.get(k, lambda: strata(self._records, k, self._law))
+        return found
 
     def _result(self, values: list[Any]) -> Any:
         return np.array(values, dtype=np.float64) if self._batch else float(values[0])

@@ -17,6 +17,7 @@ from condmask.engines.variances import Sums
 from condmask.estimates.interval import over_file
 from condmask.estimates.sample import Source
 from condmask.law import Law
+from condmask.weights.table import smallest_tol
 from condmask.weights.weight import Masking
 
 
@@ -79,6 +80,11 @@ def total(parts: list[Sums]) -> Sums:
 def masking(law: Law, width: float | None) -> Masking:
     """What K depends on in a class of records, whose steps may be coarser than those of the data."""
     return Masking(law.noise, law.p, 0.0 if width is None else width / law.sigma, law.step / law.sigma)
+
+
+def finest_tol(source: Source) -> float:
+    """The default tolerance of T, or the least that there is at so small a p."""
+    return max(1e-10, smallest_tol(source.law.p))
 
 
 def largest_weight(source: Source, width: float | None) -> float:

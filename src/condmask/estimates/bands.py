@@ -1,0 +1,275 @@
+"""Bands around the distribution function as a whole, and tests of whole distributions."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask import _checks
+from condmask._randomness import Key, check_rng
+from condmask.estimates.distribution import PLACES
+from condmask.estimates.interval import check_target, multiplier
+from condmask.estimates.process import covariance, largest
+from condmask.estimates.sample import Source
+from condmask.estimates.shared import Shared
+from condmask.estimates.spread import finest_tol
+
+LARGE = 1000  # records, from which on two samples are compared by T as it is
+
+
+class Band(NamedTuple):
+    """A confidence band for a distribution function.
+
+    Attributes
+    ----------
+    x : ndarray of shape (points,)
+        Some points, at equal steps of the estimate.
+    low, high : ndarray of shape (points,)
+        The band there, within [0, 1].
+    estimate : ndarray of shape (points,)
+        Its middle: T, rearranged into a distribution function.
+    half_width : float
+        The band has it at all other points too: it is ``cdf(t, monotone=True)`` and this to either side.
+    confidence_level : float
+        The share of such bands that hold the whole of their target.
+    target : {"population", "file"}
+        As of an `Interval`.
+    about : str
+        The target in words.
+    """
+
+    x: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    estimate: np.ndarray
+    half_width: Any
+    confidence_level: float
+    target: str
+    about: str
+
+
+class Comparison(NamedTuple):
+    """A test of whether two distributions are the same.
+
+    Attributes
+    ----------
+    statistic : float
+        The largest difference of the two distribution functions, at equal steps of them.
+    pvalue : float
+        The chance of one as large if they were the same.
+    at : float
+        Where it is.
+    difference : float
+        The first distribution function less the other there.
+    about : str
+        What was tested.
+    """
+
+    statistic: float
+    pvalue: float
+    at: float
+    difference: float
+    about: str
+
+
+class Bands(Shared):
+    """The distribution function as a whole."""
+
+    def cdf_band(
+        self,
+        *,
+        confidence_level: float = 0.95,
+        target: str = "population",
+        rng: Any = None,
+        points: int = 250,
+        draws: int = 1000,
+    ) -> Band:
+        r"""Confidence band for the distribution function, at all points together.
+
+        Parameters
+        ----------
+        confidence_level : float
+            The share of such bands that hold the whole of their target.
+        target : {"population", "file"}
+            The distribution that the file is a sample of, or that of the original file itself.
+        rng : None, int, Generator or SeedSequence
+            A whole number gives the same band again.
+        points : int
+            At so many points the process is simulated. With fewer than 250 the band is too narrow below
+            p = 1/2, where T goes up and down between them.
+        draws : int
+            Simulations, at least 100.
+
+        Returns
+        -------
+        Band
+            Where `z` is 2-D with a leading axis of replicates; else points that coincide are given once.
+
+        Notes
+        -----
+        :math:`\sqrt n (T - F)` is nearly a Gaussian process. Its covariances are estimated, draws of it give
+        the quantile of its largest size, and the band is that far, over :math:`\sqrt n`, to either side of T,
+        rearranged. (A bootstrap of the masked records knows nothing of shared donors: such bands are too
+        narrow.)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> x = np.random.default_rng(1).laplace(10, 1000, 2_000)
+        >>> scheme = cm.ConditionalMasking(0.6, 1000.0)
+        >>> band = scheme.estimate(scheme.mask(x, rng=2)).cdf_band(target="file", rng=3)
+        >>> of_file = np.array([np.mean(x <= t) for t in band.x])
+        >>> bool(np.all((band.low <= of_file) & (of_file <= band.high)))
+        True
+        """
+        self._refuse_additive()
+        level, _ = multiplier(confidence_level)
+        target, random = check_target(target), _generator(rng)
+        points, draws = _checks.whole(points, "points", least=2), _checks.whole(draws, "draws", least=100)
+        found = []
+        for k, source in enumerate(self._sources):
+            x = _points(source, points)
+            if not self._batch:
+                x = np.unique(x)
+            sizes = largest(self._covariance(k, x, target), draws, random)
+            half = float(np.quantile(sizes, level)) / np.sqrt(source.n)
+            t = source.monotone(x, None, finest_tol(source))
+            found.append((x, np.maximum(t - half, 0.0), np.minimum(t + half, 1.0), t, half))
+        if self._batch:
+            x, low, high, t, half = (np.array(each) for each in zip(*found, strict=True))
+        else:
+            x, low, high, t, half = found[0]
+        return Band(x, low, high, t, half, level, target, f"the distribution function {PLACES[target]}")
+
+    # --- private ---
+
+    def _covariance(
+        self, k: int, x: np.ndarray, target: str, under: Callable[[np.ndarray], np.ndarray] | None = None
+    ) -> np.ndarray:
+        return covariance(
+            self._sources[k], x, self._strata_of(k), shared_donors=self.scheme.donors == "sample",
+            target=target, under=under,
+        )  # fmt: skip
+
+
+def compare_distributions(
+    a: Any, b: Any, *, rng: Any = None, points: int = 250, draws: int = 1000
+) -> Comparison:
+    r"""Test whether two masked columns come from the same distribution, or one from a given one.
+
+    Parameters
+    ----------
+    a : Estimate
+        Of the first column.
+    b : Estimate or callable
+        Of the other column, from other records, under any scheme; or a distribution function, which takes an
+        array of values and gives probabilities.
+    rng : None, int, Generator or SeedSequence
+        A whole number gives the same result again.
+    points : int
+        At so many points the functions are compared.
+    draws : int
+        Simulations of the largest difference, at least 100: p-values are multiples of about one over it.
+
+    Returns
+    -------
+    Comparison
+
+    Notes
+    -----
+    The largest difference of the two estimates T is compared with that of a Gaussian process with their
+    covariances (docs/inference_distribution.rst). Below 1000 records T is rearranged for that. Against a
+    given distribution the covariances are those under it, but for data with heaps or amounts of both signs on
+    the log scale, where they are estimated.
+
+    The records of the two columns must be independent: for two columns of one table this is no test.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import condmask as cm
+    >>> rng = np.random.default_rng(1)
+    >>> one, other = (cm.ConditionalMasking(p, 0.7) for p in (0.6, 0.4))
+    >>> a = one.estimate(one.mask(rng.normal(0.0, 1.0, 2000), rng=2))
+    >>> b = other.estimate(other.mask(rng.normal(0.5, 1.0, 2000), rng=3))
+    >>> bool(cm.compare_distributions(a, b, rng=4).pvalue < 0.01)
+    True
+    """
+    estimates = [_single(a, "a")] if callable(b) else [_single(a, "a"), _single(b, "b")]
+    points, draws = _checks.whole(points, "points", least=2), _checks.whole(draws, "draws", least=100)
+    random, sources = _generator(rng), [each._sources[0] for each in estimates]
+    x = np.unique(np.concatenate([_points(source, points // len(sources)) for source in sources]))
+    if len(sources) == 1:
+        x = x + _half_step(sources[0])
+
+        def under(values: np.ndarray) -> np.ndarray:
+            return _probabilities(b, values + _half_step(sources[0]))
+
+        other = _probabilities(b, x)
+        difference = _at(sources[0], x, rearranged=False) - other
+        total = a._covariance(0, x - _half_step(sources[0]), "population", under) / sources[0].n
+    else:
+        x = x + max(_half_step(source) for source in sources)
+        few = min(source.n for source in sources) < LARGE
+        first, second = (_at(source, x, rearranged=few) for source in sources)
+        difference = first - second
+        total = sum(
+            (
+                each._covariance(0, x - _half_step(source), "population") / source.n
+                for each, source in zip(estimates, sources, strict=True)
+            ),
+            np.zeros((x.size, x.size)),
+        )
+    sizes = largest(total, draws, random)
+    worst = int(np.argmax(np.abs(difference)))
+    statistic = float(np.abs(difference[worst]))
+    pvalue = float((1 + np.count_nonzero(sizes >= statistic)) / (draws + 1))
+    about = "whether both populations have one distribution"
+    if len(sources) == 1:
+        about = "whether the population has the given distribution"
+    return Comparison(statistic, pvalue, float(x[worst]), float(difference[worst]), about)
+
+
+def _generator(rng: Any) -> np.random.Generator:
+    random = check_rng(rng)
+    return random.stream(0, 0) if isinstance(random, Key) else np.random.default_rng(random)
+
+
+def _single(estimate: Any, name: str) -> Bands:
+    if not isinstance(estimate, Bands):
+        raise TypeError(f"{name} must be an Estimate, got {type(estimate).__name__}")
+    estimate._refuse_additive()
+    if estimate._batch:
+        raise ValueError(
+            f"{name} must be the estimate of one column, got {len(estimate._sources)} replicates"
+        )
+    return estimate
+
+
+def _points(source: Source, count: int) -> np.ndarray:
+    """Points at equal steps of T."""
+    levels = (np.arange(count) + 0.5) / count
+    return source.quantiles(levels, None, finest_tol(source), "rearranged")
+
+
+def _at(source: Source, x: np.ndarray, *, rearranged: bool) -> np.ndarray:
+    """T at points between those of the grid: as of the data before they were rounded to it."""
+    at = x - _half_step(source)
+    return (
+        source.monotone(at, None, finest_tol(source))
+        if rearranged
+        else source.values(at, None, finest_tol(source), "auto")
+    )
+
+
+def _half_step(source: Source) -> float:
+    """By how much rounding may have moved a value."""
+    return 0.5 * source.law.step if source.law.scale == "linear" else 0.0
+
+
+def _probabilities(cdf: Callable[[np.ndarray], Any], x: np.ndarray) -> np.ndarray:
+    found = np.asarray(cdf(x), dtype=np.float64)
+    if found.shape != x.shape or not ((found >= 0.0) & (found <= 1.0)).all():
+        raise ValueError("b must give a probability for each value of an array")
+    return found
