@@ -20,7 +20,10 @@ ALPHA = np.array([0.05, 0.3, 0.5, 0.9])
 SD = 50.0  # of the data in whole steps: fine enough for quantiles, coarse enough to be quick
 EDGE = np.sqrt(0.95 * 0.05 / R) * 4.5 + 0.006
 
-pytestmark = pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
+pytestmark = [
+    pytest.mark.usefixtures("unaudited"),
+    pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning"),
+]
 
 
 def files(draw, scheme, seed, strata=None, count=R):

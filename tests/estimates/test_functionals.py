@@ -14,7 +14,10 @@ R, N, S = 500, 2000, 0.6  # lognormal data
 MEAN = np.exp(S**2 / 2)
 LINE, FLOOR = 0.6, 0.05
 
-pytestmark = pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
+pytestmark = [
+    pytest.mark.usefixtures("unaudited"),
+    pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning"),
+]
 
 
 def gap(x):
