@@ -1,6 +1,6 @@
 """Bands, and tests of whole distributions.
 
-Shares are counted over seeded files: of 600 a share of .95 is known to .009, and may be off by 4.5 times that
+Shares are counted over seeded files: of 300 a share of .95 is known to .013, and may be off by 4.5 times that
 and .01 for what the theory leaves: a false alarm in 7 of 10^6 looks.
 """
 
@@ -14,7 +14,7 @@ from condmask.engines.counting import Counts
 from condmask.estimates import process
 from condmask.weights.weight import Masking
 
-SD, R, N = 50.0, 600, 2000
+SD, R, N = 50.0, 300, 2000
 QUICK = {"points": 120, "draws": 400}
 SLACK = 0.01 + 4.5 * np.sqrt(0.0475 / R)
 
