@@ -1,7 +1,7 @@
 """Intervals of the distribution function and of quantiles.
 
 Coverage is counted over R seeded files of n records, masked once each; a share is compared with .95 and may
-be off by what the theory leaves at this n (at most .006, docs/inference_distribution.rst) and 4.5 standard
+be off by what the theory leaves at this n (at most .006, docs/inference.rst) and 4.5 standard
 errors of the count: a false alarm in 7 of 10^6 looks, of which there are fewer than 200 here. What is caught
 stands beside each test.
 """

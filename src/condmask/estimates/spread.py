@@ -4,7 +4,7 @@ An estimate whose influence function is psi on the masked values and h on the or
 in the original file, V - D for donors drawn anew and V - Var h for a permutation, with V = Var psi and
 D = Var(h - p psi); about the population Var h more. Donors are drawn within strata, and so V, D and Var h are
 taken within them; where strata are not known they are taken over all records, which is at least as much in
-expectation. For a permutation it is the same (docs/inference_distribution.rst, "Strata").
+expectation. For a permutation it is the same (docs/inference.rst, "Strata").
 """
 
 from collections.abc import Callable
