@@ -16,7 +16,9 @@ def original(n):
 
 @lru_cache(maxsize=8)
 def masked(n, p=0.6, noise="normal", step=None):
-    return cm.ConditionalMasking(p, SIGMA, noise=noise, step=step).mask(original(n), rng=1)
+    return cm.ConditionalMasking(p, SIGMA, noise=noise, step=step).mask(
+        original(n), rng=1, accept_visible_coins=True
+    )
 
 
 def estimate(n, p=0.6, noise="normal", workers=1, step=None):

@@ -61,7 +61,7 @@ class Spread:
             "outlier": np.append(rng.normal(0.0, data.SIGMA, n - 1), 1e12 * data.SIGMA),
         }[kind]
         self.scheme = cm.ConditionalMasking(0.6, data.SIGMA)
-        self.x, self.z = data.points(1000), self.scheme.mask(x, rng=1)
+        self.x, self.z = data.points(1000), self.scheme.mask(x, rng=1, accept_visible_coins=True)
         self.time_cdf(n, kind)
 
     def time_cdf(self, n, kind):

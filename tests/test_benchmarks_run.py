@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.usefixtures("unaudited")
-
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 PREFIXES = ("time_", "timeraw_", "peakmem_", "track_")
 

@@ -75,7 +75,7 @@ def check(z):
 def measure(args, n=N):
     from KDEpy import FFTKDE
 
-    columns = {name: scheme().mask(x, rng=2) for name, x in originals(n).items()}
+    columns = {name: scheme().mask(x, rng=2, accept_visible_coins=True) for name, x in originals(n).items()}
     z = columns["Laplace"]
     check(z)
     t = tables.medians(

@@ -20,7 +20,7 @@ def scheme(p=0.6):
 
 
 def masked(n, p=0.6):
-    return scheme(p).mask(np.random.default_rng(1).laplace(10.0, 1000.0, n), rng=2)
+    return scheme(p).mask(np.random.default_rng(1).laplace(10.0, 1000.0, n), rng=2, accept_visible_coins=True)
 
 
 def analysis(z, p=0.6, x=X, q=DECILES, workers=1, method="lattice"):

@@ -32,7 +32,7 @@ def measure(args, n=N):
 
     def masked(workers=1, **options):
         scheme = cm.ConditionalMasking(P, SIGMA, **options)
-        return lambda: scheme.mask(x, workers=workers)
+        return lambda: scheme.mask(x, workers=workers, accept_visible_coins=scheme.step == 0.0)
 
     check(masked, x)
     rng = np.random.default_rng(2)
