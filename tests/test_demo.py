@@ -11,7 +11,7 @@ import pytest
 import condmask as cm
 from condmask import cli, read_release
 from condmask.demo import SCHEME, census, run, show
-from condmask.files.release import read_column, read_schemes
+from condmask.files.reading import read_column, read_schemes
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from condmask.estimates.estimate import Estimate, EstimateWarning
     from condmask.estimates.summary import Summary
     from condmask.files.atomic import FileError
-    from condmask.files.release import mask_file, read_column, read_release, read_schemes, read_summary
+    from condmask.files.reading import read_column, read_release, read_schemes, read_summary
+    from condmask.files.release import mask_file
     from condmask.schemes.additive import AdditiveNoise
     from condmask.schemes.audit import audit
     from condmask.schemes.conditional import ConditionalMasking
@@ -52,10 +53,10 @@ _HOMES = {
     "kernels": "condmask.kernels",
     "mask_file": "condmask.files.release",
     "mask_table": "condmask.schemes.joint",
-    "read_column": "condmask.files.release",
-    "read_release": "condmask.files.release",
-    "read_schemes": "condmask.files.release",
-    "read_summary": "condmask.files.release",
+    "read_column": "condmask.files.reading",
+    "read_release": "condmask.files.reading",
+    "read_schemes": "condmask.files.reading",
+    "read_summary": "condmask.files.reading",
 }
 
 __all__ = [  # noqa: RUF022 (grouped by use)

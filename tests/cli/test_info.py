@@ -6,7 +6,7 @@ Oracle: the API on the same file.
 import pytest
 from command_line import answer
 
-from condmask.files.release import read_schemes
+from condmask.files.reading import read_schemes
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 

@@ -250,7 +250,7 @@ def test_a_target_is_replaced_only_on_demand(source, tmp_path):
 
 def test_permissions_are_those_of_any_new_file_and_the_spool_is_private(source, tmp_path, monkeypatch):
     seen = []
-    original = files._spool_columns
+    original = files.spool_columns
 
     def spool(file, names, create):
         result = original(file, names, create)
@@ -259,7 +259,7 @@ def test_permissions_are_those_of_any_new_file_and_the_spool_is_private(source, 
         assert {stat.S_IMODE(path.parent.stat().st_mode) for path in seen} == {0o700}
         return result
 
-    monkeypatch.setattr(files, "_spool_columns", spool)
+    monkeypatch.setattr(files, "spool_columns", spool)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
     plain = tmp_path / "plain"

@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> str:
         points = _points(args.cdf or [], "t")
         threads = workers(args)
         level, target = _checks.probability(args.level, "level"), check_target(args.target)
-    from condmask.files.release import read_labels, read_release, read_schemes, read_summary
+    from condmask.files.reading import read_labels, read_release, read_schemes, read_summary
 
     schemes = read_schemes(args.file)
     column = next(iter(schemes)) if args.column is None and len(schemes) == 1 else args.column
@@ -131,7 +131,7 @@ def _points(values: list[float], name: str, *, probabilities: bool = False) -> l
 
 
 def _other(path: str, name: str, schemes: "dict[str, ConditionalMasking]", threads: Any) -> Any:
-    from condmask.files.release import read_column, read_release
+    from condmask.files.reading import read_column, read_release
 
     return read_release(path, name, workers=threads) if name in schemes else read_column(path, name)
 

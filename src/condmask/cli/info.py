@@ -13,7 +13,7 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> str:
-    from condmask.files.release import read_schemes
+    from condmask.files.reading import read_schemes
 
     schemes = read_schemes(args.file)
     return to_json(entries(schemes)) if args.json else "\n".join(listing(schemes))
