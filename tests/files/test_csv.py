@@ -149,7 +149,7 @@ def test_masked_values_never_stand_without_their_scheme(tmp_path, monkeypatch):
     (tmp_path / "b.csv").write_text("id,income,note\n")  # for mask() to read
     mask(tmp_path, FIRST)
 
-    assert replaced == ["b.csv.condmask.json", "b.csv"]
+    assert replaced == ["b.csv.README.md", "b.csv.condmask.json", "b.csv"]
 
 
 def test_a_directory_is_no_target(tmp_path):

@@ -248,28 +248,24 @@ def test_a_target_is_replaced_only_on_demand(source, tmp_path):
     assert cm.read_release(target).n == N
 
 
-def test_permissions_are_those_of_any_new_file_and_the_spool_is_private(source, tmp_path, monkeypatch):
+def test_originals_are_kept_in_files_without_a_name(source, tmp_path, monkeypatch):
     seen = []
     original = files.spool_columns
 
     def spool(file, names, create):
-        result = original(file, names, create)
-        seen.extend(Path(tempfile.gettempdir()).glob("condmask-*/*"))
-        assert {stat.S_IMODE(path.stat().st_mode) for path in seen} == {0o600}
-        assert {stat.S_IMODE(path.parent.stat().st_mode) for path in seen} == {0o700}
+        opened = []
+        result = original(file, names, lambda: opened.append(create()) or opened[-1])
+        seen.extend(os.fstat(each.fileno()) for each in opened)
+        assert list(folder.iterdir()) == []
         return result
 
+    folder = tmp_path / "temporary"
+    folder.mkdir()
     monkeypatch.setattr(files, "spool_columns", spool)
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(tempfile, "tempdir", None)
-    plain = tmp_path / "plain"
-    plain.write_text("")
-    target = target_of(source, tmp_path)
-    cm.mask_file(source, target, {"income": SCHEME})
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    cm.mask_file(source, target_of(source, tmp_path), {"income": SCHEME})
 
-    assert seen
-    assert not any(path.exists() for path in seen)
-    assert stat.S_IMODE(target.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
+    assert [(each.st_size, each.st_nlink, stat.S_IMODE(each.st_mode)) for each in seen] == [(8 * N, 0, 0o600)]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Files know schemes by their protocol: a stranger's is masked, published and read like ours."""
 
+import hashlib
 import json
 from dataclasses import dataclass
 from typing import ClassVar
@@ -173,6 +174,8 @@ def test_metadata_have_all_that_estimates_need(tmp_path):
 
     assert json.loads((tmp_path / "b.csv.condmask.json").read_text()) == {
         "version": 1,
+        "rows": 501,
+        "sha256": hashlib.sha256(target.read_bytes()).hexdigest(),
         "columns": {
             "a": {
                 "scheme": "ConditionalMasking", "p": 0.6, "sigma": 1.0, "noise": "normal", "donors": "sample",

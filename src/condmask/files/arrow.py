@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from condmask import _checks
 from condmask._blocks import BLOCK
+from condmask.files.atomic import Output
 from condmask.files.table import Rows
 
 METADATA = b"condmask"
@@ -35,10 +36,6 @@ class ArrowFile:
         """What an earlier masking left in the schema's metadata."""
         text = (self.schema.metadata or {}).get(METADATA)
         return None if text is None else json.loads(text)
-
-    def outputs(self, target: Path) -> list[Path]:
-        """One file: metadata stand in the schema."""
-        return [target]
 
     def batches(self, names: list[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Record batches of at most 65,536 rows."""
@@ -74,7 +71,7 @@ class ArrowFile:
             code = _values(column.indices.cast(pa.int64()), np.int64)
             yield np.where(_null(column), missing, code), [*column.dictionary.to_pylist(), None]
 
-    def rewrite(self, outputs: list[IO[bytes]], rows: Rows, metadata: dict[str, Any]) -> None:
+    def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Copy the file with the masked rows in their columns."""
         schema, columns = self.schema, rows.columns
         for name, (kind, _) in columns.items():
@@ -84,7 +81,7 @@ class ArrowFile:
         schema = schema.with_metadata({**(schema.metadata or {}), METADATA: json.dumps(metadata).encode()})
         group = self._largest_group()
         held: list[pa.RecordBatch] = []
-        with self._writer(outputs[0], schema) as writer:
+        with self._writer(target, schema) as writer:
             for batch in self.batches():
                 masked = rows.take(batch.num_rows)
                 arrays = [

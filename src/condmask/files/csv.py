@@ -3,7 +3,6 @@
 import contextlib
 import csv
 import io
-import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,8 @@ from typing import IO, Any
 import numpy as np
 
 from condmask import _checks
+from condmask.files.atomic import Output
+from condmask.files.published import read_beside
 from condmask.files.table import Rows
 from condmask.kernels.csv_scan import AFTER_QUOTE, TOO_FEW, TOO_MANY, find_fields, splice
 
@@ -45,13 +46,7 @@ class CsvFile:
 
     def metadata(self) -> dict[str, Any] | None:
         """What an earlier masking left in the file beside this one."""
-        _, beside = self.outputs(self.path)
-        found: dict[str, Any] | None = json.loads(beside.read_text()) if beside.exists() else None
-        return found
-
-    def outputs(self, target: Path) -> list[Path]:
-        """A file has no room for metadata; they stand in one beside it."""
-        return [target, target.with_name(target.name + ".condmask.json")]
+        return read_beside(self.path)
 
     def chunks(self, names: list[str]) -> Iterator[dict[str, tuple[np.ndarray, str]]]:
         """Numbers and their kind, for some thousand rows at a time."""
@@ -71,9 +66,8 @@ class CsvFile:
             code = np.array([known.setdefault(field, len(known)) for field in fields], dtype=np.int64)
             yield code, [field.decode().replace('""', '"') for field in known]
 
-    def rewrite(self, outputs: list[IO[bytes]], rows: Rows, metadata: dict[str, Any]) -> None:
+    def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Copy the file with the masked rows in their fields; those of missing values stay as they are."""
-        target, beside = outputs
         target.write(self._header)
         columns = rows.columns
         names = sorted(columns, key=self.names.index)
@@ -88,7 +82,6 @@ class CsvFile:
             buffer = np.frombuffer(text, dtype=np.uint8)
             length = splice(buffer, starts.ravel(), stops.ravel(), keep.ravel(), fields, ends, out)
             target.write(out[:length].data)
-        beside.write(json.dumps(metadata, indent=1).encode())
 
     def _records(
         self, names: list[str], *, tail: bool = False

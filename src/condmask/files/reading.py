@@ -11,14 +11,9 @@ from condmask._blocks import Workers
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.summary import Summary
 from condmask.files.csv import CsvFile
+from condmask.files.published import published_schemes, sidecar
 from condmask.files.spooled import coded
-from condmask.files.table import (
-    Table,
-    columns_exist,
-    format_of,
-    published_schemes,
-    reading,
-)
+from condmask.files.table import Table, columns_exist, format_of, reading
 from condmask.schemes.scheme import Scheme
 from condmask.strata import names_of
 
@@ -46,7 +41,11 @@ def read_schemes(path: str | os.PathLike[str]) -> dict[str, Any]:
     with reading(path):
         schemes = published_schemes(open_table(path))
     if not schemes:
-        raise ValueError(f"{path} holds no scheme: it was not masked by condmask, or its metadata is lost")
+        beside = sidecar(path)
+        where = "in the metadata of its schema" if beside is None else f"in {beside.name} beside it"
+        raise ValueError(
+            f"{path} holds no scheme: it was not masked by condmask, or what was published {where} is lost"
+        )
     return schemes
 
 

@@ -17,17 +17,12 @@ from condmask._blocks import Workers
 from condmask._randomness import check_rng
 from condmask.disclosure.review import Data
 from condmask.disclosure.verdict import Audit
-from condmask.files.atomic import FileError, publishing, spool
+from condmask.files.atomic import FileError, publishing, spool, state
+from condmask.files.note import written_note
+from condmask.files.published import beside_data, described, published_schemes, standing
 from condmask.files.reading import open_table, read_column
 from condmask.files.spooled import ReleasedRows, spool_columns, spool_strata
-from condmask.files.table import (
-    VERSION,
-    Table,
-    columns_exist,
-    format_of,
-    published_schemes,
-    reading,
-)
+from condmask.files.table import Table, columns_exist, format_of, reading
 from condmask.schemes.audit import audit
 from condmask.schemes.pools import numbers_of, pools_of
 from condmask.schemes.scheme import Scheme, release_key, together
@@ -100,7 +95,8 @@ def mask_file(
     groups = not_masked(within.strata, schemes)
     with reading(source), spool() as create:
         table, before = _opened(source, target, list(schemes), groups, overwrite)
-        state = _state(source)
+        found = standing(target)
+        original = state(source)
         columns, kinds = spool_columns(table, list(schemes), create)
         labels = [spool_strata(table, group, create) for group in groups]
         merge = within.small_strata == "merge"
@@ -114,7 +110,7 @@ def mask_file(
         stamped = masking.stamp(named, patterns, key, numbers_of(columns))
         parts = masking.masked_blocks(schemes, columns, key, pools, threads)
         rows = ReleasedRows(parts, schemes, kinds, next(iter(columns.values())).size, progress)
-        _publish(table, target, rows, {**before, **stamped}, state, overwrite)
+        _publish(table, found, rows, {**before, **stamped}, original)
     return stamped
 
 
@@ -155,7 +151,7 @@ def _opened(
         raise FileError(f"target must be another file than the source, got {target}")
     if target.is_dir():
         raise FileError(f"{target} is a directory")
-    for path in table.outputs(target):
+    for path in standing(target):
         if path.exists() and not overwrite:
             raise FileError(f"{path} exists; it is replaced only with --force (overwrite=True)")
     for name in names:
@@ -184,21 +180,18 @@ def _beginning(
 
 def _publish(
     table: Table,
-    target: Path,
+    found: dict[Path, tuple[int, ...] | None],
     rows: ReleasedRows,
     schemes: dict[str, Scheme],
-    state: tuple[int, int, int],
-    overwrite: bool,
+    original: tuple[int, ...] | None,
 ) -> None:
-    """Write the target and what is published with it."""
-    entries = {name: scheme.to_dict() for name, scheme in schemes.items()}
-    with publishing(table.outputs(target), overwrite) as outputs:
-        table.rewrite(outputs, rows, {"version": VERSION, "columns": entries})
-        if rows.done != rows.total or _state(table.path) != state:
+    """Write the target, what is published with it, and the note for its analysts."""
+    metadata = described(rows.total, schemes)
+    with publishing(found) as outputs:
+        target, *beside, note = outputs
+        table.rewrite(target, rows, metadata)
+        if rows.done != rows.total or state(table.path) != original:
             raise FileError(f"{table.path} changed while it was masked; nothing was published")
-
-
-def _state(path: Path) -> tuple[int, int, int]:
-    """What changes when somebody writes to a file."""
-    status = path.stat()
-    return status.st_ino, status.st_size, status.st_mtime_ns
+        for output in beside:
+            output.write(beside_data(metadata, target.sha256))
+        note.write(written_note(target.final.name, rows.total, schemes).encode())

@@ -64,10 +64,10 @@ class ReleasedRows:
 
 
 def spool_columns(
-    table: Table, names: list[str], create: Callable[[str], IO[bytes]]
+    table: Table, names: list[str], create: Callable[[], IO[bytes]]
 ) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """The columns to be masked, in memory-mapped files, and what they hold."""
-    outputs = {name: create(f"column{k}") for k, name in enumerate(names)}
+    outputs = {name: create() for name in names}
     kinds: dict[str, str] = {}
     row = 0
     for chunk in table.chunks(names):
@@ -83,9 +83,9 @@ def spool_columns(
     return {name: np.asarray(column) for name, column in mapped.items()}, kinds
 
 
-def spool_strata(table: Table, name: str, create: Callable[[str], IO[bytes]]) -> Labels:
+def spool_strata(table: Table, name: str, create: Callable[[], IO[bytes]]) -> Labels:
     """The strata as codes in a memory-mapped file, numbered in the order of their labels."""
-    output = create(f"labels{table.names.index(name)}")
+    output = create()
     known: dict[Any, int] = {}
     for part in coded(table, name, known):
         output.write(part.tobytes())

@@ -4,13 +4,12 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from condmask import _checks
-from condmask.files.atomic import FileError, reason
-from condmask.schemes.scheme import Scheme
+from condmask.files.atomic import FileError, Output, reason
 
 FORMATS = {
     ".parquet": "Parquet",
@@ -20,7 +19,6 @@ FORMATS = {
     ".feather": "Arrow",
     ".ipc": "Arrow",
 }
-VERSION = 1
 
 
 class Rows(Protocol):
@@ -49,10 +47,7 @@ class Table(Protocol):
     def labels(self, name: str) -> Iterator[tuple[np.ndarray, list[Any]]]:
         """A column of any plain type, in codes and the distinct values they stand for."""
 
-    def outputs(self, target: Path) -> list[Path]:
-        """The files that a copy of this one consists of, `target` first."""
-
-    def rewrite(self, outputs: list[IO[bytes]], rows: Rows, metadata: dict[str, Any]) -> None:
+    def rewrite(self, output: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Copy the file with the masked rows in place; missing values stay as they are."""
 
 
@@ -70,18 +65,6 @@ def columns_exist(table: Table, names: Sequence[str]) -> None:
         if table.names.count(name) != 1:
             number = "no column" if name not in table.names else "several columns"
             raise ValueError(f"{table.path} has {number} {name!r}, it has {_checks.listed(table.names)}")
-
-
-def published_schemes(table: Table) -> dict[str, Scheme]:
-    """The schemes that a file carries, in its metadata or in the file beside it."""
-    metadata = table.metadata()
-    if metadata is None:
-        return {}
-    if metadata.get("version") != VERSION:
-        raise ValueError(
-            f"{table.path} was masked by a newer condmask, got version {metadata.get('version')!r}"
-        )
-    return {name: Scheme.from_dict(entry) for name, entry in metadata["columns"].items()}
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from condmask.estimates.build import estimate_records, estimate_summary
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.summary import Summary
 from condmask.law import Law
+from condmask.schemes import words
 from condmask.schemes.draws import Release, mask_rows
 from condmask.schemes.pools import Pools, pools_of
 from condmask.schemes.publishing import check_beside, check_release
@@ -317,6 +318,10 @@ class ConditionalMasking(Scheme):
         """Every row of x, masked on its own, without strata: for studies, whose randomness is no secret."""
         law = self.law
         return law.from_units(mask_rows(law.to_units(x), law, stream, cycle=self.donors == "permutation"))
+
+    def sentence(self) -> str:
+        """How a column was masked, for those who read the release."""
+        return words.conditional(self)
 
     def estimate(
         self,

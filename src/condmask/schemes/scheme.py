@@ -138,6 +138,10 @@ class Scheme:
         """The schemes to publish with columns masked in one call, of so many values; here as they are."""
         return schemes
 
+    def sentence(self) -> str:
+        """How a column was masked, for those who read the release."""
+        return f"masked by {self!r}."
+
     def estimate(self, z: Any, *, workers: Workers = 1) -> Any:
         """Estimates about the original; refused where a scheme has no estimator of it."""
         raise TypeError(f"{self!r} has no estimator of the original; its masked values are read as they are")
