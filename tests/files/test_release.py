@@ -81,7 +81,7 @@ def test_a_file_is_masked_as_its_column_is(source, tmp_path, workers):
 def test_the_estimate_needs_the_file_alone(source, tmp_path):
     target = target_of(source, tmp_path)
     cm.mask_file(source, target, {"income": SCHEME})
-    estimate = cm.read_release(target)
+    estimate = cm.read_release(target, "income")
 
     assert estimate.scheme == replace(SCHEME, records=N)
     assert estimate.n == N
@@ -173,7 +173,7 @@ def test_donors_stay_within_strata(source, tmp_path):
     cm.mask_file(source, target, {"income": SCHEME}, strata="region", rng=3)
     table = people()
 
-    estimate = cm.read_release(target)
+    estimate = cm.read_release(target, "income")
     assert estimate.scheme.strata == "region"
     assert np.isfinite(estimate.correlation(table["age"].to_numpy()))
     alone = masked_income(estimate.scheme, strata=table["region"].to_pylist())
@@ -188,7 +188,7 @@ def test_strata_of_several_columns_are_crossed(source, tmp_path, named):
     cm.mask_file(source, target, {"income": scheme}, strata=call, rng=3)
     frame = people().to_pandas()
 
-    estimate = cm.read_release(target)
+    estimate = cm.read_release(target, "income")
     assert estimate.scheme == replace(scheme, strata=tuple(names), records=N)
     assert np.array_equal(cm.read_column(target, "income"), masked_income(estimate.scheme, strata=frame))
     w = np.random.default_rng(1).normal(size=N)
@@ -245,7 +245,7 @@ def test_a_target_is_replaced_only_on_demand(source, tmp_path):
         cm.mask_file(source, target, {"income": SCHEME})
     assert target.read_bytes() == b"precious"
     cm.mask_file(source, target, {"income": SCHEME}, overwrite=True)
-    assert cm.read_release(target).n == N
+    assert cm.read_release(target, "income").n == N
 
 
 def test_originals_are_kept_in_files_without_a_name(source, tmp_path, monkeypatch):

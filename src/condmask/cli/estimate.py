@@ -52,10 +52,16 @@ def run(args: argparse.Namespace) -> str:
         points = _points(args.cdf or [], "t")
         threads = workers(args)
         level, target = _checks.probability(args.level, "level"), check_target(args.target)
-    from condmask.files.reading import read_labels, read_release, read_schemes, read_summary
+    from condmask.files.reading import (
+        masked_column,
+        read_labels,
+        read_release,
+        read_schemes,
+        read_summary,
+    )  # fmt: skip
 
     schemes = read_schemes(args.file)
-    column = next(iter(schemes)) if args.column is None and len(schemes) == 1 else args.column
+    column, _ = masked_column(args.file, args.column)
     for option, other in (("--with", args.other), ("--group", args.group)):
         if other is not None and other == column:
             raise UsageError(f"{option} must name another column, got {column!r} twice")
