@@ -11,7 +11,7 @@ from condmask._blocks import Workers
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.summary import Summary
 from condmask.files.csv import CsvFile
-from condmask.files.published import published_schemes, sidecar
+from condmask.files.published import published, published_schemes, sidecar
 from condmask.files.spooled import coded
 from condmask.files.table import Table, columns_exist, format_of, reading
 from condmask.schemes.scheme import Scheme
@@ -47,6 +47,18 @@ def read_schemes(path: str | os.PathLike[str]) -> dict[str, Any]:
             f"{path} holds no scheme: it was not masked by condmask, or what was published {where} is lost"
         )
     return schemes
+
+
+def describe(path: str | os.PathLike[str]) -> tuple[int, list[str], dict[str, Any]]:
+    """Rows, columns, and schemes of the masked ones."""
+    schemes = read_schemes(path)
+    with reading(Path(path)):
+        table = open_table(Path(path))
+        rows = published(table).get("rows")
+        if rows is None:  # an older release
+            name = next(iter(schemes))
+            rows = sum(part[name].size for part in _numbers(table, [name]))
+    return rows, list(table.names), schemes
 
 
 def read_column(path: str | os.PathLike[str], name: str) -> np.ndarray:

@@ -41,8 +41,9 @@ def mask_file(
     nan_policy: str = "raise",
     overwrite: bool = False,
     workers: Workers = 1,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
     accept_visible_coins: bool = False,
+    dry_run: bool = False,
 ) -> dict[str, Any]:
     """Mask columns of a Parquet, CSV or Arrow file; everything else in it stays as it is.
 
@@ -61,9 +62,11 @@ def mask_file(
     overwrite : bool
         Whether an existing target may be replaced.
     progress : callable (rows_done, rows_total), optional
-        Called as rows are written.
+        Called as rows are read, when their number is not yet known and None, and again as they are written.
     accept_visible_coins : bool
         Release without an audit, whatever shows which records were swapped.
+    dry_run : bool
+        Do everything but write.
 
     Returns
     -------
@@ -97,7 +100,7 @@ def mask_file(
         table, before = _opened(source, target, list(schemes), groups, overwrite)
         found = standing(target)
         original = state(source)
-        columns, kinds = spool_columns(table, list(schemes), create)
+        columns, kinds = spool_columns(table, list(schemes), create, progress)
         labels = [spool_strata(table, group, create) for group in groups]
         merge = within.small_strata == "merge"
         pools, patterns = pools_of(list(columns.values()), labels, policy, list(schemes), merge=merge)
@@ -110,6 +113,8 @@ def mask_file(
         stamped = masking.stamp(named, patterns, key, numbers_of(columns))
         parts = masking.masked_blocks(schemes, columns, key, pools, threads)
         rows = ReleasedRows(parts, schemes, kinds, next(iter(columns.values())).size, progress)
+        if dry_run:
+            return stamped
         _publish(table, found, rows, {**before, **stamped}, original)
     return stamped
 

@@ -15,6 +15,8 @@ from condmask.frames import codes
 from condmask.schemes.scheme import Scheme
 from condmask.strata import Labels
 
+Progress = Callable[[int, int | None], None] | None
+
 
 class ReleasedRows:
     """Masked rows as they are released, handed out in any number of rows at a time."""
@@ -25,7 +27,7 @@ class ReleasedRows:
         schemes: dict[str, Scheme],
         kinds: dict[str, str],
         total: int,
-        progress: Callable[[int, int], None] | None,
+        progress: Progress,
     ) -> None:
         self._parts, self._schemes, self._kinds, self._progress = parts, schemes, kinds, progress
         self._rest: list[np.ndarray] = []
@@ -64,7 +66,7 @@ class ReleasedRows:
 
 
 def spool_columns(
-    table: Table, names: list[str], create: Callable[[], IO[bytes]]
+    table: Table, names: list[str], create: Callable[[], IO[bytes]], progress: Progress = None
 ) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """The columns to be masked, in memory-mapped files, and what they hold."""
     outputs = {name: create() for name in names}
@@ -76,6 +78,8 @@ def spool_columns(
             _checks.no_infinities(values, name, row)
             output.write(values.tobytes())
         row += values.size
+        if progress is not None:
+            progress(row, None)
     _checks.at_least_two(row, names[0])
     for output in outputs.values():
         output.flush()
