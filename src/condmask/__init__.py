@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from condmask.schemes.audit import audit
     from condmask.schemes.conditional import ConditionalMasking
     from condmask.schemes.joint import MaskedTable, mask_table
+    from condmask.schemes.multiplicative import MultiplicativeNoise
     from condmask.schemes.publishing import ReleaseError, ReleaseWarning
     from condmask.schemes.shuffling import DataShuffling
     from condmask.schemes.swapping import DataSwapping, RankSwapping
+    from condmask.studies.compare import Comparison, compare
     from condmask.studies.populations import NormalCopula, Resampled, paper_population
     from condmask.studies.result import StudyResult
     from condmask.studies.simulate import StudyWarning, simulate
@@ -40,8 +42,11 @@ _HOMES = {
     "ReleaseWarning": "condmask.schemes.publishing",
     "AdditiveNoise": "condmask.schemes.additive",
     "DataSwapping": "condmask.schemes.swapping",
+    "MultiplicativeNoise": "condmask.schemes.multiplicative",
     "RankSwapping": "condmask.schemes.swapping",
     "DataShuffling": "condmask.schemes.shuffling",
+    "compare": "condmask.studies.compare",
+    "Comparison": "condmask.studies.compare",
     "compare_distributions": "condmask.estimates.bands",
     "NormalCopula": "condmask.studies.populations",
     "Resampled": "condmask.studies.populations",
@@ -65,6 +70,7 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "DataSwapping",
     "RankSwapping",
     "DataShuffling",
+    "MultiplicativeNoise",
     "audit",
     "Audit",
     "mask_table",
@@ -79,6 +85,8 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "Summary",
     "compare_distributions",
     "simulate",
+    "compare",
+    "Comparison",
     "StudyResult",
     "StudyWarning",
     "NormalCopula",

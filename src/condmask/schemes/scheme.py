@@ -25,7 +25,10 @@ from condmask.strata import Names
 
 _REGISTER: dict[str, type["Scheme"]] = {}
 # The package's own schemes register themselves when they are imported, which is when a name is looked up.
-_HOMES = tuple(f"condmask.schemes.{home}" for home in ("conditional", "additive", "swapping", "shuffling"))
+_HOMES = tuple(
+    f"condmask.schemes.{home}"
+    for home in ("conditional", "additive", "multiplicative", "swapping", "shuffling")
+)
 
 
 class Scheme:
