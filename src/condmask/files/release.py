@@ -114,6 +114,7 @@ def mask_file(
         stamped = masking.stamp(named, patterns, key, numbers_of(columns))
         parts = masking.masked_blocks(schemes, columns, key, pools, threads)
         rows = ReleasedRows(parts, schemes, kinds, next(iter(columns.values())).size, progress)
+        rows.workers = threads if isinstance(threads, int) else 1
         _publish(table, target, rows, {**before, **stamped}, state, overwrite)
     return stamped
 

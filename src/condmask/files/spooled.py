@@ -19,6 +19,9 @@ from condmask.strata import Labels
 class ReleasedRows:
     """Masked rows as they are released, handed out in any number of rows at a time."""
 
+    nulls: bool = False
+    workers: int = 1
+
     def __init__(
         self,
         parts: Iterator[list[np.ndarray]],
