@@ -222,11 +222,12 @@ def open_table(path: Path) -> Table:
         return CsvFile(path)
     try:
         from condmask.files.arrow import ArrowFile
+        from condmask.files.parquet import ParquetFile
     except ImportError as error:
         raise ImportError(f"{path.name} needs pyarrow: pip install 'condmask[cli]'") from error
     if path.stat().st_size == 0:
         raise ValueError(f"{path} is empty")
-    return ArrowFile(path)
+    return ParquetFile(path) if format_of(path) == "Parquet" else ArrowFile(path)
 
 
 def masked_column(path: str | os.PathLike[str], column: str | None) -> tuple[str, Scheme]:

@@ -115,6 +115,7 @@ def mask_file(
         rows = ReleasedRows(parts, schemes, kinds, next(iter(columns.values())).size, progress)
         if dry_run:
             return stamped
+        rows.workers = threads if isinstance(threads, int) else 1
         _publish(table, found, rows, {**before, **stamped}, original)
     return stamped
 

@@ -21,6 +21,9 @@ Progress = Callable[[int, int | None], None] | None
 class ReleasedRows:
     """Masked rows as they are released, handed out in any number of rows at a time."""
 
+    nulls: bool = False
+    workers: int = 1
+
     def __init__(
         self,
         parts: Iterator[list[np.ndarray]],

@@ -24,6 +24,9 @@ FORMATS = {
 class Rows(Protocol):
     """Masked rows on their way into a file."""
 
+    nulls: bool  # whether a missing value is written as null (in text as nothing), and not as it was
+    workers: int  # threads that a writer may use
+
     @property
     def columns(self) -> dict[str, tuple[str, int | None]]:
         """Kind and, for formats of text, decimals of each column; None is as many as they need."""
