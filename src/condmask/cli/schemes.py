@@ -42,6 +42,13 @@ def add_scheme(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--small-strata", default="refuse", help="fewer than 10 records: refuse (default) or merge them"
     )
+    parser.add_argument(
+        "--missing", type=float, action="append", metavar="CODE",
+        help="number that stands for a missing value (-8) and stays in its place (repeat for more)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--missing-as-null", action="store_true", help="release nulls where such numbers stand"
+    )
 
 
 def schemes_of(args: argparse.Namespace) -> "dict[str, ConditionalMasking]":
@@ -69,6 +76,8 @@ def schemes_of(args: argparse.Namespace) -> "dict[str, ConditionalMasking]":
             donors=args.donors,
             strata=args.strata,
             small_strata=args.small_strata,
+            missing=args.missing or (),
+            missing_as="null" if args.missing_as_null else "code",
             **{option: own[option][k] for option in own},
         )
         for k, name in enumerate(columns)

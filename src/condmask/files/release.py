@@ -29,6 +29,7 @@ from condmask.files.table import (
     reading,
 )
 from condmask.schemes.audit import audit
+from condmask.schemes.missing import refuse_reachable, taken_out
 from condmask.schemes.pools import numbers_of, pools_of
 from condmask.schemes.scheme import Scheme, release_key, together
 from condmask.strata import names_of, not_masked
@@ -103,6 +104,7 @@ def mask_file(
         state = _state(source)
         columns, kinds = spool_columns(table, list(schemes), create)
         labels = [spool_strata(table, group, create) for group in groups]
+        columns, policy = taken_out(schemes, columns, kinds, policy, in_place=True)
         merge = within.small_strata == "merge"
         pools, patterns = pools_of(list(columns.values()), labels, policy, list(schemes), merge=merge)
         if not accept_visible_coins:
@@ -110,6 +112,7 @@ def mask_file(
             masking.check(schemes, Data(columns, kinds, {}, code), _beginning(table, columns, kinds, groups))
         for name, scheme in schemes.items():
             scheme.canonical(columns[name], name, kinds[name], out=columns[name])
+        refuse_reachable(schemes, columns, kinds)
         key = release_key(random, named, list(columns.values()), pools)
         stamped = masking.stamp(named, patterns, key, numbers_of(columns))
         parts = masking.masked_blocks(schemes, columns, key, pools, threads)

@@ -30,8 +30,12 @@ class Rows(Protocol):
     def columns(self) -> dict[str, tuple[str, int | None]]:
         """Kind and, for formats of text, decimals of each column; None is as many as they need."""
 
+    @property
+    def nulls(self) -> set[str]:
+        """The columns that get a null wherever a masked value is NaN; in others the original stays there."""
+
     def take(self, count: int) -> dict[str, np.ndarray]:
-        """The next rows of every column."""
+        """The next rows of every column; NaN where a value is missing, or a code for that."""
 
 
 class Table(Protocol):
