@@ -7,6 +7,7 @@ place. Memory is flat apart from that file, where the scheme masks block by bloc
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,15 @@ from condmask._randomness import check_rng
 from condmask.disclosure.review import Data
 from condmask.disclosure.verdict import Audit
 from condmask.files.atomic import FileError, publishing, spool
-from condmask.files.reading import open_table, read_column
+from condmask.files.dialect import CsvFormat
+from condmask.files.reading import column_of, open_table
 from condmask.files.spooled import ReleasedRows, spool_columns, spool_strata
 from condmask.files.table import (
     VERSION,
     Table,
     columns_exist,
     format_of,
+    in_lines,
     published_schemes,
     reading,
 )
@@ -49,13 +52,15 @@ def mask_file(
     workers: Workers = 1,
     progress: Callable[[int, int], None] | None = None,
     accept_visible_coins: bool = False,
+    csv: CsvFormat | None = None,
 ) -> dict[str, Any]:
     """Mask columns of a Parquet, CSV or Arrow file; everything else in it stays as it is.
 
     Parameters
     ----------
     source, target : path
-        Files of the same format, told by suffix: .parquet, .pq, .csv, .arrow, .feather or .ipc.
+        Files of the same format, told by suffix: .parquet, .pq, .arrow, .feather, .ipc, .csv, .txt, .tsv, or
+        one of the last three followed by .gz.
     schemes : dict of str to scheme
         The scheme of each column to mask, all of one class. By `ConditionalMasking` several columns are
         masked together, as by `mask_table`; by others each on its own.
@@ -70,6 +75,9 @@ def mask_file(
         Called as rows are written.
     accept_visible_coins : bool
         Release without an audit, whatever shows which records were swapped.
+    csv : CsvFormat, optional
+        How a CSV file is written, where that cannot be told from it. The release is written the same way, and
+        is read again without it.
 
     Returns
     -------
@@ -99,8 +107,9 @@ def mask_file(
     named = masking.within(schemes, strata)
     within = next(iter(named.values()))
     groups = not_masked(within.strata, schemes)
-    with reading(source), spool() as create:
-        table, before = _opened(source, target, list(schemes), groups, overwrite)
+    with reading(source), spool() as create, ExitStack() as told:
+        table, before = _opened(source, target, list(schemes), groups, overwrite, csv, threads)
+        told.enter_context(in_lines(table))
         state = _state(source)
         columns, kinds = spool_columns(table, list(schemes), create)
         labels = [spool_strata(table, group, create) for group in groups]
@@ -121,7 +130,9 @@ def mask_file(
     return stamped
 
 
-def audit_file(source: str | os.PathLike[str], schemes: dict[str, Any]) -> Audit:
+def audit_file(
+    source: str | os.PathLike[str], schemes: dict[str, Any], *, csv: CsvFormat | None = None
+) -> Audit:
     """What an attacker could tell of the coins of a release of a file; see `audit`.
 
     Parameters
@@ -130,6 +141,8 @@ def audit_file(source: str | os.PathLike[str], schemes: dict[str, Any]) -> Audit
         The original.
     schemes : dict of str to ConditionalMasking
         The scheme of each column that is to be masked; other numeric columns are those left in clear.
+    csv : CsvFormat, optional
+        As for `mask_file`.
 
     Returns
     -------
@@ -137,21 +150,27 @@ def audit_file(source: str | os.PathLike[str], schemes: dict[str, Any]) -> Audit
     """
     groups = names_of(next(iter(schemes.values())).strata)
     with reading(Path(source)):
-        table = open_table(Path(source))
+        table = open_table(Path(source), csv)
         columns_exist(table, [*schemes, *groups])
-    others = [name for name in table.names[:MOST_CLEAR] if table.names.count(name) == 1]
-    return audit(
-        {name: read_column(source, name) for name in dict.fromkeys([*schemes, *groups, *others])}, schemes
-    )
+        others = [name for name in table.names[:MOST_CLEAR] if table.names.count(name) == 1]
+        columns = {name: column_of(table, name) for name in dict.fromkeys([*schemes, *groups, *others])}
+        with in_lines(table):
+            return audit(columns, schemes)
 
 
 def _opened(
-    source: Path, target: Path, names: list[str], strata: Sequence[str], overwrite: bool
+    source: Path,
+    target: Path,
+    names: list[str],
+    strata: Sequence[str],
+    overwrite: bool,
+    csv: CsvFormat | None,
+    workers: Workers,
 ) -> tuple[Table, dict[str, Scheme]]:
     """The source, which has the columns and hides them not yet, and the schemes of those masked before."""
     if format_of(source) != format_of(target):
         raise ValueError(f"target must have the format of the source, got {source.name} and {target.name}")
-    table = open_table(source)
+    table = open_table(source, csv, workers)
     columns_exist(table, [*names, *strata])
     before = published_schemes(table)
     if target.exists() and source.samefile(target):

@@ -1,6 +1,7 @@
 """What a file of any format gives and takes, and which format it has."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,11 @@ FORMATS = {
     ".parquet": "Parquet",
     ".pq": "Parquet",
     ".csv": "CSV",
+    ".txt": "CSV",
+    ".tsv": "TSV",
+    ".csv.gz": "CSV in gzip",
+    ".txt.gz": "CSV in gzip",
+    ".tsv.gz": "TSV in gzip",
     ".arrow": "Arrow",
     ".feather": "Arrow",
     ".ipc": "Arrow",
@@ -63,6 +69,8 @@ class Table(Protocol):
 def format_of(path: Path) -> str:
     """The format of a file, by its suffix."""
     suffix = path.suffix.lower()
+    if suffix == ".gz":
+        suffix = "".join(path.suffixes[-2:]).lower()
     if suffix not in FORMATS:
         raise ValueError(f"{path} must end in one of {', '.join(FORMATS)}, got {path.suffix or 'no suffix'}")
     return FORMATS[suffix]
@@ -86,6 +94,20 @@ def published_schemes(table: Table) -> dict[str, Scheme]:
             f"{table.path} was masked by a newer condmask, got version {metadata.get('version')!r}"
         )
     return {name: Scheme.from_dict(entry) for name, entry in metadata["columns"].items()}
+
+
+@contextmanager
+def in_lines(table: Table) -> Iterator[None]:
+    """Errors about a row name the line of a file of text, which editors count; Parquet has no lines."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        found = re.search(r"at position (\d+)", str(error))
+        line_of = getattr(table, "line_of", None)
+        if found is None or line_of is None:
+            raise
+        text = str(error).replace(found[0], f"in line {line_of(int(found[1]))}")
+        raise type(error)(text) from None
 
 
 @contextmanager
