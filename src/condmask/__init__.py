@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from condmask.estimates.estimate import Estimate, EstimateWarning
     from condmask.estimates.summary import Summary
     from condmask.files.atomic import FileError
+    from condmask.files.dialect import CsvFormat
     from condmask.files.reading import read_column, read_release, read_schemes, read_summary
     from condmask.files.release import mask_file
     from condmask.schemes.additive import AdditiveNoise
@@ -33,6 +34,7 @@ _HOMES = {
     "Audit": "condmask.disclosure.verdict",
     "audit": "condmask.schemes.audit",
     "ConditionalMasking": "condmask.schemes.conditional",
+    "CsvFormat": "condmask.files.dialect",
     "Estimate": "condmask.estimates.estimate",
     "EstimateWarning": "condmask.estimates.estimate",
     "FileError": "condmask.files.atomic",
@@ -76,6 +78,7 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "mask_table",
     "MaskedTable",
     "mask_file",
+    "CsvFormat",
     "read_release",
     "read_schemes",
     "read_column",

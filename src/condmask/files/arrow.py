@@ -37,6 +37,11 @@ class ArrowFile:
         text = (self.schema.metadata or {}).get(METADATA)
         return None if text is None else json.loads(text)
 
+    @property
+    def description(self) -> dict[str, Any]:
+        """Everything stands in the file."""
+        return {}
+
     def batches(self, names: list[str] | None = None, *, labels: bool = False) -> Iterator[Any]:
         """Record batches of at most 65,536 rows; of labels, text in dictionaries where it is kept so."""
         with self.errors():

@@ -72,7 +72,7 @@ def released_columns(batch: Any, rows: Rows, types: dict[str, Any]) -> list[Any]
     """The columns of the next rows as they are released: those of `types` masked, others as they are."""
     masked, columns = rows.take(batch.num_rows), rows.columns
     return [
-        released(masked[name], column, types[name], name, decimals=columns[name][1], nulls=rows.nulls)
+        released(masked[name], column, types[name], name, decimals=columns[name][1], nulls=name in rows.nulls)
         if name in types
         else column
         for name, column in zip(batch.schema.names, batch.columns, strict=True)

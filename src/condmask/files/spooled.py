@@ -12,6 +12,7 @@ from condmask.files.table import (
     Table,
 )
 from condmask.frames import codes
+from condmask.schemes.missing import not_hit
 from condmask.schemes.scheme import Scheme
 from condmask.strata import Labels
 
@@ -21,7 +22,6 @@ Progress = Callable[[int, int | None], None] | None
 class ReleasedRows:
     """Masked rows as they are released, handed out in any number of rows at a time."""
 
-    nulls: bool = False
     workers: int = 1
 
     def __init__(
@@ -46,6 +46,11 @@ class ReleasedRows:
             written[name] = kind, 0 if whole else scheme.decimals
         return written
 
+    @property
+    def nulls(self) -> set[str]:
+        """The columns whose missing codes become nulls."""
+        return {name for name, scheme in self._schemes.items() if scheme.missing_as == "null"}
+
     def take(self, count: int) -> dict[str, np.ndarray]:
         """The next rows of every column."""
         self.done += count
@@ -65,6 +70,7 @@ class ReleasedRows:
                 taken[name] = scheme.publish(column[:count], self._kinds[name])
             if np.isinf(taken[name]).any():
                 raise ValueError(f"{name} must stay finite when it is masked: its noise is too large")
+            not_hit(scheme, taken[name], self._kinds[name], name)
         return taken
 
 
