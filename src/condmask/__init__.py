@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from condmask.files.atomic import FileError
     from condmask.files.dialect import CsvFormat
     from condmask.files.reading import read_column, read_release, read_schemes, read_summary
-    from condmask.files.release import mask_file
+    from condmask.files.release import mask_file, write_release
     from condmask.schemes.additive import AdditiveNoise
     from condmask.schemes.audit import audit
     from condmask.schemes.conditional import ConditionalMasking
@@ -59,6 +59,7 @@ _HOMES = {
     "Summary": "condmask.estimates.summary",
     "kernels": "condmask.kernels",
     "mask_file": "condmask.files.release",
+    "write_release": "condmask.files.release",
     "mask_table": "condmask.schemes.joint",
     "read_column": "condmask.files.reading",
     "read_release": "condmask.files.reading",
@@ -78,6 +79,7 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "mask_table",
     "MaskedTable",
     "mask_file",
+    "write_release",
     "CsvFormat",
     "read_release",
     "read_schemes",

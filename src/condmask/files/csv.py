@@ -118,6 +118,23 @@ class CsvFile:
                 raise not_encoded(self.path, self.dialect.encoding, line) from None
             yield code, distinct
 
+    def texts(self) -> Iterator[list[list[str]]]:
+        """All columns as text, for some thousand rows at a time."""
+        every = range(len(self.names))
+        for part in self._scan(list(every), tail=False):
+            rows = np.arange(len(part.starts))
+            yield [[self.dialect.decode(field) for field in part.fields(k).at(rows)] for k in every]
+
+    @property
+    def words(self) -> list[str]:
+        """What stands for a missing value."""
+        return [*csv_numbers.BUILT_IN, *self.dialect.na]
+
+    @property
+    def decimal(self) -> str:
+        """The decimal mark, once numbers were read."""
+        return self._decimal or "."
+
     def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Copy the file with the masked rows in their fields; those of missing values stay as they are."""
         columns = rows.columns
@@ -125,6 +142,10 @@ class CsvFile:
         decimals = [columns[name][1] for name in names]
         places = np.array([SHORTEST if each is None else max(each, 0) for each in decimals], dtype=np.int64)
         nulls = [k for k, name in enumerate(names) if name in rows.nulls]
+        if nulls and len(self.names) == 1:
+            raise ValueError(
+                'missing_as must be "code" in a file of one column, where a null would be an empty line'
+            )
         decimal = self._decimal or "."
         quoted = decimal == self.dialect.delimiter
 

@@ -240,6 +240,15 @@ def open_table(path: Path, csv: CsvFormat | None = None, workers: Workers = 1) -
     return ParquetFile(path) if format_of(path) == "Parquet" else ArrowFile(path)
 
 
+def converted(table: Table) -> Table:
+    """The same table, on its way into a file of another format."""
+    try:
+        from condmask.files.convert import Converted
+    except ImportError as error:
+        raise ImportError("another format needs pyarrow: pip install 'condmask[cli]'") from error
+    return Converted(table)
+
+
 def masked_column(path: str | os.PathLike[str], column: str | None) -> tuple[str, Scheme]:
     """A masked column of a file and its scheme; None stands for the only one."""
     schemes = read_schemes(path)
