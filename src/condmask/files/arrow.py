@@ -44,6 +44,7 @@ class ArrowFile:
         """Record batches of at most 65,536 rows; of labels, text in dictionaries where it is kept so."""
         with self.errors():
             yield from self._batches(names, labels)
+        pa.default_memory_pool().release_unused()
 
     def chunks(self, names: list[str]) -> Iterator[dict[str, tuple[np.ndarray, str]]]:
         """Numbers and their kind, batch by batch."""

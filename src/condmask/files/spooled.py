@@ -15,6 +15,8 @@ from condmask.frames import codes
 from condmask.schemes.scheme import Scheme
 from condmask.strata import Labels
 
+CODE = np.int32  # which holds the numbers of more labels than memory holds
+
 
 class ReleasedRows:
     """Masked rows as they are released, handed out in any number of rows at a time."""
@@ -91,10 +93,11 @@ def spool_strata(table: Table, name: str, create: Callable[[str], IO[bytes]]) ->
     output = create(f"labels{table.names.index(name)}")
     known: dict[Any, int] = {}
     for part in coded(table, name, known):
-        output.write(part.tobytes())
+        output.write(part.astype(CODE).tobytes())
     output.flush()
     rank, distinct = codes(list(known))
-    code = np.asarray(np.memmap(output, dtype=np.int64, mode="r+"))
+    code = np.asarray(np.memmap(output, dtype=CODE, mode="r+"))
+    rank = rank.astype(CODE)
     for start, stop in blocks(code.size):
         code[start:stop] = rank[code[start:stop]]
     return Labels(code, distinct)
