@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from condmask._blocks import BLOCK
 from condmask.files.arrow_schema import METADATA, released_schema
-from condmask.files.arrow_types import numbers, released_columns, released_type
+from condmask.files.arrow_types import numbers, released_columns, released_type, values
 from condmask.files.table import Rows
 
 CODECS = {b"\x04\x22\x4d\x18": "lz4", b"\x28\xb5\x2f\xfd": "zstd"}  # by how compressed buffers begin
@@ -64,7 +64,7 @@ class ArrowFile:
                     raise TypeError(f"{name} must hold labels, got {column.type}") from None
             missing = len(column.dictionary)
             code = column.indices.cast(pa.int64()).fill_null(missing)
-            yield np.asarray(code), [*column.dictionary.to_pylist(), None]
+            yield values(code, np.int64), [*column.dictionary.to_pylist(), None]
 
     def rewrite(self, outputs: list[IO[bytes]], rows: Rows, metadata: dict[str, Any]) -> None:
         """Copy the file with the masked rows in their columns, batch by batch as they were."""

@@ -39,10 +39,10 @@ def numbers(column: Any, name: str, row: int) -> tuple[np.ndarray, str]:
     column = plain(column)
     dtype = column.type
     if kind == "int":
-        there = _values(pc.drop_null(column), np.dtype(str(dtype)))
+        there = values(pc.drop_null(column), np.dtype(str(dtype)))
         _checks.exact_integers(there, name, row + np.flatnonzero(~null(column)))
-    values = _decimals(column) if pa.types.is_decimal(dtype) else _values(_cast(column), np.float64)
-    return np.where(null(column), np.nan, values) if column.null_count else values, kind
+    found = _decimals(column) if pa.types.is_decimal(dtype) else values(_cast(column), np.float64)
+    return np.where(null(column), np.nan, found) if column.null_count else found, kind
 
 
 def kind_of(dtype: Any, name: str) -> str:
@@ -100,7 +100,7 @@ def released(
 
 def null(array: Any) -> np.ndarray:
     """Where an Arrow array is null."""
-    return _values(array.is_null().cast(pa.uint8()), np.bool_)
+    return values(array.is_null().cast(pa.uint8()), np.bool_)
 
 
 def _gaps(found: Any, original: Any, missing: np.ndarray | None, nulls: bool) -> Any:
@@ -120,11 +120,11 @@ def _decimals(column: Any) -> np.ndarray:
     if column.type.bit_width < 128:
         column = column.cast(pa.decimal128(WIDEST[0], scale))
     if column.type.bit_width == 128 and 0 <= scale <= LARGEST_POWER:
-        units, above = _values(column, np.dtype((np.int64, 2))).T
+        units, above = values(column, np.dtype((np.int64, 2))).T
         small = (above == units >> 63) & (np.abs(units) <= _checks.LARGEST_EXACT_INTEGER)
         if (small | gaps).all():  # a division rounds once
             return np.asarray(units / 10.0**scale)
-    return _values(column.cast(pa.string()).cast(pa.float64()), np.float64)
+    return values(column.cast(pa.string()).cast(pa.float64()), np.float64)
 
 
 def _decimal(z: np.ndarray, dtype: Any, decimals: int, name: str) -> Any:
@@ -144,7 +144,7 @@ def _cast(column: Any) -> Any:
     return column.cast(pa.float64(), safe=False)
 
 
-def _values(array: Any, dtype: Any) -> np.ndarray:
+def values(array: Any, dtype: Any) -> np.ndarray:
     """A plain Arrow array's memory, which means nothing where it is null; Arrow's to_numpy imports pandas."""
     dtype = np.dtype(dtype)
     if len(array) == 0:

@@ -15,11 +15,10 @@ def count(number, counts):
 
 
 @kernel
-def rank(number, first, found, order, ranks):
-    """Row r is the ranks[r]-th with its number s, at order[first[s] + ranks[r]]; `found`, 0 on entry, counts."""
+def sort(number, ends, order):
+    """order: the rows with number 0, then those with 1, ...; ends[s] is where s begins, and then where it ends."""
     for row in range(number.size):
         own = number[row]
         if own >= 0:
-            ranks[row] = found[own]
-            order[first[own] + found[own]] = row
-            found[own] += 1
+            order[ends[own]] = row
+            ends[own] += 1

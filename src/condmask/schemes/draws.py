@@ -39,8 +39,8 @@ def _donors(drawn: np.ndarray, swapped: np.ndarray, start: int, n: int, pools: P
     if pools is None:
         masking.choose_donors(drawn, swapped, start, n, donors)
     else:
-        pool, rank, first, size, order = pools
-        masking.choose_pool_donors(drawn, swapped, start, rank, pool, first, size, order, donors)
+        pool, first, size, order = pools
+        masking.choose_pool_donors(drawn, swapped, start, pool, first, size, order, donors)
     return donors
 
 
@@ -179,8 +179,8 @@ def mask_rows(x: np.ndarray, law: Law, stream: np.random.Generator, *, cycle: bo
     swapped, kept = swapped[:s], kept[:k]
     drawn, donors = words(stream, s), np.empty(s, dtype=np.int64)
     every = np.arange(x.size)  # of the block as one file, in which each row is a pool of its own
-    row, rank = np.repeat(every[:rows], n), np.tile(every[:n], rows)
-    masking.choose_pool_donors(drawn, swapped, 0, rank, row, every[::n], np.full(rows, n), every, donors)
+    row = np.repeat(every[:rows], n)
+    masking.choose_pool_donors(drawn, swapped, 0, row, every[::n], np.full(rows, n), every, donors)
     if cycle:
         edges = np.searchsorted(swapped, n * np.arange(rows + 1))
         for first, last in pairwise(edges):

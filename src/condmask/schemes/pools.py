@@ -16,13 +16,12 @@ from condmask.strata import SMALLEST, Labels, crossed, index_type, merged
 
 
 class Pools(NamedTuple):
-    """Row r is the rank[r]-th of pool[r]; the rows of pool s are order[first[s] : first[s] + size[s]].
+    """Row r is of pool[r]; the rows of pool s are order[first[s] : first[s] + size[s]], in ascending order.
 
     pool[r] is -1 for a record that can neither give nor take a value.
     """
 
     pool: np.ndarray
-    rank: np.ndarray
     first: np.ndarray
     size: np.ndarray
     order: np.ndarray
@@ -39,12 +38,12 @@ def make_pools(code: np.ndarray, there: np.ndarray | None) -> Pools:
     pool = code.astype(kind, copy=False)
     if there is not None:
         pool = np.where(there, pool, kind(-1))
-    size, found = np.zeros((2, int(code.max()) + 1), dtype=np.int64)
+    size = np.zeros(int(code.max()) + 1, dtype=np.int64)
     sorting.count(pool, size)
     first = np.concatenate(([0], np.cumsum(size)[:-1]))
-    order, rank = np.empty(int(size.sum()), dtype=kind), np.zeros(pool.size, dtype=kind)
-    sorting.rank(pool, first, found, order, rank)
-    return Pools(pool, rank, first, size, order)
+    order = np.empty(int(size.sum()), dtype=kind)
+    sorting.sort(pool, first.copy(), order)
+    return Pools(pool, first, size, order)
 
 
 def pools_of(
