@@ -37,7 +37,9 @@ class Data(NamedTuple):
     def at(self, rows: np.ndarray) -> "Data":
         """Some rows."""
         values, clear = ({name: x[rows] for name, x in table.items()} for table in (self.values, self.clear))
-        return Data(values, self.kinds, clear, None if self.strata is None else self.strata[rows].astype(np.int64))
+        return Data(
+            values, self.kinds, clear, None if self.strata is None else self.strata[rows].astype(np.int64)
+        )
 
     def only(self, name: str) -> "Data":
         """One column by itself."""

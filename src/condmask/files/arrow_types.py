@@ -56,6 +56,11 @@ def kind_of(dtype: Any, name: str) -> str:
         return "float32"
     if pa.types.is_float64(dtype) or pa.types.is_decimal(dtype):
         return "float64"
+    if pa.types.is_float16(dtype):
+        raise TypeError(
+            f"{name} must be float32 or float64, got float16, whose few digits would show which records were "
+            "swapped; make it float32 and pass the step to which it is rounded"
+        )
     raise TypeError(f"{name} must be numeric (integer, decimal, float32 or float64), got {dtype}")
 
 
@@ -107,7 +112,7 @@ def _gaps(found: Any, original: Any, missing: np.ndarray | None, nulls: bool) ->
     """Masked values, with cells of the original or nulls where they are missing."""
     if missing is None:
         return found
-    cells = pa.scalar(None, found.type) if nulls else plain(original).cast(found.type, safe=False)
+    cells = pa.nulls(len(found), found.type) if nulls else plain(original).cast(found.type, safe=False)
     where = pa.Array.from_buffers(
         pa.bool_(), missing.size, [None, pa.py_buffer(np.packbits(missing, bitorder="little"))]
     )
@@ -145,7 +150,10 @@ def _cast(column: Any) -> Any:
 
 
 def values(array: Any, dtype: Any) -> np.ndarray:
-    """A plain Arrow array's memory, which means nothing where it is null; Arrow's to_numpy imports pandas."""
+    """A plain Arrow array's memory, which means nothing where it is null.
+
+    Arrow's to_numpy, fill_null and scalar import pandas, which takes 50 MB and a third of a second.
+    """
     dtype = np.dtype(dtype)
     if len(array) == 0:
         return np.empty((0, *dtype.shape), dtype.base)

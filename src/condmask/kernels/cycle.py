@@ -65,8 +65,8 @@ def order_words(words, order):
 def link(rows, order, pool, first, last, donors):
     """donors[k]: the row after rows[k] in the order of its pool; the last of a pool has none yet.
 
-    `pool` by row, -1 for none, or empty for one pool of all; first[s] and last[s], -1 at the start, become the
-    ends of the order within pool s. A long order may come in parts.
+    `pool` by row, -1 for none, or empty for one pool of all; first[s] and last[s], -1 at the start, become
+    the ends of the order within pool s. A long order may come in parts.
     """
     for k in order:
         own = pool[rows[k]] if pool.size > 0 else 0

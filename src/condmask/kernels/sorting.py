@@ -16,7 +16,7 @@ def count(number, counts):
 
 @kernel
 def sort(number, ends, order):
-    """order: the rows with number 0, then those with 1, ...; ends[s] is where s begins, and then where it ends."""
+    """order: the rows with number 0, then those with 1, ...; ends[s], where s begins, becomes its end."""
     for row in range(number.size):
         own = number[row]
         if own >= 0:

@@ -72,7 +72,7 @@ def permutation_donors(key: Key, p: float, n: int, pools: Pools | None) -> tuple
 
 
 def _ascending(drawn: np.ndarray) -> Iterator[np.ndarray]:
-    """The places of words from the smallest word to the largest, in parts of a long list by their top bits."""
+    """The places of words from the smallest to the largest, those of a long list in parts by top bits."""
     bits = TOP_BITS if drawn.size > LONG else 0
     for top in range(1 << bits):
         places, some = None, drawn
