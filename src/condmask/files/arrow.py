@@ -5,14 +5,15 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from condmask._blocks import BLOCK
 from condmask.files.arrow_schema import METADATA, released_schema
-from condmask.files.arrow_types import null, numbers, released_columns, released_type, values
+from condmask.files.arrow_types import null, numbers, released_columns, released_type, values_of
+from condmask.files.atomic import Output
 from condmask.files.table import Rows
 
 CODECS = {b"\x04\x22\x4d\x18": "lz4", b"\x28\xb5\x2f\xfd": "zstd"}  # by how compressed buffers begin
@@ -37,9 +38,10 @@ class ArrowFile:
         text = (self.schema.metadata or {}).get(METADATA)
         return None if text is None else json.loads(text)
 
-    def outputs(self, target: Path) -> list[Path]:
-        """One file: metadata stand in the schema."""
-        return [target]
+    @property
+    def description(self) -> dict[str, Any]:
+        """Everything stands in the file."""
+        return {}
 
     def batches(self, names: list[str] | None = None, *, labels: bool = False) -> Iterator[Any]:
         """Record batches of at most 65,536 rows; of labels, text in dictionaries where it is kept so."""
@@ -64,18 +66,18 @@ class ArrowFile:
                 except pa.ArrowNotImplementedError:
                     raise TypeError(f"{name} must hold labels, got {column.type}") from None
             missing = len(column.dictionary)
-            code = values(column.indices.cast(pa.int64()), np.int64)
+            code = values_of(column.indices.cast(pa.int64()), np.int64)
             code = np.where(null(column.indices), missing, code) if column.indices.null_count else code
             yield code, [*column.dictionary.to_pylist(), None]
 
-    def rewrite(self, outputs: list[IO[bytes]], rows: Rows, metadata: dict[str, Any]) -> None:
+    def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Copy the file with the masked rows in their columns, batch by batch as they were."""
         columns = rows.columns
         types = {name: released_type(self.schema.field(name).type, *columns[name]) for name in columns}
         schema = released_schema(self.schema, types, metadata, nulls=rows.nulls)
         with pa.memory_map(str(self.path)) as source, pa.ipc.open_file(source) as file:
             options = pa.ipc.IpcWriteOptions(compression=_codec(self.path))
-            with pa.ipc.new_file(outputs[0], schema, options=options) as writer:
+            with pa.ipc.new_file(target, schema, options=options) as writer:
                 for number in range(file.num_record_batches):
                     batch = file.get_batch(number)
                     arrays = released_columns(batch, rows, types)

@@ -14,13 +14,13 @@ FIELD_ID = b"PARQUET:field_id"
 PANDAS, ATTRIBUTES, SPARK = b"pandas", b"PANDAS_ATTRS", b"org.apache.spark.sql.parquet.row.metadata"
 
 
-def released_schema(schema: Any, types: dict[str, Any], metadata: dict[str, Any], *, nulls: bool) -> Any:
+def released_schema(schema: Any, types: dict[str, Any], metadata: dict[str, Any], *, nulls: set[str]) -> Any:
     """The schema of a file whose columns of these names are released as these types."""
     for name, dtype in types.items():
         position = schema.get_field_index(name)
         field = schema.field(position)
         number = {key: value for key, value in (field.metadata or {}).items() if key == FIELD_ID}
-        schema = schema.set(position, pa.field(name, dtype, field.nullable or nulls, number or None))
+        schema = schema.set(position, pa.field(name, dtype, field.nullable or name in nulls, number or None))
     kept = released_metadata(schema.metadata or {}, types)
     return schema.with_metadata({**kept, METADATA: json.dumps(metadata).encode()})
 

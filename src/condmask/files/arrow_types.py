@@ -39,9 +39,9 @@ def numbers(column: Any, name: str, row: int) -> tuple[np.ndarray, str]:
     column = plain(column)
     dtype = column.type
     if kind == "int":
-        there = values(pc.drop_null(column), np.dtype(str(dtype)))
+        there = values_of(pc.drop_null(column), np.dtype(str(dtype)))
         _checks.exact_integers(there, name, row + np.flatnonzero(~null(column)))
-    found = _decimals(column) if pa.types.is_decimal(dtype) else values(_cast(column), np.float64)
+    found = _decimals(column) if pa.types.is_decimal(dtype) else values_of(_cast(column), np.float64)
     return np.where(null(column), np.nan, found) if column.null_count else found, kind
 
 
@@ -77,7 +77,7 @@ def released_columns(batch: Any, rows: Rows, types: dict[str, Any]) -> list[Any]
     """The columns of the next rows as they are released: those of `types` masked, others as they are."""
     masked, columns = rows.take(batch.num_rows), rows.columns
     return [
-        released(masked[name], column, types[name], name, decimals=columns[name][1], nulls=rows.nulls)
+        released(masked[name], column, types[name], name, decimals=columns[name][1], nulls=name in rows.nulls)
         if name in types
         else column
         for name, column in zip(batch.schema.names, batch.columns, strict=True)
@@ -105,7 +105,7 @@ def released(
 
 def null(array: Any) -> np.ndarray:
     """Where an Arrow array is null."""
-    return values(array.is_null().cast(pa.uint8()), np.bool_)
+    return values_of(array.is_null().cast(pa.uint8()), np.bool_)
 
 
 def _gaps(found: Any, original: Any, missing: np.ndarray | None, nulls: bool) -> Any:
@@ -125,11 +125,11 @@ def _decimals(column: Any) -> np.ndarray:
     if column.type.bit_width < 128:
         column = column.cast(pa.decimal128(WIDEST[0], scale))
     if column.type.bit_width == 128 and 0 <= scale <= LARGEST_POWER:
-        units, above = values(column, np.dtype((np.int64, 2))).T
+        units, above = values_of(column, np.dtype((np.int64, 2))).T
         small = (above == units >> 63) & (np.abs(units) <= _checks.LARGEST_EXACT_INTEGER)
         if (small | gaps).all():  # a division rounds once
             return np.asarray(units / 10.0**scale)
-    return values(column.cast(pa.string()).cast(pa.float64()), np.float64)
+    return values_of(column.cast(pa.string()).cast(pa.float64()), np.float64)
 
 
 def _decimal(z: np.ndarray, dtype: Any, decimals: int, name: str) -> Any:
@@ -149,7 +149,7 @@ def _cast(column: Any) -> Any:
     return column.cast(pa.float64(), safe=False)
 
 
-def values(array: Any, dtype: Any) -> np.ndarray:
+def values_of(array: Any, dtype: Any) -> np.ndarray:
     """A plain Arrow array's memory, which means nothing where it is null.
 
     Arrow's to_numpy, fill_null and scalar import pandas, which takes 50 MB and a third of a second.

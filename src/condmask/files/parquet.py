@@ -18,6 +18,7 @@ from condmask.files import parquet_footer as footers
 from condmask.files.arrow import ArrowFile
 from condmask.files.arrow_schema import released_schema
 from condmask.files.arrow_types import released_columns, released_type
+from condmask.files.atomic import Output
 from condmask.files.parquet_footer import Chunk, Footer
 from condmask.files.table import Rows
 from condmask.files.thrift import Struct
@@ -60,14 +61,14 @@ class ParquetFile(ArrowFile):
             for batch in file.iter_batches(batch_size=BLOCK, columns=names, use_threads=False):
                 yield batch if names is None else batch.select(names)  # "a.b" is also b of the struct a
 
-    def rewrite(self, outputs: list[IO[bytes]], rows: Rows, metadata: dict[str, Any]) -> None:
+    def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Copy the file with the masked rows in their columns."""
         names = sorted(rows.columns, key=self.names.index)
         types = {name: released_type(self.schema.field(name).type, *rows.columns[name]) for name in names}
         with self.path.open("rb") as source:
             footer = footers.read_footer(source, self.path)
             places = [footer.leaf(self.names.index(name)) for name in names]
-            writer = _Writer(self.path, source, outputs[0], footer, [leaf for leaf, _ in places])
+            writer = _Writer(self.path, source, target, footer, [leaf for leaf, _ in places])
             encoded = ordered_map(_encode, self._parts(rows, types, footer, places), rows.workers, ahead=2)
             elements: list[Struct] = []
             for part in encoded:
@@ -77,7 +78,7 @@ class ParquetFile(ArrowFile):
                 footer, types, metadata, json.dumps(metadata).encode(), nulls=rows.nulls
             )
             replaced = {at: element for (_, at), element in zip(places, elements, strict=True)}
-            outputs[0].write(footers.footer_bytes(footer, writer.groups, replaced, entries))
+            target.write(footers.footer_bytes(footer, writer.groups, replaced, entries))
 
     def _parts(
         self, rows: Rows, types: dict[str, Any], footer: Footer, places: list[tuple[int, int]]
@@ -112,7 +113,7 @@ class _Writer:
     """The row groups of the target, one after the other."""
 
     def __init__(
-        self, path: Path, source: IO[bytes], target: IO[bytes], footer: Footer, leaves: list[int]
+        self, path: Path, source: IO[bytes], target: Output, footer: Footer, leaves: list[int]
     ) -> None:
         self.path, self.source, self.target, self.footer, self.leaves = path, source, target, footer, leaves
         self.groups: list[Struct] = []

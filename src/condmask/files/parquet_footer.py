@@ -140,7 +140,7 @@ def moved_group(group: Struct, entries: list[Struct], start: int, masked: set[in
 
 
 def released_entries(
-    footer: Footer, types: dict[str, Any], metadata: dict[str, Any], released: bytes, *, nulls: bool
+    footer: Footer, types: dict[str, Any], metadata: dict[str, Any], released: bytes, *, nulls: set[str]
 ) -> list[Struct]:
     """The file's metadata with those of the release, and without those of the originals."""
     found = {each[KEY][1]: each.get(TEXT, (BINARY, b""))[1] for each in _entries(footer)}

@@ -7,6 +7,7 @@ place. Memory is flat apart from that file, where the scheme masks block by bloc
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +18,15 @@ from condmask._blocks import Workers
 from condmask._randomness import check_rng
 from condmask.disclosure.review import Data
 from condmask.disclosure.verdict import Audit
-from condmask.files.atomic import FileError, publishing, spool
-from condmask.files.reading import open_table, read_column
+from condmask.files.atomic import FileError, publishing, spool, state
+from condmask.files.dialect import CsvFormat
+from condmask.files.note import written_note
+from condmask.files.published import beside_data, described, published_schemes, standing
+from condmask.files.reading import column_of, open_table
 from condmask.files.spooled import ReleasedRows, spool_columns, spool_strata
-from condmask.files.table import (
-    VERSION,
-    Table,
-    columns_exist,
-    format_of,
-    published_schemes,
-    reading,
-)
+from condmask.files.table import Table, columns_exist, format_of, in_lines, reading
 from condmask.schemes.audit import audit
+from condmask.schemes.missing import refuse_reachable, taken_out
 from condmask.schemes.pools import numbers_of, pools_of
 from condmask.schemes.scheme import Scheme, release_key, together
 from condmask.strata import names_of, not_masked
@@ -46,15 +44,18 @@ def mask_file(
     nan_policy: str = "raise",
     overwrite: bool = False,
     workers: Workers = 1,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
     accept_visible_coins: bool = False,
+    dry_run: bool = False,
+    csv: CsvFormat | None = None,
 ) -> dict[str, Any]:
     """Mask columns of a Parquet, CSV or Arrow file; everything else in it stays as it is.
 
     Parameters
     ----------
     source, target : path
-        Files of the same format, told by suffix: .parquet, .pq, .csv, .arrow, .feather or .ipc.
+        Files of the same format, told by suffix: .parquet, .pq, .arrow, .feather, .ipc, .csv, .txt, .tsv, or
+        one of the last three followed by .gz.
     schemes : dict of str to scheme
         The scheme of each column to mask, all of one class. By `ConditionalMasking` several columns are
         masked together, as by `mask_table`; by others each on its own.
@@ -66,9 +67,14 @@ def mask_file(
     overwrite : bool
         Whether an existing target may be replaced.
     progress : callable (rows_done, rows_total), optional
-        Called as rows are written.
+        Called as rows are read, when their number is not yet known and None, and again as they are written.
     accept_visible_coins : bool
         Release without an audit, whatever shows which records were swapped.
+    dry_run : bool
+        Do everything but write.
+    csv : CsvFormat, optional
+        How a CSV file is written, where that cannot be told from it. The release is written the same way, and
+        is read again without it.
 
     Returns
     -------
@@ -98,11 +104,14 @@ def mask_file(
     named = masking.within(schemes, strata)
     within = next(iter(named.values()))
     groups = not_masked(within.strata, schemes)
-    with reading(source), spool() as create:
-        table, before = _opened(source, target, list(schemes), groups, overwrite)
-        state = _state(source)
-        columns, kinds = spool_columns(table, list(schemes), create)
+    with reading(source), spool() as create, ExitStack() as told:
+        found = standing(target)  # before anything is looked at: another job may come between
+        table, before = _opened(source, found, list(schemes), groups, overwrite, csv, threads)
+        told.enter_context(in_lines(table))
+        original = state(source)
+        columns, kinds = spool_columns(table, list(schemes), create, progress)
         labels = [spool_strata(table, group, create) for group in groups]
+        columns, policy = taken_out(schemes, columns, kinds, policy, in_place=True)
         merge = within.small_strata == "merge"
         pools, patterns = pools_of(list(columns.values()), labels, policy, list(schemes), merge=merge)
         if not accept_visible_coins:
@@ -110,16 +119,21 @@ def mask_file(
             masking.check(schemes, Data(columns, kinds, {}, code), _beginning(table, columns, kinds, groups))
         for name, scheme in schemes.items():
             scheme.canonical(columns[name], name, kinds[name], out=columns[name])
+        refuse_reachable(schemes, columns, kinds)
         key = release_key(random, named, list(columns.values()), pools)
         stamped = masking.stamp(named, patterns, key, numbers_of(columns))
         parts = masking.masked_blocks(schemes, columns, key, pools, threads)
         rows = ReleasedRows(parts, schemes, kinds, next(iter(columns.values())).size, progress)
+        if dry_run:
+            return stamped
         rows.workers = threads if isinstance(threads, int) else 1
-        _publish(table, target, rows, {**before, **stamped}, state, overwrite)
+        _publish(table, found, rows, {**before, **stamped}, original)
     return stamped
 
 
-def audit_file(source: str | os.PathLike[str], schemes: dict[str, Any]) -> Audit:
+def audit_file(
+    source: str | os.PathLike[str], schemes: dict[str, Any], *, csv: CsvFormat | None = None
+) -> Audit:
     """What an attacker could tell of the coins of a release of a file; see `audit`.
 
     Parameters
@@ -128,6 +142,8 @@ def audit_file(source: str | os.PathLike[str], schemes: dict[str, Any]) -> Audit
         The original.
     schemes : dict of str to ConditionalMasking
         The scheme of each column that is to be masked; other numeric columns are those left in clear.
+    csv : CsvFormat, optional
+        As for `mask_file`.
 
     Returns
     -------
@@ -135,29 +151,36 @@ def audit_file(source: str | os.PathLike[str], schemes: dict[str, Any]) -> Audit
     """
     groups = names_of(next(iter(schemes.values())).strata)
     with reading(Path(source)):
-        table = open_table(Path(source))
+        table = open_table(Path(source), csv)
         columns_exist(table, [*schemes, *groups])
-    others = [name for name in table.names[:MOST_CLEAR] if table.names.count(name) == 1]
-    return audit(
-        {name: read_column(source, name) for name in dict.fromkeys([*schemes, *groups, *others])}, schemes
-    )
+        others = [name for name in table.names[:MOST_CLEAR] if table.names.count(name) == 1]
+        columns = {name: column_of(table, name) for name in dict.fromkeys([*schemes, *groups, *others])}
+        with in_lines(table):
+            return audit(columns, schemes)
 
 
 def _opened(
-    source: Path, target: Path, names: list[str], strata: Sequence[str], overwrite: bool
+    source: Path,
+    found: dict[Path, tuple[int, ...] | None],
+    names: list[str],
+    strata: Sequence[str],
+    overwrite: bool,
+    csv: CsvFormat | None,
+    workers: Workers,
 ) -> tuple[Table, dict[str, Scheme]]:
     """The source, which has the columns and hides them not yet, and the schemes of those masked before."""
+    target = next(iter(found))
     if format_of(source) != format_of(target):
         raise ValueError(f"target must have the format of the source, got {source.name} and {target.name}")
-    table = open_table(source)
+    table = open_table(source, csv, workers)
     columns_exist(table, [*names, *strata])
     before = published_schemes(table)
     if target.exists() and source.samefile(target):
         raise FileError(f"target must be another file than the source, got {target}")
     if target.is_dir():
         raise FileError(f"{target} is a directory")
-    for path in table.outputs(target):
-        if path.exists() and not overwrite:
+    for path, there in found.items():
+        if there is not None and not overwrite:
             raise FileError(f"{path} exists; it is replaced only with --force (overwrite=True)")
     for name in names:
         if name in before:
@@ -185,21 +208,18 @@ def _beginning(
 
 def _publish(
     table: Table,
-    target: Path,
+    found: dict[Path, tuple[int, ...] | None],
     rows: ReleasedRows,
     schemes: dict[str, Scheme],
-    state: tuple[int, int, int],
-    overwrite: bool,
+    original: tuple[int, ...] | None,
 ) -> None:
-    """Write the target and what is published with it."""
-    entries = {name: scheme.to_dict() for name, scheme in schemes.items()}
-    with publishing(table.outputs(target), overwrite) as outputs:
-        table.rewrite(outputs, rows, {"version": VERSION, "columns": entries})
-        if rows.done != rows.total or _state(table.path) != state:
+    """Write the target, what is published with it, and the note for its analysts."""
+    metadata = described(rows.total, schemes)
+    with publishing(found) as outputs:
+        target, *beside, note = outputs
+        table.rewrite(target, rows, metadata)
+        if rows.done != rows.total or state(table.path) != original:
             raise FileError(f"{table.path} changed while it was masked; nothing was published")
-
-
-def _state(path: Path) -> tuple[int, int, int]:
-    """What changes when somebody writes to a file."""
-    status = path.stat()
-    return status.st_ino, status.st_size, status.st_mtime_ns
+        for output in beside:
+            output.write(beside_data(metadata | table.description, target.sha256))
+        note.write(written_note(target.final.name, rows.total, schemes).encode())
