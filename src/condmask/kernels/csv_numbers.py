@@ -23,6 +23,7 @@ SHORTEST = -1  # places: as many as it needs
 _DOT, _COMMA, _MINUS, _PLUS, _ZERO, _NINE = 46, 44, 45, 43, 48, 57
 _QUOTE = 34
 _EXACT = 9007199254740992  # 2^53
+_SAFE = 2251799813685248  # 2^51: value and product, rounded each, are off by less than half a unit together
 _TENS = 10.0 ** np.arange(23)
 _WHOLE_TENS = np.array([10**d for d in range(20)], dtype=np.uint64)
 _ONE, _TEN = np.uint64(1), np.uint64(10)
@@ -180,7 +181,7 @@ def format_numbers(values, places, mark, out, ends):
 def _fixed(value, places, mark, out, length):
     """A whole multiple of 10^-places that is not too large."""
     size = np.rint(abs(value) * _TENS[places])
-    if size >= _EXACT:
+    if size >= _SAFE:
         return length
     return _write(np.uint64(size), places, value < 0.0, mark, out, length, 0)
 
