@@ -1,5 +1,7 @@
 """Parquet and Arrow files: what is not masked comes back equal, from pyarrow's own reader."""
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -187,3 +189,17 @@ def test_a_corrupt_page_names_the_file(tmp_path):
         cm.mask_file(source, tmp_path / "b.parquet", {"income": SCHEME})
 
     assert list(tmp_path.iterdir()) == [source]
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_pandas_is_not_imported(tmp_path, suffix):
+    labels = pa.array([None if i % 9 == 0 else f"s{i % 2}" for i in range(400)])
+    values = pa.array([None if i % 11 == 0 else i + 0.5 for i in range(400)])
+    source = write(pa.table({"x": values, "s": labels}), tmp_path / f"a{suffix}")
+    code = (
+        "import sys, condmask as cm; scheme = cm.ConditionalMasking(0.6, 500.0, strata='s'); "
+        "cm.mask_file(*sys.argv[1:], {'x': scheme}, nan_policy='omit', accept_visible_coins=True); "
+        "sys.exit('pandas' in sys.modules)"
+    )
+
+    assert subprocess.run([sys.executable, "-c", code, source, tmp_path / f"b{suffix}"]).returncode == 0

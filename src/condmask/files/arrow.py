@@ -1,6 +1,7 @@
 """Arrow IPC files, batch by batch: some columns out as numbers, other numbers into their place."""
 
 import json
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from condmask.files.atomic import Output
 from condmask.files.table import Rows
 
 CODECS = {b"\x04\x22\x4d\x18": "lz4", b"\x28\xb5\x2f\xfd": "zstd"}  # by how compressed buffers begin
-START = 8  # of the first message of a file
+BATCHES, BLOCK_SIZE = 10, 24  # place in the table of the footer's fields, and bytes of an entry
 
 
 class ArrowFile:
@@ -46,6 +47,7 @@ class ArrowFile:
         """Record batches of at most 65,536 rows; of labels, text in dictionaries where it is kept so."""
         with self.errors():
             yield from self._batches(names, labels)
+        pa.default_memory_pool().release_unused()
 
     def chunks(self, names: list[str]) -> Iterator[dict[str, tuple[np.ndarray, str]]]:
         """Numbers and their kind, batch by batch."""
@@ -96,12 +98,31 @@ class ArrowFile:
 
 
 def _codec(path: Path) -> str | None:
-    """How the batches of a file are compressed: by the first bytes of the first buffer, behind its length."""
-    with pa.memory_map(str(path)) as source:
-        source.seek(START)
-        for message in pa.ipc.MessageReader.open_stream(source):
-            if message.type == "record batch" and message.body is not None and message.body.size > 12:
-                return CODECS.get(message.body[8:12].to_pybytes())
+    """How the batches of a file are compressed: by the first bytes of the first buffer, behind its length.
+
+    Arrow does not tell. The footer, a flatbuffer (root, table, vector of blocks), says where batches stand.
+    """
+    with path.open("rb") as file:
+        size = file.seek(0, 2)
+        file.seek(size - 10)
+        (length,) = struct.unpack("<i", file.read(4))
+        file.seek(size - 10 - length)
+        footer = file.read(length)
+        try:
+            (root,) = struct.unpack_from("<I", footer)
+            fields = root - struct.unpack_from("<i", footer, root)[0]
+            if struct.unpack_from("<H", footer, fields)[0] <= BATCHES:
+                return None
+            at = root + struct.unpack_from("<H", footer, fields + BATCHES)[0]
+            at += struct.unpack_from("<I", footer, at)[0]
+            for block in range(struct.unpack_from("<I", footer, at)[0]):
+                start, before = struct.unpack_from("<qi", footer, at + 4 + BLOCK_SIZE * block)
+                file.seek(start + before + 8)
+                codec = CODECS.get(file.read(4))
+                if codec is not None:
+                    return codec
+        except struct.error:
+            pass
     return None
 
 

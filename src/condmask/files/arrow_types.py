@@ -41,8 +41,8 @@ def numbers(column: Any, name: str, row: int) -> tuple[np.ndarray, str]:
     if kind == "int":
         there = values_of(pc.drop_null(column), np.dtype(str(dtype)))
         _checks.exact_integers(there, name, row + np.flatnonzero(~null(column)))
-    values = _decimals(column) if pa.types.is_decimal(dtype) else values_of(_cast(column), np.float64)
-    return np.where(null(column), np.nan, values) if column.null_count else values, kind
+    found = _decimals(column) if pa.types.is_decimal(dtype) else values_of(_cast(column), np.float64)
+    return np.where(null(column), np.nan, found) if column.null_count else found, kind
 
 
 def labels_of(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:
@@ -53,7 +53,9 @@ def labels_of(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:
         except pa.ArrowNotImplementedError:
             raise TypeError(f"{name} must hold labels, got {column.type}") from None
     code = values_of(column.indices.cast(pa.int64()), np.int64)
-    return np.where(null(column), len(column.dictionary), code), [*column.dictionary.to_pylist(), None]
+    if column.indices.null_count:
+        code = np.where(null(column.indices), len(column.dictionary), code)
+    return code, [*column.dictionary.to_pylist(), None]
 
 
 def kind_of(dtype: Any, name: str) -> str:
@@ -67,6 +69,11 @@ def kind_of(dtype: Any, name: str) -> str:
         return "float32"
     if pa.types.is_float64(dtype) or pa.types.is_decimal(dtype):
         return "float64"
+    if pa.types.is_float16(dtype):
+        raise TypeError(
+            f"{name} must be float32 or float64, got float16, whose few digits would show which records were "
+            "swapped; make it float32 and pass the step to which it is rounded"
+        )
     raise TypeError(f"{name} must be numeric (integer, decimal, float32 or float64), got {dtype}")
 
 
@@ -118,7 +125,7 @@ def _gaps(found: Any, original: Any, missing: np.ndarray | None, nulls: bool) ->
     """Masked values, with cells of the original or nulls where they are missing."""
     if missing is None:
         return found
-    cells = pa.scalar(None, found.type) if nulls else plain(original).cast(found.type, safe=False)
+    cells = pa.nulls(len(found), found.type) if nulls else plain(original).cast(found.type, safe=False)
     where = pa.Array.from_buffers(
         pa.bool_(), missing.size, [None, pa.py_buffer(np.packbits(missing, bitorder="little"))]
     )
@@ -156,7 +163,10 @@ def _cast(column: Any) -> Any:
 
 
 def values_of(array: Any, dtype: Any) -> np.ndarray:
-    """A plain Arrow array's memory, which means nothing where it is null; Arrow's to_numpy imports pandas."""
+    """A plain Arrow array's memory, which means nothing where it is null.
+
+    Arrow's to_numpy, fill_null and scalar import pandas, which takes 50 MB and a third of a second.
+    """
     dtype = np.dtype(dtype)
     if len(array) == 0:
         return np.empty((0, *dtype.shape), dtype.base)

@@ -58,7 +58,7 @@ class ParquetFile(ArrowFile):
         if labels and names is not None:
             text = [name for name in names if _is_text(self.schema.field(name).type)]
         with pq.ParquetFile(self.path, pre_buffer=False, read_dictionary=text) as file:
-            for batch in file.iter_batches(batch_size=BLOCK, columns=names):
+            for batch in file.iter_batches(batch_size=BLOCK, columns=names, use_threads=False):
                 yield batch if names is None else batch.select(names)  # "a.b" is also b of the struct a
 
     def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
@@ -103,7 +103,9 @@ class ParquetFile(ArrowFile):
     def _group(self, file: Any, number: int, names: list[str]) -> Iterator[Any]:
         """One row group of some columns."""
         with self.errors():
-            for batch in file.iter_batches(batch_size=BLOCK, row_groups=[number], columns=names):
+            for batch in file.iter_batches(
+                batch_size=BLOCK, row_groups=[number], columns=names, use_threads=False
+            ):
                 yield batch.select(names)
 
 

@@ -89,8 +89,10 @@ def chunks_of(group: Struct, footer: Footer, path: Path) -> list[Chunk]:
         if OTHER_FILE in fields or any(each in fields for each in CRYPTO):
             raise ValueError(f"{path} must hold its columns itself, and not encrypted")
         known = fields[CHUNK][1]
-        start, first = known[DATA][1], known.get(DICTIONARY, (I64, 0))[1]
-        start = min(start, first) if first > 0 else start
+        pages = [known[key][1] for key in (DATA, DICTIONARY) if key in known]
+        start = min(
+            (page for page in pages if page > 0), default=len(MAGIC)
+        )  # without rows there may be none
         length = known[COMPRESSED][1]
         if start < len(MAGIC) or length < 0 or start + length > footer.stop:
             raise ValueError(f"{path} cannot be read: a column lies outside of it")
@@ -102,10 +104,8 @@ def moved(chunk: Chunk, start: int) -> Struct:
     """The entry of a chunk that begins elsewhere; indexes of its pages stay behind."""
     known = {key: value for key, value in chunk.known.items() if key not in BLOOM}
     for key in (DATA, INDEX, DICTIONARY):
-        if key in known:
-            at = known.pop(key)[1]
-            if at > 0:
-                known[key] = I64, at - chunk.start + start
+        if key in known and known[key][1] > 0:
+            known[key] = I64, known[key][1] - chunk.start + start
     return {CHUNK_OFFSET: (I64, 0), CHUNK: (STRUCT, known)}
 
 

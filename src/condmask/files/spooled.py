@@ -17,6 +17,7 @@ from condmask.schemes.scheme import Scheme
 from condmask.strata import Labels
 
 Progress = Callable[[int, int | None], None] | None
+CODE = np.int32  # which holds the numbers of more labels than memory holds
 
 
 class ReleasedRows:
@@ -101,10 +102,11 @@ def spool_strata(table: Table, name: str, create: Callable[[], IO[bytes]]) -> La
     output = create()
     known: dict[Any, int] = {}
     for part in coded(table, name, known):
-        output.write(part.tobytes())
+        output.write(part.astype(CODE).tobytes())
     output.flush()
     rank, distinct = codes(list(known))
-    code = np.asarray(np.memmap(output, dtype=np.int64, mode="r+"))
+    code = np.asarray(np.memmap(output, dtype=CODE, mode="r+"))
+    rank = rank.astype(CODE)
     for start, stop in blocks(code.size):
         code[start:stop] = rank[code[start:stop]]
     return Labels(code, distinct)
