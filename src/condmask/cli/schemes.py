@@ -62,7 +62,7 @@ def add_csv(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="WORD",
-        help="CSV: fields that mean a missing value (. n/a '*')",
+        help="CSV: fields that mean a missing value (. '*')",
     )
 
 

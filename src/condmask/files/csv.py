@@ -233,7 +233,8 @@ class CsvFile:
                 scanned = text + b"\n" if lent else text
                 if not scanned:
                     return
-                bounds = np.empty((2, scanned.count(b"\n"), len(wanted)), dtype=np.int64)
+                most = len(scanned) // len(self.names)  # a record has as many bytes as fields, at least
+                bounds = np.empty((2, most, len(wanted)), dtype=np.int64)
                 buffer = np.frombuffer(scanned, dtype=np.uint8)
                 count, taken, fault = find_fields(
                     buffer, ord(said.delimiter), said.blank, len(self.names), columns[order], *bounds
