@@ -91,11 +91,10 @@ class CsvFile:
             return [self._numbers(part, k, name, told) for k, name in enumerate(names)]
 
         for found in ordered_map(numbers, self._records(names), self._workers):
-            before = seen
             for _, marks in found:
                 seen |= marks
             if told is None and seen & DOT and seen & COMMA:
-                self._refuse_the_other(names, "." if before & DOT else ",")
+                self._refuse_the_other(names)
             yield {name: (values, "float64") for name, (values, _) in zip(names, found, strict=True)}
         if told is None:
             told = "," if seen & COMMA else "."
@@ -189,9 +188,18 @@ class CsvFile:
                 f"{name} {error.why} in line {line}"
             ) from None
 
-    def _refuse_the_other(self, names: list[str], decimal: str) -> None:
-        """Name the first number with the other mark."""
+    def _refuse_the_other(self, names: list[str]) -> None:
+        """Name the first number that has another mark than the first of all."""
+        decimal: str | None = None
         for part in self._records(names):
+            for row in range(len(part.starts)) if decimal is None else ():
+                one = part._replace(starts=part.starts[row : row + 1], stops=part.stops[row : row + 1])
+                for k, name in enumerate(names):
+                    seen = self._numbers(one, k, name, decimal)[1]
+                    if decimal is None and seen:
+                        decimal = "," if seen & COMMA else "."
+                if decimal is not None:
+                    break
             for k, name in enumerate(names):
                 self._numbers(part, k, name, decimal)
 
