@@ -9,6 +9,8 @@ bisection.
 """
 
 from collections.abc import Callable
+from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -18,6 +20,7 @@ NODES = 4  # of T_b in each cell of its polynomials
 PLACES = 24  # at which an end is looked for at a time
 MESH, HALVINGS = 32, 16  # values of T*
 SHARES = np.arange(1, PLACES) / PLACES
+SORTED = 1 << 17  # values of T, up to which all are sorted once, for all levels, targets and probabilities
 
 Radius = Callable[[np.ndarray, np.ndarray], np.ndarray]  # at points, for the probabilities of these places
 
@@ -26,7 +29,7 @@ def within(
     line: Steps | Polynomials, q: np.ndarray, radius: Radius, widest: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """The ends for each probability, in steps; no radius is larger than `widest`."""
-    known = _Line(line)
+    known = _known(line)
     near = [known.between(float(each) - widest, float(each) + widest) for each in q]
     sizes, many = np.array([values.size for values, _ in near]), q.size
     own, lower = np.tile(np.arange(many), 2), np.repeat([True, False], many)
@@ -132,19 +135,52 @@ class _Line:
             values = np.insert(values, cuts, between)
             self.lengths = np.insert(np.repeat(widths, sizes), cuts, gaps)
         self.values = values
-        self.highest = np.maximum.accumulate(values)  # up to each
-        self.lowest = np.minimum.accumulate(values[::-1])[::-1]  # from each on
+
+    @cached_property
+    def highest(self) -> np.ndarray:
+        """T up to each value at most."""
+        return np.asarray(np.maximum.accumulate(self.values))
+
+    @cached_property
+    def lowest(self) -> np.ndarray:
+        """T from each value on at least."""
+        return np.asarray(np.minimum.accumulate(self.values[::-1])[::-1])
 
     def between(self, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
         """The values in a range, ascending; T* has value k from edge k to edge k + 1."""
+        if self.values.size <= SORTED:
+            values, edges = self._ascending
+            first, stop = np.searchsorted(values, low), np.searchsorted(values, high, side="right")
+            return values[first:stop], edges[first : stop + 1]
         part = slice(np.searchsorted(self.highest, low), np.searchsorted(self.lowest, high, side="right"))
         values, lengths = self.values[part], self.lengths[part]
         inside, under = (values >= low) & (values <= high), values < low
         if self.lengths.size == 0:
-            first = part.start + np.count_nonzero(under)
-            found = np.sort(values[inside])
-            return found, self.origin + self.length * (first + np.arange(found.size + 1.0))
+            return self._in_order(values[inside], float(part.start + np.count_nonzero(under)))
         before = self.lengths[: part.start].sum() + lengths[under].sum()
-        order = np.argsort(values[inside], kind="stable")
-        steps = np.cumsum(np.append(before, lengths[inside][order]))
-        return values[inside][order], self.origin + steps
+        return self._in_order(values[inside], before, lengths[inside])
+
+    @cached_property
+    def _ascending(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._in_order(self.values, 0.0, self.lengths if self.lengths.size else None)
+
+    def _in_order(
+        self, values: np.ndarray, before: float, lengths: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Values ascending, and their edges; smaller ones take `before`, a number of values or a length."""
+        if lengths is None:
+            found = np.sort(values)
+            return found, self.origin + self.length * (before + np.arange(found.size + 1.0))
+        order = np.argsort(values, kind="stable")
+        return values[order], self.origin + np.cumsum(np.append(before, lengths[order]))
+
+
+_LINES: WeakKeyDictionary[Steps | Polynomials, _Line] = WeakKeyDictionary()
+
+
+def _known(line: Steps | Polynomials) -> _Line:
+    """Kept as long as the line itself: intervals of all levels and targets ask for it."""
+    found = _LINES.get(line)
+    if found is None:
+        found = _LINES[line] = _Line(line)
+    return found
