@@ -18,6 +18,7 @@ from condmask.estimates.moment_intervals import MomentIntervals
 from condmask.estimates.moments import shift
 from condmask.estimates.overview import Overview
 from condmask.estimates.pair_intervals import PairIntervals
+from condmask.estimates.rearranging import crossing_of
 from condmask.estimates.sample import CROSSINGS, Source
 from condmask.law import Law
 from condmask.weights.table import smallest_tol
@@ -295,8 +296,9 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
         crossing : {"first", "rearranged"}, optional
             T is not monotone and may cross a probability several times. "first" is the least x with
             T(x) >= q, the generalised inverse; "rearranged" the quantile of the monotone rearrangement of
-            T. Below p = 1/2 the first crossing is biased, in the tails by as much as a standard
-            error, so "first" is the default for p >= 1/2 and "rearranged" below.
+            T. Where p and n are small the first crossing is biased, in the tails by as much as a standard
+            error, so "rearranged" is the default below p = .5, and for fewer than 2000 records below a p
+            that rises with log n as it falls, to .7 at 200; else "first".
 
         Returns
         -------
@@ -443,7 +445,7 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
 
     def _crossing(self, crossing: str | None) -> str:
         if crossing is None:
-            return "rearranged" if 0.0 < self._law.p < 0.5 else "first"
+            return crossing_of(self._law.p, self.n)
         return _checks.choice(crossing, "crossing", CROSSINGS)
 
     def _variances(self) -> list[tuple[float, float]]:
