@@ -1,4 +1,4 @@
-"""Which crossing is the quantile where nobody says. Oracle: the rule in words, and errors counted on samples."""
+"""Which crossing is the quantile where nobody says. Oracle: the rule, and errors counted on samples."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_an_estimate_goes_by_the_rule(n, p):
 
 
 def test_where_it_is_the_default_it_has_the_smaller_error():
-    # 400 samples: the ratio of RMSE is .91 with a standard error of .02, so above 1 in 5 of 10^6 draws of them
+    # 400 samples: the ratio of RMSE is .91 with a standard error of .02, above 1 in 5 of 10^6 draws of them
     scheme, law = cm.ConditionalMasking(0.6, 0.7), laplace(scale=0.5**0.5)
     x = law.rvs((400, 200), np.random.default_rng(1))
     estimate, truth = scheme.estimate(scheme.mask_rows(x, np.random.default_rng(2), ())), law.ppf(0.05)
@@ -48,6 +48,6 @@ def test_where_it_is_the_default_it_has_the_smaller_error():
 
     size, smaller = (np.sqrt(np.mean(errors**2)) for errors in (first, rearranged))
     assert smaller < size
-    # the first crossing comes too early, by .2 of its RMSE; the other is without bias, to 4 standard errors of 1/20
+    # the first crossing comes too early by .2 of its RMSE; the other has no bias, to 4 standard errors of .05
     assert first.mean() < 0.0
     assert abs(rearranged.mean()) < 0.2 * smaller

@@ -20,7 +20,7 @@ NODES = 4  # of T_b in each cell of its polynomials
 PLACES = 24  # at which an end is looked for at a time
 MESH, HALVINGS = 32, 16  # values of T*
 SHARES = np.arange(1, PLACES) / PLACES
-SORTED = 1 << 17  # values of T, up to which all are sorted once, for all levels, targets and probabilities
+BROAD = 0.05  # a range of T, from which on all of it is sorted, once for all that is asked
 
 Radius = Callable[[np.ndarray, np.ndarray], np.ndarray]  # at points, for the probabilities of these places
 
@@ -148,7 +148,7 @@ class _Line:
 
     def between(self, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
         """The values in a range, ascending; T* has value k from edge k to edge k + 1."""
-        if self.values.size <= SORTED:
+        if high - low >= BROAD:
             values, edges = self._ascending
             first, stop = np.searchsorted(values, low), np.searchsorted(values, high, side="right")
             return values[first:stop], edges[first : stop + 1]
