@@ -11,6 +11,7 @@ from numpy.polynomial.polynomial import polyval
 from condmask.engines import expectations
 from condmask.engines.expectations import Function
 from condmask.engines.variances import Sums
+from condmask.estimates.interval import UndefinedError
 from condmask.estimates.parts import Part
 from condmask.estimates.sample import Source
 from condmask.estimates.spread import masking, total
@@ -109,7 +110,7 @@ def shifted_power(order: int, distance: float) -> np.ndarray:
 def check_growth(order: int, law: Law) -> None:
     """Refuse an interval whose standard error does not exist."""
     if law.scale == "log" and law.noise == "laplace" and 2.0 * order * law.sigma >= sqrt(2.0):
-        raise ValueError(
+        raise UndefinedError(
             f"sigma must be below {sqrt(0.5) / order:.4g} for an interval of a moment of order {order} under "
             f"Laplace noise on the log scale, which needs twice that order, got {law.sigma:g}"
         )
