@@ -7,7 +7,7 @@ from scipy.stats import laplace
 import condmask as cm
 from condmask.estimates.rearranging import crossing_of
 
-NEAR = [(200, 0.7), (2_000, 0.5), (632, 0.6), (2, 0.7), (1_000_000, 0.5)]  # 632 is halfway by logarithms
+NEAR = [(100, 0.77), (2_000, 0.5), (447, 0.635), (2, 0.77), (1_000_000, 0.5)]  # 447: halfway by logarithms
 
 
 @pytest.mark.parametrize(("n", "p"), NEAR)

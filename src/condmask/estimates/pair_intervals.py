@@ -39,7 +39,7 @@ class PairIntervals:
         raise NotImplementedError
 
     def covariance_interval(
-        self, other: Any, *, confidence_level: float = 0.95, target: str = "population"
+        self, other: Any = None, *, confidence_level: float = 0.95, target: str = "population"
     ) -> Interval:
         """Interval of the covariance of the original with another column.
 
@@ -85,7 +85,7 @@ class PairIntervals:
         )
 
     def correlation_interval(
-        self, other: Any, *, confidence_level: float = 0.95, target: str = "population"
+        self, other: Any = None, *, confidence_level: float = 0.95, target: str = "population"
     ) -> Interval:
         """Interval of the correlation of the original with another column.
 
