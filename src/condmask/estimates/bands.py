@@ -228,7 +228,7 @@ def compare_distributions(
     Notes
     -----
     The largest difference of the two estimates T is compared with that of a Gaussian process with their
-    covariances (docs/inference.rst). Below 1000 records T is rearranged for that. Against a
+    covariances (docs/inference_distribution.rst). Below 1000 records T is rearranged for that. Against a
     given distribution the covariances are those under it, but for data with heaps or amounts of both signs on
     the log scale, where they are estimated.
 
