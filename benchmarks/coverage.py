@@ -3,10 +3,10 @@
     python -m benchmarks.coverage FOLDER --workers 2 --write docs/measured/coverage.rst
 
 Every cell is kept in FOLDER when it is done and not computed again, so the table may be stopped and gone on
-with. All cells take some hours of two cores, with OPENBLAS_NUM_THREADS=1 in the environment: workers that each
-start threads for small products wait for one another. ``--only normal-normal-sample 2000 --replications 400`` takes
-some: cells are named data-noise-donors-p-n, and all words of ``--only`` must be in the name. The table shows
-all cells of the folder; ``--replications 0`` computes none. Results do not depend on workers.
+with. All cells take some hours of two cores, with OPENBLAS_NUM_THREADS=1 in the environment: workers that
+each start threads for small products wait for one another. ``--only normal-normal-sample 2000 --replications
+400`` takes some: cells are named data-noise-donors-p-n, and all words of ``--only`` must be in the name. The
+table shows all cells of the folder; ``--replications 0`` computes none. Results do not depend on workers.
 """
 
 import argparse
