@@ -188,9 +188,7 @@ def _whole(source: Source) -> tuple[np.ndarray, np.ndarray]:
             stretches.append(part.values(first + step * np.arange((last - first) // step + 2.0)))
     x = np.concatenate(stretches)
     x = x[np.isfinite(x)]
-    if not np.all(
-        x[1:] > x[:-1]
-    ):  # several parts, amounts that rounding joins, or logarithms of negative ones
+    if not np.all(x[1:] > x[:-1]):  # several parts, amounts that rounding joins, or negative ones
         x = np.unique(x)
     t = source.values(x, None, finest_tol(source), "auto")
     return x, t[:-1] if exact else 0.5 * (t[:-1] + t[1:])
