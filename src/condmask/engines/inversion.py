@@ -33,19 +33,26 @@ def within(
     near = [known.between(float(each) - widest, float(each) + widest) for each in q]
     sizes, many = np.array([values.size for values, _ in near]), q.size
     own, lower = np.tile(np.arange(many), 2), np.repeat([True, False], many)
-    t = np.concatenate(
-        [np.append(np.clip(values, 0.0, 1.0) - q[k], 0.0) for k, (values, _) in enumerate(near)]
-    )
-    edges = np.concatenate([edges for _, edges in near])  # T* has value k from edge k to edge k + 1
-    at = np.append(0.5 * (edges[:-1] + edges[1:]), 0.0) if known.smooth else edges
-    start = np.concatenate(([0], np.cumsum(sizes + 1)[:-1]))[own, None]
+
+    def at(places: np.ndarray) -> np.ndarray:
+        """Where T* has the values at these places, row by row; the left end where it has none."""
+        found = np.zeros(places.shape)
+        for row, k in enumerate(own.tolist()):
+            edges = near[k][1]  # T* has value k from edge k to edge k + 1
+            found[row] = edges[places[row]]
+            if known.smooth and sizes[k]:
+                found[row] = 0.5 * (found[row] + edges[places[row] + 1])
+        return found
 
     def differences(places: np.ndarray) -> np.ndarray:
         """r + T* - q at the lower ends, r - T* + q at the upper ones: below 0 where x is excluded."""
-        place = start + places
+        t = np.zeros(places.shape)
+        for row, k in enumerate(own.tolist()):
+            if sizes[k]:
+                t[row] = np.clip(near[k][0][places[row]], 0.0, 1.0) - q[k]
         which = np.broadcast_to(own[:, None], places.shape)
-        r = radius(at[place].ravel(), which.ravel()).reshape(places.shape)
-        return np.asarray(np.where(lower[:, None], t[place], -t[place]) + r)
+        r = radius(at(places).ravel(), which.ravel()).reshape(places.shape)
+        return np.asarray(np.where(lower[:, None], t, -t) + r)
 
     # an end lies between places `left` and `right`
     left, right = np.full(2 * many, -1), sizes[own]
@@ -63,11 +70,11 @@ def within(
         right = np.where(open_ & (after < most), places[every, np.minimum(after, most - 1)], right)
         left = np.where(open_, new, left)
         places = left[:, None] + np.rint((right - left)[:, None] * SHARES).astype(np.int64)
-    ends = edges[start[:, 0] + right]
+    ends = np.array([near[k][1][right[row]] for row, k in enumerate(own.tolist())])
     inside = (left >= 0) & (right < sizes[own])
     if known.smooth and inside.any():
         pair = np.column_stack((np.maximum(left, 0), np.minimum(right, np.maximum(sizes[own] - 1, 0))))
-        d, x = differences(pair), at[start + pair]
+        d, x = differences(pair), at(pair)
         share = d[:, 0] / np.where(inside, d[:, 0] - d[:, 1], 1.0)
         ends = np.where(inside, x[:, 0] + share * (x[:, 1] - x[:, 0]), ends)
     low, high = np.split(ends, 2)
