@@ -24,12 +24,12 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"estimates", "risk", "disclosure"},
     {"engines"},
     {"weights"},
-    {"kernels", "frames", "plot", "strata"},
+    {"kernels", "frames", "missing", "plot", "strata"},
     {"levels", "grids"},
     {"law"},
     {"_log_grid"},
     {"_grid"},
-    {"_blocks", "_checks", "_jit", "_kernel_cache", "_randomness", "_state"},
+    {"_blocks", "_checks", "_digits", "_jit", "_kernel_cache", "_randomness", "_state"},
 ]
 ROW = {module: row for row, modules in enumerate(LADDER) for module in modules}
 FILES = sorted(SOURCE.rglob("*.py"))

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
-from condmask.files.release import mask_file, read_column, read_release
+from condmask.files.reading import read_column, read_release
+from condmask.files.release import mask_file
 from condmask.schemes.conditional import ConditionalMasking
 
 SCHEME = ConditionalMasking(p=0.6, sigma=0.3, scale="log", step=0.05)  # noise of some 30%, steps of 5%

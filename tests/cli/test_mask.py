@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from command_line import MASK, answer
 
-from condmask.files.release import read_schemes
+from condmask.files.reading import read_schemes
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -77,7 +77,7 @@ def test_crossed_strata_and_what_becomes_of_small_ones_reach_the_scheme(run, sou
     code, _, err = run(*command)
     assert (code, target.exists()) == (1, False)
     assert "strata must have at least 10 records each, got" in err
-    assert err.endswith('small_strata="merge" makes one of them\n')
+    assert err.endswith("--small-strata merge makes one of them\n")
     scheme = answer(run(*command, "--small-strata", "merge", "--json"))["schemes"]["income"]
 
     assert (scheme["strata"], scheme["small_strata"]) == (["region", "town"], "merge")
@@ -119,3 +119,23 @@ def test_an_existing_file_is_replaced_only_by_force(run, source, tmp_path):
     assert target.read_text() == "mine"
     answer(run("mask", source, target, "-c", "income", *MASK, "--force", "--json"))
     assert list(read_schemes(target)) == ["income"]
+
+
+def test_a_dry_run_audits_and_writes_nothing(run, source, tmp_path):
+    target = tmp_path / "out.parquet"
+    before = sorted(tmp_path.iterdir())
+
+    code, out, _ = run("mask", source, target, "-c", "income", *MASK, "--dry-run")
+    assert (code, sorted(tmp_path.iterdir())) == (0, before)
+    assert "guessed" in out
+    assert out.endswith("nothing was written\n")
+    found = answer(run("mask", source, target, "-c", "income", *MASK, "--dry-run", "--json"))
+    assert found["target"] is None
+    assert found["audit"] == answer(run("audit", source, "-c", "income", *MASK, "--json"))
+    assert found["schemes"]["income"]["p"] == 0.6
+
+
+def test_a_dry_run_is_refused_as_the_release_would_be(run, source, tmp_path):
+    code, _, err = run("mask", source, tmp_path / "out.parquet", "-c", "nothing", *MASK, "--dry-run")
+
+    assert (code, "has no column 'nothing'" in err) == (1, True)

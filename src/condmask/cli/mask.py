@@ -5,7 +5,7 @@ from typing import Any
 
 from condmask.cli.arguments import add_workers, command, usage, workers
 from condmask.cli.output import entries, listing, progress, to_json
-from condmask.cli.schemes import add_scheme, schemes_of
+from condmask.cli.schemes import add_csv, add_scheme, csv_of, schemes_of
 
 
 def add(commands: Any) -> None:
@@ -13,11 +13,13 @@ def add(commands: Any) -> None:
     new.add_argument("source", metavar="IN", help="file with the original data")
     new.add_argument("target", metavar="OUT", help="file to write")
     add_scheme(new)
+    add_csv(new)
     new.add_argument("--omit-missing", action="store_true", help="leave missing values missing")
     new.add_argument(
         "--accept-visible-coins", action="store_true",
         help="release without an audit, whatever shows which records were swapped",
     )  # fmt: skip
+    new.add_argument("--dry-run", action="store_true", help="audit and check everything, write nothing")
     new.add_argument("--force", action="store_true", help="replace OUT where it exists")
     add_workers(new)
 
@@ -25,16 +27,21 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> str:
     with usage():
         schemes = schemes_of(args)
-        threads = workers(args)
-    from condmask.files.release import mask_file
+        threads, csv = workers(args), csv_of(args)
+    from condmask.files.release import audit_file, mask_file
 
     with progress() as report:
         published = mask_file(
             args.source, args.target, schemes,
             nan_policy="omit" if args.omit_missing else "raise",
             overwrite=args.force, workers=threads, progress=report,
-            accept_visible_coins=args.accept_visible_coins,
+            accept_visible_coins=args.accept_visible_coins, dry_run=args.dry_run, csv=csv,
         )  # fmt: skip
+    if args.dry_run:
+        found = audit_file(args.source, schemes, csv=csv)
+        if args.json:
+            return to_json({"target": None, "schemes": entries(published), "audit": found.to_dict()})
+        return "\n".join([args.spoken(str(found)), "nothing was written"])
     if args.json:
         return to_json({"target": args.target, "schemes": entries(published)})
     return "\n".join([f"masked values in {args.target}", *listing(published)])

@@ -365,7 +365,7 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
 
         Parameters
         ----------
-        other : array_like of shape (n,) or (replicates, n), or Estimate
+        other : array_like of shape (n,) or (replicates, n), Estimate, or str, the name of one in its file
             A column that was not masked, or the estimate of one that was masked together with this. Of a
             Summary left out: the column that its updates brought along.
 
@@ -393,7 +393,7 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
 
         Parameters
         ----------
-        other : array_like of shape (n,) or (replicates, n), or Estimate
+        other : array_like of shape (n,) or (replicates, n), Estimate, or str, the name of one in its file
             As for `covariance`.
 
         Returns
@@ -464,6 +464,7 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
             pairs, counts = self._pairs
             yield summarised(pairs, counts, self._law, self.scheme.strata, self.scheme.patterns)
             return
+        other = self._by_name(other, "other", masked=True)
         theirs = other._law if isinstance(other, Estimate) else None
         for z, w in self._both(other):
             yield products(z, w, self._law, theirs, self._pools)

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask.estimates.by_name import ByName
 from condmask.estimates.covariance import Records, donors, products, standardised
 from condmask.estimates.interval import Interval, multiplier
 from condmask.estimates.linear_forms import file_covariance, undo
@@ -24,7 +25,7 @@ class Pair(NamedTuple):
     shared_donors: bool
 
 
-class PairIntervals:
+class PairIntervals(ByName):
     """Intervals of what two columns have in common."""
 
     scheme: Any
@@ -45,7 +46,7 @@ class PairIntervals:
 
         Parameters
         ----------
-        other : array_like of shape (n,) or (replicates, n), or Estimate
+        other : array_like of shape (n,) or (replicates, n), Estimate, or str
             As for `covariance`.
         confidence_level : float
             Of the interval.
@@ -156,6 +157,7 @@ class PairIntervals:
                 "z must be masked values for an interval of two columns, got a Summary, which keeps no "
                 "fourth moments of its pairs"
             )
+        other = self._by_name(other, "other", masked=True)
         pool, shared = self._pools(), self.scheme.shared_donors or self._law.p == 0.0
         theirs = getattr(other, "_law", None)
         for z, w in self._both(other):

@@ -1,37 +1,48 @@
 """What a file of any format gives and takes, and which format it has."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from condmask import _checks
-from condmask.files.atomic import FileError, reason
-from condmask.schemes.scheme import Scheme
+from condmask.files.atomic import FileError, Output, reason
 
 FORMATS = {
     ".parquet": "Parquet",
     ".pq": "Parquet",
     ".csv": "CSV",
+    ".txt": "CSV",
+    ".tsv": "TSV",
+    ".csv.gz": "CSV in gzip",
+    ".txt.gz": "CSV in gzip",
+    ".tsv.gz": "TSV in gzip",
     ".arrow": "Arrow",
     ".feather": "Arrow",
     ".ipc": "Arrow",
 }
-VERSION = 1
+ROOMY = ("Parquet", "Arrow")  # with room for what is published with the data
 
 
 class Rows(Protocol):
     """Masked rows on their way into a file."""
 
+    workers: int  # threads that a writer may use
+
     @property
     def columns(self) -> dict[str, tuple[str, int | None]]:
         """Kind and, for formats of text, decimals of each column; None is as many as they need."""
 
+    @property
+    def nulls(self) -> set[str]:
+        """The columns that get a null wherever a masked value is NaN; in others the original stays there."""
+
     def take(self, count: int) -> dict[str, np.ndarray]:
-        """The next rows of every column."""
+        """The next rows of every column; NaN where a value is missing, or a code for that."""
 
 
 class Table(Protocol):
@@ -49,16 +60,19 @@ class Table(Protocol):
     def labels(self, name: str) -> Iterator[tuple[np.ndarray, list[Any]]]:
         """A column of any plain type, in codes and the distinct values they stand for."""
 
-    def outputs(self, target: Path) -> list[Path]:
-        """The files that a copy of this one consists of, `target` first."""
+    @property
+    def description(self) -> dict[str, Any]:
+        """What reading a copy again takes, in terms of JSON, where the copy cannot tell."""
 
-    def rewrite(self, outputs: list[IO[bytes]], rows: Rows, metadata: dict[str, Any]) -> None:
+    def rewrite(self, output: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Copy the file with the masked rows in place; missing values stay as they are."""
 
 
 def format_of(path: Path) -> str:
     """The format of a file, by its suffix."""
     suffix = path.suffix.lower()
+    if suffix == ".gz":
+        suffix = "".join(path.suffixes[-2:]).lower()
     if suffix not in FORMATS:
         raise ValueError(f"{path} must end in one of {', '.join(FORMATS)}, got {path.suffix or 'no suffix'}")
     return FORMATS[suffix]
@@ -72,16 +86,18 @@ def columns_exist(table: Table, names: Sequence[str]) -> None:
             raise ValueError(f"{table.path} has {number} {name!r}, it has {_checks.listed(table.names)}")
 
 
-def published_schemes(table: Table) -> dict[str, Scheme]:
-    """The schemes that a file carries, in its metadata or in the file beside it."""
-    metadata = table.metadata()
-    if metadata is None:
-        return {}
-    if metadata.get("version") != VERSION:
-        raise ValueError(
-            f"{table.path} was masked by a newer condmask, got version {metadata.get('version')!r}"
-        )
-    return {name: Scheme.from_dict(entry) for name, entry in metadata["columns"].items()}
+@contextmanager
+def in_lines(table: Table) -> Iterator[None]:
+    """Errors about a row name the line of a file of text, which editors count; Parquet has no lines."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        found = re.search(r"at position (\d+)", str(error))
+        line_of = getattr(table, "line_of", None)
+        if found is None or line_of is None:
+            raise
+        text = str(error).replace(found[0], f"in line {line_of(int(found[1]))}")
+        raise type(error)(text) from None
 
 
 @contextmanager

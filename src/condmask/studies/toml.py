@@ -64,7 +64,7 @@ def _population(described: dict[str, Any], folder: Path) -> Any:
             margins.append(law(*shapes, place, scale))
         return NormalCopula(margins, described.get("correlation", 0.0))
     if kind == "file":
-        from condmask.files.release import read_column
+        from condmask.files.reading import read_column
 
         path = folder / described["path"]
         other = described.get("other")
