@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from condmask.estimates.summary import Summary
     from condmask.files.atomic import FileError
     from condmask.files.release import mask_file, read_column, read_release, read_schemes, read_summary
+    from condmask.risks.measure import release_risk, risk
+    from condmask.risks.result import Risk
     from condmask.schemes.additive import AdditiveNoise
     from condmask.schemes.audit import audit
     from condmask.schemes.conditional import ConditionalMasking
@@ -49,6 +51,9 @@ _HOMES = {
     "StudyResult": "condmask.studies.result",
     "StudyWarning": "condmask.studies.simulate",
     "Summary": "condmask.estimates.summary",
+    "risk": "condmask.risks.measure",
+    "release_risk": "condmask.risks.measure",
+    "Risk": "condmask.risks.result",
     "kernels": "condmask.kernels",
     "mask_file": "condmask.files.release",
     "mask_table": "condmask.schemes.joint",
@@ -66,6 +71,9 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "DataShuffling",
     "audit",
     "Audit",
+    "risk",
+    "release_risk",
+    "Risk",
     "mask_table",
     "MaskedTable",
     "mask_file",
