@@ -82,7 +82,7 @@ def bits_for(task: coins.Problem, line: Line, wide: np.ndarray) -> np.ndarray:
     else:
         steps = wide / float(class_units(line.code, np.ones(1), line.law)[0] - class_units(
             line.code, np.zeros(1), line.law)[0])  # fmt: skip
-    most = coins.bits_of(task)
+    most = coins.bits_of(task) + 1  # half as many to a sigma as tell coins
     return np.array([max(0, min(most, floor(log2(max(1.0, each / CELLS_PER_WIDTH))))) for each in steps])
 
 

@@ -30,7 +30,7 @@ def classes_of(file: Original, rows: Rows, effort: Effort) -> list[Class]:
     """The classes of a file, of whose records all are looked at."""
     code = classes(file.units, file.law)[0]
     found = []
-    for each in np.unique(code).tolist():
+    for each in [0] if file.law.is_plain else np.unique(code).tolist():
         own = np.flatnonzero(code == each)
         law, task, line = class_law(each, file.law), None, None
         if law is not None:
@@ -75,7 +75,7 @@ def by_posterior(
             continue
         for which, outlook in outlooks(own, wide, steady):
             length = min(outlook.noise.size, outlook.edges.size)
-            most = EVALUATIONS * share / (2.0 * length * which.size)
+            most = EVALUATIONS * effort.points / FULL.points * share / (2.0 * length * which.size)
             total[which] += share * outlook.risk(int(np.clip(most, LEAST, MOST)), effort.attacked)
     return total
 

@@ -7,6 +7,7 @@ print the share 1 - e^-p of all originals; p (1 - e^-p) of all records agree wit
 these were swapped.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -50,10 +51,8 @@ class Printed(NamedTuple):
 def expected(file: Original, *, shared_donors: bool) -> Printed:
     """In a release of the file."""
     p, n = file.law.p, file.n
-    code, at = classes(file.units, file.law)
     printed, tied, swapped_tied = 0.0, 0.0, 0.0
-    for each in np.unique(code).tolist():
-        steps, counts = np.unique(at[code == each].astype(np.int64), return_counts=True)
+    for each, steps, counts in _counted(file):
         law, total = class_law(each, file.law), (1.0 - p) * counts.sum()
         if law is None:
             noised, alike = (1.0 - p) * counts, total * -np.expm1(-(1.0 - p) * counts.sum())
@@ -63,10 +62,10 @@ def expected(file: Original, *, shared_donors: bool) -> Printed:
             noised, alike = _kept(problem, counts, 1.0 - p)
         none = np.exp(-noised) * (np.exp(-p * counts) if shared_donors else (1.0 - p) ** counts)
         others = none if shared_donors else none / (1.0 - p)
-        again = p * counts @ (1.0 - others)
-        printed += counts @ (1.0 - none)
+        again = float(p * counts @ (1.0 - others))
+        printed += float(counts @ (1.0 - none))
         swapped_tied += again
-        tied += again + alike + noised @ (np.exp(-noised) - none)
+        tied += again + alike + float(noised @ (np.exp(-noised) - none))
     return _shares(printed / n, tied / n, swapped_tied / n, p)
 
 
@@ -75,6 +74,18 @@ def found(file: Original, z: np.ndarray, *, shared_donors: bool) -> Printed:
     _, place, counts = np.unique(z, return_inverse=True, return_counts=True)
     share, tied = float(np.isin(file.units, z).mean()), float((counts[place] > 1).mean())
     return expected(file, shared_donors=shared_donors)._replace(verbatim=share, tied=tied)
+
+
+def _counted(file: Original) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """The classes of a file, the steps at which their values lie, and how many lie at each."""
+    if file.law.is_plain:
+        places, below = file.counted
+        yield 0, places.astype(np.int64), np.diff(below)
+        return
+    code, at = classes(file.units, file.law)
+    for each in np.unique(code).tolist():
+        steps, counts = np.unique(at[code == each].astype(np.int64), return_counts=True)
+        yield each, steps, counts
 
 
 def _shares(printed: float, tied: float, swapped_tied: float, p: float) -> Printed:
