@@ -121,7 +121,7 @@ def record_linkage(x: Any, z: Any, *, others: Any = None, k: Any = (1, 5, 10)) -
     names = (*first, *clear)
     original = _table([*first.values(), *clear.values()], names)
     released = _table([*second.values(), *clear.values()], names)
-    _checks.same_length(released, "z", len(original), "x")
+    _checks.same_length(released[:, 0], "z", len(original), "x")
     there = ~np.isnan(original + released).any(axis=1)
     _checks.at_least_two(int(np.count_nonzero(there)), "x")
     original, released = original[there], released[there]
