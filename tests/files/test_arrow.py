@@ -121,6 +121,14 @@ def test_compression_is_kept(tmp_path, codec):
     assert found == {"UNCOMPRESSED" if codec == "none" else codec.upper()}
 
 
+@pytest.mark.parametrize(("a", "b"), [("parquet", "arrow"), ("arrow", "parquet"), ("parquet", "csv")])
+def test_the_target_has_the_format_of_the_source(tmp_path, a, b):
+    source = write(rich(), tmp_path / f"a.{a}")
+
+    with pytest.raises(ValueError, match="target must have the format of the source"):
+        cm.mask_file(source, tmp_path / f"b.{b}", {"income": SCHEME})
+
+
 @pytest.mark.parametrize(
     ("values", "scheme", "message"),
     [

@@ -103,15 +103,6 @@ class CsvFile:
                 raise ValueError(f"{' and '.join(names)} {UNSURE.format(mark=told)}")
         self._decimal = told
 
-    @property
-    def decimal(self) -> str:
-        """The decimal mark, once numbers were read."""
-        return self._decimal or "."
-
-    def records(self, names: list[str]) -> Iterator[Records]:
-        """Runs of whole records with the fields of some columns."""
-        yield from self._records(names)
-
     def labels(self, name: str) -> Iterator[tuple[np.ndarray, list[str]]]:
         """A column as text, in codes and the distinct values they stand for."""
         for part in self._records([name]):

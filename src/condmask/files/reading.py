@@ -14,7 +14,7 @@ from condmask.files.csv import CsvFile
 from condmask.files.dialect import CsvFormat
 from condmask.files.published import published, published_schemes, sidecar
 from condmask.files.spooled import coded
-from condmask.files.table import Copy, Table, columns_exist, format_of, reading
+from condmask.files.table import Table, columns_exist, format_of, reading
 from condmask.schemes.scheme import Scheme
 from condmask.strata import names_of
 
@@ -238,17 +238,6 @@ def open_table(path: Path, csv: CsvFormat | None = None, workers: Workers = 1) -
     if path.stat().st_size == 0:
         raise ValueError(f"{path} is empty")
     return ParquetFile(path) if format_of(path) == "Parquet" else ArrowFile(path)
-
-
-def converted(table: Table, target: Path) -> Copy:
-    """What writes a table into a file of this name: itself, if the format is its own."""
-    if format_of(table.path) == format_of(target):
-        return table
-    try:
-        from condmask.files.convert import Converted
-    except ImportError as error:
-        raise ImportError(f"{target.name} needs pyarrow: pip install 'condmask[cli]'") from error
-    return Converted(table, target)
 
 
 def masked_column(path: str | os.PathLike[str], column: str | None) -> tuple[str, Scheme]:

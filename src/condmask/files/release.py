@@ -22,9 +22,9 @@ from condmask.files.atomic import FileError, publishing, spool, state
 from condmask.files.dialect import CsvFormat
 from condmask.files.note import written_note
 from condmask.files.published import beside_data, described, published_schemes, standing
-from condmask.files.reading import column_of, converted, open_table
+from condmask.files.reading import column_of, open_table
 from condmask.files.spooled import ReleasedRows, spool_columns, spool_strata
-from condmask.files.table import Table, columns_exist, in_lines, reading
+from condmask.files.table import Table, columns_exist, format_of, in_lines, reading
 from condmask.schemes.audit import audit
 from condmask.schemes.missing import refuse_reachable, taken_out
 from condmask.schemes.pools import numbers_of, pools_of
@@ -54,9 +54,8 @@ def mask_file(
     Parameters
     ----------
     source, target : path
-        Files of formats told by suffix: .parquet, .pq, .arrow, .feather, .ipc, .csv, .txt, .tsv, or one of
-        the last three followed by .gz. They may differ; columns of text then get the types that all their
-        values have.
+        Files of the same format, told by suffix: .parquet, .pq, .arrow, .feather, .ipc, .csv, .txt, .tsv, or
+        one of the last three followed by .gz.
     schemes : dict of str to scheme
         The scheme of each column to mask, all of one class. By `ConditionalMasking` several columns are
         masked together, as by `mask_table`; by others each on its own.
@@ -171,6 +170,8 @@ def _opened(
 ) -> tuple[Table, dict[str, Scheme]]:
     """The source, which has the columns and hides them not yet, and the schemes of those masked before."""
     target = next(iter(found))
+    if format_of(source) != format_of(target):
+        raise ValueError(f"target must have the format of the source, got {source.name} and {target.name}")
     table = open_table(source, csv, workers)
     columns_exist(table, [*names, *strata])
     before = published_schemes(table)
@@ -216,10 +217,9 @@ def _publish(
     metadata = described(rows.total, schemes)
     with publishing(found) as outputs:
         target, *beside, note = outputs
-        copy = converted(table, target.final)
-        copy.rewrite(target, rows, metadata)
+        table.rewrite(target, rows, metadata)
         if rows.done != rows.total or state(table.path) != original:
             raise FileError(f"{table.path} changed while it was masked; nothing was published")
         for output in beside:
-            output.write(beside_data(metadata | copy.description, target.sha256))
+            output.write(beside_data(metadata | table.description, target.sha256))
         note.write(written_note(target.final.name, rows.total, schemes).encode())

@@ -45,22 +45,10 @@ class Rows(Protocol):
         """The next rows of every column; NaN where a value is missing, or a code for that."""
 
 
-class Copy(Protocol):
-    """What writes a file with the columns of another one."""
+class Table(Protocol):
+    """A file with columns, read part by part."""
 
     path: Path
-
-    @property
-    def description(self) -> dict[str, Any]:
-        """What reading a copy again takes, in terms of JSON, where the copy cannot tell."""
-
-    def rewrite(self, output: Output, rows: Rows, metadata: dict[str, Any]) -> None:
-        """Copy the file with the masked rows in place; missing values stay as they are."""
-
-
-class Table(Copy, Protocol):
-    """A file with columns, read part by part; a copy of it has its format."""
-
     names: list[str]
 
     def metadata(self) -> dict[str, Any] | None:
@@ -71,6 +59,13 @@ class Table(Copy, Protocol):
 
     def labels(self, name: str) -> Iterator[tuple[np.ndarray, list[Any]]]:
         """A column of any plain type, in codes and the distinct values they stand for."""
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What reading a copy again takes, in terms of JSON, where the copy cannot tell."""
+
+    def rewrite(self, output: Output, rows: Rows, metadata: dict[str, Any]) -> None:
+        """Copy the file with the masked rows in place; missing values stay as they are."""
 
 
 def format_of(path: Path) -> str:
