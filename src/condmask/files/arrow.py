@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from condmask._blocks import BLOCK
 from condmask.files.arrow_schema import METADATA, released_schema
-from condmask.files.arrow_types import null, numbers, released_columns, released_type, values_of
+from condmask.files.arrow_types import labels_of, numbers, released_columns, released_type
 from condmask.files.atomic import Output
 from condmask.files.table import Rows
 
@@ -59,16 +59,7 @@ class ArrowFile:
     def labels(self, name: str) -> Iterator[tuple[np.ndarray, list[Any]]]:
         """A column of any plain type, in codes and the distinct values they stand for."""
         for batch in self.batches([name], labels=True):
-            column = batch.column(name)
-            if not pa.types.is_dictionary(column.type):
-                try:
-                    column = column.dictionary_encode()
-                except pa.ArrowNotImplementedError:
-                    raise TypeError(f"{name} must hold labels, got {column.type}") from None
-            missing = len(column.dictionary)
-            code = values_of(column.indices.cast(pa.int64()), np.int64)
-            code = np.where(null(column.indices), missing, code) if column.indices.null_count else code
-            yield code, [*column.dictionary.to_pylist(), None]
+            yield labels_of(batch.column(name), name)
 
     def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Copy the file with the masked rows in their columns, batch by batch as they were."""

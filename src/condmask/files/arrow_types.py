@@ -45,6 +45,19 @@ def numbers(column: Any, name: str, row: int) -> tuple[np.ndarray, str]:
     return np.where(null(column), np.nan, found) if column.null_count else found, kind
 
 
+def labels_of(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:
+    """A column of any plain type, in codes and the distinct values they stand for, None the last."""
+    if not pa.types.is_dictionary(column.type):
+        try:
+            column = column.dictionary_encode()
+        except pa.ArrowNotImplementedError:
+            raise TypeError(f"{name} must hold labels, got {column.type}") from None
+    code = values_of(column.indices.cast(pa.int64()), np.int64)
+    if column.indices.null_count:
+        code = np.where(null(column.indices), len(column.dictionary), code)
+    return code, [*column.dictionary.to_pylist(), None]
+
+
 def kind_of(dtype: Any, name: str) -> str:
     """The kind of a column of numbers; other types are refused."""
     dtype = plain_type(dtype)
@@ -97,7 +110,7 @@ def released(
             raise ValueError(f"{name} must stay below 2^53 when it is masked: sigma is too large")
         z = z.astype(np.int64)
     elif pa.types.is_decimal(dtype):
-        return _gaps(_decimal(z, dtype, decimals or 0, name), original, missing if gaps else None, nulls)
+        return _gaps(with_decimals(z, dtype, decimals or 0, name), original, missing if gaps else None, nulls)
     z = np.ascontiguousarray(z)
     found = pa.Array.from_buffers(pa.from_numpy_dtype(z.dtype), z.size, [None, pa.py_buffer(z)])
     return _gaps(found.cast(dtype), original, missing if gaps else None, nulls)
@@ -132,7 +145,7 @@ def _decimals(column: Any) -> np.ndarray:
     return values_of(column.cast(pa.string()).cast(pa.float64()), np.float64)
 
 
-def _decimal(z: np.ndarray, dtype: Any, decimals: int, name: str) -> Any:
+def with_decimals(z: np.ndarray, dtype: Any, decimals: int, name: str) -> Any:
     """Numbers with so many decimals, in a decimal type that has as many or more."""
     units = decimal_grid(decimals).units(z).astype(np.int64)
     wide = np.ascontiguousarray(np.stack([units, units >> 63], axis=1))

@@ -91,11 +91,10 @@ class CsvFile:
             return [self._numbers(part, k, name, told) for k, name in enumerate(names)]
 
         for found in ordered_map(numbers, self._records(names), self._workers):
-            before = seen
             for _, marks in found:
                 seen |= marks
             if told is None and seen & DOT and seen & COMMA:
-                self._refuse_the_other(names, "." if before & DOT else ",")
+                self._refuse_the_other(names)
             yield {name: (values, "float64") for name, (values, _) in zip(names, found, strict=True)}
         if told is None:
             told = "," if seen & COMMA else "."
@@ -118,6 +117,23 @@ class CsvFile:
                 raise not_encoded(self.path, self.dialect.encoding, line) from None
             yield code, distinct
 
+    def texts(self) -> Iterator[list[list[str]]]:
+        """All columns as text, for some thousand rows at a time."""
+        every = range(len(self.names))
+        for part in self._scan(list(every), tail=False):
+            rows = np.arange(len(part.starts))
+            yield [[self.dialect.decode(field) for field in part.fields(k).at(rows)] for k in every]
+
+    @property
+    def words(self) -> list[str]:
+        """What stands for a missing value."""
+        return [*csv_numbers.BUILT_IN, *self.dialect.na]
+
+    @property
+    def decimal(self) -> str:
+        """The decimal mark, once numbers were read."""
+        return self._decimal or "."
+
     def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Copy the file with the masked rows in their fields; those of missing values stay as they are."""
         columns = rows.columns
@@ -125,6 +141,10 @@ class CsvFile:
         decimals = [columns[name][1] for name in names]
         places = np.array([SHORTEST if each is None else max(each, 0) for each in decimals], dtype=np.int64)
         nulls = [k for k, name in enumerate(names) if name in rows.nulls]
+        if nulls and len(self.names) == 1:
+            raise ValueError(
+                'missing_as must be "code" in a file of one column, where a null would be an empty line'
+            )
         decimal = self._decimal or "."
         quoted = decimal == self.dialect.delimiter
 
@@ -168,9 +188,18 @@ class CsvFile:
                 f"{name} {error.why} in line {line}"
             ) from None
 
-    def _refuse_the_other(self, names: list[str], decimal: str) -> None:
-        """Name the first number with the other mark."""
+    def _refuse_the_other(self, names: list[str]) -> None:
+        """Name the first number that has another mark than the first of all."""
+        decimal: str | None = None
         for part in self._records(names):
+            for row in range(len(part.starts)) if decimal is None else ():
+                one = part._replace(starts=part.starts[row : row + 1], stops=part.stops[row : row + 1])
+                for k, name in enumerate(names):
+                    seen = self._numbers(one, k, name, decimal)[1]
+                    if decimal is None and seen:
+                        decimal = "," if seen & COMMA else "."
+                if decimal is not None:
+                    break
             for k, name in enumerate(names):
                 self._numbers(part, k, name, decimal)
 

@@ -184,9 +184,13 @@ class _AsUtf8:
 
     def __init__(self, file: IO[bytes], encoding: str) -> None:
         self._text = io.TextIOWrapper(file, encoding=encoding, errors="surrogatepass", newline="")
+        self._rest = b""
 
-    def read(self, size: int = -1) -> bytes:
-        return self._text.read(size).encode("utf-8", "surrogatepass")
+    def read(self, size: int) -> bytes:
+        # as many characters have as many bytes, or more
+        data = self._rest + self._text.read(max(0, size - len(self._rest))).encode("utf-8", "surrogatepass")
+        self._rest = data[size:]
+        return data[:size]
 
     def __enter__(self) -> Self:
         return self

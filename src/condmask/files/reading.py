@@ -91,20 +91,22 @@ def column_of(table: Table, name: str) -> np.ndarray:
     return np.concatenate(parts) if parts else np.empty(0)
 
 
-def read_labels(path: str | os.PathLike[str], name: str) -> np.ndarray:
+def read_labels(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | None = None) -> np.ndarray:
     """One column of a file as labels: what its records have in common, whatever its type; None for missing.
 
     Parameters
     ----------
     path : path
     name : str
+    csv : CsvFormat, optional
+        As for `mask_file`.
 
     Returns
     -------
     ndarray of shape (n,), of objects
     """
     with reading(Path(path)):
-        table = open_table(Path(path))
+        table = open_table(Path(path), csv)
         columns_exist(table, [name])
         parts = [np.array([*values, None], dtype=object)[code] for code, values in table.labels(name)]
     return np.concatenate(parts) if parts else np.empty(0, dtype=object)
@@ -238,6 +240,15 @@ def open_table(path: Path, csv: CsvFormat | None = None, workers: Workers = 1) -
     if path.stat().st_size == 0:
         raise ValueError(f"{path} is empty")
     return ParquetFile(path) if format_of(path) == "Parquet" else ArrowFile(path)
+
+
+def converted(table: Table) -> Table:
+    """The same table, on its way into a file of another format."""
+    try:
+        from condmask.files.convert import Converted
+    except ImportError as error:
+        raise ImportError("another format needs pyarrow: pip install 'condmask[cli]'") from error
+    return Converted(table)
 
 
 def masked_column(path: str | os.PathLike[str], column: str | None) -> tuple[str, Scheme]:

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from condmask._jit import kernel
-from condmask.kernels.masking import high_product
+from condmask.kernels.masking import HALF, LOW, high_product
 
 DONE, EXACTLY, MISSING, WORD = 0, 1, 2, 3  # read; a number of many digits; empty; something else
 DOT, COMMA, CLEAR_DOT, CLEAR_COMMA = 1, 2, 4, 8  # marks seen, and seen where no thousands could stand
@@ -54,7 +54,7 @@ def parse_numbers(text, starts, stops, mark, values, state):
         number, digits, before, after, found = 0, 0, 0, 0, 0
         first = text[position] if position < stop else 0
         while position < stop:
-            byte = text[position]
+            byte = np.int64(text[position])
             if _ZERO <= byte <= _NINE:
                 if digits > 0 or byte != _ZERO:
                     digits += 1
@@ -81,7 +81,7 @@ def parse_numbers(text, starts, stops, mark, values, state):
                 continue
             while position < stop and _ZERO <= text[position] <= _NINE:
                 if exponent < 100000:
-                    exponent = 10 * exponent + (text[position] - _ZERO)
+                    exponent = 10 * exponent + (np.int64(text[position]) - _ZERO)
                 position += 1
             exponent = -exponent if below else exponent
             clear = True
@@ -129,10 +129,10 @@ def number_labels(text, starts, stops, table, code, first):
     last = np.uint64(table.size - 1)
     for i in range(starts.size):
         length = stops[i] - starts[i]
-        place = np.uint64(14695981039346656037)
+        place = np.uint64(2166136261)  # the hash of Fowler, Noll and Vo, of 32 bits
         for position in range(starts[i], stops[i]):
-            place = (place ^ np.uint64(text[position])) * np.uint64(1099511628211)
-        place = (place ^ (place >> np.uint64(29))) & last
+            place = ((place ^ np.uint64(text[position])) * np.uint64(16777619)) & LOW
+        place = (place ^ (place >> np.uint64(15))) & last
         while True:
             known = table[place]
             if known < 0:
@@ -217,20 +217,30 @@ def _long(size, negative, places, mark, out, length):
         if places + more > 19:
             return length
         ten = _WHOLE_TENS[places + more]
-        high, low = high_product(whole, ten), whole * ten
+        high, low = high_product(whole, ten), _low_product(whole, ten)
         number = (high << (_LONGEST - below)) | (low >> below)
         off = low & ((half - _ONE) | half)
         if off == half:
             return length
         if off > half:
             number += _ONE
-            off = half + half - off if below < np.uint64(63) else (half - (off - half))
+            off = half + half - off
         limit = ten >> _ONE  # half the distance of neighbours
         if off == limit:
             return length
         if off < limit:
             return _write(number, places + more, negative, mark, out, length, 1)
     return length
+
+
+@kernel
+def _low_product(a, b):
+    """The lower 64 bits of the product of two words, of which none overflows."""
+    a1, a0 = a >> HALF, a & LOW
+    b1, b0 = b >> HALF, b & LOW
+    least = a0 * b0
+    middle = ((a1 * b0) & LOW) + ((a0 * b1) & LOW) + (least >> HALF)
+    return ((middle & LOW) << HALF) | (least & LOW)
 
 
 @kernel
