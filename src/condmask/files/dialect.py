@@ -140,6 +140,22 @@ class Dialect(NamedTuple):
         decimal = form.decimal or ("." if delimiter == "," else None)
         return cls(delimiter, decimal, encoding, form.na, blank, preamble + header, names)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is what goes without saying."""
+        return (self.delimiter, self.decimal, self.encoding, self.na) == (",", ".", "utf-8", ())
+
+    def __str__(self) -> str:
+        delimiter = NAMES.get(self.delimiter, repr(self.delimiter))
+        said = [
+            f"delimiter {delimiter}",
+            f"decimal mark {self.decimal or '.'!r}",
+            f"encoding {self.encoding}",
+        ]
+        if self.na:
+            said.append(f"missing values {', '.join(map(repr, self.na))}")
+        return ", ".join(said)
+
     def decode(self, field: bytes) -> str:
         """A field as text."""
         return field.decode(_working(self.encoding)).replace('""', '"')
