@@ -223,6 +223,17 @@ def test_unquoted_numbers_get_quotes_where_the_mark_is_the_delimiter(tmp_path):
     assert [row["c"] for row in found] == [f"{k},5" if k % 2 else "1" for k in range(40)]
 
 
+def test_an_empty_field_gets_no_quotes(tmp_path):
+    scheme = cm.ConditionalMasking(0.6, 30.0, decimals=0, missing=-8, missing_as="null")
+    rows = [-8.0 if k == 7 else 500.0 + k for k in range(40)]
+    text = "a,income\n" + "".join(f"{k},{v:.0f}\n" for k, v in enumerate(rows))
+    target = mask(
+        tmp_path, text.encode(), schemes={"income": scheme}, csv=cm.CsvFormat(delimiter=",", decimal=",")
+    )
+
+    assert target.read_text().splitlines()[8] == "7,"
+
+
 # --- what is unsure ---
 
 
