@@ -40,7 +40,7 @@ records = panel(
 )  # fmt: skip
 records.plot([0, 5_500], [0, 5_500], color=ORIGINAL, linewidth=0.8, label="published as it was")
 records.scatter(wages[shown], published[shown], s=7, color=PUBLISHED, linewidths=0, label="a record")
-records.legend(frameon=False, loc="upper left", ncols=2, fontsize=9)
+records.legend(framealpha=0.85, edgecolor="none", loc="upper left", ncols=2, fontsize=9)
 
 shares = panel(
     "... and the distribution of the originals comes back",
@@ -53,4 +53,4 @@ shares.fill_between(
     color=ESTIMATED, alpha=0.25, linewidth=0, label="its 95% band",
 )  # fmt: skip
 shares.plot(points, share_below(wages), color=ORIGINAL, linewidth=1.6, linestyle=":", label="original")
-shares.legend(frameon=False, loc="upper left", fontsize=9)
+shares.legend(framealpha=0.85, edgecolor="none", loc="upper left", fontsize=9)

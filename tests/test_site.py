@@ -3,7 +3,9 @@
 Oracle for formulas: MathML written by hand, after TeX's rules.
 """
 
+import doctest
 import re
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ from docs.extensions.mathml import mathml
 from docs.extensions.offline import faults, main
 from docs.extensions.shell import WIDTH, folded, run
 
+DOCS = Path(__file__).parents[1] / "docs"
 THIN = '<mspace width="0.1667em" />'
 
 
@@ -140,3 +143,13 @@ def test_long_lines_are_folded_and_others_are_not():
 
     assert folded(table) == table
     assert max(map(len, folded("word " * 50).splitlines())) <= WIDTH
+
+
+def test_the_quickstart_runs_when_pasted(tmp_path, monkeypatch):
+    # the site's own run of the examples has names that a reader has not
+    monkeypatch.chdir(tmp_path)
+    page = DOCS / "quickstart.rst"
+    examples = doctest.DocTestParser().get_doctest(page.read_text("utf-8"), {}, page.name, str(page), 0)
+
+    assert len(examples.examples) > 20
+    assert doctest.DocTestRunner().run(examples).failed == 0

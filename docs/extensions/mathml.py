@@ -137,7 +137,7 @@ def displayed(writer, node):
         writer.body.append(f'<span class="eqno">({get_node_equation_number(writer, node)})')
         writer.add_permalink_ref(node, "Link to this equation")
         writer.body.append("</span>")
-    writer.body.append(f"{_translated(node, as_block=True)}</div>\n")
+    writer.body.append(f'<div class="formula">{_translated(node, as_block=True)}</div></div>\n')
     raise nodes.SkipNode
 
 
