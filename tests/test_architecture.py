@@ -24,7 +24,7 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"estimates", "risk", "disclosure"},
     {"engines"},
     {"weights"},
-    {"kernels", "frames", "plot", "strata"},
+    {"kernels", "frames", "missing", "plot", "strata"},
     {"levels", "grids"},
     {"law"},
     {"_log_grid"},

@@ -11,15 +11,18 @@ if TYPE_CHECKING:
     from condmask.estimates.estimate import Estimate, EstimateWarning
     from condmask.estimates.summary import Summary
     from condmask.files.atomic import FileError
+    from condmask.files.dialect import CsvFormat
     from condmask.files.reading import read_column, read_release, read_schemes, read_summary
-    from condmask.files.release import mask_file
+    from condmask.files.release import mask_file, write_release
     from condmask.schemes.additive import AdditiveNoise
     from condmask.schemes.audit import audit
     from condmask.schemes.conditional import ConditionalMasking
     from condmask.schemes.joint import MaskedTable, mask_table
+    from condmask.schemes.multiplicative import MultiplicativeNoise
     from condmask.schemes.publishing import ReleaseError, ReleaseWarning
     from condmask.schemes.shuffling import DataShuffling
     from condmask.schemes.swapping import DataSwapping, RankSwapping
+    from condmask.studies.compare import Comparison, compare
     from condmask.studies.populations import NormalCopula, Resampled, paper_population
     from condmask.studies.result import StudyResult
     from condmask.studies.simulate import StudyWarning, simulate
@@ -31,6 +34,7 @@ _HOMES = {
     "Audit": "condmask.disclosure.verdict",
     "audit": "condmask.schemes.audit",
     "ConditionalMasking": "condmask.schemes.conditional",
+    "CsvFormat": "condmask.files.dialect",
     "Estimate": "condmask.estimates.estimate",
     "EstimateWarning": "condmask.estimates.estimate",
     "FileError": "condmask.files.atomic",
@@ -40,8 +44,11 @@ _HOMES = {
     "ReleaseWarning": "condmask.schemes.publishing",
     "AdditiveNoise": "condmask.schemes.additive",
     "DataSwapping": "condmask.schemes.swapping",
+    "MultiplicativeNoise": "condmask.schemes.multiplicative",
     "RankSwapping": "condmask.schemes.swapping",
     "DataShuffling": "condmask.schemes.shuffling",
+    "compare": "condmask.studies.compare",
+    "Comparison": "condmask.studies.compare",
     "compare_distributions": "condmask.estimates.bands",
     "NormalCopula": "condmask.studies.populations",
     "Resampled": "condmask.studies.populations",
@@ -52,6 +59,7 @@ _HOMES = {
     "Summary": "condmask.estimates.summary",
     "kernels": "condmask.kernels",
     "mask_file": "condmask.files.release",
+    "write_release": "condmask.files.release",
     "mask_table": "condmask.schemes.joint",
     "read_column": "condmask.files.reading",
     "read_release": "condmask.files.reading",
@@ -65,11 +73,14 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "DataSwapping",
     "RankSwapping",
     "DataShuffling",
+    "MultiplicativeNoise",
     "audit",
     "Audit",
     "mask_table",
     "MaskedTable",
     "mask_file",
+    "write_release",
+    "CsvFormat",
     "read_release",
     "read_schemes",
     "read_column",
@@ -79,6 +90,8 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "Summary",
     "compare_distributions",
     "simulate",
+    "compare",
+    "Comparison",
     "StudyResult",
     "StudyWarning",
     "NormalCopula",

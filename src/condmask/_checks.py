@@ -142,6 +142,19 @@ def decimals(value: Any) -> int | None:
     return places
 
 
+def codes(values: Any) -> tuple[float, ...]:
+    """Numbers that stand for missing values: one or several, each once."""
+    rule = "a finite number or a sequence of several"
+    given = list(values) if isinstance(values, (tuple, list, np.ndarray)) else [values]
+    found = [_real(value, "missing", rule) + 0.0 for value in given]
+    for number, value in zip(found, given, strict=True):
+        if not math.isfinite(number):
+            raise ValueError(f"missing must be {rule}, got {value!r}")
+        if found.count(number) > 1:
+            raise ValueError(f"missing must name each code once, got {value!r} {found.count(number)} times")
+    return tuple(found)
+
+
 def workers(value: Any) -> Any:
     if callable(value):
         return value

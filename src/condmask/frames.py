@@ -17,7 +17,7 @@ class Column(NamedTuple):
     array: np.ndarray
     name: str
     kind: str  # "int", "float32" or "float64": what the container held
-    back: Callable[[np.ndarray], Any]
+    back: Callable[..., Any]  # of values, and of where there shall be nulls beside the gaps of the original
 
 
 def column(
@@ -47,10 +47,11 @@ def column(
     array = series.cast(nw.Float64()).to_numpy() if dtype.is_integer() or missing.any() else series.to_numpy()
     kind = "int" if dtype.is_integer() else "float32" if dtype == nw.Float32() else "float64"
 
-    def back(z: np.ndarray) -> Any:
+    def back(z: np.ndarray, nulls: np.ndarray | None = None) -> Any:
         result = nw.new_series(series.name, z, backend=series.implementation)
-        if missing.any():
-            present = nw.new_series(series.name, ~missing, backend=series.implementation)
+        gaps = missing if nulls is None else missing | nulls
+        if gaps.any():
+            present = nw.new_series(series.name, ~gaps, backend=series.implementation)
             result = result.zip_with(present, result.shift(len(result)))
         native = result.to_native()
         if hasattr(values, "index") and not callable(values.index):  # pandas and its like
@@ -66,6 +67,15 @@ def data_frame(columns: dict[str, list[Any]]) -> Any:
     import narwhals as nw
 
     return nw.from_dict(columns, backend="pandas").to_native()
+
+
+def arrow_table(frame: Any) -> Any:
+    """A data frame, or a dict of columns, as a pyarrow Table."""
+    if isinstance(frame, dict):
+        import pyarrow as pa
+
+        return pa.table({name: np.asarray(values) for name, values in frame.items()})
+    return as_frame(frame).to_arrow()
 
 
 def labels(values: Any) -> np.ndarray:
@@ -129,7 +139,7 @@ def _arrow_array(values: Any, name: str, finite: bool) -> Column:
     if not isinstance(values, pa.Array):
         raise TypeError(f"{name} must be an array or a series of numbers, got {type(values).__name__}")
     chunked = column(pa.chunked_array([values]), name, finite=finite)
-    return chunked._replace(back=lambda z: chunked.back(z).combine_chunks())
+    return chunked._replace(back=lambda z, nulls=None: chunked.back(z, nulls).combine_chunks())
 
 
 def _kind(dtype: np.dtype) -> str:
@@ -138,7 +148,7 @@ def _kind(dtype: np.dtype) -> str:
     return "float32" if dtype.itemsize == 4 else "float64"
 
 
-def _as_array(z: np.ndarray) -> np.ndarray:
+def _as_array(z: np.ndarray, nulls: np.ndarray | None = None) -> np.ndarray:
     return z
 
 

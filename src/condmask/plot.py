@@ -36,6 +36,27 @@ def bias_and_rmse(rows: list[dict[str, Any]], path: str | os.PathLike[str] | Non
     return figure
 
 
+def errors_by_method(rows: list[dict[str, Any]], path: str | os.PathLike[str] | None = None) -> Any:
+    """Errors of each method as multiples of those in the first row; written to `path` where one is given."""
+    from matplotlib.figure import Figure
+
+    statistics = [name for name in ("mean", "s.d.", "deciles", "correlation") if name in rows[0]]
+    figure = Figure(figsize=(2.6 * len(statistics) + 1.6, 4.0), layout="constrained")
+    labels = [f"{row['method']}, {row['estimator']}" for row in rows]
+    for k, (panel, statistic) in enumerate(
+        zip(figure.subplots(1, len(statistics), sharey=True, squeeze=False)[0], statistics, strict=True)
+    ):
+        base = rows[0][statistic]
+        panel.barh(labels, [row[statistic] / base if base else row[statistic] for row in rows], color="0.6")
+        panel.axvline(1.0, color="C3", linewidth=0.8)
+        panel.set(title=f"error of the {statistic}", xlabel=f"times that of {labels[0]}" if k == 0 else "")
+        panel.set_xscale("log")
+    figure.axes[0].invert_yaxis()
+    if path is not None:
+        figure.savefig(path, dpi=150)
+    return figure
+
+
 def check_format(path: Path, name: str) -> None:
     """Refuse a file name that tells no picture format."""
     from matplotlib.backend_bases import FigureCanvasBase

@@ -31,6 +31,7 @@ def spoken(text, command="mask"):
         ("--accept-visible-coins (accept_visible_coins=True) goes on", "--accept-visible-coins goes on"),
         ('nan_policy="omit" leaves them out', "--omit-missing leaves them out"),
         ("donors='permutation' has none.", "--donors permutation has none."),
+        ("the scheme is ConditionalMasking(p=0.6, sigma=9.0)",) * 2,
         ("income must be numeric, got text", "income must be numeric, got text"),
         ("a column p=q and other=3", "a column --p q and other=3"),
     ],

@@ -33,10 +33,10 @@ def mask(folder, lines, *, head="id,income,note", ending="\n", schemes=None, **o
     ("line", "message"),
     [
         # an unquoted thousands separator would mask "1" and publish "234.56"
-        ("12,1,234.56,z", "has too many fields in record 13"),
-        ("12,234.56", "has too few fields in record 13"),
+        ("12,1,234.56,z", "has too many fields in line 14"),
+        ("12,234.56", "has too few fields in line 14"),
         # "7" would be masked and 654321 published
-        ('12,"7"654321,z', "has text after a closing quote in record 13"),
+        ('12,"7"654321,z', "has text after a closing quote in line 14"),
     ],
 )
 def test_a_record_out_of_shape_is_refused(tmp_path, line, message):
@@ -46,15 +46,22 @@ def test_a_record_out_of_shape_is_refused(tmp_path, line, message):
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
 
 
-@pytest.mark.parametrize("word", ["much", "1_000", "\u0661\u0662", "0x10", "1,5", "True", '1""5'])
-def test_what_is_no_number_is_refused(tmp_path, word):
-    with pytest.raises(TypeError, match="income must be numeric, got text at position 12"):
+TEXTS = ["much", "1_000", "\u0661\u0662", "0x10", "True", '1""5', "1.2.3", "--1", "1e", "1e+", ".", "-"]
+WORDS = dict.fromkeys(TEXTS, "text")
+COMMAS = {"1,5": r'a comma \(decimal=",", --decimal ,\)', "1,234": r"a comma \(decimal="}
+SEPARATED = ["1,234.5", "1.234,5", "1'234", "1 234,50", "1.234.567", "1\u202f234.5", "-1,234,567"]
+NO_NUMBERS = {**WORDS, **COMMAS, **dict.fromkeys(SEPARATED, "some")}
+
+
+@pytest.mark.parametrize(("word", "what"), NO_NUMBERS.items())
+def test_what_is_no_number_is_refused(tmp_path, word, what):
+    with pytest.raises(TypeError, match=rf"income must be numeric.*, got {what}.*in line 14"):
         mask(tmp_path, [*FIRST, f'12,"{word}",z'])
 
 
 def test_integers_beyond_2_to_the_53_are_refused(tmp_path):
     with pytest.raises(
-        ValueError, match=r"income must hold integers of at most 2\^53, got a larger one at position 12"
+        ValueError, match=r"income must hold integers of at most 2\^53, got a larger one in line 14"
     ):
         mask(tmp_path, [*FIRST, "12,9007199254740993,z"])
 
@@ -165,7 +172,7 @@ def test_a_quote_left_open_does_not_read_the_whole_file(tmp_path, monkeypatch):
     monkeypatch.setattr(csv_files, "CHUNK", 64)
     monkeypatch.setattr(csv_files, "LONGEST", 256)
 
-    with pytest.raises(ValueError, match="has a record of more than 0 MB, after record 12"):
+    with pytest.raises(ValueError, match="has a record of more than 0 MB, from line 14 on"):
         mask(tmp_path, [*FIRST, '12,"3,z', *FIRST * 50])
 
 

@@ -184,6 +184,7 @@ def test_metadata_have_all_that_estimates_need(tmp_path):
                 "records": 501,
             }
         },
+        "csv": {"delimiter": ",", "decimal": ".", "encoding": "utf-8", "na": []},
     }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ def find(text, width, wanted, delimiter=","):
     bounds = np.zeros((2, text.count(b"\n"), len(wanted)), dtype=np.int64)
     buffer = np.frombuffer(text, dtype=np.uint8)
     columns = np.array(wanted, dtype=np.int64)
-    count, taken, fault = find_fields(buffer, ord(delimiter), width, columns, *bounds)
+    count, taken, fault = find_fields(buffer, ord(delimiter), False, width, columns, *bounds)
     return bounds[:, :count], taken, fault
 
 
@@ -116,6 +116,7 @@ def test_splicing_replaces_what_is_not_kept(pieces, tail):
         np.array(starts, dtype=np.int64),
         np.array(stops, dtype=np.int64),
         np.array([keep for *_, keep in pieces], dtype=bool),
+        False,
         np.frombuffer(fields, dtype=np.uint8),
         np.cumsum([len(new) for _, _, new, _ in pieces], dtype=np.int64),
         out,

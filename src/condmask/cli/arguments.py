@@ -76,15 +76,17 @@ def as_options(text: str, options: dict[str, argparse.Action]) -> str:
     """A sentence about arguments of the API, about options instead."""
 
     def option(found: re.Match[str]) -> str:
-        name, value = found["name"], found["value"].strip("'\"")
-        if name not in options:
+        name, value = found["name"], (found["value"] or "").strip("'\"")
+        if name not in options:  # the repr of a scheme, too
             return found[0]
         long = options[name].option_strings[-1]
         return long if options[name].nargs == 0 else f"{long} {value}"
 
     text = re.sub(r"(--[a-z-]+) \(\w+=\w+\)", r"\1", text)
     text = text.replace(" or a map-like callable", "").replace('nan_policy="omit"', "--omit-missing")
-    text = re.sub(r"\b(?P<name>[a-z_]+)=(?P<value>'[^']*'|\"[^\"]*\"|[\w.+/-]*\w)", option, text)
+    text = re.sub(
+        r"[A-Z]\w+\([^()]*\)|\b(?P<name>[a-z_]+)=(?P<value>'[^']*'|\"[^\"]*\"|[\w.+/-]*\w)", option, text
+    )
     first, _, rest = text.partition(" ")
     if first in options and rest.startswith(("must", "may")):
         return f"{options[first].option_strings[-1]} {rest}"

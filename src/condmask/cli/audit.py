@@ -5,7 +5,7 @@ from typing import Any
 
 from condmask.cli.arguments import command, usage
 from condmask.cli.output import to_json
-from condmask.cli.schemes import add_scheme, schemes_of
+from condmask.cli.schemes import add_csv, add_scheme, csv_of, schemes_of
 
 
 def add(commands: Any) -> None:
@@ -17,12 +17,13 @@ def add(commands: Any) -> None:
     )
     new.add_argument("file", metavar="IN", help="file with the original data")
     add_scheme(new)
+    add_csv(new)
 
 
 def run(args: argparse.Namespace) -> str:
     with usage():
-        schemes = schemes_of(args)
+        schemes, csv = schemes_of(args), csv_of(args)
     from condmask.files.release import audit_file
 
-    found = audit_file(args.file, schemes)
+    found = audit_file(args.file, schemes, csv=csv)
     return to_json(found.to_dict()) if args.json else args.spoken(str(found))

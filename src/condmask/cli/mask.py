@@ -5,7 +5,7 @@ from typing import Any
 
 from condmask.cli.arguments import add_workers, command, usage, workers
 from condmask.cli.output import entries, listing, progress, to_json
-from condmask.cli.schemes import add_scheme, schemes_of
+from condmask.cli.schemes import add_csv, add_scheme, csv_of, schemes_of
 
 
 def add(commands: Any) -> None:
@@ -13,6 +13,7 @@ def add(commands: Any) -> None:
     new.add_argument("source", metavar="IN", help="file with the original data")
     new.add_argument("target", metavar="OUT", help="file to write")
     add_scheme(new)
+    add_csv(new)
     new.add_argument("--omit-missing", action="store_true", help="leave missing values missing")
     new.add_argument(
         "--accept-visible-coins", action="store_true",
@@ -26,7 +27,7 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> str:
     with usage():
         schemes = schemes_of(args)
-        threads = workers(args)
+        threads, csv = workers(args), csv_of(args)
     from condmask.files.release import audit_file, mask_file
 
     with progress() as report:
@@ -34,10 +35,10 @@ def run(args: argparse.Namespace) -> str:
             args.source, args.target, schemes,
             nan_policy="omit" if args.omit_missing else "raise",
             overwrite=args.force, workers=threads, progress=report,
-            accept_visible_coins=args.accept_visible_coins, dry_run=args.dry_run,
+            accept_visible_coins=args.accept_visible_coins, dry_run=args.dry_run, csv=csv,
         )  # fmt: skip
     if args.dry_run:
-        found = audit_file(args.source, schemes)
+        found = audit_file(args.source, schemes, csv=csv)
         if args.json:
             return to_json({"target": None, "schemes": entries(published), "audit": found.to_dict()})
         return "\n".join([args.spoken(str(found)), "nothing was written"])

@@ -4,6 +4,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from condmask.files.dialect import CsvFormat
     from condmask.schemes.conditional import ConditionalMasking
 
 
@@ -42,6 +43,36 @@ def add_scheme(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--small-strata", default="refuse", help="fewer than 10 records: refuse (default) or merge them"
     )
+    parser.add_argument(
+        "--missing", type=float, action="append", metavar="CODE",
+        help="number that stands for a missing value (-8) and stays in its place (repeat for more)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--missing-as-null", action="store_true", help="release nulls where such numbers stand"
+    )
+
+
+def add_csv(parser: argparse.ArgumentParser) -> None:
+    """How a CSV file is written."""
+    parser.add_argument("--delimiter", help="CSV: the character between fields, \\t for a tab")
+    parser.add_argument("--decimal", help="CSV: the decimal mark, . or ,")
+    parser.add_argument("--encoding", help="CSV: latin-1, cp1252, utf-16, ... (default utf-8)")
+    parser.add_argument(
+        "--na",
+        nargs="+",
+        default=[],
+        metavar="WORD",
+        help="CSV: fields that mean a missing value (. '*')",
+    )
+
+
+def csv_of(args: argparse.Namespace) -> "CsvFormat | None":
+    """What was said of a CSV file, None where nothing was."""
+    from condmask.files.dialect import CsvFormat
+
+    delimiter = "\t" if args.delimiter == "\\t" else args.delimiter
+    found = CsvFormat(delimiter=delimiter, decimal=args.decimal, encoding=args.encoding, na=tuple(args.na))
+    return None if found == CsvFormat() else found
 
 
 def schemes_of(args: argparse.Namespace) -> "dict[str, ConditionalMasking]":
@@ -69,6 +100,8 @@ def schemes_of(args: argparse.Namespace) -> "dict[str, ConditionalMasking]":
             donors=args.donors,
             strata=args.strata,
             small_strata=args.small_strata,
+            missing=args.missing or (),
+            missing_as="null" if args.missing_as_null else "code",
             **{option: own[option][k] for option in own},
         )
         for k, name in enumerate(columns)

@@ -88,7 +88,7 @@ def _window(z: np.ndarray, grid: Grid) -> tuple[float, int]:
         sample = np.sort(grid.units(sample[np.isfinite(sample)]))
     ends = np.searchsorted(sample, sample + 0.5 * most, side="right")
     held = ends - np.arange(sample.size)
-    if 4 * held.max(initial=0) < sample.size:
+    if sample.size == 0 or 4 * held.max() < sample.size:  # or all are missing
         return 0.0, 0
     best = int(np.argmax(held))
     low, high = float(sample[best]), float(sample[ends[best] - 1])

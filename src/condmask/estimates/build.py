@@ -15,6 +15,7 @@ from condmask.estimates.sample import Sample, Source
 from condmask.estimates.sources import counted
 from condmask.estimates.summary import Summary
 from condmask.law import Law
+from condmask.missing import released_codes, without_codes
 from condmask.strata import crossed, labels_of, listed, merged
 
 
@@ -32,7 +33,11 @@ def estimate_records(
     policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
     threads = _checks.workers(workers)
     column = frames.column(z, "z", dimensions=(1, 2), finite=law.grid is None)
-    rows = np.atleast_2d(column.array)
+    codes = released_codes(scheme)
+    if codes:
+        _checks.present(column.array, "z", policy)  # gaps that no code declares
+        policy = "omit"
+    rows = np.atleast_2d(without_codes(column.array, codes, column.kind))
     sources: list[Source] = []
     source: Source
     for row in rows:
@@ -98,7 +103,12 @@ def _donor_pools(
             f"{', '.join(map(repr, scheme.patterns))}, so pass the table with these columns to estimate()"
         )
     elif scheme.patterns:
-        pattern = crossed([_missing(patterns, name, there.size) for name in scheme.patterns], there.size)
+        codes = scheme.pattern_codes or ((),) * len(scheme.patterns)
+        missing = [
+            _missing(patterns, name, own, there.size)
+            for name, own in zip(scheme.patterns, codes, strict=True)
+        ]
+        pattern = crossed(missing, there.size)
         parts.append(pattern)
     if wanting is not None or not parts:
         return None, wanting
@@ -106,8 +116,9 @@ def _donor_pools(
     return (merged(code, pattern, there) if scheme.small_strata == "merge" else code), None
 
 
-def _missing(patterns: Any, name: str, n: int) -> np.ndarray:
-    """Where the column is missing."""
-    missing: np.ndarray = np.isnan(frames.column(frames.table_column(patterns, name, "patterns"), name).array)
+def _missing(patterns: Any, name: str, codes: tuple[float, ...], n: int) -> np.ndarray:
+    """Where the column is missing, or has a code that says so."""
+    column = frames.column(frames.table_column(patterns, name, "patterns"), name)
+    missing: np.ndarray = np.isnan(without_codes(column.array, codes, column.kind))
     _checks.same_length(missing, name, n, "z")
     return missing

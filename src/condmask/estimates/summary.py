@@ -11,6 +11,7 @@ from condmask._log_grid import LogGrid
 from condmask.engines.counting import EMPTY, Counts, coarser, merged
 from condmask.estimates.columns import counted_column
 from condmask.law import Law
+from condmask.missing import released_codes, without_codes
 from condmask.strata import Names
 
 MOST_POINTS = 1 << 20  # of 16 bytes
@@ -27,6 +28,10 @@ class Published(Protocol):
     def group(self) -> str | None: ...
     @property
     def patterns(self) -> Sequence[str]: ...
+    @property
+    def missing(self) -> tuple[float, ...]: ...
+    @property
+    def missing_as(self) -> str: ...
 
 
 class Summary:
@@ -70,6 +75,7 @@ class Summary:
                 f"step={default_step(self.law.sigma):g}, the default for this sigma"
             )
         self.strata, self.group, self.patterns = scheme.strata, scheme.group, tuple(scheme.patterns)
+        self.codes = released_codes(scheme)
         self.most_points = _checks.whole(most_points, "most_points", least=2)
         self.level = 0  # 2^level neighbouring points share a count
         self.counts = EMPTY
@@ -100,7 +106,7 @@ class Summary:
         Parameters
         ----------
         z : array_like or series of shape (n,)
-            Masked values, on the grid of the scheme; missing ones are left out.
+            Masked values, on the grid of the scheme; missing ones, and codes, are left out.
         other : array_like or series of shape (n,), optional
             For covariances and correlations, which use the records where both are present.
 
@@ -110,12 +116,13 @@ class Summary:
             If a value is not on the grid. Nothing is added.
         """
         column = frames.column(z, "z", least=0)
-        counts = counted_column(column.array, self._grid, column.kind)
+        values = without_codes(column.array, self.codes, column.kind)
+        counts = counted_column(values, self._grid, column.kind)
         if other is not None:
             w = frames.column(other, "other", least=0).array
-            _checks.same_length(w, "other", column.array.size, "z")
-            both = ~(np.isnan(column.array) | np.isnan(w))
-            self.pairs = _together(self.pairs, _products(column.array[both], w[both]))
+            _checks.same_length(w, "other", values.size, "z")
+            both = ~(np.isnan(values) | np.isnan(w))
+            self.pairs = _together(self.pairs, _products(values[both], w[both]))
         self._add(counts, 0)
 
     def merge(self, other: "Summary") -> None:
@@ -146,6 +153,8 @@ class Summary:
             "strata": self.strata, "group": self.group,
             "patterns": self.patterns, "most": self.most_points, "level": self.level,
         }  # fmt: skip
+        if self.codes:  # a state without them is as it always was
+            described["codes"] = self.codes
         return _state.pack(described, values=self.counts.values, counts=self.counts.counts, pairs=self.pairs)
 
     @classmethod
@@ -163,6 +172,7 @@ class Summary:
             )  # fmt: skip
             summary.strata, summary.group = _checks.strata(described["strata"]), described["group"]
             summary.patterns = tuple(described["patterns"])
+            summary.codes = tuple(described.get("codes", ()))  # there were none once
             summary.most_points, summary.level = described["most"], described["level"]
             summary.counts, summary.pairs = Counts(arrays["values"], arrays["counts"]), arrays["pairs"]
         except (ValueError, KeyError, TypeError) as error:
@@ -179,7 +189,7 @@ class Summary:
         return self.law.grid
 
     def _identity(self) -> tuple[Any, ...]:
-        return self.law, self.strata, self.group, self.patterns
+        return self.law, self.strata, self.group, self.patterns, self.codes
 
     def _add(self, counts: Counts, level: int) -> None:
         own = self.counts

@@ -1,176 +1,283 @@
 """CSV files: numbers out of some columns, other numbers into their place, every other byte as it was."""
 
 import contextlib
-import csv
-import io
-import math
+import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _checks
+from condmask._blocks import Workers, ordered_map
+from condmask.files import csv_numbers
 from condmask.files.atomic import Output
-from condmask.files.published import read_beside
+from condmask.files.csv_numbers import Fields, NumberError, Words
+from condmask.files.dialect import CsvFormat, Dialect, not_encoded, opened, packed, read_bytes
+from condmask.files.published import read_beside, sidecar
 from condmask.files.table import Rows
+from condmask.kernels.csv_numbers import CLEAR_COMMA, CLEAR_DOT, COMMA, DOT, SHORTEST, number_labels
 from condmask.kernels.csv_scan import AFTER_QUOTE, TOO_FEW, TOO_MANY, find_fields, splice
 
 CHUNK = 1 << 23
+FIRST = 1_000  # records that tell the decimal mark of a column of whole numbers
 LONGEST = 1 << 26  # a record; a quote left open must not bring the whole file into memory
-MISSING = {b"", b"NA", b"N/A", b"NaN", b"nan", b"null", b"NULL"}
-BOM = b"\xef\xbb\xbf"
 FAULTS = {
     TOO_FEW: "too few fields",
     TOO_MANY: "too many fields",
     AFTER_QUOTE: "text after a closing quote",
 }
+UNSURE = (
+    "must show what its {mark} is, got numbers such as 1{mark}234 alone, some thousand or some ones; "
+    'decimal="{mark}" (--decimal {mark}) says it parts decimals, and thousands separators have to go'
+)
+
+
+class Records(NamedTuple):
+    """A run of whole records: their bytes, the bounds of the wanted fields, and their place in the file."""
+
+    text: bytes
+    starts: np.ndarray
+    stops: np.ndarray
+    offset: int
+    row: int
+
+    def fields(self, k: int) -> Fields:
+        return Fields(self.text, self.starts[:, k], self.stops[:, k])
 
 
 class CsvFile:
     """The columns of a CSV file; `names` are those of its header."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, form: CsvFormat | None = None, workers: Workers = 1) -> None:
         self.path = path
-        with path.open("rb") as file:
-            self._header = _first_record(file)
-        if not self._header.strip():
-            raise ValueError(f"{path} is empty: it has no header")
-        text = self._header.removeprefix(BOM).decode("utf-8").rstrip("\r\n")
-        outside = "".join(text.split('"')[::2])  # quoted names may hold delimiters
-        self._delimiter = max(",;\t", key=outside.count)
-        try:
-            self.names = next(csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter))
-        except csv.Error as error:
-            raise ValueError(f"{path} has a header that is no line of CSV: {error}") from None
+        self.dialect = Dialect.of(path, (form or CsvFormat()).or_else(self._said()))
+        self.names = self.dialect.names
+        self._decimal = self.dialect.decimal
+        self._words = Words([self.dialect.encode(word) for word in self.dialect.na])
+        self._workers = workers if isinstance(workers, int) else 1  # what is mapped cannot travel
 
     def metadata(self) -> dict[str, Any] | None:
         """What an earlier masking left in the file beside this one."""
         return read_beside(self.path)
 
+    def _said(self) -> dict[str, Any]:
+        """How the file is written, where it was masked."""
+        beside = sidecar(self.path)
+        assert beside is not None  # a file of text has no room for it
+        try:
+            said = json.loads(beside.read_text())["csv"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return {}
+        return said if isinstance(said, dict) else {}
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """How the file is written, in terms of JSON: what reading it again takes."""
+        said = self.dialect
+        return {
+            "csv": {
+                "delimiter": said.delimiter,
+                "decimal": self._decimal or ".",
+                "encoding": said.encoding,
+                "na": list(said.na),
+            }
+        }
+
     def chunks(self, names: list[str]) -> Iterator[dict[str, tuple[np.ndarray, str]]]:
         """Numbers and their kind, for some thousand rows at a time."""
-        row = 0
-        for text, starts, stops in self._records(names):
-            yield {
-                name: (_numbers(_fields(text, starts[:, k], stops[:, k]), name, row), "float64")
-                for k, name in enumerate(names)
-            }
-            row += len(starts)
+        told, seen = self._decimal or self._hint(), 0
+
+        def numbers(part: Records) -> list[tuple[np.ndarray, int]]:
+            return [self._numbers(part, k, name, told) for k, name in enumerate(names)]
+
+        for found in ordered_map(numbers, self._records(names), self._workers):
+            for _, marks in found:
+                seen |= marks
+            if told is None and seen & DOT and seen & COMMA:
+                self._refuse_the_other(names)
+            yield {name: (values, "float64") for name, (values, _) in zip(names, found, strict=True)}
+        if told is None:
+            told = "," if seen & COMMA else "."
+            if (seen & DOT and not seen & CLEAR_DOT) or (seen & COMMA and not seen & CLEAR_COMMA):
+                raise ValueError(f"{' and '.join(names)} {UNSURE.format(mark=told)}")
+        self._decimal = told
 
     def labels(self, name: str) -> Iterator[tuple[np.ndarray, list[str]]]:
         """A column as text, in codes and the distinct values they stand for."""
-        for text, starts, stops in self._records([name]):
-            known: dict[bytes, int] = {}
-            fields = _fields(text, starts[:, 0], stops[:, 0])
-            code = np.array([known.setdefault(field, len(known)) for field in fields], dtype=np.int64)
-            yield code, [field.decode().replace('""', '"') for field in known]
+        for part in self._records([name]):
+            starts, stops = (np.ascontiguousarray(bound[:, 0]) for bound in (part.starts, part.stops))
+            code, first = np.empty((2, starts.size), dtype=np.int64)
+            table = np.full(2 << max(1, starts.size).bit_length(), -1, dtype=np.int64)
+            count = number_labels(part.fields(0).buffer, starts, stops, table, code, first)
+            try:
+                distinct = [self.dialect.decode(field) for field in part.fields(0).at(first[:count])]
+            except UnicodeDecodeError:
+                row = next(r for r in first[:count].tolist() if not self._decodes(part, r))
+                line = self._line(part.offset + int(starts[row]))
+                raise not_encoded(self.path, self.dialect.encoding, line) from None
+            yield code, distinct
+
+    def texts(self) -> Iterator[list[list[str]]]:
+        """All columns as text, for some thousand rows at a time."""
+        every = range(len(self.names))
+        for part in self._scan(list(every), tail=False):
+            rows = np.arange(len(part.starts))
+            yield [[self.dialect.decode(field) for field in part.fields(k).at(rows)] for k in every]
+
+    @property
+    def words(self) -> list[str]:
+        """What stands for a missing value."""
+        return [*csv_numbers.BUILT_IN, *self.dialect.na]
+
+    @property
+    def decimal(self) -> str:
+        """The decimal mark, once numbers were read."""
+        return self._decimal or "."
 
     def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Copy the file with the masked rows in their fields; those of missing values stay as they are."""
-        target.write(self._header)
         columns = rows.columns
         names = sorted(columns, key=self.names.index)
-        for text, starts, stops in self._records(names, tail=True):
-            values = rows.take(len(starts))
-            keep = np.isnan(np.stack([values[name] for name in names], axis=1))
-            rendered = [_texts(values[name], columns[name][1]) for name in names]
-            texts = [field for row in zip(*rendered, strict=True) for field in row]
-            fields = np.frombuffer("".join(texts).encode(), dtype=np.uint8)
-            ends = np.cumsum(np.fromiter(map(len, texts), dtype=np.int64, count=len(texts)))
-            out = np.empty(len(text) + fields.size, dtype=np.uint8)
-            buffer = np.frombuffer(text, dtype=np.uint8)
-            length = splice(buffer, starts.ravel(), stops.ravel(), keep.ravel(), fields, ends, out)
-            target.write(out[:length].data)
+        decimals = [columns[name][1] for name in names]
+        places = np.array([SHORTEST if each is None else max(each, 0) for each in decimals], dtype=np.int64)
+        nulls = [k for k, name in enumerate(names) if name in rows.nulls]
+        if nulls and len(self.names) == 1:
+            raise ValueError(
+                'missing_as must be "code" in a file of one column, where a null would be an empty line'
+            )
+        decimal = self._decimal or "."
+        quoted = decimal == self.dialect.delimiter
 
-    def _records(
-        self, names: list[str], *, tail: bool = False
-    ) -> Iterator[tuple[bytes, np.ndarray, np.ndarray]]:
-        """Runs of whole records: their bytes, and the bounds of the wanted fields in them."""
-        columns = np.array([self.names.index(name) for name in names], dtype=np.int64)
+        def masked() -> Iterator[tuple[Records, np.ndarray]]:
+            for part in self._records(names, tail=True):
+                values = rows.take(len(part.starts))
+                yield part, np.stack([values[name] for name in names], axis=1, dtype=np.float64)
+
+        def rewritten(task: tuple[Records, np.ndarray]) -> memoryview:
+            part, values = task
+            keep = np.isnan(values)
+            for k in nulls:  # words that mean a missing value stay, codes go
+                keep[:, k] &= np.isnan(self._numbers(part, k, names[k], self._decimal)[0])
+            fields, ends = csv_numbers.write(values, places, decimal)
+            added = int(ends[-1]) if ends.size else 0
+            out = np.empty(len(part.text) + added + 2 * ends.size * quoted, dtype=np.uint8)
+            starts, stops = part.starts.ravel(), part.stops.ravel()
+            buffer = np.frombuffer(part.text, dtype=np.uint8)
+            length = splice(buffer, starts, stops, keep.ravel(), quoted, fields, ends, out)
+            return out[:length].data
+
+        written = packed(target, self.path, self.dialect.encoding)
+        written.write(self.dialect.header)
+        for text in ordered_map(rewritten, masked(), self._workers):
+            written.write(text)
+        written.close()
+
+    def line_of(self, row: int) -> int:
+        """The line of the file in which a record begins."""
+        for part in self._records([self.names[0]]):
+            if row < part.row + len(part.starts):
+                return self._line(part.offset + int(part.starts[row - part.row, 0]))
+        raise IndexError(row)
+
+    def _numbers(self, part: Records, k: int, name: str, decimal: str | None) -> tuple[np.ndarray, int]:
+        try:
+            return csv_numbers.read(part.fields(k), decimal, self._words)
+        except NumberError as error:
+            line = self._line(part.offset + int(part.starts[error.at, k]))
+            raise (ValueError if "2^53" in error.why else TypeError)(
+                f"{name} {error.why} in line {line}"
+            ) from None
+
+    def _refuse_the_other(self, names: list[str]) -> None:
+        """Name the first number that has another mark than the first of all."""
+        decimal: str | None = None
+        for part in self._records(names):
+            for row in range(len(part.starts)) if decimal is None else ():
+                one = part._replace(starts=part.starts[row : row + 1], stops=part.stops[row : row + 1])
+                for k, name in enumerate(names):
+                    seen = self._numbers(one, k, name, decimal)[1]
+                    if decimal is None and seen:
+                        decimal = "," if seen & COMMA else "."
+                if decimal is not None:
+                    break
+            for k, name in enumerate(names):
+                self._numbers(part, k, name, decimal)
+
+    def _hint(self) -> str | None:
+        """A comma where the first numbers of all columns say so: whole ones must get their mark too."""
+        if self._decimal is not None:
+            return self._decimal
+        every, seen = list(range(len(self.names))), 0
+        try:
+            part = next(self._scan(every, tail=False), None)
+        except ValueError:  # in a column that nobody asked for
+            return None
+        for k in every if part is not None else ():
+            assert part is not None
+            some = Fields(part.text, part.starts[:FIRST, k], part.stops[:FIRST, k])
+            with contextlib.suppress(NumberError):
+                seen |= csv_numbers.read(some, None, self._words)[1]
+        return "," if seen & CLEAR_COMMA and not seen & DOT and seen & COMMA else None
+
+    def _decodes(self, part: Records, row: int) -> bool:
+        try:
+            self.dialect.decode(part.fields(0).at(np.array([row]))[0])
+        except UnicodeDecodeError:
+            return False
+        return True
+
+    def _line(self, offset: int) -> int:
+        """The line in which a byte stands; looked for only when something is wrong with it."""
+        line = 1
+        with opened(self.path, self.dialect.encoding) as file:
+            while offset > 0:
+                part = file.read(min(offset, CHUNK))
+                if not part:
+                    break
+                line += part[:offset].count(b"\n")
+                offset -= len(part)
+        return line
+
+    def _records(self, names: list[str], *, tail: bool = False) -> Iterator[Records]:
+        yield from self._scan([self.names.index(name) for name in names], tail=tail)
+
+    def _scan(self, wanted: list[int], *, tail: bool) -> Iterator[Records]:
+        """Runs of whole records."""
+        columns = np.array(wanted, dtype=np.int64)
         order = np.argsort(columns)
         back = np.argsort(order)
-        seen, rest = 0, b""
-        with self.path.open("rb") as file:
-            file.seek(len(self._header))
+        said = self.dialect
+        seen, rest, offset = 0, b"", len(said.header)
+        with opened(self.path, said.encoding) as file:
+            read_bytes(self.path, file, len(said.header))
             while True:
-                read = file.read(CHUNK)
+                read = read_bytes(self.path, file, CHUNK)
                 text = rest + read
                 # a last record without a line break ends with the file
                 lent = not read and text != b"" and not text.endswith(b"\n")
                 scanned = text + b"\n" if lent else text
                 if not scanned:
                     return
-                bounds = np.empty((2, scanned.count(b"\n"), len(names)), dtype=np.int64)
+                most = len(scanned) // len(self.names)  # a record has as many bytes as fields, at least
+                bounds = np.empty((2, most, len(wanted)), dtype=np.int64)
                 buffer = np.frombuffer(scanned, dtype=np.uint8)
                 count, taken, fault = find_fields(
-                    buffer, ord(self._delimiter), len(self.names), columns[order], *bounds
+                    buffer, ord(said.delimiter), said.blank, len(self.names), columns[order], *bounds
                 )
                 if fault:
-                    raise ValueError(f"{self.path} has {FAULTS[fault]} in record {seen + count + 1}")
+                    raise ValueError(f"{self.path} has {FAULTS[fault]} in line {self._line(offset + taken)}")
                 if len(scanned) - taken > (LONGEST if read else 0):
                     what = (
                         f"a record of more than {LONGEST >> 20} MB"
                         if read
                         else "a quoted field that never ends"
                     )
-                    raise ValueError(f"{self.path} has {what}, after record {seen + count}")
+                    raise ValueError(f"{self.path} has {what}, from line {self._line(offset + taken)} on")
                 rest = b"" if lent else text[taken:]
                 if count or (tail and taken):
                     starts, stops = bounds[:, :count, back]
-                    yield text[: min(taken, len(text))], starts, stops
+                    yield Records(text[: min(taken, len(text))], starts, stops, offset, seen)
                 seen += count
+                offset += taken
                 if not read:
                     return
-
-
-def _texts(z: np.ndarray, decimals: int | None) -> list[str]:
-    """How masked values are written: fixed decimals, or the shortest text that reads back the same."""
-    if decimals is None:
-        return list(map(repr, z.tolist()))
-    if decimals > 0:
-        return [f"{v:.{decimals}f}" for v in z.tolist()]
-    return ["" if v != v else str(int(v)) for v in z.tolist()]
-
-
-def _fields(text: bytes, starts: np.ndarray, stops: np.ndarray) -> list[bytes]:
-    return [text[a:b] for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
-
-
-def _numbers(fields: list[bytes], name: str, row: int) -> np.ndarray:
-    """The numbers of a part of a column that begins at this row of the file."""
-    values = None
-    if b"_" not in b"".join(fields):  # Python takes 1_000 for a number
-        with contextlib.suppress(ValueError):
-            values = np.array([float(field) for field in fields])
-    if values is None:
-        found = [_number(field) for field in fields]
-        if None in found:
-            raise TypeError(f"{name} must be numeric, got text at position {row + found.index(None)}")
-        values = np.array(found, dtype=np.float64)
-    large = np.flatnonzero((np.abs(values) >= _checks.LARGEST_EXACT_INTEGER) & np.isfinite(values)).tolist()
-    for k in large:
-        if fields[k].strip().lstrip(b"+-").isdigit():
-            _checks.exact_integers(np.array([int(fields[k])], dtype=object), name, [row + k])
-    return values
-
-
-def _number(field: bytes) -> float | None:
-    """NaN where a value is missing, None for text."""
-    if field.strip() in MISSING:
-        return math.nan
-    try:
-        return None if b"_" in field else float(field)
-    except ValueError:
-        return None
-
-
-def _first_record(file: IO[bytes]) -> bytes:
-    """The header, which may hold line breaks within quotes."""
-    header = file.readline()
-    while header.count(b'"') % 2:
-        line = file.readline()
-        if not line:
-            break
-        header += line
-    return header

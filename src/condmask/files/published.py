@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from condmask.files.atomic import FileError, state
-from condmask.files.table import Table, format_of
+from condmask.files.table import ROOMY, Table, format_of
 from condmask.schemes.scheme import Scheme
 
 VERSION = 1
@@ -19,7 +19,7 @@ SIDECAR, NOTE = ".condmask.json", ".README.md"
 
 def sidecar(path: Path) -> Path | None:
     """The file beside a file of this format; None where what is published stands in the data."""
-    return path.with_name(path.name + SIDECAR) if format_of(path) == "CSV" else None
+    return None if format_of(path) in ROOMY else path.with_name(path.name + SIDECAR)
 
 
 def standing(target: Path) -> dict[Path, tuple[int, ...] | None]:

@@ -11,6 +11,7 @@ from condmask._blocks import Workers
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.summary import Summary
 from condmask.files.csv import CsvFile
+from condmask.files.dialect import CsvFormat
 from condmask.files.published import published, published_schemes, sidecar
 from condmask.files.spooled import coded
 from condmask.files.table import Table, columns_exist, format_of, reading
@@ -61,26 +62,33 @@ def describe(path: str | os.PathLike[str]) -> tuple[int, list[str], dict[str, An
     return rows, list(table.names), schemes
 
 
-def read_column(path: str | os.PathLike[str], name: str) -> np.ndarray:
+def read_column(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | None = None) -> np.ndarray:
     """One column of a file: float32 or float64, NaN for missing, where it is numeric, else as it is.
 
     Parameters
     ----------
     path : path
     name : str
+    csv : CsvFormat, optional
+        How a CSV file is written, where that cannot be told from it.
 
     Returns
     -------
     ndarray of shape (n,)
     """
     with reading(Path(path)):
-        table = open_table(Path(path))
+        table = open_table(Path(path), csv)
         columns_exist(table, [name])
-        try:
-            parts = [part[name] for part in _numbers(table, [name])]
-        except TypeError:
-            parts = [np.array(values, dtype=object)[code] for code, values in table.labels(name)]
-        return np.concatenate(parts) if parts else np.empty(0)
+        return column_of(table, name)
+
+
+def column_of(table: Table, name: str) -> np.ndarray:
+    """One column of an open file, as `read_column` has it."""
+    try:
+        parts = [part[name] for part in _numbers(table, [name])]
+    except TypeError:
+        parts = [np.array(values, dtype=object)[code] for code, values in table.labels(name)]
+    return np.concatenate(parts) if parts else np.empty(0)
 
 
 def read_labels(path: str | os.PathLike[str], name: str) -> np.ndarray:
@@ -216,17 +224,29 @@ def read_summary(
     return summary
 
 
-def open_table(path: Path) -> Table:
+def open_table(path: Path, csv: CsvFormat | None = None, workers: Workers = 1) -> Table:
     """The reader of a file, by its suffix."""
-    if format_of(path) == "CSV":
-        return CsvFile(path)
+    if format_of(path) not in ("Parquet", "Arrow"):
+        return CsvFile(path, csv, workers)
+    if csv is not None:
+        raise ValueError(f"csv must be left out for {path.name}, which is no text, got {csv!r}")
     try:
         from condmask.files.arrow import ArrowFile
+        from condmask.files.parquet import ParquetFile
     except ImportError as error:
         raise ImportError(f"{path.name} needs pyarrow: pip install 'condmask[cli]'") from error
     if path.stat().st_size == 0:
         raise ValueError(f"{path} is empty")
-    return ArrowFile(path)
+    return ParquetFile(path) if format_of(path) == "Parquet" else ArrowFile(path)
+
+
+def converted(table: Table) -> Table:
+    """The same table, on its way into a file of another format."""
+    try:
+        from condmask.files.convert import Converted
+    except ImportError as error:
+        raise ImportError("another format needs pyarrow: pip install 'condmask[cli]'") from error
+    return Converted(table)
 
 
 def masked_column(path: str | os.PathLike[str], column: str | None) -> tuple[str, Scheme]:

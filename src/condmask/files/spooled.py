@@ -12,14 +12,18 @@ from condmask.files.table import (
     Table,
 )
 from condmask.frames import codes
+from condmask.schemes.missing import not_hit
 from condmask.schemes.scheme import Scheme
 from condmask.strata import Labels
 
 Progress = Callable[[int, int | None], None] | None
+CODE = np.int32  # which holds the numbers of more labels than memory holds
 
 
 class ReleasedRows:
     """Masked rows as they are released, handed out in any number of rows at a time."""
+
+    workers: int = 1
 
     def __init__(
         self,
@@ -43,6 +47,11 @@ class ReleasedRows:
             written[name] = kind, 0 if whole else scheme.decimals
         return written
 
+    @property
+    def nulls(self) -> set[str]:
+        """The columns whose missing codes become nulls."""
+        return {name for name, scheme in self._schemes.items() if scheme.missing_as == "null"}
+
     def take(self, count: int) -> dict[str, np.ndarray]:
         """The next rows of every column."""
         self.done += count
@@ -62,6 +71,7 @@ class ReleasedRows:
                 taken[name] = scheme.publish(column[:count], self._kinds[name])
             if np.isinf(taken[name]).any():
                 raise ValueError(f"{name} must stay finite when it is masked: its noise is too large")
+            not_hit(scheme, taken[name], self._kinds[name], name)
         return taken
 
 
@@ -92,10 +102,11 @@ def spool_strata(table: Table, name: str, create: Callable[[], IO[bytes]]) -> La
     output = create()
     known: dict[Any, int] = {}
     for part in coded(table, name, known):
-        output.write(part.tobytes())
+        output.write(part.astype(CODE).tobytes())
     output.flush()
     rank, distinct = codes(list(known))
-    code = np.asarray(np.memmap(output, dtype=np.int64, mode="r+"))
+    code = np.asarray(np.memmap(output, dtype=CODE, mode="r+"))
+    rank = rank.astype(CODE)
     for start, stop in blocks(code.size):
         code[start:stop] = rank[code[start:stop]]
     return Labels(code, distinct)

@@ -1,6 +1,7 @@
 """What a file of any format gives and takes, and which format it has."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,21 +16,33 @@ FORMATS = {
     ".parquet": "Parquet",
     ".pq": "Parquet",
     ".csv": "CSV",
+    ".txt": "CSV",
+    ".tsv": "TSV",
+    ".csv.gz": "CSV in gzip",
+    ".txt.gz": "CSV in gzip",
+    ".tsv.gz": "TSV in gzip",
     ".arrow": "Arrow",
     ".feather": "Arrow",
     ".ipc": "Arrow",
 }
+ROOMY = ("Parquet", "Arrow")  # with room for what is published with the data
 
 
 class Rows(Protocol):
     """Masked rows on their way into a file."""
 
+    workers: int  # threads that a writer may use
+
     @property
     def columns(self) -> dict[str, tuple[str, int | None]]:
         """Kind and, for formats of text, decimals of each column; None is as many as they need."""
 
+    @property
+    def nulls(self) -> set[str]:
+        """The columns that get a null wherever a masked value is NaN; in others the original stays there."""
+
     def take(self, count: int) -> dict[str, np.ndarray]:
-        """The next rows of every column."""
+        """The next rows of every column; NaN where a value is missing, or a code for that."""
 
 
 class Table(Protocol):
@@ -47,6 +60,10 @@ class Table(Protocol):
     def labels(self, name: str) -> Iterator[tuple[np.ndarray, list[Any]]]:
         """A column of any plain type, in codes and the distinct values they stand for."""
 
+    @property
+    def description(self) -> dict[str, Any]:
+        """What reading a copy again takes, in terms of JSON, where the copy cannot tell."""
+
     def rewrite(self, output: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Copy the file with the masked rows in place; missing values stay as they are."""
 
@@ -54,6 +71,8 @@ class Table(Protocol):
 def format_of(path: Path) -> str:
     """The format of a file, by its suffix."""
     suffix = path.suffix.lower()
+    if suffix == ".gz":
+        suffix = "".join(path.suffixes[-2:]).lower()
     if suffix not in FORMATS:
         raise ValueError(f"{path} must end in one of {', '.join(FORMATS)}, got {path.suffix or 'no suffix'}")
     return FORMATS[suffix]
@@ -65,6 +84,20 @@ def columns_exist(table: Table, names: Sequence[str]) -> None:
         if table.names.count(name) != 1:
             number = "no column" if name not in table.names else "several columns"
             raise ValueError(f"{table.path} has {number} {name!r}, it has {_checks.listed(table.names)}")
+
+
+@contextmanager
+def in_lines(table: Table) -> Iterator[None]:
+    """Errors about a row name the line of a file of text, which editors count; Parquet has no lines."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        found = re.search(r"at position (\d+)", str(error))
+        line_of = getattr(table, "line_of", None)
+        if found is None or line_of is None:
+            raise
+        text = str(error).replace(found[0], f"in line {line_of(int(found[1]))}")
+        raise type(error)(text) from None
 
 
 @contextmanager

@@ -6,17 +6,17 @@ width of the header is a fault: one delimiter too many would shift a masked colu
 
 from condmask._jit import kernel
 
-QUOTE, NEWLINE, RETURN = 34, 10, 13
+QUOTE, NEWLINE, RETURN, BLANK = 34, 10, 13, 32
 TOO_FEW, TOO_MANY, AFTER_QUOTE = 1, 2, 3  # faults
 
 
 @kernel
-def find_fields(text, delimiter, width, wanted, starts, stops):
+def find_fields(text, delimiter, blank, width, wanted, starts, stops):
     """starts[r, k], stops[r, k]: the field wanted[k], ascending, of the r-th record of ``width`` fields.
 
     Returns the number of records, the bytes they take, and what is wrong with the next one (0: nothing).
     Only records that end with a line break count, and empty lines are none. A quoted field is given
-    without its quotes.
+    without its quotes. With ``blank`` one blank after a delimiter belongs to it.
     """
     records = 0
     taken = 0
@@ -28,6 +28,8 @@ def find_fields(text, delimiter, width, wanted, starts, stops):
         fault = 0
         ended = False
         while not ended:
+            if blank and field > 0 and position < text.size and text[position] == BLANK:
+                position += 1
             if position >= text.size:
                 return records, taken, 0
             start = position
@@ -77,8 +79,11 @@ def find_fields(text, delimiter, width, wanted, starts, stops):
 
 
 @kernel
-def splice(text, starts, stops, keep, fields, ends, out):
-    """out: the text with fields[ends[i-1] : ends[i]] for its i-th piece, unless keep[i]; its length."""
+def splice(text, starts, stops, keep, quoted, fields, ends, out):
+    """out: the text with fields[ends[i-1] : ends[i]] for its i-th piece, unless keep[i]; its length.
+
+    With ``quoted`` pieces stand in quotes, also those that had none.
+    """
     length = 0
     done = 0
     begin = 0
@@ -87,8 +92,15 @@ def splice(text, starts, stops, keep, fields, ends, out):
             for position in range(done, starts[i]):
                 out[length] = text[position]
                 length += 1
+            more = quoted and begin < ends[i] and not (starts[i] > 0 and text[starts[i] - 1] == QUOTE)
+            if more:
+                out[length] = QUOTE
+                length += 1
             for position in range(begin, ends[i]):
                 out[length] = fields[position]
+                length += 1
+            if more:
+                out[length] = QUOTE
                 length += 1
             done = stops[i]
         begin = ends[i]

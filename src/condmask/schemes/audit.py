@@ -12,6 +12,8 @@ from condmask.disclosure.attack import FULL
 from condmask.disclosure.review import Data, is_clear, mended, review
 from condmask.disclosure.verdict import FEWEST, Audit
 from condmask.levels import classes
+from condmask.missing import released_codes, without_codes
+from condmask.schemes.missing import taken_out
 from condmask.schemes.scheme import Scheme
 from condmask.schemes.scheme import together as agree
 from condmask.strata import crossed, labels_of, not_masked
@@ -99,15 +101,16 @@ def posterior(x: Any, z: Any, scheme: Any, *, strata: Any = None) -> np.ndarray:
     """
     given = _data(x, scheme, strata)
     ((name, values),) = given.values.items()
-    released, law = frames.column(z, "z").array, scheme.law
+    column, law = frames.column(z, "z"), scheme.law
+    released = without_codes(column.array, released_codes(scheme), column.kind)
     effort = FULL._replace(rows=values.size)
     rows = attack.rows_of(values.size, effort)
-    column = attack.lay_out(values, given.kinds[name], law, given.strata, rows, effort)
+    laid = attack.lay_out(values, given.kinds[name], law, given.strata, rows, effort)
     there = np.flatnonzero(~np.isnan(released))
     code, at = classes(law.to_units(released[there]), law)
     own = None if given.strata is None else given.strata[there]
     found = np.full(released.size, np.nan)
-    found[there] = together.chances(law.p, column.ratios(code, at, own, rows.fold[there]))
+    found[there] = together.chances(law.p, laid.ratios(code, at, own, rows.fold[there]))
     return found
 
 
@@ -148,5 +151,7 @@ def _data(data: Any, scheme: Any, strata: Any) -> Data:
     n = next(iter(columns.values())).array.size
     labels = labels_of(strata, names, n, "x", "audit")
     code = crossed([part.code for part in labels], n) if labels else None
-    values = {name: column.array for name, column in columns.items()}
-    return Data(values, {name: column.kind for name, column in columns.items()}, clear, code)
+    kinds = {name: column.kind for name, column in columns.items()}
+    own = dict(zip(columns, schemes.values(), strict=True))
+    values, _ = taken_out(own, {name: column.array for name, column in columns.items()}, kinds, "omit")
+    return Data(values, kinds, clear, code)

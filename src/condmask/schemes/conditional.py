@@ -16,8 +16,10 @@ from condmask.estimates.build import estimate_records, estimate_summary
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.summary import Summary
 from condmask.law import Law
+from condmask.missing import RELEASED_AS, is_code, released_codes
 from condmask.schemes import words
 from condmask.schemes.draws import Release, mask_rows
+from condmask.schemes.missing import put_back, refuse_reachable, taken_out
 from condmask.schemes.pools import Pools, pools_of
 from condmask.schemes.publishing import check_beside, check_release
 from condmask.schemes.scheme import Scheme, release_key
@@ -70,10 +72,17 @@ class ConditionalMasking(Scheme):
         What becomes of strata with fewer than 10 records. "merge": of the records with one pattern of missing
         values, all of them become one stratum; if that has fewer than 10 still, the strata of the next size
         join it. Who has the columns can tell who was pooled.
+    missing : float or sequence of float
+        Codes in the data that stand for missing values: -8, -999. They stay in their places, are never given
+        to another record and never estimated. One that masked values could reach is refused.
+    missing_as : {"code", "null"}
+        "null": what has a code is released as a null, NaN or empty field instead; any code will do then.
     group : str, optional
         Identifier shared by columns that were masked together, stamped by `mask_table`.
     patterns : sequence of str, optional
         Columns within whose common pattern of missing values the donors were drawn, stamped by `mask_table`.
+    pattern_codes : sequence of sequences of float, optional
+        The missing codes of these columns, stamped by `mask_table`.
     records : int, optional
         Number of values in the release, stamped by `mask_table` and `mask_file`: estimates from another
         number warn, since a part of a release is no release of that part.
@@ -126,8 +135,11 @@ class ConditionalMasking(Scheme):
     scale: str = "linear"
     strata: Names = None
     small_strata: str = "refuse"
+    missing: tuple[float, ...] = ()
+    missing_as: str = "code"
     group: str | None = None
     patterns: tuple[str, ...] = ()
+    pattern_codes: tuple[tuple[float, ...], ...] = ()
     records: int | None = None
 
     def __init__(
@@ -143,8 +155,11 @@ class ConditionalMasking(Scheme):
         scale: str = "linear",
         strata: Any = None,
         small_strata: str = "refuse",
+        missing: Any = (),
+        missing_as: str = "code",
         group: str | None = None,
         patterns: Any = (),
+        pattern_codes: Any = (),
         records: int | None = None,
     ) -> None:
         canonical = {
@@ -156,8 +171,11 @@ class ConditionalMasking(Scheme):
             "scale": _checks.choice(scale, "scale", SCALES),
             "strata": _checks.strata(strata),
             "small_strata": _checks.choice(small_strata, "small_strata", POLICIES),
+            "missing": _checks.codes(missing),
+            "missing_as": _checks.choice(missing_as, "missing_as", RELEASED_AS),
             "group": _checks.optional_name(group, "group"),
             "patterns": _checks.names(patterns, "patterns"),
+            "pattern_codes": tuple(map(_checks.codes, pattern_codes)),
             "records": None if records is None else _checks.whole(records, "records", least=2),
         }
         for name, value in canonical.items():
@@ -184,8 +202,11 @@ class ConditionalMasking(Scheme):
             ("scale", "linear"),
             ("strata", None),
             ("small_strata", "refuse"),
+            ("missing", ()),
+            ("missing_as", "code"),
             ("group", None),
             ("patterns", ()),
+            ("pattern_codes", ()),
             ("records", None),
         ):
             value = getattr(self, name)
@@ -218,7 +239,7 @@ class ConditionalMasking(Scheme):
             The column that the scheme names in `strata`; a table or as many columns where it names several.
             Donors come from the record's own stratum. Given if and only if the scheme names any.
         nan_policy : {"raise", "omit"}
-            "omit" leaves missing values missing, and out of the donor pool.
+            "omit" leaves missing values missing, and out of the donor pool, as declared codes always are.
         rows : (int, int), optional
             Mask only the rows start <= r < stop, exactly as they are masked in the whole column. Needs
             a whole number or a Key as `rng`.
@@ -231,14 +252,14 @@ class ConditionalMasking(Scheme):
         -------
         same container as `x`
             Masked values: float64; float32 where `x` is float32, since wider values would show
-            that they were not swapped; int64 where `x` holds integers without gaps and the points of the
-            grid are whole numbers. With `rows`, an array of shape (stop - start,).
+            that they were not swapped; int64 where `x` holds integers without gaps (codes that stay are
+            none) and the points of the grid are whole numbers. With `rows`, an array of stop - start values.
 
         Raises
         ------
         ValueError
             If values are missing or infinite, lie off the grid of `decimals` or `step` or too far from 0
-            for it, or if a stratum is too small.
+            for it, if a stratum is too small, or masked values could be taken for a missing code.
         ReleaseError
             If the release would show which records were swapped (`audit`); the sentence has the remedy.
         TypeError
@@ -267,17 +288,22 @@ class ConditionalMasking(Scheme):
         policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
         labels = labels_of(strata, self.strata, column.array.size, "x", "mask")
         merge = self.small_strata == "merge"
-        pools, _ = pools_of([column.array], labels, policy, ["x"], merge=merge)
+        kinds = {"x": column.kind}
+        known, policy = taken_out({"x": self}, {"x": column.array}, kinds, policy)
+        pools, _ = pools_of([known["x"]], labels, policy, ["x"], merge=merge)
         if not accept_visible_coins:
             code = None if pools is None else pools.pool
-            self.check({"x": self}, Data({"x": column.array}, {"x": column.kind}, {}, code))
-        units = self.canonical(column.array, "x", column.kind)
+            self.check({"x": self}, Data(known, kinds, {}, code))
+        units = self.canonical(known["x"], "x", column.kind)
+        refuse_reachable({"x": self}, {"x": units}, kinds)
         key = release_key(random, {column.name: self}, [units], pools)
         release = Release(
             [units], [self.law], key, pools=pools, cycle=self.donors == "permutation", rows=span
         )
         (z,) = release.masked(_checks.workers(workers))
-        return column.back(self.publish(z, column.kind)) if rows is None else self.publish(z, column.kind)
+        z = put_back(self, z, column.array[slice(*span)], column.kind, "x")
+        nulls = is_code(column.array, self.missing, column.kind) if self.missing_as == "null" else None
+        return column.back(z, nulls) if rows is None else z
 
     @classmethod
     def agree(cls, schemes: dict[str, Self]) -> None:
@@ -421,7 +447,7 @@ class ConditionalMasking(Scheme):
                     f"small_strata={scheme.small_strata!r}"
                 )
         return {
-            name: replace(scheme, strata=found, group=None, patterns=(), records=None)
+            name: replace(scheme, strata=found, group=None, patterns=(), pattern_codes=(), records=None)
             for name, scheme in schemes.items()
         }
 
@@ -432,10 +458,16 @@ class ConditionalMasking(Scheme):
         """With the columns whose missing values part the donors, the numbers of values and, where there are
         several columns, the name of their group."""
         group = key.tag() if len(schemes) > 1 else None
-        return {
-            name: replace(scheme, group=group, patterns=patterns, records=records[name])
-            for name, scheme in schemes.items()
-        }
+        codes = tuple(released_codes(schemes[name]) for name in patterns)
+        stamped: dict[str, Any] = {"group": group, "patterns": patterns}
+        stamped["pattern_codes"] = codes if any(codes) else ()
+        return {name: replace(scheme, **stamped, records=records[name]) for name, scheme in schemes.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scheme in terms of JSON; without missing codes as it was written before there were any."""
+        entries = super().to_dict()
+        unsaid = {"missing": [], "missing_as": "code", "pattern_codes": []}
+        return {name: value for name, value in entries.items() if name not in unsaid or unsaid[name] != value}
 
     @classmethod
     def read(cls, options: dict[str, Any]) -> Self:

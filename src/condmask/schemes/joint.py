@@ -11,8 +11,10 @@ from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._randomness import check_rng
 from condmask.disclosure.review import Data
+from condmask.missing import is_code
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.draws import Release
+from condmask.schemes.missing import put_back, refuse_reachable, taken_out
 from condmask.schemes.pools import numbers_of, pools_of
 from condmask.schemes.scheme import release_key, together
 from condmask.strata import Labels, not_masked
@@ -97,26 +99,23 @@ def mask_table(
     parts = not_masked(within.strata, schemes)
     labels = [Labels(*frames.codes(frames.labels(frames.table_column(frame, part)))) for part in parts]
     policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
-    arrays, merge = [c.array for c in columns.values()], within.small_strata == "merge"
-    pools, patterns = pools_of(arrays, labels, policy, list(columns), merge=merge)
+    kinds, merge = {name: c.kind for name, c in columns.items()}, within.small_strata == "merge"
+    known, policy = taken_out(schemes, {name: c.array for name, c in columns.items()}, kinds, policy)
+    pools, patterns = pools_of(list(known.values()), labels, policy, list(columns), merge=merge)
     if not accept_visible_coins:
-        kinds = {name: c.kind for name, c in columns.items()}
         clear = frames.numeric_columns(frame, {*schemes, *parts})
-        data = Data(
-            dict(zip(columns, arrays, strict=True)), kinds, clear, None if pools is None else pools.pool
-        )
-        ConditionalMasking.check(schemes, data)
-    units = [schemes[name].canonical(c.array, name, c.kind) for name, c in columns.items()]
+        ConditionalMasking.check(schemes, Data(known, kinds, clear, None if pools is None else pools.pool))
+    units = [schemes[name].canonical(x, name, kinds[name]) for name, x in known.items()]
+    refuse_reachable(schemes, dict(zip(columns, units, strict=True)), kinds)
     key = release_key(random, named, units, pools)
     release = Release(
         units, [scheme.law for scheme in schemes.values()], key,
         pools=pools, cycle=next(iter(schemes.values())).donors == "permutation",
     )  # fmt: skip
-    released = {
-        name: column.back(schemes[name].publish(z, column.kind))
-        for (name, column), z in zip(columns.items(), release.masked(_checks.workers(workers)), strict=True)
-    }
-    stamped = ConditionalMasking.stamp(
-        named, patterns, key, numbers_of(dict(zip(columns, arrays, strict=True)))
-    )
+    released = {}
+    for (name, column), z in zip(columns.items(), release.masked(_checks.workers(workers)), strict=True):
+        scheme = schemes[name]
+        nulls = is_code(column.array, scheme.missing, column.kind) if scheme.missing_as == "null" else None
+        released[name] = column.back(put_back(scheme, z, column.array, column.kind, name), nulls)
+    stamped = ConditionalMasking.stamp(named, patterns, key, numbers_of(known))
     return MaskedTable(frames.with_columns(frame, released), stamped)

@@ -19,13 +19,17 @@ from condmask._log_grid import LogGrid
 from condmask._randomness import WHOLE, Key, check_rng, working_key
 from condmask.disclosure.review import Data
 from condmask.law import Law
+from condmask.missing import without_codes
 from condmask.risk import interval_risk, mean_squared_error, mean_squared_error_of_mean
 from condmask.schemes.pools import Pools
 from condmask.strata import Names
 
 _REGISTER: dict[str, type["Scheme"]] = {}
 # The package's own schemes register themselves when they are imported, which is when a name is looked up.
-_HOMES = tuple(f"condmask.schemes.{home}" for home in ("conditional", "additive", "swapping", "shuffling"))
+_HOMES = tuple(
+    f"condmask.schemes.{home}"
+    for home in ("conditional", "additive", "multiplicative", "swapping", "shuffling")
+)
 
 
 class Scheme:
@@ -46,6 +50,8 @@ class Scheme:
     decimals: int | None = None
     strata: Names = None
     small_strata: str = "refuse"
+    missing: tuple[float, ...] = ()
+    missing_as: str = "code"
     group: str | None = None
     patterns: tuple[str, ...] = ()
     records: int | None = None
@@ -163,7 +169,7 @@ class Scheme:
             additive noise. Records without a value are left out.
         """
         distances = _checks.distances(d, "d")
-        found = interval_risk(np.sort(known(x)), distances.ravel(), self._noise())
+        found = interval_risk(np.sort(known(x, self.missing)), distances.ravel(), self._noise())
         return found.reshape(distances.shape) if distances.shape else float(found[0])
 
     def mse(self, x: Any) -> float:
@@ -179,7 +185,7 @@ class Scheme:
         float
             In squared units of the data.
         """
-        return float(mean_squared_error(known(x), self._noise()))
+        return float(mean_squared_error(known(x, self.missing), self._noise()))
 
     def mse_of_mean(self, x: Any) -> float:
         """Mean squared error of the mean of the masked values as a guess of every true one.
@@ -194,7 +200,8 @@ class Scheme:
         float
             In squared units of the data; over samples with the variance of `x`.
         """
-        found = mean_squared_error_of_mean(known(x), self._noise(), shared_donors=self.shared_donors)
+        values = known(x, self.missing)
+        found = mean_squared_error_of_mean(values, self._noise(), shared_donors=self.shared_donors)
         if np.isnan(found):
             raise TypeError(f"{self!r} has no closed form of it on the log scale; simulate it")
         return float(found)
@@ -286,8 +293,9 @@ def together(schemes: Mapping[str, Scheme]) -> type[Scheme]:
     return found
 
 
-def known(x: Any) -> np.ndarray:
+def known(x: Any, codes: tuple[float, ...]) -> np.ndarray:
     """The values of a column that are not missing."""
-    array = frames.column(x, "x").array
+    column = frames.column(x, "x")
+    array = without_codes(column.array, codes, column.kind)
     there = _checks.present(array, "x", "omit")
     return array if there is None else array[there]

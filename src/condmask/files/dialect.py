@@ -1,0 +1,329 @@
+"""How a CSV file is written: delimiter, decimal mark, encoding, words for missing values.
+
+What is not said is told from the file where that is safe; where two answers would do, neither is taken and
+the option that settles it is named.
+"""
+
+import codecs
+import csv
+import gzip
+import io
+import zlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any, NamedTuple, Self
+
+import numpy as np
+
+from condmask import _checks
+from condmask.files.atomic import FileError
+from condmask.kernels.csv_scan import find_fields
+
+DELIMITERS = ",;\t|"
+NAMES = {"\t": "a tab"}
+BOM = b"\xef\xbb\xbf"
+MARKS = {  # at the beginning of a file; the longer first
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    BOM: "utf-8",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+SAMPLE = 1 << 16  # bytes from which a dialect is told
+LONGEST = 1 << 26  # bytes of a header
+ASCII = bytes(range(128))
+
+
+@dataclass(frozen=True)
+class CsvFormat:
+    r"""How a CSV file is written, where that cannot be told from the file.
+
+    Parameters
+    ----------
+    delimiter : str, optional
+        One character between fields. By default a tab in .tsv files, else the one of ``, ; | tab`` that the
+        header has and all first records fit.
+    decimal : {".", ","}, optional
+        The decimal mark. By default a point where the delimiter is a comma, else the one that the numbers of
+        the file show.
+    encoding : str, optional
+        "latin-1", "cp1252", "utf-16" or another; by default UTF-8, or what a byte order mark says.
+    na : str or sequence of str
+        Fields that mean a missing value, beside empty ones, NA, N/A, NaN, nan, null and NULL.
+
+    Raises
+    ------
+    ValueError
+        If one is none of these.
+
+    Examples
+    --------
+    >>> import condmask as cm
+    >>> cm.CsvFormat(delimiter=";", decimal=",", encoding="cp1252", na=[".", "*"])
+    CsvFormat(delimiter=';', decimal=',', encoding='cp1252', na=('.', '*'))
+    """
+
+    delimiter: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    na: Any = ()
+
+    def __post_init__(self) -> None:
+        if self.delimiter is not None and not _can_delimit(self.delimiter):
+            raise ValueError(
+                "delimiter must be one character that is no letter, digit, quote or line break, got "
+                f"{self.delimiter!r}"
+            )
+        if self.decimal is not None:
+            _checks.choice(self.decimal, "decimal", (".", ","))
+        if self.encoding is not None:
+            object.__setattr__(self, "encoding", _encoding(self.encoding))
+        words = _checks.names([self.na] if isinstance(self.na, str) else self.na, "na")
+        for word in words:
+            if _checks.listed([word]) != repr(word):  # a number
+                raise ValueError(
+                    f"na must hold words, got {word!r}; a number that stands for missing values is declared "
+                    "with the scheme (missing, --missing)"
+                )
+        object.__setattr__(self, "na", words)
+
+    def or_else(self, said: dict[str, Any]) -> "CsvFormat":
+        """With what is not given here from what was published with the file."""
+        missing = [name for name in self.__dataclass_fields__ if not getattr(self, name)]
+        return replace(self, **{name: said[name] for name in missing if name in said})
+
+
+class Dialect(NamedTuple):
+    """How a file is written, and the bytes before its first record.
+
+    Where ``encoding`` is no extension of ASCII, the file is read as if it were UTF-8.
+    """
+
+    delimiter: str
+    decimal: str | None  # None: to be told from the numbers
+    encoding: str
+    na: tuple[str, ...]
+    blank: bool  # whether one blank belongs to the delimiter
+    header: bytes
+    names: list[str]
+
+    @classmethod
+    def of(cls, path: Path, form: CsvFormat) -> Self:
+        """That of a file."""
+        with path_opened(path) as file:
+            start = read_bytes(path, file, SAMPLE)
+        encoding = _told_encoding(path, start, form.encoding)
+        with opened(path, encoding) as file:
+            preamble, header, rest = _header(path, file)
+        inner = _working(encoding)
+        try:
+            text = header.removeprefix(BOM).decode(inner).rstrip("\r\n")
+        except UnicodeDecodeError:
+            raise not_encoded(path, encoding, 1) from None
+        if not text.strip():
+            raise ValueError(f"{path} is empty: it has no header")
+        said = preamble.removeprefix(BOM)[4:5].decode("ascii") or None
+        outside = "".join(text.split('"')[::2])  # quoted names may hold delimiters
+        delimiter = form.delimiter or said
+        if delimiter is None and ".tsv" in path.suffixes[-2:]:
+            delimiter = "\t"
+        if delimiter is None:
+            delimiter = _told_delimiter(path, outside, rest, form.decimal)
+        there = outside.count(delimiter)
+        blank = 0 < there == outside.count(delimiter + " ")
+        try:
+            names = next(
+                csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=blank)
+            )
+        except csv.Error as error:
+            raise ValueError(f"{path} has a header that is no line of CSV: {error}") from None
+        decimal = form.decimal or ("." if delimiter == "," else None)
+        return cls(delimiter, decimal, encoding, form.na, blank, preamble + header, names)
+
+    def decode(self, field: bytes) -> str:
+        """A field as text."""
+        return field.decode(_working(self.encoding)).replace('""', '"')
+
+    def encode(self, text: str) -> bytes:
+        """A text as it would stand in a field."""
+        return text.encode(_working(self.encoding), "replace")
+
+
+def path_opened(path: Path) -> IO[bytes]:
+    """The bytes of a file, unpacked."""
+    opens: Any = gzip.open if path.suffix.lower() == ".gz" else open
+    found: IO[bytes] = opens(path, "rb")
+    return found
+
+
+def opened(path: Path, encoding: str) -> "IO[bytes] | _AsUtf8":
+    """The bytes of a file in which ASCII is ASCII: those of the file itself, or UTF-8."""
+    file = path_opened(path)
+    return file if _working(encoding) == encoding else _AsUtf8(file, encoding)
+
+
+def read_bytes(path: Path, file: Any, size: int) -> bytes:
+    """Some bytes of a file; where it is damaged one sentence."""
+    try:
+        data: bytes = file.read(size)
+    except (EOFError, zlib.error) as error:
+        raise FileError(f"{path}: not readable: {error}") from error
+    return data
+
+
+def packed(file: Any, path: Path, encoding: str) -> "IO[bytes] | _FromUtf8":
+    """A file to be written as another one is."""
+    inner: Any = file
+    if path.suffix.lower() == ".gz":  # without a name and a time, which tell of the machine
+        inner = gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0, compresslevel=6)
+    return _FromUtf8(inner, encoding)
+
+
+class _AsUtf8:
+    """Text of another encoding as bytes of UTF-8, whatever it holds."""
+
+    def __init__(self, file: IO[bytes], encoding: str) -> None:
+        self._text = io.TextIOWrapper(file, encoding=encoding, errors="surrogatepass", newline="")
+        self._rest = b""
+
+    def read(self, size: int) -> bytes:
+        # as many characters have as many bytes, or more
+        data = self._rest + self._text.read(max(0, size - len(self._rest))).encode("utf-8", "surrogatepass")
+        self._rest = data[size:]
+        return data[:size]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._text.close()
+
+
+class _FromUtf8:
+    """And back; closing ends what is packed, not the file itself."""
+
+    def __init__(self, file: Any, encoding: str) -> None:
+        self._file, self._encoding = file, encoding
+        self._recode = _working(encoding) != encoding
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogatepass")
+
+    def write(self, data: Any) -> None:
+        if self._recode:
+            data = self._decoder.decode(data).encode(self._encoding, "surrogatepass")
+        self._file.write(data)
+
+    def close(self) -> None:
+        if isinstance(self._file, gzip.GzipFile):
+            self._file.close()
+
+
+def not_encoded(path: Path, encoding: str, line: int) -> ValueError:
+    """Text that is none in this encoding."""
+    return ValueError(
+        f"{path} must be written in {encoding}, got other bytes in line {line}; "
+        'encoding="latin-1", "cp1252", "utf-16", ... (--encoding) says what it is'
+    )
+
+
+def _working(encoding: str) -> str:
+    """The encoding in which bytes are looked at."""
+    return "utf-8" if encoding.startswith(("utf-16", "utf-32")) else encoding
+
+
+def _encoding(name: Any) -> str:
+    """The name of an encoding, where bytes can be told apart by ASCII; UTF-8 and its wider brothers too."""
+    rule = "encoding must be UTF-8, UTF-16, UTF-32 or one that has a byte for each character, got"
+    try:
+        found = codecs.lookup(name).name
+    except (LookupError, TypeError):
+        raise ValueError(f"{rule} {name!r}") from None
+    if found.startswith(("utf-16", "utf-32")):
+        return found
+    if found in ("utf-8", "utf-8-sig", "ascii"):
+        return "utf-8"
+    try:
+        same = ASCII.decode(found) == ASCII.decode("ascii")
+        single = all(len(bytes([byte, 65]).decode(found, "replace")) == 2 for byte in range(128, 256))
+    except (UnicodeError, LookupError):
+        same = single = False
+    if not (same and single):
+        raise ValueError(f"{rule} {name!r}")
+    return found
+
+
+def _told_encoding(path: Path, start: bytes, given: str | None) -> str:
+    """The encoding, with the order of its bytes."""
+    marked = next((encoding for mark, encoding in MARKS.items() if start.startswith(mark)), None)
+    if given in ("utf-16", "utf-32"):
+        if marked is None or not marked.startswith(given):
+            raise ValueError(
+                f"{path} must begin with a byte order mark where encoding={given!r}; {given}-le or "
+                f"{given}-be says the order"
+            )
+        return marked
+    if given is not None or marked is not None:
+        return given or marked or "utf-8"
+    if b"\0" in start:
+        raise ValueError(
+            f'{path} must hold no null bytes where its encoding is not given; encoding="utf-16-le" or '
+            '"utf-16-be" (--encoding) says what it is'
+        )
+    return "utf-8"
+
+
+def _header(path: Path, file: Any) -> tuple[bytes, bytes, bytes]:
+    """What stands before the header (``sep=;``, as Excel writes), the header, and some of what follows.
+
+    A header may hold line breaks within quotes.
+    """
+    text = read_bytes(path, file, SAMPLE)
+    first = text.removeprefix(BOM)
+    preamble = b""
+    if first[:4].lower() == b"sep=" and first[5:7].strip(b"\r\n") == b"" and b"\n" in first[5:7]:
+        preamble = text[: text.index(b"\n") + 1]
+    begin, at, quotes = len(preamble), len(preamble), 0
+    while True:
+        end = text.find(b"\n", at)
+        quotes += text.count(b'"', at, end if end >= 0 else len(text))
+        if end >= 0 and quotes % 2 == 0:
+            return preamble, text[begin : end + 1], text[end + 1 :]
+        at = end + 1 if end >= 0 else len(text)
+        if end < 0:
+            more = read_bytes(path, file, max(SAMPLE, len(text))) if len(text) <= LONGEST else b""
+            if not more:
+                return preamble, text[begin:], b""
+            text += more
+
+
+def _told_delimiter(path: Path, header: str, sample: bytes, decimal: str | None) -> str:
+    """The delimiter that the header has, and the records after it fit."""
+    there = [each for each in DELIMITERS if each in header]
+    if decimal == "," and len(there) > 1:
+        there = [each for each in there if each != ","]
+    if not there:
+        return ";" if decimal == "," else ","
+    if len(there) > 1:
+        there = [each for each in there if _fits(sample, each, header)] or there
+    if len(there) > 1:
+        found = " and ".join(NAMES.get(each, repr(each)) for each in there)
+        raise ValueError(
+            f"delimiter must be given for {path}, whose first lines may be parted by {found} "
+            f'(delimiter="{there[0]}", --delimiter "{there[0]}")'.replace("\t", "\\t")
+        )
+    return there[0]
+
+
+def _fits(sample: bytes, delimiter: str, header: str) -> bool:
+    """Whether all whole records of a sample have as many fields as the header."""
+    buffer = np.frombuffer(sample, dtype=np.uint8)
+    none = np.empty(0, dtype=np.int64)
+    bounds = np.empty((2, sample.count(b"\n"), 0), dtype=np.int64)
+    blank = header.count(delimiter) == header.count(delimiter + " ")
+    count, _, fault = find_fields(buffer, ord(delimiter), blank, header.count(delimiter) + 1, none, *bounds)
+    return bool(count and not fault)
+
+
+def _can_delimit(text: Any) -> bool:
+    if not (isinstance(text, str) and len(text) == 1 and text.isascii()):
+        return False
+    return not text.isalnum() and text not in '"\r\n\0.+-'
