@@ -28,7 +28,7 @@ html_static_path = ["_static"]
 html_css_files = ["condmask.css"]
 html_math_renderer = "mathml"
 html_copy_source = html_show_sourcelink = False
-html_sidebars = {"index": []}
+html_sidebars = {"index": [], "quickstart": []}
 html_theme_options = {
     "logo": {"text": "condmask"},
     "secondary_sidebar_items": ["page-toc"],
