@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from condmask.files.dialect import CsvFormat
     from condmask.files.reading import read_column, read_release, read_schemes, read_summary
     from condmask.files.release import mask_file, write_release
+    from condmask.planning.plan import plan
+    from condmask.planning.result import Plan
+    from condmask.risks.linkage import Linkage, record_linkage
+    from condmask.risks.measure import release_risk, risk
+    from condmask.risks.records import RecordRisk, record_risk
+    from condmask.risks.result import Risk
+    from condmask.risks.uniques import uniques
     from condmask.schemes.additive import AdditiveNoise
     from condmask.schemes.audit import audit
     from condmask.schemes.conditional import ConditionalMasking
@@ -57,6 +64,16 @@ _HOMES = {
     "StudyResult": "condmask.studies.result",
     "StudyWarning": "condmask.studies.simulate",
     "Summary": "condmask.estimates.summary",
+    "risk": "condmask.risks.measure",
+    "release_risk": "condmask.risks.measure",
+    "Risk": "condmask.risks.result",
+    "record_risk": "condmask.risks.records",
+    "RecordRisk": "condmask.risks.records",
+    "record_linkage": "condmask.risks.linkage",
+    "Linkage": "condmask.risks.linkage",
+    "uniques": "condmask.risks.uniques",
+    "plan": "condmask.planning.plan",
+    "Plan": "condmask.planning.result",
     "kernels": "condmask.kernels",
     "mask_file": "condmask.files.release",
     "write_release": "condmask.files.release",
@@ -76,6 +93,16 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "MultiplicativeNoise",
     "audit",
     "Audit",
+    "risk",
+    "release_risk",
+    "Risk",
+    "record_risk",
+    "RecordRisk",
+    "record_linkage",
+    "Linkage",
+    "uniques",
+    "plan",
+    "Plan",
     "mask_table",
     "MaskedTable",
     "mask_file",

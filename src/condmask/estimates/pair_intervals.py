@@ -40,7 +40,7 @@ class PairIntervals(ByName):
         raise NotImplementedError
 
     def covariance_interval(
-        self, other: Any, *, confidence_level: float = 0.95, target: str = "population"
+        self, other: Any = None, *, confidence_level: float = 0.95, target: str = "population"
     ) -> Interval:
         """Interval of the covariance of the original with another column.
 
@@ -86,7 +86,7 @@ class PairIntervals(ByName):
         )
 
     def correlation_interval(
-        self, other: Any, *, confidence_level: float = 0.95, target: str = "population"
+        self, other: Any = None, *, confidence_level: float = 0.95, target: str = "population"
     ) -> Interval:
         """Interval of the correlation of the original with another column.
 

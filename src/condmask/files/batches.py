@@ -48,6 +48,9 @@ def write_batches(
 
 def _write_text(schema: Any, batches: Iterator[Any], target: Output, decimals: dict[str, int | None]) -> None:
     """Text, in UTF-8, words in quotes."""
+    for field in schema:
+        if pa.types.is_nested(field.type):
+            raise ValueError(f"{field.name} must hold plain values in a file of text, got {field.type}")
     delimiter = "\t" if "TSV" in format_of(target.final) else ","
     written, header = packed(target, target.final, "utf-8"), True
     for batch in batches:
@@ -68,7 +71,9 @@ def _write_text(schema: Any, batches: Iterator[Any], target: Output, decimals: d
 
 
 def _fixed(column: Any, decimals: int | None, name: str) -> Any:
-    """Masked numbers with their decimals."""
+    """Masked numbers with their decimals, and what dictionaries stand for."""
+    if pa.types.is_dictionary(column.type):
+        return column.dictionary_decode()
     if decimals is None or decimals <= 0 or not pa.types.is_floating(column.type):
         return column
     values = numbers(column, name, 0)[0]

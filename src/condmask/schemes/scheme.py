@@ -17,10 +17,10 @@ from condmask._blocks import Workers, blocks
 from condmask._grid import Grid
 from condmask._log_grid import LogGrid
 from condmask._randomness import WHOLE, Key, check_rng, working_key
+from condmask.disclosure.interval import interval_risk, mean_squared_error, mean_squared_error_of_mean
 from condmask.disclosure.review import Data
 from condmask.law import Law
 from condmask.missing import without_codes
-from condmask.risk import interval_risk, mean_squared_error, mean_squared_error_of_mean
 from condmask.schemes.pools import Pools
 from condmask.strata import Names
 
