@@ -62,9 +62,9 @@ def test_errors_of_deciles_are_those_of_estimates(p, donors):
     checked = made.check(made.candidates[0].scheme, replications=1_500, rng=4)
     ratios = [ratio for name, ratio in checked.ratio.items() if name.startswith("quantile")]
 
-    # 1.8% of Monte Carlo error each; resampled files have ties, which a step of T shows: 2% more
+    # 1.8% of Monte Carlo error each; 5% is what is promised
     assert np.mean(ratios) == pytest.approx(1.0, abs=0.03)
-    assert ratios == pytest.approx(np.ones(9), abs=0.08)
+    assert ratios == pytest.approx(np.ones(9), abs=0.06)
 
 
 def test_the_paper_quantile_errors_are_predicted():

@@ -30,6 +30,9 @@ def add(commands: Any) -> None:
     new.add_argument("--scale", nargs="+", default=["linear"], help="linear (default), log, or both")
     new.add_argument("--donors", nargs="+", default=["sample"], help="sample (default), permutation, or both")
     new.add_argument("--heaps", type=float, nargs="+", help="coarsest round numbers to try")
+    new.add_argument(
+        "--missing", type=float, nargs="+", default=[], metavar="CODE", help="numbers that stand for no value"
+    )
     new.add_argument("--decimals", type=int, help="decimal places of the data")
     new.add_argument("--step", type=step_of, help="step of the data's grid (0.05, 1/3)")
     new.add_argument(
@@ -61,10 +64,11 @@ def run(args: argparse.Namespace) -> str:
 
             check_format(_checks.writable(args.plot, "--plot"), "--plot")
     from condmask.files.reading import read_column
+    from condmask.missing import without_codes
     from condmask.planning.plan import plan
 
     made = plan(
-        read_column(args.file, args.column, csv=csv),
+        without_codes(read_column(args.file, args.column, csv=csv), tuple(args.missing), "float64"),
         max_risk=risks or None, max_error=errors or None, d=args.within,
         other=None if args.other is None else read_column(args.file, args.other, csv=csv),
         p=args.p, sigma=args.sigma, noise=args.noise, scale=args.scale, donors=args.donors,

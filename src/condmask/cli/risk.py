@@ -59,9 +59,8 @@ def run(args: argparse.Namespace) -> str:
     if args.release is not None:
         column, scheme = masked_column(args.release, args.column[0])
     x = read_column(args.file, column, csv=csv)
-    options: dict[str, Any] = {
-        "strata": [read_labels(args.file, name, csv=csv) for name in names_of(scheme.strata)] or None
-    }
+    strata = {name: read_labels(args.file, name, csv=csv) for name in names_of(scheme.strata)}
+    options: dict[str, Any] = {"strata": strata or None}
     known = {name: read_column(args.file, name, csv=csv) for name in args.known} or None
     found = {"scheme": risk(x, scheme, d=within, others=known, **options)}
     exposed = None

@@ -14,6 +14,7 @@ from condmask.disclosure.attack import Rows
 from condmask.disclosure.coins import fold_of, folds_for
 from condmask.engines.counting import count
 from condmask.law import Law
+from condmask.missing import without_codes
 
 MOST = 1 << 17  # records that the best attacker is tried on; evenly spaced ones where there are more
 
@@ -103,10 +104,11 @@ def evenly_spaced(n: int, most: int) -> np.ndarray:
 def taken(x: Any, scheme: Any, name: str = "x") -> tuple[np.ndarray, np.ndarray, str, Law]:
     """A column in units of the law of a scheme, where it is present, its kind, and the law with a grid."""
     column = frames.column(x, name)
-    there = _checks.present(column.array, name, "omit")
-    there = np.ones(column.array.size, dtype=bool) if there is None else there
+    values = without_codes(column.array, scheme.missing, column.kind)
+    there = _checks.present(values, name, "omit")
+    there = np.ones(values.size, dtype=bool) if there is None else there
     law = scheme.law
-    known = np.ascontiguousarray(column.array[there])
+    known = np.ascontiguousarray(values[there])
     if law.grid is None:  # digits are not looked at then
         law = law._replace(grid=grid_of(default_step(law.sigma)))
         units = law.to_units(known)
