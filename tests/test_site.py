@@ -36,6 +36,7 @@ def inner(text):
         (r"\Phi", '<mi mathvariant="normal">\N{GREEK CAPITAL LETTER PHI}</mi>'),
         (r"\mathcal F", "<mi>\N{SCRIPT CAPITAL F}</mi>"),
         ("p'", '<mrow><mi>p</mi><mo lspace="0" rspace="0">\N{PRIME}</mo></mrow>'),
+        (r"\sqrt n", '<msqrt><mspace width="0" height="0.75em" depth="0.2em" /><mi>n</mi></msqrt>'),
         ("a/b", '<mi>a</mi><mo lspace="0" rspace="0">/</mo><mi>b</mi>'),
         ("a=-b", '<mi>a</mi><mo>=</mo><mo form="prefix">\N{MINUS SIGN}</mo><mi>b</mi>'),
         ("a-b", "<mi>a</mi><mo>\N{MINUS SIGN}</mo><mi>b</mi>"),
@@ -54,6 +55,10 @@ def test_an_accent_belongs_to_the_letter_and_not_to_its_index():
     accented = r"<msub><mover.*><mi>C</mi>.*</mover><mrow><mi>a</mi><mi>b</mi></mrow></msub>"
 
     assert re.fullmatch(accented, inner(r"\hat C_{ab}"))
+
+
+def test_large_braces_are_braces():
+    assert re.findall(r"<mo[^>]*>(.*?)</mo>", inner(r"\Big\{ x \Bigr\}")) == ["{", "}"]
 
 
 def test_lines_are_aligned():

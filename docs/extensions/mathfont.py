@@ -9,7 +9,7 @@ from pathlib import Path
 from fontTools import subset
 
 CHARACTERS = (
-    "20-7e,a0-ff,300-338,370-3ff,2010-2063,2100-214f,2190-22ff,2308-230b,"  # text, Greek, operators, brackets
+    "20-7e,a0-ff,300-338,370-3ff,2010-2063,2100-214f,2190-22ff,2308-230b,23dc-23df,"  # text, Greek, signs
     "1d434-1d467,1d49c-1d4cf,1d6a4-1d6e1"  # letters in italics and script
 )
 

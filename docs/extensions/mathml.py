@@ -69,7 +69,9 @@ def _upright(text):
 
 def _characters(element):
     """Signs that are no identifiers, and what browsers do not draw well from attributes and accents."""
-    text = element.text or ""
+    element.text = text = re.sub(
+        r"^\\(?=[{}]$)", "", element.text or ""
+    )  # large braces come as they are typed
     if element.tag == "mi" and text in {"⌊", "⌋", ":"}:
         element.tag, element.attrib = "mo", {"stretchy": "false"}
     if element.tag == "mo" and (text.isalpha() or text == "∞"):  # sup, min
@@ -84,6 +86,10 @@ def _characters(element):
     if element.tag == "mover" and element[1].text in {"¯", "―"}:  # no accent is as wide as what is under it
         element.tag, element.attrib = "mrow", {"class": "overline"}
         element.remove(element[1])
+    if (
+        element.tag == "msqrt"
+    ):  # the sign is never lower than this; what is, would have it hang below the line
+        element.insert(0, ElementTree.Element("mspace", width="0", height="0.75em", depth="0.2em"))
     if element.tag == "msup" and element[1].text in PRIMES:  # these are raised already
         element.tag = "mrow"
         element[1].tag, element[1].attrib = "mo", {"lspace": "0", "rspace": "0"}
