@@ -122,12 +122,9 @@ class CsvFile:
                 raise not_encoded(self.path, self.dialect.encoding, line) from None
             yield code, distinct
 
-    def texts(self) -> Iterator[list[list[str]]]:
-        """All columns as text, for some thousand rows at a time."""
-        every = range(len(self.names))
-        for part in self._scan(list(every), tail=False):
-            rows = np.arange(len(part.starts))
-            yield [[self.dialect.decode(field) for field in part.fields(k).at(rows)] for k in every]
+    def records(self) -> Iterator[Records]:
+        """Runs of whole records, with the fields of all columns."""
+        yield from self._scan(list(range(len(self.names))), tail=False)
 
     @property
     def words(self) -> list[str]:
