@@ -61,3 +61,41 @@ def test_it_runs(run, parameters, setup):
     result = run(*parameters)
     if run.__name__.startswith("timeraw_"):
         exec(textwrap.dedent(result), {})
+
+
+# --- tables in the documentation, which take hours ---
+
+
+def test_the_table_of_coverage_is_made_from_cells():
+    from benchmarks import coverage
+
+    quick = [cell for cell in coverage.cells() if cell[-2:] == (0.6, 200)][:1]
+    quick += [cell for cell in coverage.cells() if cell[1] in coverage.OTHERS and cell[4] == 0.6][:4]
+    text = coverage.table([coverage.run(cell, 2, 1) for cell in quick])
+
+    assert len(coverage.cells()) == len({name for name, *_ in coverage.cells()}) == 224
+    for cell in quick:
+        assert f"   * - {cell[0]}\n     - 2\n" in text
+    for group in coverage.GROUPS:
+        assert f"     - {group}\n" in text
+
+
+def test_the_table_of_bands_is_made_from_cells():
+    from benchmarks import bands
+
+    found = bands.run(bands.cells()[0], 2, 1)
+
+    assert set(found["counted"]) == set(bands.HEADS)
+    assert all(0 <= count <= 2 for count in found["counted"].values())
+    assert "   * - normal-sample-0.6\n" in bands.table([found])
+
+
+def test_the_table_of_rearranging_is_made_from_cells():
+    from benchmarks import rearranging
+
+    ratios = rearranging.run(("laplace", 0.5, 100), 60, 1)
+    cells = [(data, p, n) for data in rearranging.PLAIN for p in rearranging.PS for n in rearranging.SIZES]
+    text = rearranging.table(dict.fromkeys(cells, ratios), 60)
+
+    assert 0.6 < ratios["ends"][0] < 1.0  # .85 with a standard error of .05
+    assert text.count("   * - ends") == 2 * len(rearranging.SIZES)

@@ -122,4 +122,4 @@ def test_an_existing_file_is_kept(capsys, tmp_path):
 
 def test_too_few_rows_are_wrong_usage(capsys):
     assert cli.main(["demo", "--rows", "3"]) == 2
-    assert capsys.readouterr().err == "condmask: error: rows must be a whole number of at least 10, got 3\n"
+    assert capsys.readouterr().err == "condmask: error: --rows must be a whole number of at least 10, got 3\n"

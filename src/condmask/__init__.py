@@ -13,14 +13,23 @@ if TYPE_CHECKING:
     from condmask.files.atomic import FileError
     from condmask.files.dialect import CsvFormat
     from condmask.files.reading import read_column, read_release, read_schemes, read_summary
-    from condmask.files.release import mask_file
+    from condmask.files.release import mask_file, write_release
+    from condmask.planning.plan import plan
+    from condmask.planning.result import Plan
+    from condmask.risks.linkage import Linkage, record_linkage
+    from condmask.risks.measure import release_risk, risk
+    from condmask.risks.records import RecordRisk, record_risk
+    from condmask.risks.result import Risk
+    from condmask.risks.uniques import uniques
     from condmask.schemes.additive import AdditiveNoise
     from condmask.schemes.audit import audit
     from condmask.schemes.conditional import ConditionalMasking
     from condmask.schemes.joint import MaskedTable, mask_table
+    from condmask.schemes.multiplicative import MultiplicativeNoise
     from condmask.schemes.publishing import ReleaseError, ReleaseWarning
     from condmask.schemes.shuffling import DataShuffling
     from condmask.schemes.swapping import DataSwapping, RankSwapping
+    from condmask.studies.compare import Comparison, compare
     from condmask.studies.populations import NormalCopula, Resampled, paper_population
     from condmask.studies.result import StudyResult
     from condmask.studies.simulate import StudyWarning, simulate
@@ -42,8 +51,11 @@ _HOMES = {
     "ReleaseWarning": "condmask.schemes.publishing",
     "AdditiveNoise": "condmask.schemes.additive",
     "DataSwapping": "condmask.schemes.swapping",
+    "MultiplicativeNoise": "condmask.schemes.multiplicative",
     "RankSwapping": "condmask.schemes.swapping",
     "DataShuffling": "condmask.schemes.shuffling",
+    "compare": "condmask.studies.compare",
+    "Comparison": "condmask.studies.compare",
     "compare_distributions": "condmask.estimates.bands",
     "NormalCopula": "condmask.studies.populations",
     "Resampled": "condmask.studies.populations",
@@ -52,8 +64,19 @@ _HOMES = {
     "StudyResult": "condmask.studies.result",
     "StudyWarning": "condmask.studies.simulate",
     "Summary": "condmask.estimates.summary",
+    "risk": "condmask.risks.measure",
+    "release_risk": "condmask.risks.measure",
+    "Risk": "condmask.risks.result",
+    "record_risk": "condmask.risks.records",
+    "RecordRisk": "condmask.risks.records",
+    "record_linkage": "condmask.risks.linkage",
+    "Linkage": "condmask.risks.linkage",
+    "uniques": "condmask.risks.uniques",
+    "plan": "condmask.planning.plan",
+    "Plan": "condmask.planning.result",
     "kernels": "condmask.kernels",
     "mask_file": "condmask.files.release",
+    "write_release": "condmask.files.release",
     "mask_table": "condmask.schemes.joint",
     "read_column": "condmask.files.reading",
     "read_release": "condmask.files.reading",
@@ -67,11 +90,23 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "DataSwapping",
     "RankSwapping",
     "DataShuffling",
+    "MultiplicativeNoise",
     "audit",
     "Audit",
+    "risk",
+    "release_risk",
+    "Risk",
+    "record_risk",
+    "RecordRisk",
+    "record_linkage",
+    "Linkage",
+    "uniques",
+    "plan",
+    "Plan",
     "mask_table",
     "MaskedTable",
     "mask_file",
+    "write_release",
     "CsvFormat",
     "read_release",
     "read_schemes",
@@ -82,6 +117,8 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "Summary",
     "compare_distributions",
     "simulate",
+    "compare",
+    "Comparison",
     "StudyResult",
     "StudyWarning",
     "NormalCopula",

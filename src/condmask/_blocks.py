@@ -21,12 +21,14 @@ def blocks(n: int, size: int = BLOCK) -> list[tuple[int, int]]:
     return [(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def ordered_map(function: Callable[[Any], Any], tasks: Iterable[Any], workers: Workers) -> Iterator[Any]:
+def ordered_map(
+    function: Callable[[Any], Any], tasks: Iterable[Any], workers: Workers, *, ahead: int | None = None
+) -> Iterator[Any]:
     """``function`` of every task, in the order of the tasks.
 
     ``workers`` is a number of threads, the caller's included, or a map-like callable (the map of a process
-    pool, of Dask, of Ray). Threads run at most a few tasks ahead of the consumer, so results do not pile up;
-    what has not begun when the consumer stops never begins.
+    pool, of Dask, of Ray). Threads run at most a few tasks ahead of the consumer (``ahead``, two for each
+    worker by default), so results do not pile up; what has not begun when the consumer stops never begins.
     """
     if not isinstance(workers, int):
         yield from workers(function, tasks)
@@ -37,11 +39,12 @@ def ordered_map(function: Callable[[Any], Any], tasks: Iterable[Any], workers: W
     remaining = iter(tasks)
     pool = ThreadPoolExecutor(workers - 1)
     try:
-        ahead = deque((task, pool.submit(function, task)) for task in islice(remaining, 2 * workers))
-        while ahead:
-            _help(function, ahead)
-            result = ahead.popleft()[1].result()
-            ahead.extend((task, pool.submit(function, task)) for task in islice(remaining, 1))
+        most = 2 * workers if ahead is None else ahead
+        begun = deque((task, pool.submit(function, task)) for task in islice(remaining, most))
+        while begun:
+            _help(function, begun)
+            result = begun.popleft()[1].result()
+            begun.extend((task, pool.submit(function, task)) for task in islice(remaining, 1))
             yield result
     finally:
         pool.shutdown(cancel_futures=True)

@@ -46,6 +46,8 @@ class Kernel:
         return self._dispatcher._numba_type_
 
     def __getattr__(self, name):
+        if name == "_dispatcher":  # looked for here where importing numba raised an AttributeError
+            raise ImportError("numba cannot be imported: python -c 'import numba' says why")
         return getattr(self._dispatcher, name)
 
     def __reduce__(self):

@@ -69,6 +69,15 @@ def data_frame(columns: dict[str, list[Any]]) -> Any:
     return nw.from_dict(columns, backend="pandas").to_native()
 
 
+def arrow_table(frame: Any) -> Any:
+    """A data frame, or a dict of columns, as a pyarrow Table."""
+    if isinstance(frame, dict):
+        import pyarrow as pa
+
+        return pa.table({name: np.asarray(values) for name, values in frame.items()})
+    return as_frame(frame).to_arrow()
+
+
 def labels(values: Any) -> np.ndarray:
     """Stratum labels or another column, as an array; what is missing becomes NaN or None."""
     return np.asarray(values)

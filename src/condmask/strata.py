@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks, frames
+from condmask._blocks import blocks
 
 SMALLEST = 10  # records of a stratum
 POLICIES = ("refuse", "merge")
+SMALL_TABLE = 1 << 16  # pairs of labels
 
 Names = str | tuple[str, ...] | None  # of the columns, as a scheme has them
 
@@ -70,13 +72,35 @@ def labels_of(values: Any, strata: Names, n: int, of: str, call: str) -> list[La
     return found
 
 
+def index_type(n: int) -> type[np.signedinteger]:
+    """What holds the numbers of n records, or of as many labels."""
+    return np.int32 if n <= np.iinfo(np.int32).max else np.int64
+
+
 def crossed(parts: Sequence[np.ndarray], n: int) -> np.ndarray:
     """One number for the records that agree in all parts, from 0 on."""
     if not parts:
         return np.zeros(n, dtype=np.int64)
-    code = parts[0].astype(np.int64, copy=False)
-    for part in parts[1:]:  # both count from 0 to less than n, so the product fits
-        code = np.unique(code * (int(part.max()) + 1) + part, return_inverse=True)[1]
+    code = parts[0] if parts[0].dtype.kind == "i" else parts[0].astype(np.int64)
+    for part in parts[1:]:
+        code = _crossed(code, part, n)
+    return code
+
+
+def _crossed(a: np.ndarray, b: np.ndarray, n: int) -> np.ndarray:
+    """One number for the records that agree in both, in the order of the pairs."""
+    times = int(b.max()) + 1
+    size = (int(a.max()) + 1) * times  # both count from 0 to less than n, so that it fits
+    if size > max(SMALL_TABLE, n):
+        return np.unique(a.astype(np.int64) * times + b, return_inverse=True)[1]
+    there = np.zeros(size, dtype=bool)
+    parts = [slice(start, stop) for start, stop in blocks(n)]
+    for part in parts:
+        there[a[part].astype(np.int64) * times + b[part]] = True
+    number = np.cumsum(there) - 1
+    code = np.empty(n, dtype=index_type(n))
+    for part in parts:
+        code[part] = number[a[part].astype(np.int64) * times + b[part]]
     return code
 
 

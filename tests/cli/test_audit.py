@@ -17,7 +17,7 @@ def test_whole_numbers_that_the_default_step_would_show_are_refused(run, source,
 
     assert (code, target.exists()) == (1, False)
     (line,) = err.splitlines()
-    assert "pass step=1;" in line
+    assert "pass --step 1;" in line
     assert "--accept-visible-coins" in line
     assert run(*command, "--accept-visible-coins")[0] == 0
 

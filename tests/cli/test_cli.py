@@ -19,32 +19,32 @@ class Terminal(io.StringIO):
 
 
 USAGE = {
-    "p": (("--p", "1.5", "--sigma", "1"), "p must lie strictly between 0 and 1, got 1.5"),
-    "sigma": (("--p", ".5", "--sigma", "-1"), "sigma must be positive and finite, got -1.0"),
-    "noise": ((*MASK, "--noise", "cauchy"), "noise must be one of 'normal', 'laplace', got 'cauchy'"),
-    "donors": ((*MASK, "--donors", "x"), "donors must be one of 'sample', 'permutation', got 'x'"),
+    "p": (("--p", "1.5", "--sigma", "1"), "--p must lie strictly between 0 and 1, got 1.5"),
+    "sigma": (("--p", ".5", "--sigma", "-1"), "--sigma must be positive and finite, got -1.0"),
+    "noise": ((*MASK, "--noise", "cauchy"), "--noise must be one of 'normal', 'laplace', got 'cauchy'"),
+    "donors": ((*MASK, "--donors", "x"), "--donors must be one of 'sample', 'permutation', got 'x'"),
     "decimals": (
         (*MASK, "--decimals", "16"),
-        "decimals must be None or a whole number from -15 to 15, got 16",
+        "--decimals must be None or a whole number from -15 to 15, got 16",
     ),
     "workers": (
         (*MASK, "--workers", "0"),
-        "workers must be a whole number of at least 1 or a map-like callable, got 0",
+        "--workers must be a whole number of at least 1, got 0",
     ),
-    "twice": ((*MASK, "-c", "x"), "column must be named once, got 'x' 2 times"),
+    "twice": ((*MASK, "-c", "x"), "--column must be named once, got 'x' 2 times"),
     "three sigmas": (
-        (*MASK, "-c", "y", *MASK, "--sigma", "2"),
-        "sigma must be given once or once per column, got 3 for 2 columns",
+        (*MASK, "-c", "y", "--sigma", "1", "--sigma", "2"),
+        "--sigma must be given once or once per column, got 3 for 2 columns",
     ),
     "strata twice": (
         (*MASK, "--strata", "a", "--strata", "a"),
-        "strata must name each column once, got ['a', 'a']",
+        "--strata must name each column once, got ['a', 'a']",
     ),
     "small strata": (
         (*MASK, "--small-strata", "x"),
-        "small_strata must be one of 'refuse', 'merge', got 'x'",
+        "--small-strata must be one of 'refuse', 'merge', got 'x'",
     ),
-    "strata": ((*MASK, "--strata", "x"), "strata must not be a column that is masked, got 'x'"),
+    "strata": ((*MASK, "--strata", "x"), "--strata must not be a column that is masked, got 'x'"),
 }
 
 
@@ -58,12 +58,12 @@ def test_a_wrong_value_is_wrong_usage_in_the_words_of_the_api(run, case):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--quantiles", "1"), "q must lie strictly between 0 and 1, got 1.0"),
-        (("--cdf", "nan"), "t must not hold NaN"),
-        (("--bandwidth", "0"), "bandwidth must be positive and finite, got 0.0"),
+        (("--quantiles", "1"), "--quantiles must lie strictly between 0 and 1, got 1.0"),
+        (("--cdf", "nan"), "--cdf must not hold NaN"),
+        (("--bandwidth", "0"), "--bandwidth must be positive and finite, got 0.0"),
         (
             ("--bandwidth", "wide"),
-            "bandwidth must be one of 'scott', 'silverman', 'undersmooth', got 'wide'",
+            "--bandwidth must be one of 'scott', 'silverman', 'undersmooth', got 'wide'",
         ),
     ],
 )

@@ -106,12 +106,14 @@ def test_the_table_has_size_mean_deviation_and_deciles(run, masked):
     lines = out.splitlines()
     assert (code, err) == (0, "")
     assert lines[0] == "income of the population, estimated from 2,000 masked values"
-    assert lines[1].split("  ")[-1] == "to"
+    assert lines[1].split()[-1] == "to"
     names = [line.rsplit(None, 4)[0] for line in lines[2:]]
     assert names == ["mean", "s.d.", *(f"quantile 0.{k}" for k in range(1, 10)), "correlation with educ"]
     mean = cm.read_release(masked, "income").mean_interval()
     shown = [float(cell.replace(",", "")) for cell in lines[2].split()[1:]]
-    assert shown == pytest.approx([mean.estimate, mean.standard_error, mean.low, mean.high], rel=1e-5)
+    # two digits of the standard error are shown
+    known = [mean.estimate, mean.standard_error, mean.low, mean.high]
+    assert shown == pytest.approx(known, abs=0.05 * mean.standard_error)
 
 
 def test_a_single_masked_column_needs_no_name(run, source, tmp_path):
@@ -132,7 +134,7 @@ def test_a_negative_variance_is_a_warning_and_null(run, tmp_path):
     pd.DataFrame({"x": np.linspace(0, 1, 20) ** 2}).to_parquet(source)
     for seed in range(20):  # about every other one gives a negative estimate
         cm.mask_file(source, target, {"x": cm.ConditionalMasking(0.01, 1e6)}, rng=seed, overwrite=True)
-        if cm.read_release(target).variance() < 0:
+        if cm.read_release(target, "x").variance() < 0:
             break
 
     code, out, err = run("estimate", target, "--json")

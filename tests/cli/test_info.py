@@ -11,10 +11,18 @@ from condmask.files.reading import read_schemes
 pytestmark = pytest.mark.usefixtures("unaudited")
 
 
-def test_info_lists_the_schemes(run, masked):
+def test_info_shows_rows_columns_and_schemes(run, masked):
     schemes = read_schemes(masked)
+    columns = ["income", "bonus", "age", "educ", "gaps", "region"]
 
-    assert answer(run("info", masked, "--json")) == {name: s.to_dict() for name, s in schemes.items()}
+    assert answer(run("info", masked, "--json")) == {
+        "rows": 2000, "columns": columns, "schemes": {name: s.to_dict() for name, s in schemes.items()}
+    }  # fmt: skip
     code, out, err = run("info", masked)
     assert (code, err) == (0, "")
-    assert out == f"income  {schemes['income']!r}\nbonus   {schemes['bonus']!r}\n"
+    assert out.splitlines() == [
+        "2,000 rows, 6 columns, 2 masked",
+        f"income  {schemes['income']!r}",
+        f"bonus   {schemes['bonus']!r}",
+        "as they were: age, educ, gaps, region",
+    ]

@@ -77,7 +77,7 @@ def test_crossed_strata_and_what_becomes_of_small_ones_reach_the_scheme(run, sou
     code, _, err = run(*command)
     assert (code, target.exists()) == (1, False)
     assert "strata must have at least 10 records each, got" in err
-    assert err.endswith('small_strata="merge" makes one of them\n')
+    assert err.endswith("--small-strata merge makes one of them\n")
     scheme = answer(run(*command, "--small-strata", "merge", "--json"))["schemes"]["income"]
 
     assert (scheme["strata"], scheme["small_strata"]) == (["region", "town"], "merge")
@@ -157,13 +157,13 @@ def test_nulls_are_released_for_codes_within_reach(run, tmp_path):
     rows = [f"{v:.0f}" for v in np.random.default_rng(2).lognormal(8.0, 0.4, 400)]
     rows[3] = "3000"
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
-    source.write_text("income\n" + "".join(f"{row}\n" for row in rows))
+    source.write_text("id,income\n" + "".join(f"{k},{row}\n" for k, row in enumerate(rows)))
     options = ["-c", "income", "--p", "0.6", "--sigma", "200", "--decimals", "0", "--missing", "3000"]
 
     code, _, err = run("mask", source, target, *options, "--accept-visible-coins")
     assert code == 1
     assert "got 3000, on which" in err
-    assert "(--missing-as-null) releases nulls in their place" in err
+    assert "releases nulls in their place" in err
     assert not target.exists()
 
     code, _, err = run("mask", source, target, *options, "--missing-as-null", "--accept-visible-coins")
@@ -190,5 +190,25 @@ def test_how_a_csv_file_is_written_is_said_once(run, tmp_path):
     assert abs(estimate["mean"]["value"] - values.mean()) < 6.0 * estimate["mean"]["standard_error"]
     assert run("mask", source, target, *scheme, "--decimal", ";")[::2] == (
         2,
-        "condmask: error: decimal must be one of '.', ',', got ';'\n",
+        "condmask: error: --decimal must be one of '.', ',', got ';'\n",
     )
+
+
+def test_a_dry_run_audits_and_writes_nothing(run, source, tmp_path):
+    target = tmp_path / "out.parquet"
+    before = sorted(tmp_path.iterdir())
+
+    code, out, _ = run("mask", source, target, "-c", "income", *MASK, "--dry-run")
+    assert (code, sorted(tmp_path.iterdir())) == (0, before)
+    assert "guessed" in out
+    assert out.endswith("nothing was written\n")
+    found = answer(run("mask", source, target, "-c", "income", *MASK, "--dry-run", "--json"))
+    assert found["target"] is None
+    assert found["audit"] == answer(run("audit", source, "-c", "income", *MASK, "--json"))
+    assert found["schemes"]["income"]["p"] == 0.6
+
+
+def test_a_dry_run_is_refused_as_the_release_would_be(run, source, tmp_path):
+    code, _, err = run("mask", source, tmp_path / "out.parquet", "-c", "nothing", *MASK, "--dry-run")
+
+    assert (code, "has no column 'nothing'" in err) == (1, True)

@@ -3,17 +3,8 @@
 import json
 
 import numpy as np
-import pytest
 
 from condmask.cli import output
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.0, "0"), (-0.5, "-0.500000"), (1015.5095, "1,015.51"), (12345678.9, "12,345,679"), (np.nan, "nan")],
-)
-def test_numbers_keep_six_digits(value, text):
-    assert output.number(value) == text
 
 
 def test_json_has_no_nan():

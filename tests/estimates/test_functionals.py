@@ -371,3 +371,22 @@ def test_a_function_must_give_a_number_for_each_value(call):
         TypeError, match=r"^g must give numbers, one for each value, got float64 of shape \(\) for "
     ):
         ask(np.mean)
+
+
+@pytest.mark.parametrize("kind", ["heaps", "both signs"])
+def test_inequality_of_records_in_classes_is_near_that_of_the_file(kind):
+    # classes come one after the other, and T is wanted at their values together; 5 standard errors
+    rng = np.random.default_rng(5)
+    x = rng.lognormal(8.0, 0.6, 3_000)
+    if kind == "heaps":
+        scheme = cm.ConditionalMasking(0.6, 2_000.0, step=100.0, heaps=1_000.0)
+        x = np.where(rng.random(3_000) < 0.5, 1_000.0 * np.rint(x / 1_000.0), 100.0 * np.rint(x / 100.0))
+    else:
+        scheme = cm.ConditionalMasking(0.6, 0.3, scale="log", step=0.01)
+        x = scheme.law.from_units(scheme.law.to_units(np.where(rng.random(3_000) < 0.1, -0.1 * x, x)))
+    estimate = scheme.estimate(scheme.mask(x, rng=6, accept_visible_coins=True))
+
+    found, line = estimate.gini_interval(target="file"), estimate.lorenz_interval([0.3, 0.8], target="file")
+    assert abs(found.estimate - gini(x)) < 5 * found.standard_error < 0.1
+    of_file = np.array([lorenz(x, share) for share in (0.3, 0.8)])
+    assert (np.abs(line.estimate - of_file) < 5 * line.standard_error).all()

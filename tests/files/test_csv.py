@@ -131,7 +131,7 @@ def test_strata_that_look_like_numbers_are_told_apart(tmp_path):
     expected = scheme.estimate(z, strata=label)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert cm.read_release(tmp_path / "b.csv").correlation(other) == pytest.approx(
+        assert cm.read_release(tmp_path / "b.csv", "income").correlation(other) == pytest.approx(
             expected.correlation(other), rel=1e-12, nan_ok=True
         )
 
@@ -156,7 +156,7 @@ def test_masked_values_never_stand_without_their_scheme(tmp_path, monkeypatch):
     (tmp_path / "b.csv").write_text("id,income,note\n")  # for mask() to read
     mask(tmp_path, FIRST)
 
-    assert replaced == ["b.csv.condmask.json", "b.csv"]
+    assert replaced == ["b.csv.README.md", "b.csv.condmask.json", "b.csv"]
 
 
 def test_a_directory_is_no_target(tmp_path):

@@ -68,7 +68,7 @@ def test_estimates_from_the_file_alone_leave_codes_out(tmp_path):
     plain = replace(SCHEME, missing=()).estimate(
         np.array([v for v in cm.read_column(target, "income") if v > 0])
     )
-    release, summary = cm.read_release(target), SCHEME.estimate(cm.read_summary(target))
+    release, summary = cm.read_release(target, "income"), SCHEME.estimate(cm.read_summary(target))
     assert release.n == summary.n == plain.n == N - len(WORDS)
     assert release.mean() == summary.mean() == plain.mean()
 
@@ -82,7 +82,7 @@ def test_nulls_are_empty_fields_and_words_stay(tmp_path):
     found = fields(target)
     assert {row: found[row] for row in words} == {**dict.fromkeys(WORDS, ""), 9: "NA", 10: "", 11: "."}
     assert all(found[row] for row in range(N) if row not in words)
-    assert cm.read_release(target).n == N - len(words)
+    assert cm.read_release(target, "income").n == N - len(words)
 
 
 def test_gaps_need_a_word_and_codes_none(tmp_path):
@@ -96,7 +96,7 @@ def test_words_for_missing_values_stay_byte_for_byte(tmp_path):
     target = mask(tmp_path, column(words), csv=cm.CsvFormat(na=[".", "n/a", "*"]), nan_policy="omit")
 
     assert {row: fields(target)[row] for row in words} == words
-    assert cm.read_release(target).n == N - len(words)
+    assert cm.read_release(target, "income").n == N - len(words)
     with pytest.raises(TypeError, match="income must be numeric, got text in line 4"):
         mask(tmp_path, column(words), nan_policy="omit")
 
@@ -109,7 +109,7 @@ def test_a_code_within_reach_is_refused_and_nothing_is_written(tmp_path):
 
 
 def test_a_code_that_is_hit_nevertheless_is_not_published(tmp_path, monkeypatch):
-    monkeypatch.setattr("condmask.files.release.refuse_reachable", lambda *_: None)
+    monkeypatch.setattr("condmask.files.job.refuse_reachable", lambda *_: None)
 
     with pytest.raises(ValueError, match=r"income has a masked value that is its code \d+; nothing"):
         mask(tmp_path, column(), replace(SCHEME, missing=(-8, -999, *range(2800, 3200, 5))))

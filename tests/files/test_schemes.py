@@ -1,5 +1,6 @@
 """Files know schemes by their protocol: a stranger's is masked, published and read like ours."""
 
+import hashlib
 import json
 from dataclasses import dataclass
 from typing import ClassVar
@@ -87,7 +88,7 @@ def test_swapping_keeps_the_values_and_parts_the_columns(tmp_path, suffix):
 def test_additive_noise_is_read_back(tmp_path):
     columns, target = table(), tmp_path / "b.parquet"
     cm.mask_file(write(tmp_path / "a.parquet", columns), target, {"a": cm.AdditiveNoise(0.5)})
-    estimate = cm.read_release(target)
+    estimate = cm.read_release(target, "a")
 
     assert estimate.scheme == cm.AdditiveNoise(0.5)
     assert abs(estimate.mean() - columns["a"].mean()) < 6 * 0.5 / np.sqrt(501)  # six standard errors
@@ -141,7 +142,7 @@ def test_metadata_of_one_column_of_strata_are_read(tmp_path):
     assert found == cm.ConditionalMasking(0.3, 500.0, step=0.5, strata="g")
     labels = np.array(["a", "b"] * 50)
     expected = found.estimate(np.arange(100) / 2, strata=labels).covariance(np.arange(100.0))
-    assert cm.read_release(path).covariance(np.arange(100.0)) == expected
+    assert cm.read_release(path, "x").covariance(np.arange(100.0)) == expected
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
@@ -173,6 +174,8 @@ def test_metadata_have_all_that_estimates_need(tmp_path):
 
     assert json.loads((tmp_path / "b.csv.condmask.json").read_text()) == {
         "version": 1,
+        "rows": 501,
+        "sha256": hashlib.sha256(target.read_bytes()).hexdigest(),
         "columns": {
             "a": {
                 "scheme": "ConditionalMasking", "p": 0.6, "sigma": 1.0, "noise": "normal", "donors": "sample",

@@ -56,9 +56,11 @@ def test_a_row_is_linked_to_the_next_of_its_pool_and_the_last_to_the_first(pools
     pool = np.repeat(pools, 2)
     order = list(range(len(pools)))
     random.shuffle(order)
-    ends, donors = np.full((2, 4), -1), np.zeros(len(pools), dtype=np.int64)
+    ends, donors = np.full((2, 4), -1), np.full(len(pools), -1)
 
-    cycle.link(rows, np.array(order, dtype=np.uint64), pool, *ends, donors)
+    for part in np.array_split(np.array(order, dtype=np.uint64), 3):
+        cycle.link(rows, part, pool, *ends, donors)
+    cycle.close(rows, *ends, donors)
 
     for own in range(4):
         members = [k for k in order if pools[k] == own]

@@ -108,10 +108,9 @@ def test_donors_are_exact_at_any_size_of_the_file(words, n, data):
 
 def test_pool_donors_are_the_others_of_the_pool(kernels):
     members = {0: [0, 3, 4], 1: [1, 6, 7, 9], -1: [2, 5, 8]}
-    pool, rank = np.empty((2, 10), dtype=np.int64)
+    pool = np.empty(10, dtype=np.int64)
     for number, rows in members.items():
         pool[rows] = number
-        rank[rows] = range(len(rows))
     order = np.array(members[0] + members[1])
     first, size = np.array([0, 3]), np.array([3, 4])
     words = np.random.default_rng(12).integers(0, 2**64, size=10, dtype=np.uint64)
@@ -119,7 +118,7 @@ def test_pool_donors_are_the_others_of_the_pool(kernels):
     swapped = np.arange(8)  # rows 2 .. 9
     donors = np.empty(8, dtype=np.int64)
 
-    kernels.choose_pool_donors(words[:8], swapped, start, rank, pool, first, size, order, donors)
+    kernels.choose_pool_donors(words[:8], swapped, start, pool, first, size, order, donors)
 
     for k, row in enumerate(range(2, 10)):
         others = [other for other in members[int(pool[row])] if other != row]

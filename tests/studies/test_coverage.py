@@ -9,7 +9,7 @@ from scipy.stats import laplace, norm
 import condmask as cm
 from condmask._randomness import seeded_key
 from condmask.cli import main
-from condmask.estimates.interval import Interval
+from condmask.estimates.interval import Interval, UndefinedError
 from condmask.studies import coverage, replicates
 from condmask.studies import toml as study_files
 
@@ -53,7 +53,7 @@ class Told:
         return self._about(10.0, options)
 
     def std_interval(self, **options):
-        raise ValueError("too few records")
+        raise UndefinedError("too few records")
 
     def moment_interval(self, order, **options):
         return self._about(100.0 * order, options)
@@ -101,6 +101,28 @@ def test_columns_are_in_the_order_of_their_names():
     for (interval, part), values in expected.items():
         shown = np.array([named[interval, f"{part} {statistic}"] for statistic in STATISTICS]).T
         np.testing.assert_allclose(shown, values, rtol=1e-14)
+
+
+def test_an_error_that_is_no_matter_of_the_records_ends_the_study(monkeypatch):
+    def broken(self, order, **options):
+        raise ValueError("a mistake of ours")
+
+    monkeypatch.setattr(Told, "moment_interval", broken)
+    z = np.zeros((1, 2))
+
+    with pytest.raises(ValueError, match=r"^a mistake of ours$"):
+        coverage.rows(Known(), z, z, np.zeros((1, 8)), np.zeros(8), asked(LEVELS), tuple(LEVELS))
+
+
+def test_levels_that_are_nearly_the_same_have_names_of_their_own():
+    levels = (0.95, 0.95001, 0.9500100001)
+    assert len(set(coverage.names(["mean"], levels))) == 3 * 2 * 2
+    assert coverage.names(["mean"], (0.95,))[0] == ("0.95 interval, population", "coverage of mean")
+
+
+def test_a_level_given_twice_counts_once():
+    once, twice = run(4, confidence_levels=[0.9, 0.5]), run(4, confidence_levels=[0.9, 0.5, 0.9])
+    assert once.columns == twice.columns
 
 
 def directly(scheme, population, levels, blocks=2, points=POINTS):

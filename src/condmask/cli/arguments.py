@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
@@ -11,8 +12,28 @@ class UsageError(Exception):
     """An argument that no data could make right."""
 
 
+class Once(argparse.Action):
+    """An option with a value, which is given once: the last of two would win without a word."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: str | None = None) -> None:
+        given = namespace.__dict__.setdefault("given", set())
+        if option is not None and self.dest in given:
+            parser.error(f"{option} must be given once, got it twice")
+        given.add(self.dest)
+        setattr(namespace, self.dest, values)
+
+
 class Parser(argparse.ArgumentParser):
     """Wrong usage in two lines: the usage and the error."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.register("action", None, Once)
+        self.register("action", "store", Once)
+
+    def spoken(self, text: str) -> str:
+        """What the API says of its arguments, in terms of this command's options."""
+        return as_options(text, {action.dest: action for action in self._actions if action.option_strings})
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
@@ -33,8 +54,8 @@ def command(
     commands: Any, name: str, run: Callable[[argparse.Namespace], str], text: str
 ) -> argparse.ArgumentParser:
     """Add a command; ``run`` turns its arguments into what is printed."""
-    made: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
-    made.set_defaults(run=run)
+    made: Parser = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
+    made.set_defaults(run=run, spoken=made.spoken)
     made.add_argument("--json", action="store_true", help="print JSON")
     return made
 
@@ -49,6 +70,27 @@ def workers(args: argparse.Namespace) -> Any:
     from condmask import _checks
 
     return _checks.workers(args.workers)
+
+
+def as_options(text: str, options: dict[str, argparse.Action]) -> str:
+    """A sentence about arguments of the API, about options instead."""
+
+    def option(found: re.Match[str]) -> str:
+        name, value = found["name"], (found["value"] or "").strip("'\"")
+        if name not in options:  # the repr of a scheme, too
+            return found[0]
+        long = options[name].option_strings[-1]
+        return long if options[name].nargs == 0 else f"{long} {value}"
+
+    text = re.sub(r"(--[a-z-]+) \(\w+=\w+\)", r"\1", text)
+    text = text.replace(" or a map-like callable", "").replace('nan_policy="omit"', "--omit-missing")
+    text = re.sub(
+        r"[A-Z]\w+\([^()]*\)|\b(?P<name>[a-z_]+)=(?P<value>'[^']*'|\"[^\"]*\"|[\w.+/-]*\w)", option, text
+    )
+    first, _, rest = text.partition(" ")
+    if first in options and rest.startswith(("must", "may")):
+        return f"{options[first].option_strings[-1]} {rest}"
+    return text
 
 
 @contextlib.contextmanager

@@ -26,4 +26,4 @@ def run(args: argparse.Namespace) -> str:
     from condmask.files.release import audit_file
 
     found = audit_file(args.file, schemes, csv=csv)
-    return to_json(found.to_dict()) if args.json else str(found)
+    return to_json(found.to_dict()) if args.json else args.spoken(str(found))

@@ -4,8 +4,9 @@ import argparse
 import os
 from typing import TYPE_CHECKING, Any
 
+from condmask._digits import number
 from condmask.cli.arguments import UsageError, add_workers, command, usage, workers
-from condmask.cli.output import number, to_json
+from condmask.cli.output import to_json
 
 if TYPE_CHECKING:
     from condmask.schemes.conditional import ConditionalMasking
@@ -48,14 +49,20 @@ def run(args: argparse.Namespace) -> str:
         from condmask.estimates.interval import check_target
 
         bandwidth = _bandwidth(args.bandwidth)
-        quantiles = _points(args.quantiles, "q", probabilities=True)
-        points = _points(args.cdf or [], "t")
+        quantiles = _points(args.quantiles, "--quantiles", probabilities=True)
+        points = _points(args.cdf or [], "--cdf")
         threads = workers(args)
         level, target = _checks.probability(args.level, "level"), check_target(args.target)
-    from condmask.files.reading import read_labels, read_release, read_schemes, read_summary
+    from condmask.files.reading import (
+        masked_column,
+        read_labels,
+        read_release,
+        read_schemes,
+        read_summary,
+    )  # fmt: skip
 
     schemes = read_schemes(args.file)
-    column = next(iter(schemes)) if args.column is None and len(schemes) == 1 else args.column
+    column, _ = masked_column(args.file, args.column)
     for option, other in (("--with", args.other), ("--group", args.group)):
         if other is not None and other == column:
             raise UsageError(f"{option} must name another column, got {column!r} twice")
@@ -145,7 +152,9 @@ def _table(result: dict[str, Any], group: str | None) -> str:
     rows += [(f"mean, {group} {each['group']}", each) for each in result.get("groups", [])]
     level = f"{100.0 * result['confidence_level']:g}%"
     table = [["", "estimate", "s.e.", f"{level} from", "to"]]
-    table += [[name, *(_cell(each.get(part)) for part in PARTS)] for name, each in rows]
+    table += [
+        [name, *(_cell(each.get(part), each.get("standard_error")) for part in PARTS)] for name, each in rows
+    ]
     first, *widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
     where = "the population" if result["target"] == "population" else "the original file"
     lines = [f"{result['column']} of {where}, estimated from {result['n']:,} masked values"]
@@ -154,5 +163,5 @@ def _table(result: dict[str, Any], group: str | None) -> str:
     return "\n".join(lines)
 
 
-def _cell(value: float | None) -> str:
-    return "" if value is None else number(value)
+def _cell(value: float | None, error: float | None) -> str:
+    return "" if value is None else number(value, error)

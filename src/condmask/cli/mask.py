@@ -20,6 +20,7 @@ def add(commands: Any) -> None:
         "--accept-visible-coins", action="store_true",
         help="release without an audit, whatever shows which records were swapped",
     )  # fmt: skip
+    new.add_argument("--dry-run", action="store_true", help="audit and check everything, write nothing")
     new.add_argument("--force", action="store_true", help="replace OUT where it exists")
     add_workers(new)
 
@@ -28,15 +29,20 @@ def run(args: argparse.Namespace) -> str:
     with usage():
         schemes = schemes_of(args)
         threads, csv = workers(args), csv_of(args)
-    from condmask.files.release import mask_file
+    from condmask.files.release import audit_file, mask_file
 
     with progress() as report:
         published = mask_file(
             args.source, args.target, schemes,
             nan_policy="omit" if args.omit_missing else "raise",
             overwrite=args.force, workers=threads, progress=report,
-            accept_visible_coins=args.accept_visible_coins, csv=csv,
+            accept_visible_coins=args.accept_visible_coins, dry_run=args.dry_run, csv=csv,
         )  # fmt: skip
+    if args.dry_run:
+        found = audit_file(args.source, schemes, csv=csv)
+        if args.json:
+            return to_json({"target": None, "schemes": entries(published), "audit": found.to_dict()})
+        return "\n".join([args.spoken(str(found)), "nothing was written"])
     if args.json:
         return to_json({"target": args.target, "schemes": entries(published)})
     return "\n".join([f"masked values in {args.target}", *listing(published), *_dialect(args.target)])

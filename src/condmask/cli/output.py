@@ -25,14 +25,6 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def number(value: float) -> str:
-    """Six digits, and every digit of a larger whole part."""
-    size = abs(value)
-    if not 1e-4 <= size < 1e12:
-        return f"{value:.6g}"
-    return f"{value:,.{max(0, 5 - math.floor(math.log10(size)))}f}"
-
-
 def entries(schemes: "dict[str, ConditionalMasking]") -> dict[str, Any]:
     """Schemes by column, for JSON."""
     return {name: scheme.to_dict() for name, scheme in schemes.items()}
@@ -45,12 +37,12 @@ def listing(schemes: "dict[str, ConditionalMasking]") -> list[str]:
 
 
 @contextlib.contextmanager
-def one_line_warnings() -> Iterator[None]:
+def one_line_warnings(spoken: Callable[[str], str]) -> Iterator[None]:
     """Each warning to a user once, on one line; those to programmers not at all."""
     seen: set[str] = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        line = " ".join(str(message).split())
+        line = spoken(" ".join(str(message).split()))
         if line not in seen:
             seen.add(line)
             bars = sys.modules.get("tqdm")  # which may be drawing on the same line
@@ -66,17 +58,19 @@ def one_line_warnings() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def progress() -> Iterator[Callable[[int, int], None] | None]:
+def progress() -> Iterator[Callable[[int, int | None], None] | None]:
     """A bar on standard error where that is a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
     from tqdm import tqdm
 
-    with tqdm(unit=" rows", unit_scale=True, leave=False, file=sys.stderr) as bar:
+    with tqdm(unit=" rows", unit_scale=True, leave=False, file=sys.stderr, desc="reading") as bar:
 
-        def report(done: int, total: int) -> None:
-            bar.total = total
+        def report(done: int, total: int | None) -> None:
+            if total is not None and bar.total is None:  # a second time through the rows
+                bar.set_description("writing", refresh=False)
+                bar.reset(total)
             bar.update(done - bar.n)
 
         yield report

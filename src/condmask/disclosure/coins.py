@@ -204,11 +204,11 @@ def per_point(task: Problem, masses: np.ndarray) -> np.ndarray:
     return masses / (1 << bits_of(task))
 
 
-def cells_around(values: np.ndarray, task: Problem) -> Cells:
-    """Cells within reach of the noise of ascending values."""
-    bits = bits_of(task)
+def cells_around(values: np.ndarray, task: Problem, bits: int | None = None) -> Cells:
+    """Cells within reach of the noise of ascending values; of 2^bits steps, where that is given."""
+    bits = bits_of(task) if bits is None else bits
     sigma = task.sigma / (1 << bits)
-    noise = _noise(task.law.noise, sigma)
+    noise = noise_shares(task.law.noise, sigma)
     reach = noise.size // 2
     own = values >> bits
     new = np.flatnonzero(np.diff(own) > 2 * reach) + 1
@@ -221,7 +221,7 @@ def cells_around(values: np.ndarray, task: Problem) -> Cells:
 
 
 @lru_cache(maxsize=64)
-def _noise(name: str, sigma: float) -> np.ndarray:
+def noise_shares(name: str, sigma: float) -> np.ndarray:
     """The share of the noise in each cell, from the cell where it starts."""
     ends = np.arange(ceil(REACH[name] * sigma) + 2) + 0.5
     within = Law(0.0, name, sigma).noise_within(ends)
@@ -366,7 +366,7 @@ def attacked(task: Problem, look: Look, most: int, folds: int, *, closely: bool)
     total, table = task.counts, task.table
     cells = cells_around(task.values, task)
     if cells.offsets[-1] > MOST_CELLS:
-        chosen = _evenly(np.cumsum(total), max(2, MOST_CELLS // (2 * cells.reach + 1)))[0]
+        chosen = evenly(np.cumsum(total), max(2, MOST_CELLS // (2 * cells.reach + 1)))[0]
         table = table * (np.bincount(chosen, minlength=total.size) / total)
         cells = cells_around(task.values[np.unique(chosen)], task)
     own = [k for k in range(len(table)) if table[k].any() and (total > task.table[k]).any()][:folds]
@@ -374,7 +374,7 @@ def attacked(task: Problem, look: Look, most: int, folds: int, *, closely: bool)
     parts = []
     for k in own:
         who = attacker(learned(task, total - task.table[k], look), cells, task.points)
-        found = _outcomes(who, task, table[k], most // len(own), closely)
+        found = outcomes(who, task, table[k], most // len(own), closely)
         parts.append(found.weighted(table[k].sum() / all_own))
     return together(parts)
 
@@ -400,7 +400,8 @@ def ratios(task: Problem, look: Look, at: np.ndarray, fold: np.ndarray) -> np.nd
     return found
 
 
-def _outcomes(who: Attacker, task: Problem, counts: np.ndarray, most: int, closely: bool) -> Outcomes:
+def outcomes(who: Attacker, task: Problem, counts: np.ndarray, most: int, closely: bool) -> Outcomes:
+    """What may be released of so many records at each value, against one attacker: `most` points each way."""
     p, cells, width = task.law.p, who.cells, 1 << who.cells.bits
     there = np.flatnonzero(counts)
     steps, share = task.values[there], counts[there] / counts.sum()
@@ -410,11 +411,11 @@ def _outcomes(who: Attacker, task: Problem, counts: np.ndarray, most: int, close
         moved = (cells.first[held][:, None] + np.arange(width)).ravel()
         moved_share = np.repeat(kept[held], width)
     else:
-        index, part = _evenly(np.cumsum(kept), most)
+        index, part = evenly(np.cumsum(kept), most)
         moved = cells.first[index] + (part * width).astype(np.int64)
         moved_share = np.ones(most)
     if there.size > most:
-        steps = steps[_evenly(np.cumsum(share), most)[0]]
+        steps = steps[evenly(np.cumsum(share), most)[0]]
         share = np.full(most, 1.0 / most)
     points = task.points.seen(np.concatenate((steps, moved)))
     swapped = np.concatenate((p * share, np.zeros(moved.size)))
@@ -432,7 +433,7 @@ def _by_kind(who: Attacker, points: np.ndarray, kept: np.ndarray, n: float) -> n
     return np.asarray((shares * moved.sum() / moved)[kinds])
 
 
-def _evenly(cumulated: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+def evenly(cumulated: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
     """So many places evenly spread over what was cumulated: the entry and how far into it."""
     goal = (np.arange(most) + looks.spread_evenly(most)) / most * cumulated[-1]
     index = np.minimum(np.searchsorted(cumulated, goal, side="right"), cumulated.size - 1)

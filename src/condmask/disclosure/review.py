@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask._blocks import blocks
 from condmask._grid import Grid, within
 from condmask._log_grid import within_logarithm
 from condmask.disclosure import attack, causes, proposals, relations, together
@@ -36,7 +37,9 @@ class Data(NamedTuple):
     def at(self, rows: np.ndarray) -> "Data":
         """Some rows."""
         values, clear = ({name: x[rows] for name, x in table.items()} for table in (self.values, self.clear))
-        return Data(values, self.kinds, clear, None if self.strata is None else self.strata[rows])
+        return Data(
+            values, self.kinds, clear, None if self.strata is None else self.strata[rows].astype(np.int64)
+        )
 
     def only(self, name: str) -> "Data":
         """One column by itself."""
@@ -140,10 +143,12 @@ def mended(found: Audit, data: Data, schemes: dict[str, Any]) -> Audit:
 
 def _fits(values: np.ndarray, law: Law, name: str, kind: str) -> None:
     """Refuse values that are too far from 0, as masking does."""
-    if isinstance(law.grid, Grid):
-        within(law.grid.units(values), law.grid, MARGIN * law.sigma / law.step, name, kind)
-    elif law.grid is not None:
-        within_logarithm(values, law.grid, MARGIN * law.sigma, name, kind)
+    for start, stop in blocks(values.size):
+        part = values[start:stop]
+        if isinstance(law.grid, Grid):
+            within(law.grid.units(part), law.grid, MARGIN * law.sigma / law.step, name, kind, row=start)
+        elif law.grid is not None:
+            within_logarithm(part, law.grid, MARGIN * law.sigma, name, kind, row=start)
 
 
 def _steps(data: Data, schemes: dict[str, Any]) -> relations.Steps:

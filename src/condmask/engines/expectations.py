@@ -2,11 +2,11 @@ r"""Means of any function of the original, from counts on a grid.
 
 The mass that T gives to the points of the grid, which may be negative, has the mean of g as its sum with g;
 that is also the mean of psi(Z) with the transform of psi that of g over p + (1-p) phi_d. Both are exact, and
-with them the mean squares of which standard errors are made (`variances.Sums`); four Fourier transforms over
-the range of the data and the reach of K beyond it, piece by piece.
+with them the mean squares of which standard errors are made (`variances.Sums`): two Fourier transforms over
+the range of the data and the reach of K beyond it for the mass, piece by piece, and two for each function.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from math import pi
 
@@ -19,6 +19,7 @@ from condmask.weights import weight
 from condmask.weights.expansion import fast_length
 from condmask.weights.weight import Masking
 
+Function = Callable[[np.ndarray], np.ndarray]
 LONGEST = 1 << 18  # points of a piece at a time
 NEGLIGIBLE = 1e-10  # mass, on which a function need not be finite
 # share of a sum, and of one of squares, from where the mass is down to rounding, that leaves them unknown
@@ -29,10 +30,11 @@ class NotFiniteError(ValueError):
     """A function is not finite at a point that has mass; the arguments are the point and the value."""
 
 
-def sums(counts: Counts, masking: Masking, g: Callable[[np.ndarray], np.ndarray]) -> Sums:
-    """Those of the mean of g, a function of whole steps; NaN where g grows too fast for them to be known."""
-    total, n, reach = np.zeros(5), counts.n, reach_of(masking)
-    held, lost = np.zeros(2), np.zeros(2)
+def sums(counts: Counts, masking: Masking, functions: Sequence[Function]) -> Sums:
+    """Those of the means of functions of whole steps, in the shape of these; NaN where one grows too fast
+    for them to be known."""
+    total, n, reach = np.zeros((5, len(functions))), counts.n, reach_of(masking)
+    held, lost = np.zeros((2, len(functions))), np.zeros((2, len(functions)))
     for part in windows(counts, reach):
         first = part.values[0] - reach
         length = int(part.values[-1] - first) + 1 + reach
@@ -42,26 +44,29 @@ def sums(counts: Counts, masking: Masking, g: Callable[[np.ndarray], np.ndarray]
         w = 2.0 * pi / (size * masking.delta) * np.arange(size // 2 + 1)
         inverse = 1.0 / (masking.p + (1.0 - masking.p) * weight.symbol(masking, w))
         mass = np.fft.irfft(np.fft.rfft(dense) * inverse, size)
-        values, weights = np.zeros(size), np.abs(mass[:length])
-        values[:length] = finite(g, first + np.arange(length), weights / n)
-        psi = np.fft.irfft(np.fft.rfft(values) * inverse, size)
-        rest = values - masking.p * psi
-        total += [dense @ psi, dense @ psi**2, mass @ rest, mass @ rest**2, mass @ values**2]
-        sizes = np.abs(values[:length])
+        weights, points = np.abs(mass[:length]), first + np.arange(length)
         near = slice(reach // 5, length - reach // 5)
-        for order, each in enumerate((weights * sizes, weights * sizes**2)):
-            held[order] += each.sum()
-            lost[order] += each.sum() - each[near].sum()
-    unknown = lost > LOST * held
+        for k, g in enumerate(functions):
+            values = np.zeros(size)
+            values[:length] = finite(g, points, weights / n)
+            psi = np.fft.irfft(np.fft.rfft(values) * inverse, size)
+            rest = values - masking.p * psi
+            squares, of_rest = values * values, mass * rest
+            total[:, k] += [dense @ psi, dense @ (psi * psi), of_rest.sum(), of_rest @ rest, mass @ squares]
+            for order, sizes in enumerate((np.abs(values[:length]), squares[:length])):
+                each = weights @ sizes
+                held[order, k] += each
+                lost[order, k] += each - weights[near] @ sizes[near]
+    unknown = lost > LOST[:, None] * held
     total[[0, 2]] = np.where(unknown[0], np.nan, total[[0, 2]])
     total[[1, 3, 4]] = np.where(unknown[1], np.nan, total[[1, 3, 4]])
     return Sums(*total)
 
 
-def sums_without_noise(counts: Counts, p: float, g: Callable[[np.ndarray], np.ndarray]) -> Sums:
+def sums_without_noise(counts: Counts, p: float, functions: Sequence[Function]) -> Sums:
     """The same of records that masking leaves as they are, or replaces by others that are the same."""
-    values = finite(g, counts.values, counts.counts / counts.n)
-    once, squared = counts.counts @ values, counts.counts @ values**2
+    values = np.array([finite(g, counts.values, counts.counts / counts.n) for g in functions])
+    once, squared = values @ counts.counts, values**2 @ counts.counts
     return Sums(once, squared, (1.0 - p) * once, (1.0 - p) ** 2 * squared, squared)
 
 
@@ -74,7 +79,7 @@ def windows(counts: Counts, reach: int) -> Iterator[Counts]:
             yield Counts(piece.values[start:stop], piece.counts[start:stop])
 
 
-def finite(g: Callable[[np.ndarray], np.ndarray], points: np.ndarray, mass: np.ndarray) -> np.ndarray:
+def finite(g: Function, points: np.ndarray, mass: np.ndarray) -> np.ndarray:
     """The values of g, 0 where they are not finite and there is next to no mass."""
     values = g(points)
     bad = np.flatnonzero(~np.isfinite(values))

@@ -9,6 +9,8 @@ bisection.
 """
 
 from collections.abc import Callable
+from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -18,6 +20,7 @@ NODES = 4  # of T_b in each cell of its polynomials
 PLACES = 24  # at which an end is looked for at a time
 MESH, HALVINGS = 32, 16  # values of T*
 SHARES = np.arange(1, PLACES) / PLACES
+BROAD = 0.05  # a range of T, from which on all of it is sorted, once for all that is asked
 
 Radius = Callable[[np.ndarray, np.ndarray], np.ndarray]  # at points, for the probabilities of these places
 
@@ -26,23 +29,30 @@ def within(
     line: Steps | Polynomials, q: np.ndarray, radius: Radius, widest: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """The ends for each probability, in steps; no radius is larger than `widest`."""
-    known = _Line(line)
+    known = _known(line)
     near = [known.between(float(each) - widest, float(each) + widest) for each in q]
     sizes, many = np.array([values.size for values, _ in near]), q.size
     own, lower = np.tile(np.arange(many), 2), np.repeat([True, False], many)
-    t = np.concatenate(
-        [np.append(np.clip(values, 0.0, 1.0) - q[k], 0.0) for k, (values, _) in enumerate(near)]
-    )
-    edges = np.concatenate([edges for _, edges in near])  # T* has value k from edge k to edge k + 1
-    at = np.append(0.5 * (edges[:-1] + edges[1:]), 0.0) if known.smooth else edges
-    start = np.concatenate(([0], np.cumsum(sizes + 1)[:-1]))[own, None]
+
+    def at(places: np.ndarray) -> np.ndarray:
+        """Where T* has the values at these places, row by row; the left end where it has none."""
+        found = np.zeros(places.shape)
+        for row, k in enumerate(own.tolist()):
+            edges = near[k][1]  # T* has value k from edge k to edge k + 1
+            found[row] = edges[places[row]]
+            if known.smooth and sizes[k]:
+                found[row] = 0.5 * (found[row] + edges[places[row] + 1])
+        return found
 
     def differences(places: np.ndarray) -> np.ndarray:
         """r + T* - q at the lower ends, r - T* + q at the upper ones: below 0 where x is excluded."""
-        place = start + places
+        t = np.zeros(places.shape)
+        for row, k in enumerate(own.tolist()):
+            if sizes[k]:
+                t[row] = np.clip(near[k][0][places[row]], 0.0, 1.0) - q[k]
         which = np.broadcast_to(own[:, None], places.shape)
-        r = radius(at[place].ravel(), which.ravel()).reshape(places.shape)
-        return np.asarray(np.where(lower[:, None], t[place], -t[place]) + r)
+        r = radius(at(places).ravel(), which.ravel()).reshape(places.shape)
+        return np.asarray(np.where(lower[:, None], t, -t) + r)
 
     # an end lies between places `left` and `right`
     left, right = np.full(2 * many, -1), sizes[own]
@@ -60,11 +70,11 @@ def within(
         right = np.where(open_ & (after < most), places[every, np.minimum(after, most - 1)], right)
         left = np.where(open_, new, left)
         places = left[:, None] + np.rint((right - left)[:, None] * SHARES).astype(np.int64)
-    ends = edges[start[:, 0] + right]
+    ends = np.array([near[k][1][right[row]] for row, k in enumerate(own.tolist())])
     inside = (left >= 0) & (right < sizes[own])
     if known.smooth and inside.any():
         pair = np.column_stack((np.maximum(left, 0), np.minimum(right, np.maximum(sizes[own] - 1, 0))))
-        d, x = differences(pair), at[start + pair]
+        d, x = differences(pair), at(pair)
         share = d[:, 0] / np.where(inside, d[:, 0] - d[:, 1], 1.0)
         ends = np.where(inside, x[:, 0] + share * (x[:, 1] - x[:, 0]), ends)
     low, high = np.split(ends, 2)
@@ -132,19 +142,52 @@ class _Line:
             values = np.insert(values, cuts, between)
             self.lengths = np.insert(np.repeat(widths, sizes), cuts, gaps)
         self.values = values
-        self.highest = np.maximum.accumulate(values)  # up to each
-        self.lowest = np.minimum.accumulate(values[::-1])[::-1]  # from each on
+
+    @cached_property
+    def highest(self) -> np.ndarray:
+        """T up to each value at most."""
+        return np.asarray(np.maximum.accumulate(self.values))
+
+    @cached_property
+    def lowest(self) -> np.ndarray:
+        """T from each value on at least."""
+        return np.asarray(np.minimum.accumulate(self.values[::-1])[::-1])
 
     def between(self, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
         """The values in a range, ascending; T* has value k from edge k to edge k + 1."""
+        if high - low >= BROAD:
+            values, edges = self._ascending
+            first, stop = np.searchsorted(values, low), np.searchsorted(values, high, side="right")
+            return values[first:stop], edges[first : stop + 1]
         part = slice(np.searchsorted(self.highest, low), np.searchsorted(self.lowest, high, side="right"))
         values, lengths = self.values[part], self.lengths[part]
         inside, under = (values >= low) & (values <= high), values < low
         if self.lengths.size == 0:
-            first = part.start + np.count_nonzero(under)
-            found = np.sort(values[inside])
-            return found, self.origin + self.length * (first + np.arange(found.size + 1.0))
+            return self._in_order(values[inside], float(part.start + np.count_nonzero(under)))
         before = self.lengths[: part.start].sum() + lengths[under].sum()
-        order = np.argsort(values[inside], kind="stable")
-        steps = np.cumsum(np.append(before, lengths[inside][order]))
-        return values[inside][order], self.origin + steps
+        return self._in_order(values[inside], before, lengths[inside])
+
+    @cached_property
+    def _ascending(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._in_order(self.values, 0.0, self.lengths if self.lengths.size else None)
+
+    def _in_order(
+        self, values: np.ndarray, before: float, lengths: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Values ascending, and their edges; smaller ones take `before`, a number of values or a length."""
+        if lengths is None:
+            found = np.sort(values)
+            return found, self.origin + self.length * (before + np.arange(found.size + 1.0))
+        order = np.argsort(values, kind="stable")
+        return values[order], self.origin + np.cumsum(np.append(before, lengths[order]))
+
+
+_LINES: WeakKeyDictionary[Steps | Polynomials, _Line] = WeakKeyDictionary()
+
+
+def _known(line: Steps | Polynomials) -> _Line:
+    """Kept as long as the line itself: intervals of all levels and targets ask for it."""
+    found = _LINES.get(line)
+    if found is None:
+        found = _LINES[line] = _Line(line)
+    return found

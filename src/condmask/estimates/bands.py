@@ -15,6 +15,8 @@ from condmask.estimates.shared import Shared
 from condmask.estimates.spread import finest_tol
 
 LARGE = 1000  # records, from which on two samples are compared by T as it is
+DRAWN = 1000  # points of a figure
+BESIDE = 0.05  # of the data's width, on either side of them
 
 
 class Band(NamedTuple):
@@ -142,6 +144,53 @@ class Bands(Shared):
             x, low, high, t, half = found[0]
         return Band(x, low, high, t, half, level, target, f"the distribution function {PLACES[target]}")
 
+    def plot_cdf(
+        self, *, ax: Any = None, confidence_level: float = 0.95, target: str = "population", rng: Any = None
+    ) -> Any:
+        """Draw the distribution function, rearranged, with its confidence band; needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; its labels and limits are left alone. None makes a figure of its own.
+        confidence_level, target, rng
+            As for `cdf_band`.
+
+        Returns
+        -------
+        matplotlib Axes
+            ``ax.figure.savefig("cdf.png")`` writes the figure.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If matplotlib is not installed.
+        ValueError
+            If the estimate is of a batch.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> x = np.random.default_rng(1).laplace(10, 1000, 2_000)
+        >>> scheme = cm.ConditionalMasking(0.6, 1000.0)
+        >>> ax = scheme.estimate(scheme.mask(x, rng=2)).plot_cdf(rng=3)
+        >>> [text.get_text() for text in ax.get_legend().get_texts()]
+        ['estimate', '95% band, in the population']
+        """
+        from condmask.plot import distribution_function
+
+        if self._batch:
+            raise ValueError("z must be 1-D for a figure, got a batch; estimate its rows one by one")
+        band = self.cdf_band(confidence_level=confidence_level, target=target, rng=rng)
+        beyond = BESIDE * (band.x[-1] - band.x[0])
+        x = np.union1d(band.x, np.linspace(band.x[0] - beyond, band.x[-1] + beyond, DRAWN))
+        t = self._sources[0].monotone(x, None, finest_tol(self._sources[0]))
+        ends = np.maximum(t - band.half_width, 0.0), np.minimum(t + band.half_width, 1.0)
+        return distribution_function(
+            x, t, *ends, f"{100 * band.confidence_level:g}% band, {PLACES[band.target]}", ax
+        )
+
     # --- private ---
 
     def _covariance(
@@ -179,7 +228,7 @@ def compare_distributions(
     Notes
     -----
     The largest difference of the two estimates T is compared with that of a Gaussian process with their
-    covariances (docs/inference.rst). Below 1000 records T is rearranged for that. Against a
+    covariances (docs/inference_distribution.rst). Below 1000 records T is rearranged for that. Against a
     given distribution the covariances are those under it, but for data with heaps or amounts of both signs on
     the log scale, where they are estimated.
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask.engines.counting import Counts
+from condmask.estimates.interval import UndefinedError
 from condmask.law import Law
 from condmask.levels import mean_variance
 from condmask.strata import listed
@@ -43,7 +44,7 @@ def retained(p: float, n: int, growth: float = 1.0) -> float:
     """The share of a covariance that masking leaves among the n records of a pool."""
     factor = (1.0 - p) * growth - p / (n - 1) if n > 1 else 0.0
     if factor <= 0.0:
-        raise ValueError(
+        raise UndefinedError(
             f"z must have more than {1.0 + p / (1.0 - p) / growth:.0f} records (in each stratum) for a "
             f"covariance at p={p}, got {n}"
         )
@@ -123,7 +124,7 @@ def products(
     (a, unit), (b, other_unit) = standardised(z, law), standardised(w, theirs)
     both = ~(np.isnan(a) | np.isnan(b))
     if both.sum() < 2:
-        raise ValueError(f"other must have at least 2 values where z has them, got {int(both.sum())}")
+        raise UndefinedError(f"other must have at least 2 values where z has them, got {int(both.sum())}")
     variances = (
         _variance(a[both], z[both], law, unit),
         float(b[both].var(ddof=1)) if theirs is None else _variance(b[both], w[both], theirs, other_unit),

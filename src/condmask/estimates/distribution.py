@@ -82,7 +82,7 @@ class Distribution(Shared):
 
         a score interval, Wilson's if nothing were masked, that for the file
         :math:`T \mp \sqrt{A c/(1 - c)}`. Where donors were drawn within strata that are not given, the
-        intervals are wider than they need be (docs/inference.rst).
+        intervals are wider than they need be (docs/inference.rst, "Strata").
 
         Examples
         --------

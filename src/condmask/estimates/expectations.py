@@ -1,6 +1,7 @@
 """Means of functions of the original, and the ingredients of their standard errors, over all classes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import comb, sqrt
 from typing import Any
 
@@ -8,20 +9,20 @@ import numpy as np
 from numpy.polynomial.polynomial import polyval
 
 from condmask.engines import expectations
+from condmask.engines.expectations import Function
 from condmask.engines.variances import Sums
+from condmask.estimates.interval import UndefinedError
 from condmask.estimates.parts import Part
 from condmask.estimates.sample import Source
 from condmask.estimates.spread import masking, total
 from condmask.law import Law
 
-Function = Callable[[np.ndarray], np.ndarray]
 
-
-def sums_of(g: Function) -> Callable[[Source], Sums]:
-    """The ingredients of the mean of g, a function of values in the units of the data."""
+def sums_of(*functions: Function) -> Callable[[Source], Sums]:
+    """The ingredients of the means of functions of values in the units of the data, in the shape of these."""
 
     def of(source: Source) -> Sums:
-        return total([_part(part, source.law.p, g) for part in source.parts()]).over(source.n)
+        return total([_part(part, source.law.p, functions) for part in source.parts()]).over(source.n)
 
     return of
 
@@ -54,10 +55,8 @@ def checked(g: Any, floor: float | None) -> Function:
     return function
 
 
-def _part(part: Part, p: float, g: Function) -> Sums:
-    def of_steps(steps: np.ndarray) -> np.ndarray:
-        return g(part.values(steps))
-
+def _part(part: Part, p: float, functions: Sequence[Function]) -> Sums:
+    of_steps = [partial(_of_steps, g, part) for g in functions]
     try:
         if part.law is None:
             return expectations.sums_without_noise(part.counts, p, of_steps)
@@ -69,6 +68,10 @@ def _part(part: Part, p: float, g: Function) -> Sums:
             "g must be finite wherever the estimated distribution has mass, beyond the data too, got "
             f"{value} at {at:g}; floor= replaces smaller values by itself"
         ) from None
+
+
+def _of_steps(g: Function, part: Part, steps: np.ndarray) -> np.ndarray:
+    return g(part.values(steps))
 
 
 # --- polynomials: exact without a transform, and on the log scale too ---
@@ -107,7 +110,7 @@ def shifted_power(order: int, distance: float) -> np.ndarray:
 def check_growth(order: int, law: Law) -> None:
     """Refuse an interval whose standard error does not exist."""
     if law.scale == "log" and law.noise == "laplace" and 2.0 * order * law.sigma >= sqrt(2.0):
-        raise ValueError(
+        raise UndefinedError(
             f"sigma must be below {sqrt(0.5) / order:.4g} for an interval of a moment of order {order} under "
             f"Laplace noise on the log scale, which needs twice that order, got {law.sigma:g}"
         )

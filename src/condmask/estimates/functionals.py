@@ -58,7 +58,7 @@ class Functionals(Distribution):
         """
         of = sums_of(checked(g, floor))
         self._refuse_additive()
-        return self._result([float(known(of(source).psi)) for source in self._sources])
+        return self._result([known(of(source).psi).item() for source in self._sources])
 
     def expectation_interval(
         self,
@@ -100,7 +100,7 @@ class Functionals(Distribution):
         def one(k: int) -> tuple[Spread, float]:
             around = self._spread(k, sums_of(function))
             known(around.file)
-            return around, float(known(around.means.psi))
+            return around, known(around.means.psi).item()
 
         return self._wald(one, confidence_level, target, "the mean of g(X)")
 
@@ -196,7 +196,7 @@ class Functionals(Distribution):
         level, z = multiplier(confidence_level)
         target, found = check_target(target), [one(k) for k in range(len(self._sources))]
         value = self._result([each for _, each in found])
-        error = self._result([float(error_of(around, self._sources[0].n, target)) for around, _ in found])
+        error = self._result([error_of(around, self._sources[0].n, target).item() for around, _ in found])
         return Interval(
             value - z * error, value + z * error, error, value, level, target, f"{about} {PLACES[target]}"
         )
@@ -209,7 +209,7 @@ class Functionals(Distribution):
 
         n = self._sources[k].n
         apart = error_of(self._spread(k, sums_at(x, None)), n, target)
-        difference = float(error_of(self._spread(k, sums_of(between)), n, target))
+        difference = error_of(self._spread(k, sums_of(between)), n, target).item()
         product = float(apart[0] * apart[1])
         if product == 0.0:
             return 0.0

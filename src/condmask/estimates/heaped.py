@@ -11,6 +11,7 @@ import numpy as np
 from condmask.engines import choice, grid, heaps
 from condmask.engines.counting import Counts
 from condmask.engines.crossings import FINEST_REARRANGED
+from condmask.estimates.interval import UndefinedError
 from condmask.estimates.moments import Powers, average, counted_powers, original_moments
 from condmask.estimates.parts import Part, shifted
 from condmask.estimates.sample import Counted, masking_of
@@ -99,7 +100,7 @@ class Heaped(Counted):
     def _searched(self, width: float | None, tol: float) -> grid.Steps | grid.Polynomials:
         maskings = self._maskings(width)
         if self._chosen(maskings, tol, "auto") != "grid":
-            raise ValueError(TOO_WIDE)
+            raise UndefinedError(TOO_WIDE)
         return self._line_of(maskings, tol, False)
 
     def _line_of(

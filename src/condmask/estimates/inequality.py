@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks
+from condmask.engines.expectations import Function
 from condmask.engines.grid import LONGEST, pieces, pieces_length, reach_of
 from condmask.estimates.distribution import PLACES, error_of
-from condmask.estimates.expectations import Function, sums_of
+from condmask.estimates.expectations import sums_of
 from condmask.estimates.functionals import Functionals
 from condmask.estimates.interval import Interval, check_target, multiplier
 from condmask.estimates.sample import Source
@@ -119,9 +120,9 @@ class Inequality(Functionals):
         target, values, errors = check_target(target), [], []
         for k, source in enumerate(self._sources):
             found = _lorenz(source, shares)
-            around = [self._spread(k, sums_of(each.influence)) for each in found]
+            around = self._spread(k, sums_of(*(each.influence for each in found)))
             values.append(np.array([each.value for each in found]))
-            errors.append(np.array([error_of(each, source.n, target) for each in around]))
+            errors.append(error_of(around, source.n, target))
         value, error = self._shaped(values, shares.shape), self._shaped(errors, shares.shape)
         about = f"the Lorenz curve {PLACES[target]}"
         return Interval(value - z * error, value + z * error, error, value, level, target, about)
@@ -145,7 +146,7 @@ def _gini_of(source: Source, variances: Callable[[np.ndarray], np.ndarray]) -> _
     few = np.unique(np.linspace(0.0, x.size - 1.0, FEW).astype(np.int64))
     bias = np.interp(np.arange(x.size - 1), few, variances(x[few]))
     value = float(length @ (t * (1.0 - t) + bias)) / mean
-    running = np.append(0.0, np.cumsum(length * (1.0 - 2.0 * t)))
+    running = np.append(0.0, np.cumsum(length - 2.0 * (length * t)))
 
     def influence(at: np.ndarray) -> np.ndarray:
         before, beyond = np.minimum(at - x[0], 0.0), np.maximum(at - x[-1], 0.0)
@@ -185,8 +186,10 @@ def _whole(source: Source) -> tuple[np.ndarray, np.ndarray]:
         for piece in pieces(part.counts, 2.0 * reach):
             first, last = piece.values[0] - reach, piece.values[-1] + reach
             stretches.append(part.values(first + step * np.arange((last - first) // step + 2.0)))
-    x = np.unique(np.concatenate(stretches))
+    x = np.concatenate(stretches)
     x = x[np.isfinite(x)]
+    if not np.all(x[1:] > x[:-1]):  # several parts, amounts that rounding joins, or negative ones
+        x = np.unique(x)
     t = source.values(x, None, finest_tol(source), "auto")
     return x, t[:-1] if exact else 0.5 * (t[:-1] + t[1:])
 

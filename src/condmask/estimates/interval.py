@@ -9,6 +9,10 @@ from condmask import _checks
 TARGETS = ("population", "file")
 
 
+class UndefinedError(ValueError):
+    """What is asked does not exist for these records under this scheme; for others it may."""
+
+
 class Interval(NamedTuple):
     """A confidence interval, and what it is about.
 

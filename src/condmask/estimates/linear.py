@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
+from condmask.estimates.by_name import ByName
 from condmask.estimates.covariance import Records
 from condmask.estimates.interval import Interval
 from condmask.estimates.linear_forms import Undone, undo
@@ -16,7 +17,7 @@ from condmask.estimates.weighted_sums import total, weighted_mean
 from condmask.law import Law
 
 
-class LinearEstimates:
+class LinearEstimates(ByName):
     """Everything linear in the original, with weights from columns that were not masked.
 
     Parts of the records are asked for here, from the estimate of *all* of them: donors come from the whole
@@ -79,15 +80,15 @@ class LinearEstimates:
 
         Parameters
         ----------
-        labels : array_like of shape (n,)
-            The group of each record, from columns that were not masked; records without a label are left
-            out.
+        labels : array_like of shape (n,), or str
+            The group of each record, from a column that was not masked, or the column's name where a file
+            was read; records without a label are left out.
         confidence_level : float
             Of the intervals.
         target : {"population", "file"}
             What the intervals are to cover: the means in the population that the file is a sample of, or
             those in the original file.
-        clusters : array_like of shape (n,), optional
+        clusters : array_like of shape (n,) or str, optional
             The cluster of each record, where clusters and not records were sampled.
         population_size : float, optional
             The number of records in the population, where it is known and finite.
@@ -126,7 +127,7 @@ class LinearEstimates:
         """
         rows = self._masked()
         asked = self._asked(confidence_level, target, clusters, population_size)
-        code, names = frames.groups(labels, "labels", rows.shape[1])
+        code, names = frames.groups(self._by_name(labels, "labels", labels=True), "labels", rows.shape[1])
         code = np.where(asked.known(code.size), code, -1)
         found = []
         for z in rows:
@@ -150,7 +151,7 @@ class LinearEstimates:
 
         Parameters
         ----------
-        weights : array_like of shape (n,)
+        weights : array_like of shape (n,), or str
             Not negative, not all 0; records without one are left out.
         confidence_level, target, clusters, population_size
             As for `group_means`.
@@ -188,7 +189,7 @@ class LinearEstimates:
 
         Parameters
         ----------
-        weights : array_like of shape (n,), optional
+        weights : array_like of shape (n,) or str, optional
             By how many each record counts, as the weights of a survey do; 1 by default. Records without
             one are left out.
         confidence_level, target, clusters, population_size
@@ -227,9 +228,9 @@ class LinearEstimates:
 
         Parameters
         ----------
-        W : array_like of shape (n,) or (n, q), data frame, series or dict of columns
-            Numbers, or yes and no; records that miss one are left out. Categories are given as indicator
-            columns, one for each but one.
+        W : array_like of shape (n,) or (n, q), data frame, series, dict of columns, or list of str
+            Numbers, or yes and no, or names of such columns where a file was read; records that miss one are
+            left out. Categories are given as indicator columns, one for each but one.
         intercept : bool
             Whether the regression has a constant term.
         confidence_level, target, clusters, population_size
@@ -270,7 +271,7 @@ class LinearEstimates:
         """
         asked = self._asked(confidence_level, target, clusters, population_size)
         rows = self._masked()
-        n, design = rows.shape[1], frames.design(W, "W")
+        n, design = rows.shape[1], frames.design(self._design(W), "W")
         use = asked.known(n) & ~np.isnan(rows[0])  # a batch has no gaps
         for name, column in design.items():
             _checks.same_length(column, name, n, "z")
@@ -293,7 +294,15 @@ class LinearEstimates:
     # --- private ---
 
     def _asked(self, confidence_level: Any, target: Any, clusters: Any, population_size: Any) -> Survey:
+        clusters = self._by_name(clusters, "clusters", labels=True)
         return survey(confidence_level, target, clusters, population_size, self._masked().shape[1])
+
+    def _design(self, W: Any) -> Any:
+        """The columns that were given, or named."""
+        names = [W] if isinstance(W, str) else W
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            return W
+        return {name: self._by_name(name, "W") for name in names}
 
     def _masked(self) -> np.ndarray:
         """The records, of shape (replicates, n)."""
@@ -304,7 +313,7 @@ class LinearEstimates:
         return self._records.rows
 
     def _weights(self, weights: Any) -> np.ndarray:
-        found = frames.column(weights, "weights").array
+        found = frames.column(self._by_name(weights, "weights"), "weights").array
         _checks.same_length(found, "weights", self._masked().shape[1], "z")
         return found
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from condmask._digits import number as shown
 from condmask.estimates.interval import Interval
 
 
@@ -54,13 +55,13 @@ class Intervals(Mapping[Any, Interval]):
 
     def __repr__(self) -> str:
         if self.estimate.ndim > 1:
-            shown = f"names={self.names!r}, replicates={len(self.estimate)}, target={self.target!r}"
-            return f"Intervals({shown})"
+            kept = f"names={self.names!r}, replicates={len(self.estimate)}, target={self.target!r}"
+            return f"Intervals({kept})"
         level = f"{100 * self.confidence_level:g}%"
         figures = zip(self.estimate, self.standard_error, self.low, self.high, strict=True)
         table = [["", "records", "estimate", "standard error", f"{level} from", "to"]]
         for name, count, row in zip(self.names, self.records, figures, strict=True):
-            table.append([str(name), f"{count:.0f}", *(f"{value:.6g}" for value in row)])
+            table.append([str(name), f"{count:.0f}", *(shown(value, row[1]) for value in row)])
         first, *widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines = ["  ".join([row[0].ljust(first), *map(str.rjust, row[1:], widths)]) for row in table]
         return "\n".join([self.about, *lines])

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask.estimates.by_name import ByName
 from condmask.estimates.covariance import Records, donors, products, standardised
 from condmask.estimates.interval import Interval, multiplier
 from condmask.estimates.linear_forms import file_covariance, undo
@@ -24,7 +25,7 @@ class Pair(NamedTuple):
     shared_donors: bool
 
 
-class PairIntervals:
+class PairIntervals(ByName):
     """Intervals of what two columns have in common."""
 
     scheme: Any
@@ -39,13 +40,13 @@ class PairIntervals:
         raise NotImplementedError
 
     def covariance_interval(
-        self, other: Any, *, confidence_level: float = 0.95, target: str = "population"
+        self, other: Any = None, *, confidence_level: float = 0.95, target: str = "population"
     ) -> Interval:
         """Interval of the covariance of the original with another column.
 
         Parameters
         ----------
-        other : array_like of shape (n,) or (replicates, n), or Estimate
+        other : array_like of shape (n,) or (replicates, n), Estimate, or str
             As for `covariance`.
         confidence_level : float
             Of the interval.
@@ -85,7 +86,7 @@ class PairIntervals:
         )
 
     def correlation_interval(
-        self, other: Any, *, confidence_level: float = 0.95, target: str = "population"
+        self, other: Any = None, *, confidence_level: float = 0.95, target: str = "population"
     ) -> Interval:
         """Interval of the correlation of the original with another column.
 
@@ -156,6 +157,7 @@ class PairIntervals:
                 "z must be masked values for an interval of two columns, got a Summary, which keeps no "
                 "fourth moments of its pairs"
             )
+        other = self._by_name(other, "other", masked=True)
         pool, shared = self._pools(), self.scheme.shared_donors or self._law.p == 0.0
         theirs = getattr(other, "_law", None)
         for z, w in self._both(other):

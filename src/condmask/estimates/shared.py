@@ -8,6 +8,7 @@ import numpy as np
 
 from condmask.engines.variances import Sums
 from condmask.estimates.covariance import Records
+from condmask.estimates.interval import UndefinedError
 from condmask.estimates.sample import Kept, Source
 from condmask.estimates.sources import strata
 from condmask.estimates.spread import Spread, spread
@@ -29,7 +30,7 @@ class Shared:
 
     def _refuse_additive(self) -> None:
         if self._law.p == 0.0:
-            raise ValueError(
+            raise UndefinedError(
                 "intervals must be asked of conditionally masked values, got values with added noise, whose "
                 "distribution is estimated smoothed alone"
             )

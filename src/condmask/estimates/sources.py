@@ -4,6 +4,7 @@ import numpy as np
 
 from condmask._blocks import Workers
 from condmask.engines.counting import Counts
+from condmask.estimates.additive import NoisySample
 from condmask.estimates.covariance import Records
 from condmask.estimates.heaped import Heaped
 from condmask.estimates.sample import Counted, Sample, Source
@@ -29,10 +30,11 @@ def strata(records: Records | None, k: int, law: Law) -> list[Source]:
     pool = records.pool[there]
     order = np.argsort(pool, kind="stable")
     cuts = np.flatnonzero(np.diff(pool[order])) + 1
-    found: list[Source] = []
-    for z in np.split(row[there][order], cuts):
-        if law.grid is None:
-            found.append(Sample(z, law, 1))
-        else:
-            found.append(counted(Counts(*np.unique(law.to_units(z), return_counts=True)), law))
-    return found
+    return [sample(z, law) for z in np.split(row[there][order], cuts)]
+
+
+def sample(z: np.ndarray, law: Law) -> Source:
+    """What stands behind masked values without gaps, on the grid where there is one."""
+    if law.grid is not None:
+        return counted(Counts(*np.unique(law.to_units(z), return_counts=True)), law)
+    return (Sample if law.p > 0.0 else NoisySample)(z, law, 1)

@@ -1,12 +1,22 @@
-"""Files that appear whole or not at all, and temporary ones that nobody else can read."""
+"""Releases that appear whole or not at all, and temporary files that nobody else can read.
 
+A release may be several files (a CSV file, what is published with it, the note for its analysts). They are
+written under temporary names and take their own ones together, under a lock on their folder, so that of two
+jobs with one target one is refused. Temporary files of originals have no name at all: whatever stops the
+job, they are gone with it.
+"""
+
+import contextlib
 import errno
+import hashlib
 import os
+import secrets
+import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 
 class FileError(OSError):
@@ -22,61 +32,138 @@ def reason(error: OSError) -> str:
 
 
 @contextmanager
-def spool() -> Iterator[Callable[[str], IO[bytes]]]:
-    """Temporary files that only their owner can read, gone at the end."""
-    with tempfile.TemporaryDirectory(prefix="condmask-") as folder:  # mode 0700
-        opened: list[IO[bytes]] = []
-
-        def create(name: str) -> IO[bytes]:
-            descriptor = os.open(os.path.join(folder, name), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-            opened.append(os.fdopen(descriptor, "w+b"))
-            return opened[-1]
-
+def spool() -> Iterator[Callable[[], IO[bytes]]]:
+    """Temporary files without a name, which are gone when the process is, however it ends."""
+    with ExitStack() as opened:
         try:
-            yield create
+            yield lambda: opened.enter_context(tempfile.TemporaryFile(prefix="condmask-"))  # mode 0600
         except OSError as error:
             if error.errno != errno.ENOSPC or isinstance(error, FileError):
                 raise
-            raise FileError(f"{folder}: {reason(error)}; TMPDIR may name another place") from error
-        finally:
-            for file in opened:
-                file.close()
+            raise FileError(
+                f"{tempfile.gettempdir()}: {reason(error)}; TMPDIR may name another place"
+            ) from error
+
+
+class Output:
+    """A file on its way to its name, which it takes as a whole; it knows the digest of its bytes."""
+
+    def __init__(self, final: Path) -> None:
+        self.final = final
+        self._digest = hashlib.sha256()
+        self._hidden: Path | None = None  # the name it has meanwhile; none where the system can do without
+        try:
+            descriptor = self._nameless()
+        except OSError as error:
+            raise FileError(f"cannot write to {final.parent}: {reason(error)}") from error
+        # what the process's umask leaves; while the file grows, only its owner may read it
+        self._mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
+        os.fchmod(descriptor, 0o600)
+        self._file = os.fdopen(descriptor, "wb")
+        self.closed = False  # writers of other libraries ask
+
+    def _nameless(self) -> int:
+        if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
+            with contextlib.suppress(OSError):  # not every file system has files without names
+                return os.open(self.final.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
+        self._hidden = self._free()
+        return os.open(self._hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+
+    def _free(self) -> Path:
+        return self.final.with_name(f".{self.final.name[:200]}.{secrets.token_hex(4)}")
+
+    def write(self, data: Any) -> int:
+        self._digest.update(data)
+        return self._file.write(data)
+
+    def flush(self) -> None:
+        self._file.flush()
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    @property
+    def sha256(self) -> str:
+        return self._digest.hexdigest()
+
+    def finish(self) -> None:
+        """Everything is on the disk, under a name, for those whom the file that it replaces is for."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        mode = self._mode
+        with contextlib.suppress(FileNotFoundError):
+            mode &= stat.S_IMODE(self.final.stat().st_mode)
+        descriptor = self._file.fileno()
+        os.fchmod(descriptor, mode)
+        if self._hidden is None:
+            hidden = self._free()
+            # given a descriptor, which an absolute path has no need of, Python follows the link in /proc
+            os.link(f"/proc/self/fd/{descriptor}", hidden, src_dir_fd=descriptor, follow_symlinks=True)
+            self._hidden = hidden
+        self._file.close()
+
+    def publish(self) -> None:
+        assert self._hidden is not None
+        os.replace(self._hidden, self.final)
+        self._hidden = None
+
+    def discard(self) -> None:
+        with contextlib.suppress(OSError):  # a full disk, once more
+            self._file.close()
+        if self._hidden is not None:
+            self._hidden.unlink(missing_ok=True)
+            self._hidden = None
+
+
+def state(path: Path) -> tuple[int, ...] | None:
+    """What changes when somebody writes to a file; None where there is none."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 @contextmanager
-def publishing(targets: list[Path], overwrite: bool) -> Iterator[list[IO[bytes]]]:
-    """Files that take their names only when all are complete, the first one last."""
-    temporary: list[tuple[Path, Path]] = []
+def publishing(found: dict[Path, tuple[int, ...] | None]) -> Iterator[list[Output]]:
+    """Files that take their names only when all are complete, the first one last.
 
-    def create(final: Path) -> IO[bytes]:
+    ``found`` is the `state` in which the job found its targets: another job may have been there meanwhile.
+    """
+    first = next(iter(found))
+    with ExitStack() as stack:
+        outputs = []
+        for path in found:
+            outputs.append(Output(path))
+            stack.callback(outputs[-1].discard)
         try:
-            descriptor, name = tempfile.mkstemp(dir=final.parent, prefix=f".{final.name}.")  # mode 0600
+            yield outputs
+            for output in outputs:
+                output.finish()
+            with _locked(first.parent):
+                for path, before in found.items():
+                    if state(path) != before:
+                        was = "has appeared" if before is None else "was changed"
+                        raise FileError(f"{path} {was} meanwhile, by another job; nothing was published")
+                for output in reversed(outputs):
+                    output.publish()
         except OSError as error:
-            raise FileError(f"cannot write to {final.parent}: {reason(error)}") from error
-        temporary.append((Path(name), final))
-        return os.fdopen(descriptor, "wb")
+            if isinstance(error, FileError):
+                raise
+            raise FileError(f"cannot write {first}: {reason(error)}") from error
 
-    try:
-        with ExitStack() as opened:
-            yield [opened.enter_context(create(target)) for target in targets]
-        mask = os.umask(0)
-        os.umask(mask)
-        for name, _ in temporary:
-            with name.open("rb+") as file:
-                os.fsync(file.fileno())
-            name.chmod(0o666 & ~mask)
-        if targets[0].exists() and not overwrite:
-            raise FileError(
-                f"{targets[0]} has appeared meanwhile; it is replaced only with --force (overwrite=True)"
-            )
-        while temporary:
-            name, final = temporary[-1]
-            os.replace(name, final)
-            temporary.pop()
-    except OSError as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(f"cannot write {targets[0]}: {reason(error)}") from error
-    finally:
-        for name, _ in temporary:
-            name.unlink(missing_ok=True)
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One job at a time gives names in a folder; the lock goes with the process, and leaves nothing."""
+    with ExitStack() as stack:
+        descriptor = None
+        with contextlib.suppress(ImportError, OSError):  # systems and file systems without locks
+            import fcntl
+
+            descriptor = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+        if descriptor is not None:
+            os.fsync(descriptor)  # the names too are on the disk

@@ -5,14 +5,16 @@ import json
 from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask._blocks import Workers, ordered_map
 from condmask.files import csv_numbers
+from condmask.files.atomic import Output
 from condmask.files.csv_numbers import Fields, NumberError, Words
 from condmask.files.dialect import CsvFormat, Dialect, not_encoded, opened, packed, read_bytes
+from condmask.files.published import read_beside, sidecar
 from condmask.files.table import Rows
 from condmask.kernels.csv_numbers import CLEAR_COMMA, CLEAR_DOT, COMMA, DOT, SHORTEST, number_labels
 from condmask.kernels.csv_scan import AFTER_QUOTE, TOO_FEW, TOO_MANY, find_fields, splice
@@ -57,32 +59,29 @@ class CsvFile:
 
     def metadata(self) -> dict[str, Any] | None:
         """What an earlier masking left in the file beside this one."""
-        _, beside = self.outputs(self.path)
-        found: dict[str, Any] | None = json.loads(beside.read_text()) if beside.exists() else None
-        return found
+        return read_beside(self.path)
 
     def _said(self) -> dict[str, Any]:
         """How the file is written, where it was masked."""
-        _, beside = self.outputs(self.path)
+        beside = sidecar(self.path)
+        assert beside is not None  # a file of text has no room for it
         try:
             said = json.loads(beside.read_text())["csv"]
         except (OSError, ValueError, KeyError, TypeError):
             return {}
         return said if isinstance(said, dict) else {}
 
-    def outputs(self, target: Path) -> list[Path]:
-        """A file has no room for metadata; they stand in one beside it."""
-        return [target, target.with_name(target.name + ".condmask.json")]
-
     @property
     def description(self) -> dict[str, Any]:
         """How the file is written, in terms of JSON: what reading it again takes."""
         said = self.dialect
         return {
-            "delimiter": said.delimiter,
-            "decimal": self._decimal or ".",
-            "encoding": said.encoding,
-            "na": list(said.na),
+            "csv": {
+                "delimiter": said.delimiter,
+                "decimal": self._decimal or ".",
+                "encoding": said.encoding,
+                "na": list(said.na),
+            }
         }
 
     def chunks(self, names: list[str]) -> Iterator[dict[str, tuple[np.ndarray, str]]]:
@@ -123,14 +122,34 @@ class CsvFile:
                 raise not_encoded(self.path, self.dialect.encoding, line) from None
             yield code, distinct
 
-    def rewrite(self, outputs: list[IO[bytes]], rows: Rows, metadata: dict[str, Any]) -> None:
+    def texts(self) -> Iterator[list[list[str]]]:
+        """All columns as text, for some thousand rows at a time."""
+        every = range(len(self.names))
+        for part in self._scan(list(every), tail=False):
+            rows = np.arange(len(part.starts))
+            yield [[self.dialect.decode(field) for field in part.fields(k).at(rows)] for k in every]
+
+    @property
+    def words(self) -> list[str]:
+        """What stands for a missing value."""
+        return [*csv_numbers.BUILT_IN, *self.dialect.na]
+
+    @property
+    def decimal(self) -> str:
+        """The decimal mark, once numbers were read."""
+        return self._decimal or "."
+
+    def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Copy the file with the masked rows in their fields; those of missing values stay as they are."""
-        target, beside = outputs
         columns = rows.columns
         names = sorted(columns, key=self.names.index)
         decimals = [columns[name][1] for name in names]
         places = np.array([SHORTEST if each is None else max(each, 0) for each in decimals], dtype=np.int64)
         nulls = [k for k, name in enumerate(names) if name in rows.nulls]
+        if nulls and len(self.names) == 1:
+            raise ValueError(
+                'missing_as must be "code" in a file of one column, where a null would be an empty line'
+            )
         decimal = self._decimal or "."
         quoted = decimal == self.dialect.delimiter
 
@@ -157,8 +176,6 @@ class CsvFile:
         for text in ordered_map(rewritten, masked(), self._workers):
             written.write(text)
         written.close()
-        metadata = {**metadata, "csv": self.description}
-        beside.write(json.dumps(metadata, indent=1).encode())
 
     def line_of(self, row: int) -> int:
         """The line of the file in which a record begins."""

@@ -191,7 +191,7 @@ def read_bytes(path: Path, file: Any, size: int) -> bytes:
     return data
 
 
-def packed(file: IO[bytes], path: Path, encoding: str) -> "IO[bytes] | _FromUtf8":
+def packed(file: Any, path: Path, encoding: str) -> "IO[bytes] | _FromUtf8":
     """A file to be written as another one is."""
     inner: Any = file
     if path.suffix.lower() == ".gz":  # without a name and a time, which tell of the machine

@@ -1,7 +1,7 @@
 """What a file tells: the schemes it carries, a column, the estimate of a masked one."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,9 @@ from condmask.estimates.estimate import Estimate
 from condmask.estimates.summary import Summary
 from condmask.files.csv import CsvFile
 from condmask.files.dialect import CsvFormat
+from condmask.files.published import published, published_schemes, sidecar
 from condmask.files.spooled import coded
-from condmask.files.table import (
-    Table,
-    columns_exist,
-    format_of,
-    published_schemes,
-    reading,
-)
+from condmask.files.table import Table, columns_exist, format_of, reading
 from condmask.schemes.scheme import Scheme
 from condmask.strata import names_of
 
@@ -47,8 +42,24 @@ def read_schemes(path: str | os.PathLike[str]) -> dict[str, Any]:
     with reading(path):
         schemes = published_schemes(open_table(path))
     if not schemes:
-        raise ValueError(f"{path} holds no scheme: it was not masked by condmask, or its metadata is lost")
+        beside = sidecar(path)
+        where = "in the metadata of its schema" if beside is None else f"in {beside.name} beside it"
+        raise ValueError(
+            f"{path} holds no scheme: it was not masked by condmask, or what was published {where} is lost"
+        )
     return schemes
+
+
+def describe(path: str | os.PathLike[str]) -> tuple[int, list[str], dict[str, Any]]:
+    """Rows, columns, and schemes of the masked ones."""
+    schemes = read_schemes(path)
+    with reading(Path(path)):
+        table = open_table(Path(path))
+        rows = published(table).get("rows")
+        if rows is None:  # an older release
+            name = next(iter(schemes))
+            rows = sum(part[name].size for part in _numbers(table, [name]))
+    return rows, list(table.names), schemes
 
 
 def read_column(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | None = None) -> np.ndarray:
@@ -80,62 +91,106 @@ def column_of(table: Table, name: str) -> np.ndarray:
     return np.concatenate(parts) if parts else np.empty(0)
 
 
-def read_labels(path: str | os.PathLike[str], name: str) -> np.ndarray:
+def read_labels(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | None = None) -> np.ndarray:
     """One column of a file as labels: what its records have in common, whatever its type; None for missing.
 
     Parameters
     ----------
     path : path
     name : str
+    csv : CsvFormat, optional
+        As for `mask_file`.
 
     Returns
     -------
     ndarray of shape (n,), of objects
     """
     with reading(Path(path)):
-        table = open_table(Path(path))
+        table = open_table(Path(path), csv)
         columns_exist(table, [name])
         parts = [np.array([*values, None], dtype=object)[code] for code, values in table.labels(name)]
     return np.concatenate(parts) if parts else np.empty(0, dtype=object)
 
 
-def read_release(
-    path: str | os.PathLike[str], column: str | None = None, *, workers: Workers = 1
-) -> Estimate:
-    """The estimate of a masked column, from the file alone.
+def read_release(path: str | os.PathLike[str], column: str | None = None, *, workers: Workers = 1) -> Any:
+    """The estimate of a masked column, or of all of them, from the file alone.
 
     Parameters
     ----------
     path : path
-        A file that `mask_file` wrote.
+        A file that `mask_file` or `write_release` wrote.
     column : str, optional
-        May be left out where one column is masked.
+        The masked column; None is all.
     workers : int or map-like callable
         Results do not depend on it.
 
     Returns
     -------
-    Estimate
-        Its scheme is the one in the file, and donor pools are told from the columns that this names.
+    Estimate or ReleasedFile
+        The estimate, or a mapping of estimates by column, each read when it is asked for. Schemes are those
+        in the file, donor pools are told from the columns that they name, and other columns of the file are
+        known by name: ``read_release(path, "income").correlation("age")``.
 
     Raises
     ------
     FileError
-        If the file cannot be read.
+        If the file cannot be read, or is not the one that was released.
     ValueError
         If it holds no scheme, or not of this column, or lacks a column that tells the donor pools.
     """
-    name, scheme = _masked_column(path, column)
-    pools: dict[str, Any] = {}
-    if scheme.strata is not None:
-        with reading(Path(path)):
-            table, groups = open_table(Path(path)), names_of(scheme.strata)
-            columns_exist(table, groups)
-            pools["strata"] = {each: np.concatenate(list(coded(table, each, {}))) for each in groups}
-    if scheme.patterns:
-        pools["patterns"] = {each: read_column(path, each) for each in scheme.patterns}
-    found: Estimate = scheme.estimate(read_column(path, name), workers=workers, **pools)
-    return found
+    found = ReleasedFile(Path(path), read_schemes(path), workers)
+    return found if column is None else found[masked_column(path, column)[0]]
+
+
+class ReleasedFile(Mapping[str, Estimate]):
+    """The masked columns of a file: a mapping of their estimates.
+
+    Attributes
+    ----------
+    path : Path
+    schemes : dict of str to scheme
+        How each column was masked.
+    """
+
+    def __init__(self, path: Path, schemes: dict[str, Any], workers: Workers = 1) -> None:
+        self.path, self.schemes = path, schemes
+        self._workers = workers
+        self._read: dict[str, Estimate] = {}
+
+    def __getitem__(self, column: str) -> Estimate:
+        if column not in self.schemes:
+            raise KeyError(column)
+        if column not in self._read:
+            self._read[column] = self._estimate(column).knowing(self._column)
+        return self._read[column]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.schemes)
+
+    def __len__(self) -> int:
+        return len(self.schemes)
+
+    def __repr__(self) -> str:
+        return f"ReleasedFile({str(self.path)!r}, {self.schemes!r})"
+
+    def _estimate(self, column: str) -> Estimate:
+        scheme = self.schemes[column]
+        pools: dict[str, Any] = {}
+        if scheme.strata is not None:
+            with reading(self.path):
+                table, groups = open_table(self.path), names_of(scheme.strata)
+                columns_exist(table, groups)
+                pools["strata"] = {each: np.concatenate(list(coded(table, each, {}))) for each in groups}
+        if scheme.patterns:
+            pools["patterns"] = {each: read_column(self.path, each) for each in scheme.patterns}
+        made: Estimate = scheme.estimate(read_column(self.path, column), workers=self._workers, **pools)
+        return made
+
+    def _column(self, name: str, labels: bool) -> Any:
+        """Another column of the file, or the estimate of a masked one."""
+        if name in self.schemes:
+            return self[name]
+        return (read_labels if labels else read_column)(self.path, name)
 
 
 def read_summary(
@@ -158,7 +213,7 @@ def read_summary(
     Summary
         The scheme's ``estimate(summary)`` has the estimates; `read_schemes` gives the scheme.
     """
-    name, scheme = _masked_column(path, column)
+    name, scheme = masked_column(path, column)
     if scheme.law is None:
         raise TypeError(f"{name} must be masked by a scheme with estimates for a Summary, got {scheme!r}")
     summary = Summary(scheme)  # type: ignore[arg-type]
@@ -179,14 +234,25 @@ def open_table(path: Path, csv: CsvFormat | None = None, workers: Workers = 1) -
         raise ValueError(f"csv must be left out for {path.name}, which is no text, got {csv!r}")
     try:
         from condmask.files.arrow import ArrowFile
+        from condmask.files.parquet import ParquetFile
     except ImportError as error:
         raise ImportError(f"{path.name} needs pyarrow: pip install 'condmask[cli]'") from error
     if path.stat().st_size == 0:
         raise ValueError(f"{path} is empty")
-    return ArrowFile(path)
+    return ParquetFile(path) if format_of(path) == "Parquet" else ArrowFile(path)
 
 
-def _masked_column(path: str | os.PathLike[str], column: str | None) -> tuple[str, Scheme]:
+def converted(table: Table) -> Table:
+    """The same table, on its way into a file of another format."""
+    try:
+        from condmask.files.convert import Converted
+    except ImportError as error:
+        raise ImportError("another format needs pyarrow: pip install 'condmask[cli]'") from error
+    return Converted(table)
+
+
+def masked_column(path: str | os.PathLike[str], column: str | None) -> tuple[str, Scheme]:
+    """A masked column of a file and its scheme; None stands for the only one."""
     schemes = read_schemes(path)
     masked = ", ".join(map(repr, schemes))
     if column is None and len(schemes) > 1:

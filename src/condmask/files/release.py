@@ -1,43 +1,19 @@
-"""Files in, files out: two streaming passes, and an output that appears whole or not at all.
-
-Pass 1 counts the rows, checks every value and spools the columns to be masked to a temporary file that
-only its owner can read, mapped into memory. Pass 2 streams the source again and puts masked values in
-place. Memory is flat apart from that file, where the scheme masks block by block.
-"""
+"""Files and data frames in, releases out."""
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from condmask import _checks
 from condmask._blocks import Workers
-from condmask._randomness import check_rng
-from condmask.disclosure.review import Data
 from condmask.disclosure.verdict import Audit
-from condmask.files.atomic import FileError, publishing, spool
 from condmask.files.dialect import CsvFormat
-from condmask.files.reading import column_of, open_table
-from condmask.files.spooled import ReleasedRows, spool_columns, spool_strata
-from condmask.files.table import (
-    VERSION,
-    Table,
-    columns_exist,
-    format_of,
-    in_lines,
-    published_schemes,
-    reading,
-)
+from condmask.files.job import MOST_CLEAR, job_of, release, writable
+from condmask.files.published import published_schemes, standing
+from condmask.files.reading import column_of, converted, open_table
+from condmask.files.table import columns_exist, format_of, in_lines, reading
 from condmask.schemes.audit import audit
-from condmask.schemes.missing import refuse_reachable, taken_out
-from condmask.schemes.pools import numbers_of, pools_of
-from condmask.schemes.scheme import Scheme, release_key, together
-from condmask.strata import names_of, not_masked
-
-MOST_CLEAR, BEGINNING = 64, 1 << 14  # columns and rows that are looked at beside the masked ones
+from condmask.strata import names_of
 
 
 def mask_file(
@@ -50,8 +26,9 @@ def mask_file(
     nan_policy: str = "raise",
     overwrite: bool = False,
     workers: Workers = 1,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
     accept_visible_coins: bool = False,
+    dry_run: bool = False,
     csv: CsvFormat | None = None,
 ) -> dict[str, Any]:
     """Mask columns of a Parquet, CSV or Arrow file; everything else in it stays as it is.
@@ -59,8 +36,9 @@ def mask_file(
     Parameters
     ----------
     source, target : path
-        Files of the same format, told by suffix: .parquet, .pq, .arrow, .feather, .ipc, .csv, .txt, .tsv, or
-        one of the last three followed by .gz.
+        Files whose format is told by suffix: .parquet, .pq, .arrow, .feather, .ipc, .csv, .txt, .tsv, or
+        one of the last three followed by .gz. From text into another format, columns become numbers if all
+        their fields are.
     schemes : dict of str to scheme
         The scheme of each column to mask, all of one class. By `ConditionalMasking` several columns are
         masked together, as by `mask_table`; by others each on its own.
@@ -72,9 +50,11 @@ def mask_file(
     overwrite : bool
         Whether an existing target may be replaced.
     progress : callable (rows_done, rows_total), optional
-        Called as rows are written.
+        Called as rows are read, when their number is not yet known and None, and again as they are written.
     accept_visible_coins : bool
         Release without an audit, whatever shows which records were swapped.
+    dry_run : bool
+        Do everything but write.
     csv : CsvFormat, optional
         How a CSV file is written, where that cannot be told from it. The release is written the same way, and
         is read again without it.
@@ -100,34 +80,95 @@ def mask_file(
     has whole steps, float32 stays float32, and CSV has the scheme's decimals. Masking a file again draws a
     new key: never publish both results.
     """
-    source, target = Path(source), Path(target)
-    masking = together(schemes)
-    policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
-    random, threads = check_rng(rng), _checks.workers(workers)
-    named = masking.within(schemes, strata)
-    within = next(iter(named.values()))
-    groups = not_masked(within.strata, schemes)
-    with reading(source), spool() as create, ExitStack() as told:
-        table, before = _opened(source, target, list(schemes), groups, overwrite, csv, threads)
-        told.enter_context(in_lines(table))
-        state = _state(source)
-        columns, kinds = spool_columns(table, list(schemes), create)
-        labels = [spool_strata(table, group, create) for group in groups]
-        columns, policy = taken_out(schemes, columns, kinds, policy, in_place=True)
-        merge = within.small_strata == "merge"
-        pools, patterns = pools_of(list(columns.values()), labels, policy, list(schemes), merge=merge)
-        if not accept_visible_coins:
-            code = None if pools is None else pools.pool
-            masking.check(schemes, Data(columns, kinds, {}, code), _beginning(table, columns, kinds, groups))
-        for name, scheme in schemes.items():
-            scheme.canonical(columns[name], name, kinds[name], out=columns[name])
-        refuse_reachable(schemes, columns, kinds)
-        key = release_key(random, named, list(columns.values()), pools)
-        stamped = masking.stamp(named, patterns, key, numbers_of(columns))
-        parts = masking.masked_blocks(schemes, columns, key, pools, threads)
-        rows = ReleasedRows(parts, schemes, kinds, next(iter(columns.values())).size, progress)
-        _publish(table, target, rows, {**before, **stamped}, state, overwrite)
-    return stamped
+    job = job_of(
+        schemes, strata, rng, nan_policy, workers, progress=progress,
+        audited=not accept_visible_coins, dry_run=dry_run,
+    )  # fmt: skip
+    source, found = Path(source), standing(Path(target))  # before anything is read: others may write it
+    with reading(source):
+        table = open_table(source, csv, job.workers)
+        columns_exist(table, [*schemes, *job.groups])
+        before = published_schemes(table)
+        writable(found, source, overwrite=overwrite)
+        for name in schemes:
+            if name in before:
+                raise ValueError(f"{name} is masked already in {source}: mask the original instead")
+        if format_of(source) != format_of(next(iter(found))):
+            table = converted(table)
+        return release(job, table, found, before)
+
+
+def write_release(
+    frame: Any,
+    schemes: dict[str, Any],
+    path: str | os.PathLike[str],
+    *,
+    strata: str | Sequence[str] | None = None,
+    rng: Any = None,
+    nan_policy: str = "raise",
+    overwrite: bool = False,
+    workers: Workers = 1,
+    accept_visible_coins: bool = False,
+) -> dict[str, Any]:
+    """Mask columns of a data frame and write the release: data, schemes and the note for analysts.
+
+    Parameters
+    ----------
+    frame : data frame or dict of columns
+        pandas, polars, pyarrow or another that narwhals supports.
+    schemes : dict of str to scheme
+        The scheme of each column to mask, all of one class.
+    path : path
+        The file to write, of the format that its suffix tells, as for `mask_file`.
+    strata, rng, nan_policy, overwrite, workers, accept_visible_coins
+        As for `mask_file`.
+
+    Returns
+    -------
+    dict of str to scheme
+        The schemes as they were published.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be written, or exists.
+    ValueError, TypeError
+        If a column is unknown, or the data cannot be masked. Nothing is written.
+    ReleaseError
+        If the release would show which records were swapped (`audit`). Nothing is written.
+
+    See Also
+    --------
+    read_release : the estimates of what was written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np, pandas as pd
+    >>> import condmask as cm
+    >>> rng = np.random.default_rng(1)
+    >>> frame = pd.DataFrame({"age": rng.integers(18, 66, 5_000), "income": rng.lognormal(7, 0.5, 5_000)})
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = folder.name + "/released.parquet"
+    >>> schemes = cm.write_release(frame, {"income": cm.ConditionalMasking(0.6, 500.0)}, path)
+    >>> list(cm.read_release(path))
+    ['income']
+    >>> folder.cleanup()
+    """
+    try:
+        from condmask.files.frame_table import FrameTable
+    except ImportError as error:
+        raise ImportError("write_release needs pyarrow: pip install 'condmask[cli]'") from error
+    job = job_of(
+        schemes, strata, rng, nan_policy, workers, progress=None,
+        audited=not accept_visible_coins, dry_run=False,
+    )  # fmt: skip
+    found = standing(Path(path))
+    writable(found, None, overwrite=overwrite)
+    table = FrameTable(frame)
+    columns_exist(table, [*schemes, *job.groups])
+    with reading(Path(path)):
+        return release(job, table, found, {})
 
 
 def audit_file(
@@ -156,71 +197,3 @@ def audit_file(
         columns = {name: column_of(table, name) for name in dict.fromkeys([*schemes, *groups, *others])}
         with in_lines(table):
             return audit(columns, schemes)
-
-
-def _opened(
-    source: Path,
-    target: Path,
-    names: list[str],
-    strata: Sequence[str],
-    overwrite: bool,
-    csv: CsvFormat | None,
-    workers: Workers,
-) -> tuple[Table, dict[str, Scheme]]:
-    """The source, which has the columns and hides them not yet, and the schemes of those masked before."""
-    if format_of(source) != format_of(target):
-        raise ValueError(f"target must have the format of the source, got {source.name} and {target.name}")
-    table = open_table(source, csv, workers)
-    columns_exist(table, [*names, *strata])
-    before = published_schemes(table)
-    if target.exists() and source.samefile(target):
-        raise FileError(f"target must be another file than the source, got {target}")
-    if target.is_dir():
-        raise FileError(f"{target} is a directory")
-    for path in table.outputs(target):
-        if path.exists() and not overwrite:
-            raise FileError(f"{path} exists; it is replaced only with --force (overwrite=True)")
-    for name in names:
-        if name in before:
-            raise ValueError(f"{name} is masked already in {source}: mask the original instead")
-    return table, before
-
-
-def _beginning(
-    table: Table, columns: dict[str, np.ndarray], kinds: dict[str, str], groups: tuple[str, ...]
-) -> Data | None:
-    """The first rows with the numbers that are left in clear; None where none are."""
-    clear = {}
-    for name in table.names[:MOST_CLEAR]:
-        if name not in columns and name not in groups and table.names.count(name) == 1:
-            try:
-                clear[name] = next(table.chunks([name]))[name][0][:BEGINNING].copy()
-            except (TypeError, ValueError, StopIteration):  # text, dates, numbers too large
-                continue
-    if not clear:
-        return None
-    rows = min(values.size for values in clear.values())
-    some = {name: np.array(values[:rows]) for name, values in columns.items()}
-    return Data(some, kinds, {name: values[:rows] for name, values in clear.items()}, None)
-
-
-def _publish(
-    table: Table,
-    target: Path,
-    rows: ReleasedRows,
-    schemes: dict[str, Scheme],
-    state: tuple[int, int, int],
-    overwrite: bool,
-) -> None:
-    """Write the target and what is published with it."""
-    entries = {name: scheme.to_dict() for name, scheme in schemes.items()}
-    with publishing(table.outputs(target), overwrite) as outputs:
-        table.rewrite(outputs, rows, {"version": VERSION, "columns": entries})
-        if rows.done != rows.total or _state(table.path) != state:
-            raise FileError(f"{table.path} changed while it was masked; nothing was published")
-
-
-def _state(path: Path) -> tuple[int, int, int]:
-    """What changes when somebody writes to a file."""
-    status = path.stat()
-    return status.st_ino, status.st_size, status.st_mtime_ns

@@ -16,9 +16,14 @@ from condmask.schemes.missing import not_hit
 from condmask.schemes.scheme import Scheme
 from condmask.strata import Labels
 
+Progress = Callable[[int, int | None], None] | None
+CODE = np.int32  # which holds the numbers of more labels than memory holds
+
 
 class ReleasedRows:
     """Masked rows as they are released, handed out in any number of rows at a time."""
+
+    workers: int = 1
 
     def __init__(
         self,
@@ -26,7 +31,7 @@ class ReleasedRows:
         schemes: dict[str, Scheme],
         kinds: dict[str, str],
         total: int,
-        progress: Callable[[int, int], None] | None,
+        progress: Progress,
     ) -> None:
         self._parts, self._schemes, self._kinds, self._progress = parts, schemes, kinds, progress
         self._rest: list[np.ndarray] = []
@@ -71,10 +76,10 @@ class ReleasedRows:
 
 
 def spool_columns(
-    table: Table, names: list[str], create: Callable[[str], IO[bytes]]
+    table: Table, names: list[str], create: Callable[[], IO[bytes]], progress: Progress = None
 ) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """The columns to be masked, in memory-mapped files, and what they hold."""
-    outputs = {name: create(f"column{k}") for k, name in enumerate(names)}
+    outputs = {name: create() for name in names}
     kinds: dict[str, str] = {}
     row = 0
     for chunk in table.chunks(names):
@@ -83,6 +88,8 @@ def spool_columns(
             _checks.no_infinities(values, name, row)
             output.write(values.tobytes())
         row += values.size
+        if progress is not None:
+            progress(row, None)
     _checks.at_least_two(row, names[0])
     for output in outputs.values():
         output.flush()
@@ -90,15 +97,16 @@ def spool_columns(
     return {name: np.asarray(column) for name, column in mapped.items()}, kinds
 
 
-def spool_strata(table: Table, name: str, create: Callable[[str], IO[bytes]]) -> Labels:
+def spool_strata(table: Table, name: str, create: Callable[[], IO[bytes]]) -> Labels:
     """The strata as codes in a memory-mapped file, numbered in the order of their labels."""
-    output = create(f"labels{table.names.index(name)}")
+    output = create()
     known: dict[Any, int] = {}
     for part in coded(table, name, known):
-        output.write(part.tobytes())
+        output.write(part.astype(CODE).tobytes())
     output.flush()
     rank, distinct = codes(list(known))
-    code = np.asarray(np.memmap(output, dtype=np.int64, mode="r+"))
+    code = np.asarray(np.memmap(output, dtype=CODE, mode="r+"))
+    rank = rank.astype(CODE)
     for start, stop in blocks(code.size):
         code[start:stop] = rank[code[start:stop]]
     return Labels(code, distinct)

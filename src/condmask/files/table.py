@@ -5,13 +5,12 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from condmask import _checks
-from condmask.files.atomic import FileError, reason
-from condmask.schemes.scheme import Scheme
+from condmask.files.atomic import FileError, Output, reason
 
 FORMATS = {
     ".parquet": "Parquet",
@@ -26,11 +25,13 @@ FORMATS = {
     ".feather": "Arrow",
     ".ipc": "Arrow",
 }
-VERSION = 1
+ROOMY = ("Parquet", "Arrow")  # with room for what is published with the data
 
 
 class Rows(Protocol):
     """Masked rows on their way into a file."""
+
+    workers: int  # threads that a writer may use
 
     @property
     def columns(self) -> dict[str, tuple[str, int | None]]:
@@ -59,10 +60,11 @@ class Table(Protocol):
     def labels(self, name: str) -> Iterator[tuple[np.ndarray, list[Any]]]:
         """A column of any plain type, in codes and the distinct values they stand for."""
 
-    def outputs(self, target: Path) -> list[Path]:
-        """The files that a copy of this one consists of, `target` first."""
+    @property
+    def description(self) -> dict[str, Any]:
+        """What reading a copy again takes, in terms of JSON, where the copy cannot tell."""
 
-    def rewrite(self, outputs: list[IO[bytes]], rows: Rows, metadata: dict[str, Any]) -> None:
+    def rewrite(self, output: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Copy the file with the masked rows in place; missing values stay as they are."""
 
 
@@ -82,18 +84,6 @@ def columns_exist(table: Table, names: Sequence[str]) -> None:
         if table.names.count(name) != 1:
             number = "no column" if name not in table.names else "several columns"
             raise ValueError(f"{table.path} has {number} {name!r}, it has {_checks.listed(table.names)}")
-
-
-def published_schemes(table: Table) -> dict[str, Scheme]:
-    """The schemes that a file carries, in its metadata or in the file beside it."""
-    metadata = table.metadata()
-    if metadata is None:
-        return {}
-    if metadata.get("version") != VERSION:
-        raise ValueError(
-            f"{table.path} was masked by a newer condmask, got version {metadata.get('version')!r}"
-        )
-    return {name: Scheme.from_dict(entry) for name, entry in metadata["columns"].items()}
 
 
 @contextmanager

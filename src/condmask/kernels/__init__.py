@@ -31,6 +31,8 @@ pairs
     Pairs of records near each other, for the disclosure risk.
 replicate
     Both crossings of many samples at once, for studies.
+windows
+    The intervals that hold an original with the greatest chance, for the disclosure risk.
 
 Examples
 --------
@@ -62,6 +64,7 @@ from condmask.kernels import (
     quantile,
     replicate,
     series,
+    windows,
 )
 
 __all__ = [
@@ -79,4 +82,5 @@ __all__ = [
     "quantile",
     "replicate",
     "series",
+    "windows",
 ]

@@ -63,12 +63,11 @@ def order_words(words, order):
 
 @kernel
 def link(rows, order, pool, first, last, donors):
-    """donors[k]: the row after rows[k] in the order of its pool, round in a cycle; -1 where it is alone.
+    """donors[k]: the row after rows[k] in the order of its pool; the last of a pool has none yet.
 
-    `pool` by row, -1 for none, or empty for one pool of all; first[s] and last[s], -1 on entry, become the
-    ends of the order within pool s.
+    `pool` by row, -1 for none, or empty for one pool of all; first[s] and last[s], -1 at the start, become
+    the ends of the order within pool s. A long order may come in parts.
     """
-    donors[:] = -1
     for k in order:
         own = pool[rows[k]] if pool.size > 0 else 0
         if own < 0:
@@ -78,6 +77,11 @@ def link(rows, order, pool, first, last, donors):
         else:
             donors[last[own]] = rows[k]
         last[own] = k
+
+
+@kernel
+def close(rows, first, last, donors):
+    """The order of each pool becomes a cycle: the last row is followed by the first, if it is another."""
     for own in range(first.size):
         if first[own] != last[own]:
             donors[last[own]] = rows[first[own]]

@@ -51,8 +51,8 @@ def choose_donors(words, swapped, start, n, donors):
 
 
 @kernel
-def choose_pool_donors(words, swapped, start, rank, pool, first, size, order, donors):
-    """The same within pools: row r is the rank[r]-th of pool[r], whose rows are order[first:first + size].
+def choose_pool_donors(words, swapped, start, pool, first, size, order, donors):
+    """The same within pools: the rows of pool s are order[first[s] : first[s] + size[s]], in ascending order.
 
     Rows in no pool (pool -1: the value is missing) get the donor -1.
     """
@@ -63,7 +63,8 @@ def choose_pool_donors(words, swapped, start, rank, pool, first, size, order, do
             donors[k] = -1
         else:
             donor = np.int64(high_product(words[k], np.uint64(size[own] - 1)))
-            donors[k] = order[first[own] + donor + (donor >= rank[row])]
+            place = first[own] + donor
+            donors[k] = order[place + (order[place] >= row)]
 
 
 @kernel

@@ -60,6 +60,10 @@ class AdditiveNoise(Scheme):
         """The law of the noise; nothing is swapped."""
         return Law(0.0, self.noise, self.sigma)
 
+    def sentence(self) -> str:
+        """How a column was masked, for those who read the release."""
+        return f"{self.noise} noise of standard deviation {self.sigma:g} was added to every value."
+
     def estimate(self, z: Any, *, nan_policy: str = "omit", workers: Workers = 1) -> Estimate:
         """The analyst's view of noisy values.
 

@@ -17,6 +17,7 @@ from condmask.estimates.estimate import Estimate
 from condmask.estimates.summary import Summary
 from condmask.law import Law
 from condmask.missing import RELEASED_AS, is_code, released_codes
+from condmask.schemes import words
 from condmask.schemes.draws import Release, mask_rows
 from condmask.schemes.missing import put_back, refuse_reachable, taken_out
 from condmask.schemes.pools import Pools, pools_of
@@ -343,6 +344,10 @@ class ConditionalMasking(Scheme):
         """Every row of x, masked on its own, without strata: for studies, whose randomness is no secret."""
         law = self.law
         return law.from_units(mask_rows(law.to_units(x), law, stream, cycle=self.donors == "permutation"))
+
+    def sentence(self) -> str:
+        """How a column was masked, for those who read the release."""
+        return words.conditional(self)
 
     def estimate(
         self,

@@ -10,12 +10,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from condmask._blocks import BLOCK, Workers, ordered_map
+from condmask._blocks import BLOCK, Workers, blocks, ordered_map
 from condmask._randomness import COIN, DONOR, NOISE, Key, words
 from condmask.kernels import cycle as cycles
 from condmask.kernels import masking
 from condmask.law import Law
 from condmask.schemes.pools import Pools
+from condmask.strata import index_type
+
+LONG, TOP_BITS = 1 << 20, 4  # words that are ordered at once, else by so many bits
 
 
 def coins(key: Key, p: float, block: int, size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -36,8 +39,8 @@ def _donors(drawn: np.ndarray, swapped: np.ndarray, start: int, n: int, pools: P
     if pools is None:
         masking.choose_donors(drawn, swapped, start, n, donors)
     else:
-        pool, rank, first, size, order = pools
-        masking.choose_pool_donors(drawn, swapped, start, rank, pool, first, size, order, donors)
+        pool, first, size, order = pools
+        masking.choose_pool_donors(drawn, swapped, start, pool, first, size, order, donors)
     return donors
 
 
@@ -48,23 +51,41 @@ def permutation_donors(key: Key, p: float, n: int, pools: Pools | None) -> tuple
 
     A pool with a single swapped row keeps its donor by eq. (1): its own value would be the release.
     """
-    rows, drawn, m = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.uint64), 0
+    kind = index_type(n)
+    rows, drawn, m = np.empty(n, dtype=kind), np.empty(n, dtype=np.uint64), 0
     before = np.empty(-(-n // BLOCK), dtype=np.int64)
     for block in range(before.size):
         start, before[block] = block * BLOCK, m
         swapped, _ = coins(key, p, block, min(BLOCK, n - start))
         part = slice(m, m := m + swapped.size)
-        np.add(swapped, start, out=rows[part])
+        rows[part] = swapped + start
         drawn[part] = words(key.stream(block, DONOR), swapped.size)
     rows, drawn = rows[:m], drawn[:m]
-    order, donors = np.empty_like(drawn), np.empty_like(rows)
-    if not cycles.order_words(drawn, order):
-        order = np.argsort(drawn, kind="stable").astype(np.uint64)
+    donors = np.full(m, -1, dtype=kind)
     first, last = np.full((2, 1 if pools is None else pools.size.size), -1)
-    cycles.link(rows, order, rows[:0] if pools is None else pools.pool, first, last, donors)
+    for order in _ascending(drawn):
+        cycles.link(rows, order, rows[:0] if pools is None else pools.pool, first, last, donors)
+    cycles.close(rows, first, last, donors)
     alone = first[(first == last) & (first >= 0)]
-    donors[alone] = _donors(drawn[alone], rows[alone], 0, n, pools)
+    donors[alone] = _donors(drawn[alone], rows[alone].astype(np.int64), 0, n, pools)
     return donors, before
+
+
+def _ascending(drawn: np.ndarray) -> Iterator[np.ndarray]:
+    """The places of words from the smallest to the largest, those of a long list in parts by top bits."""
+    bits = TOP_BITS if drawn.size > LONG else 0
+    for top in range(1 << bits):
+        places, some = None, drawn
+        if bits:
+            held = [
+                np.flatnonzero(drawn[a:b] >> np.uint64(64 - bits) == top) + a for a, b in blocks(drawn.size)
+            ]
+            places = np.concatenate(held)
+            some = drawn[places] << np.uint64(bits)
+        order = np.empty_like(some)
+        if not cycles.order_words(some, order):
+            order = np.argsort(some, kind="stable").astype(np.uint64)
+        yield order if places is None else places[order].astype(np.uint64)
 
 
 class Release:
@@ -112,7 +133,7 @@ class Release:
         if self.donors is None:
             donors = sample_donors(key, swapped, number, self.n, self.pools)
         else:
-            donors = self.donors[self.before[number] :][: swapped.size]
+            donors = self.donors[self.before[number] :][: swapped.size].astype(np.int64)
         masked = []
         for column, (x, law) in enumerate(zip(self.columns, self.laws, strict=True)):
             noise = law.draw(key.stream(number, NOISE, column), kept.size)
@@ -158,8 +179,8 @@ def mask_rows(x: np.ndarray, law: Law, stream: np.random.Generator, *, cycle: bo
     swapped, kept = swapped[:s], kept[:k]
     drawn, donors = words(stream, s), np.empty(s, dtype=np.int64)
     every = np.arange(x.size)  # of the block as one file, in which each row is a pool of its own
-    row, rank = np.repeat(every[:rows], n), np.tile(every[:n], rows)
-    masking.choose_pool_donors(drawn, swapped, 0, rank, row, every[::n], np.full(rows, n), every, donors)
+    row = np.repeat(every[:rows], n)
+    masking.choose_pool_donors(drawn, swapped, 0, row, every[::n], np.full(rows, n), every, donors)
     if cycle:
         edges = np.searchsorted(swapped, n * np.arange(rows + 1))
         for first, last in pairwise(edges):

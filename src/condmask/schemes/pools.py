@@ -11,37 +11,39 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import blocks
-from condmask.strata import SMALLEST, Labels, crossed, merged
+from condmask.kernels import sorting
+from condmask.strata import SMALLEST, Labels, crossed, index_type, merged
 
 
 class Pools(NamedTuple):
-    """Row r is the rank[r]-th of pool[r]; the rows of pool s are order[first[s] : first[s] + size[s]].
+    """Row r is of pool[r]; the rows of pool s are order[first[s] : first[s] + size[s]], in ascending order.
 
     pool[r] is -1 for a record that can neither give nor take a value.
     """
 
     pool: np.ndarray
-    rank: np.ndarray
     first: np.ndarray
     size: np.ndarray
     order: np.ndarray
 
     def leaders(self) -> np.ndarray:
         """The first row of each record's pool, whatever the pools are called; -1 for a record in none."""
-        first = np.append(self.order[np.minimum(self.first, self.order.size - 1)], -1)
+        first = np.append(self.order[np.minimum(self.first, self.order.size - 1)].astype(np.int64), -1)
         return np.asarray(first[self.pool])
 
 
 def make_pools(code: np.ndarray, there: np.ndarray | None) -> Pools:
     """Pools of the rows that are ``there`` (None: all), by stratum code."""
-    pool = code if there is None else np.where(there, code, -1)
-    order = np.argsort(pool, kind="stable")
-    order = order[np.searchsorted(pool[order], 0) :]  # the missing come first
-    size = np.bincount(pool[order], minlength=int(code.max()) + 1)
+    kind = index_type(code.size)  # a file may have many rows
+    pool = code.astype(kind, copy=False)
+    if there is not None:
+        pool = np.where(there, pool, kind(-1))
+    size = np.zeros(int(code.max()) + 1, dtype=np.int64)
+    sorting.count(pool, size)
     first = np.concatenate(([0], np.cumsum(size)[:-1]))
-    rank = np.zeros(pool.size, dtype=np.int64)
-    rank[order] = np.arange(order.size) - first[pool[order]]
-    return Pools(pool, rank, first, size, order)
+    order = np.empty(int(size.sum()), dtype=kind)
+    sorting.sort(pool, first.copy(), order)
+    return Pools(pool, first, size, order)
 
 
 def pools_of(
@@ -56,7 +58,8 @@ def pools_of(
     there = [_checks.present(x, name, nan_policy) for x, name in zip(columns, names, strict=True)]
     if not strata and all(mask is None for mask in there):
         return None, ()
-    masks = [np.ones(n, dtype=bool) if mask is None else mask for mask in there]
+    every = np.ones(n, dtype=bool)
+    masks = [every if mask is None else mask for mask in there]
     known = np.logical_or.reduce(masks)
     pattern = None
     if not all(np.array_equal(mask, known) for mask in masks):
@@ -64,7 +67,7 @@ def pools_of(
     code = crossed([*(labels.code for labels in strata), *([] if pattern is None else [pattern])], n)
     if merge:
         code = merged(code, pattern, known)
-    pools = make_pools(code, known)
+    pools = make_pools(code, None if known.all() else known)
     if strata or pattern is not None:
         _refuse_small(pools, strata, pattern, masks, names, merge=merge)
     return pools, () if pattern is None else tuple(names)

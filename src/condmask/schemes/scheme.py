@@ -17,16 +17,19 @@ from condmask._blocks import Workers, blocks
 from condmask._grid import Grid
 from condmask._log_grid import LogGrid
 from condmask._randomness import WHOLE, Key, check_rng, working_key
+from condmask.disclosure.interval import interval_risk, mean_squared_error, mean_squared_error_of_mean
 from condmask.disclosure.review import Data
 from condmask.law import Law
 from condmask.missing import without_codes
-from condmask.risk import interval_risk, mean_squared_error, mean_squared_error_of_mean
 from condmask.schemes.pools import Pools
 from condmask.strata import Names
 
 _REGISTER: dict[str, type["Scheme"]] = {}
 # The package's own schemes register themselves when they are imported, which is when a name is looked up.
-_HOMES = tuple(f"condmask.schemes.{home}" for home in ("conditional", "additive", "swapping", "shuffling"))
+_HOMES = tuple(
+    f"condmask.schemes.{home}"
+    for home in ("conditional", "additive", "multiplicative", "swapping", "shuffling")
+)
 
 
 class Scheme:
@@ -140,6 +143,10 @@ class Scheme:
     ) -> dict[str, Self]:
         """The schemes to publish with columns masked in one call, of so many values; here as they are."""
         return schemes
+
+    def sentence(self) -> str:
+        """How a column was masked, for those who read the release."""
+        return f"masked by {self!r}."
 
     def estimate(self, z: Any, *, workers: Workers = 1) -> Any:
         """Estimates about the original; refused where a scheme has no estimator of it."""

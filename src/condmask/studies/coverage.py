@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from condmask.estimates.estimate import EstimateWarning
-from condmask.estimates.interval import TARGETS, Interval
+from condmask.estimates.interval import TARGETS, Interval, UndefinedError
 from condmask.schemes.scheme import Scheme
 
 PARTS = ("coverage", "length")
@@ -17,7 +17,7 @@ PARTS = ("coverage", "length")
 def names(statistics: list[str], levels: tuple[float, ...]) -> list[tuple[str, str]]:
     """The columns of a scheme: the interval, and what of which statistic."""
     return [
-        (f"{level:.4g} interval, {target}", f"{part} of {statistic}")
+        (f"{level} interval, {target}", f"{part} of {statistic}")
         for level in levels
         for target in TARGETS
         for part in PARTS
@@ -84,7 +84,7 @@ def _ends(
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", EstimateWarning)
                 interval = call(**options)
-        except ValueError:  # too few records for this statistic
+        except UndefinedError:  # this statistic has none: too few records, say, or added noise alone
             ends += [(np.nan, np.nan)] * size
             continue
         ends += list(zip(np.ravel(interval.low).tolist(), np.ravel(interval.high).tolist(), strict=True))

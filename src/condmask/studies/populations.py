@@ -139,6 +139,30 @@ class Resampled:
         return float(np.corrcoef(self.x, self.other)[0, 1])
 
 
+class Fixed(Resampled):
+    """A real column as it is, in every replicate: what remains is the error of masking alone.
+
+    Parameters
+    ----------
+    x : array_like of shape (records,)
+    other : array_like of shape (records,), optional
+    """
+
+    def __repr__(self) -> str:
+        return f"Fixed({self.x.size} records{', in pairs' if self.other is not None else ''})"
+
+    def __call__(self, rng: np.random.Generator, replications: int, n: int) -> tuple[np.ndarray, ...]:
+        """The column, `replications` times; n must be its number of records."""
+        if n != self.x.size:
+            raise ValueError(f"n must be the {self.x.size} records of a fixed file, got {n}")
+        columns = (self.x,) if self.other is None else (self.x, self.other)
+        return tuple(np.broadcast_to(column, (replications, n)) for column in columns)
+
+    def std(self) -> float:
+        """Standard deviation of the column, divisor n - 1, as it is estimated."""
+        return float(self.x.std(ddof=1))
+
+
 def paper_population() -> NormalCopula:
     """The paper's: Laplace(10, 1000) and Laplace(50, 250), normal copula with parameter -0.7."""
     from scipy.stats import laplace

@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _checks, risk
+from condmask import _checks
 from condmask._grid import Grid
 from condmask._randomness import Key, seeded_key
+from condmask.disclosure import interval
 from condmask.estimates.bandwidth import FEWEST_STEPS, quartile_places, rule
 from condmask.estimates.covariance import retained
 from condmask.estimates.estimate import EstimateWarning
@@ -283,6 +284,6 @@ def _closed_forms(
     x: np.ndarray, ordered: np.ndarray, distances: np.ndarray, law: Law, shared_donors: bool
 ) -> np.ndarray:
     """What the law says of the risks of Z_i and of both mean squared errors, given each sample."""
-    of_mean = risk.mean_squared_error_of_mean(x, law, shared_donors=shared_donors)
-    error = risk.mean_squared_error(x, law)
-    return np.column_stack([risk.interval_risk(ordered, distances, law), error, of_mean])
+    of_mean = interval.mean_squared_error_of_mean(x, law, shared_donors=shared_donors)
+    error = interval.mean_squared_error(x, law)
+    return np.column_stack([interval.interval_risk(ordered, distances, law), error, of_mean])

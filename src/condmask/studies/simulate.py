@@ -117,7 +117,10 @@ def simulate(
         if np.size(risk_distances)
         else np.empty(0),
         tuple(
-            _checks.probability(level, "confidence_levels") for level in np.ravel(confidence_levels).tolist()
+            dict.fromkeys(
+                _checks.probability(level, "confidence_levels")
+                for level in np.ravel(confidence_levels).tolist()
+            )
         ),
     )
     wanted = _checks.whole(replications, "replications", least=2)

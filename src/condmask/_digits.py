@@ -1,0 +1,19 @@
+"""Numbers for people: as many digits as they deserve."""
+
+import math
+
+
+def number(value: float, error: float | None = None) -> str:
+    """Two digits of the standard error, where there is one; else six, and every one of a whole part."""
+    if not math.isfinite(value):
+        return f"{value:g}"
+    if error is not None and math.isfinite(error) and error > 0.0:
+        places = 1 - math.floor(math.log10(error))
+        if abs(value) < 1e12 and places <= 12:
+            return f"{value + 0.0:,.{max(0, places)}f}"
+    if value == 0.0:
+        return "0"
+    if not 1e-4 <= abs(value) < 1e12:
+        return f"{value:.6g}"
+    text = f"{value:,.{max(0, 5 - math.floor(math.log10(abs(value))))}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -1,0 +1,62 @@
+"""``condmask compare``: conditional masking and other methods on one file, at equal risk."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from condmask.cli.arguments import UsageError, add_workers, command, usage, workers
+from condmask.cli.output import to_json
+from condmask.cli.schemes import add_csv, add_scheme, csv_of, schemes_of
+
+
+def add(commands: Any) -> None:
+    new = command(
+        commands,
+        "compare",
+        run,
+        "Compare conditional masking with other methods that leave the same risk: what does each cost?",
+    )
+    new.add_argument("file", metavar="IN", help="file with the original data")
+    add_scheme(new)
+    add_csv(new)
+    new.add_argument(
+        "--within", type=float, required=True, metavar="D",
+        help="a masked value within D of the true one is a disclosure, in units of the data",
+    )  # fmt: skip
+    new.add_argument("--with", dest="other", metavar="COLUMN", help="a column that is not masked")
+    new.add_argument("--replications", type=int, default=200, metavar="S", help="maskings (default 200)")
+    new.add_argument("--out", metavar="FOLDER", help="write the table as CSV and the figure as PNG")
+    add_workers(new)
+
+
+def run(args: argparse.Namespace) -> str:
+    from condmask import _checks
+
+    with usage():
+        schemes, csv = schemes_of(args), csv_of(args)
+        threads = workers(args)
+        within = _checks.positive(args.within, "--within")
+        _checks.whole(args.replications, "replications", least=10)
+        (column, scheme), *rest = schemes.items()
+        if rest:
+            raise UsageError(f"--column must be given once here, got {len(schemes)} columns")
+        if args.other in schemes:
+            raise UsageError(f"--with must name another column, got {args.other!r} twice")
+        if scheme.strata is not None:
+            raise UsageError("--strata must be left out: other methods have no donor pools")
+    from condmask.files.reading import read_column
+    from condmask.studies.compare import compare
+
+    if args.out is not None:  # before the work is done
+        import matplotlib.figure  # noqa: F401
+
+        Path(args.out).mkdir(parents=True, exist_ok=True)
+    found = compare(
+        read_column(args.file, column, csv=csv), scheme, d=within,
+        other=None if args.other is None else read_column(args.file, args.other, csv=csv),
+        replications=args.replications, workers=threads, progress=True,
+    )  # fmt: skip
+    if args.out is not None:
+        found.plot(Path(args.out, "compare.png"))
+        found.write(Path(args.out, "compare.csv"))
+    return to_json(found.to_dict()) if args.json else str(found)

@@ -1,0 +1,40 @@
+"""Other columns of a release, by the names they have in its file."""
+
+from collections.abc import Callable
+from copy import copy
+from typing import Any, Self
+
+
+class ByName:
+    """An estimate that may know the file it was read from."""
+
+    _read: Callable[[str, bool], Any] | None = None
+
+    def knowing(self, read: Callable[[str, bool], Any]) -> Self:
+        """The same estimates, to which other columns of the release may be named.
+
+        Parameters
+        ----------
+        read : callable (name, as_labels)
+            Gives the column of a name, or the estimate of a masked one.
+
+        Returns
+        -------
+        Estimate
+        """
+        known = copy(self)
+        known._read = read
+        return known
+
+    def _by_name(self, given: Any, argument: str, *, labels: bool = False, masked: bool = False) -> Any:
+        """The column that was given, or named; a masked one where an estimate may stand for it."""
+        if not isinstance(given, str):
+            return given
+        if self._read is None:
+            raise ValueError(
+                f"{argument} must be a column, got {given!r}: names are known to what read_release has read"
+            )
+        found = self._read(given, labels)
+        if isinstance(found, ByName) and not masked:
+            raise ValueError(f"{argument} must be a column that was not masked, got {given!r}")
+        return found

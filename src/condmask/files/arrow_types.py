@@ -1,0 +1,174 @@
+"""Arrow's types of numbers: what a column holds, as float64, and what its masked values are written as.
+
+Integers become int64, float32 stays, and all else becomes float64: a type that the originals just fit into
+may be too narrow for masked values. Decimals stay decimals of their scale, with all digits that the type has
+room for, where the grid of the scheme has no finer decimals; else they become float64.
+"""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from condmask import _checks
+from condmask._grid import decimal_grid
+from condmask.files.table import Rows
+
+WIDEST = 38, 76  # digits of decimal128 and decimal256
+LARGEST_POWER = 22  # of ten that float64 holds exactly
+
+
+def plain(column: Any) -> Any:
+    """The numbers of an Arrow array that wraps them: in a dictionary, or as a type of somebody's own."""
+    if isinstance(column, pa.ExtensionArray):
+        return plain(column.storage)
+    return plain(column.dictionary_decode()) if pa.types.is_dictionary(column.type) else column
+
+
+def plain_type(dtype: Any) -> Any:
+    """The type of `plain` of an array of this type."""
+    if isinstance(dtype, pa.BaseExtensionType):
+        return plain_type(dtype.storage_type)
+    return plain_type(dtype.value_type) if pa.types.is_dictionary(dtype) else dtype
+
+
+def numbers(column: Any, name: str, row: int) -> tuple[np.ndarray, str]:
+    """An Arrow array as float64 with NaN where null, and its kind; it begins at this row of the file."""
+    kind = kind_of(column.type, name)
+    column = plain(column)
+    dtype = column.type
+    if kind == "int":
+        there = values_of(pc.drop_null(column), np.dtype(str(dtype)))
+        _checks.exact_integers(there, name, row + np.flatnonzero(~null(column)))
+    found = _decimals(column) if pa.types.is_decimal(dtype) else values_of(_cast(column), np.float64)
+    return np.where(null(column), np.nan, found) if column.null_count else found, kind
+
+
+def labels_of(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:
+    """A column of any plain type, in codes and the distinct values they stand for, None the last."""
+    if not pa.types.is_dictionary(column.type):
+        try:
+            column = column.dictionary_encode()
+        except pa.ArrowNotImplementedError:
+            raise TypeError(f"{name} must hold labels, got {column.type}") from None
+    code = values_of(column.indices.cast(pa.int64()), np.int64)
+    if column.indices.null_count:
+        code = np.where(null(column.indices), len(column.dictionary), code)
+    return code, [*column.dictionary.to_pylist(), None]
+
+
+def kind_of(dtype: Any, name: str) -> str:
+    """The kind of a column of numbers; other types are refused."""
+    dtype = plain_type(dtype)
+    if pa.types.is_boolean(dtype):
+        raise TypeError(f"{name} must be numeric, got booleans")
+    if pa.types.is_integer(dtype):
+        return "int"
+    if pa.types.is_float32(dtype):
+        return "float32"
+    if pa.types.is_float64(dtype) or pa.types.is_decimal(dtype):
+        return "float64"
+    if pa.types.is_float16(dtype):
+        raise TypeError(
+            f"{name} must be float32 or float64, got float16, whose few digits would show which records were "
+            "swapped; make it float32 and pass the step to which it is rounded"
+        )
+    raise TypeError(f"{name} must be numeric (integer, decimal, float32 or float64), got {dtype}")
+
+
+def released_type(dtype: Any, kind: str, decimals: int | None) -> Any:
+    """What masked values are written as, of a column of this type and released as this kind."""
+    dtype = plain_type(dtype)
+    if pa.types.is_decimal(dtype) and decimals is not None and decimals <= dtype.scale:
+        large = dtype.bit_width > 128
+        return (pa.decimal256 if large else pa.decimal128)(WIDEST[large], dtype.scale)
+    return {"int": pa.int64(), "float32": pa.float32(), "float64": pa.float64()}[kind]
+
+
+def released_columns(batch: Any, rows: Rows, types: dict[str, Any]) -> list[Any]:
+    """The columns of the next rows as they are released: those of `types` masked, others as they are."""
+    masked, columns = rows.take(batch.num_rows), rows.columns
+    return [
+        released(masked[name], column, types[name], name, decimals=columns[name][1], nulls=name in rows.nulls)
+        if name in types
+        else column
+        for name, column in zip(batch.schema.names, batch.columns, strict=True)
+    ]
+
+
+def released(
+    z: np.ndarray, original: Any, dtype: Any, name: str, *, decimals: int | None = None, nulls: bool = False
+) -> Any:
+    """Masked values as an Arrow array; a missing one is the original's cell or, with `nulls`, null."""
+    missing = np.isnan(z)
+    gaps = bool(missing.any())
+    if gaps:
+        z = np.where(missing, 0.0, z).astype(z.dtype)
+    if pa.types.is_integer(dtype):
+        if (np.abs(z) > _checks.LARGEST_EXACT_INTEGER).any():
+            raise ValueError(f"{name} must stay below 2^53 when it is masked: sigma is too large")
+        z = z.astype(np.int64)
+    elif pa.types.is_decimal(dtype):
+        return _gaps(with_decimals(z, dtype, decimals or 0, name), original, missing if gaps else None, nulls)
+    z = np.ascontiguousarray(z)
+    found = pa.Array.from_buffers(pa.from_numpy_dtype(z.dtype), z.size, [None, pa.py_buffer(z)])
+    return _gaps(found.cast(dtype), original, missing if gaps else None, nulls)
+
+
+def null(array: Any) -> np.ndarray:
+    """Where an Arrow array is null."""
+    return values_of(array.is_null().cast(pa.uint8()), np.bool_)
+
+
+def _gaps(found: Any, original: Any, missing: np.ndarray | None, nulls: bool) -> Any:
+    """Masked values, with cells of the original or nulls where they are missing."""
+    if missing is None:
+        return found
+    cells = pa.nulls(len(found), found.type) if nulls else plain(original).cast(found.type, safe=False)
+    where = pa.Array.from_buffers(
+        pa.bool_(), missing.size, [None, pa.py_buffer(np.packbits(missing, bitorder="little"))]
+    )
+    return pc.if_else(where, cells, found)
+
+
+def _decimals(column: Any) -> np.ndarray:
+    """Decimals as the numbers next to them."""
+    scale, gaps = column.type.scale, null(column)
+    if column.type.bit_width < 128:
+        column = column.cast(pa.decimal128(WIDEST[0], scale))
+    if column.type.bit_width == 128 and 0 <= scale <= LARGEST_POWER:
+        units, above = values_of(column, np.dtype((np.int64, 2))).T
+        small = (above == units >> 63) & (np.abs(units) <= _checks.LARGEST_EXACT_INTEGER)
+        if (small | gaps).all():  # a division rounds once
+            return np.asarray(units / 10.0**scale)
+    return values_of(column.cast(pa.string()).cast(pa.float64()), np.float64)
+
+
+def with_decimals(z: np.ndarray, dtype: Any, decimals: int, name: str) -> Any:
+    """Numbers with so many decimals, in a decimal type that has as many or more."""
+    units = decimal_grid(decimals).units(z).astype(np.int64)
+    wide = np.ascontiguousarray(np.stack([units, units >> 63], axis=1))
+    exact = pa.Array.from_buffers(pa.decimal128(WIDEST[0], decimals), units.size, [None, pa.py_buffer(wide)])
+    try:
+        return exact.cast(dtype)
+    except pa.ArrowInvalid:
+        raise ValueError(
+            f"{name} must stay within {dtype.precision} digits when it is masked, got more"
+        ) from None
+
+
+def _cast(column: Any) -> Any:
+    return column.cast(pa.float64(), safe=False)
+
+
+def values_of(array: Any, dtype: Any) -> np.ndarray:
+    """A plain Arrow array's memory, which means nothing where it is null.
+
+    Arrow's to_numpy, fill_null and scalar import pandas, which takes 50 MB and a third of a second.
+    """
+    dtype = np.dtype(dtype)
+    if len(array) == 0:
+        return np.empty((0, *dtype.shape), dtype.base)
+    found = np.frombuffer(array.buffers()[1], dtype.base).reshape(-1, *dtype.shape)
+    return found[array.offset : array.offset + len(array)]

@@ -1,0 +1,57 @@
+"""The note that goes with a release, for those who will analyse it."""
+
+from condmask.schemes.scheme import Scheme
+
+HEAD = """\
+# {name}
+
+{rows:,} records. These columns were masked with condmask; all others are as they were.
+
+{columns}
+
+No masked value is to be read as that of its record.
+"""
+
+ESTIMATED = """
+## What can be computed
+
+From the masked column and the numbers above, without the original: mean, standard deviation, moments,
+distribution function, quantiles, Gini coefficient, correlations, means of groups, regressions, each with its
+standard error and interval. Use the functions below: what is computed from the masked column as if it were
+the original is wrong. Keep all records, in their order: groups are told by a label, never cut out.
+
+## How
+
+```sh
+pip install 'condmask[cli]'
+condmask estimate {name} -c {column}
+```
+
+```python
+import condmask as cm
+{variable} = cm.read_release("{name}", "{column}")
+print({variable}.summary())                           # mean, s.d. and deciles, with standard errors
+print({variable}.quantile_interval(0.5))              # the median, with its 95% interval
+print({variable}.group_means("a column of labels"))   # means of groups
+print({variable}.correlation("another column"))
+```
+"""
+
+AS_THEY_ARE = """
+## What can be computed
+
+The values of {columns} are those of the original in another order: what concerns such a column alone is read
+from it as it stands.
+"""
+
+
+def written_note(name: str, rows: int, schemes: dict[str, Scheme]) -> str:
+    """The note for a file of this name."""
+    columns = "\n".join(f"* `{column}`: {scheme.sentence()}" for column, scheme in schemes.items())
+    text = HEAD.format(name=name, rows=rows, columns=columns)
+    estimated = [column for column, scheme in schemes.items() if scheme.law is not None]
+    if estimated:
+        variable = estimated[0] if estimated[0].isidentifier() else "masked"
+        text += ESTIMATED.format(name=name, column=estimated[0], variable=variable)
+    others = [f"`{column}`" for column in schemes if column not in estimated]
+    return text + (AS_THEY_ARE.format(columns=", ".join(others)) if others else "")

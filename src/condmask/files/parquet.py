@@ -1,0 +1,198 @@
+"""Parquet files: masked columns are written anew, the bytes of all others are copied.
+
+What is not masked is neither decoded nor encoded, so nothing of it can change: types that Arrow has not,
+encodings, levels of compression, statistics. What stands outside the chunks of columns stays behind: indexes
+of pages and Bloom filters, which readers do without, and what nobody refers to.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from condmask._blocks import BLOCK, ordered_map
+from condmask.files import parquet_footer as footers
+from condmask.files.arrow import ArrowFile
+from condmask.files.arrow_schema import released_schema
+from condmask.files.arrow_types import released_columns, released_type
+from condmask.files.atomic import Output
+from condmask.files.parquet_footer import Chunk, Footer
+from condmask.files.table import Rows
+from condmask.files.thrift import Struct
+
+MOST_ROWS = 1 << 20  # that are encoded at once
+COPIED = 1 << 20  # bytes at once
+CODECS = ["none", "snappy", "gzip", "lzo", "brotli", "lz4", "zstd", "lz4"]  # by number in the format
+
+
+class _Part(NamedTuple):
+    """Masked rows of one row group, all or some of them."""
+
+    rows: pa.Table
+    options: dict[str, Any]
+    last: bool  # of its group
+
+
+class _Encoded(NamedTuple):
+    """The pages of masked rows, by column, as pyarrow writes them into a file of their own."""
+
+    content: memoryview
+    chunks: list[Chunk]
+    elements: list[Struct]
+    last: bool
+
+
+class ParquetFile(ArrowFile):
+    """The columns of a Parquet file."""
+
+    kind = "Parquet"
+
+    def _schema(self) -> Any:
+        return pq.read_schema(self.path)
+
+    def _batches(self, names: list[str] | None, labels: bool) -> Iterator[Any]:
+        text = []  # whose dictionary is enough
+        if labels and names is not None:
+            text = [name for name in names if _is_text(self.schema.field(name).type)]
+        with pq.ParquetFile(self.path, pre_buffer=False, read_dictionary=text) as file:
+            for batch in file.iter_batches(batch_size=BLOCK, columns=names, use_threads=False):
+                yield batch if names is None else batch.select(names)  # "a.b" is also b of the struct a
+
+    def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
+        """Copy the file with the masked rows in their columns."""
+        names = sorted(rows.columns, key=self.names.index)
+        types = {name: released_type(self.schema.field(name).type, *rows.columns[name]) for name in names}
+        with self.path.open("rb") as source:
+            footer = footers.read_footer(source, self.path)
+            places = [footer.leaf(self.names.index(name)) for name in names]
+            writer = _Writer(self.path, source, target, footer, [leaf for leaf, _ in places])
+            encoded = ordered_map(_encode, self._parts(rows, types, footer, places), rows.workers, ahead=2)
+            elements: list[Struct] = []
+            for part in encoded:
+                writer.add(part)
+                elements = part.elements
+            entries = footers.released_entries(
+                footer, types, metadata, json.dumps(metadata).encode(), nulls=rows.nulls
+            )
+            replaced = {at: element for (_, at), element in zip(places, elements, strict=True)}
+            target.write(footers.footer_bytes(footer, writer.groups, replaced, entries))
+
+    def _parts(
+        self, rows: Rows, types: dict[str, Any], footer: Footer, places: list[tuple[int, int]]
+    ) -> Iterator[_Part]:
+        """The masked rows, row group by row group."""
+        schema = released_schema(self.schema, types, {}, nulls=rows.nulls)
+        schema = pa.schema([schema.field(name) for name in types])
+        with pq.ParquetFile(self.path, pre_buffer=False) as file:
+            for number, group in enumerate(footer.groups):
+                chunks = footers.chunks_of(group, footer, self.path)
+                whole = group[footers.GROUP_ROWS][1] <= MOST_ROWS
+                options = _options([chunks[leaf].known for leaf, _ in places], list(types), whole=whole)
+                held: list[Any] = []
+                for batch in self._group(file, number, list(types)):
+                    if sum(part.num_rows for part in held) >= MOST_ROWS:
+                        yield _Part(pa.Table.from_batches(held), options, False)
+                        held = []
+                    arrays = released_columns(batch, rows, types)
+                    held.append(pa.RecordBatch.from_arrays(arrays, schema=schema))
+                yield _Part(pa.Table.from_batches(held, schema), options, True)
+
+    def _group(self, file: Any, number: int, names: list[str]) -> Iterator[Any]:
+        """One row group of some columns."""
+        with self.errors():
+            for batch in file.iter_batches(
+                batch_size=BLOCK, row_groups=[number], columns=names, use_threads=False
+            ):
+                yield batch.select(names)
+
+
+class _Writer:
+    """The row groups of the target, one after the other."""
+
+    def __init__(
+        self, path: Path, source: IO[bytes], target: Output, footer: Footer, leaves: list[int]
+    ) -> None:
+        self.path, self.source, self.target, self.footer, self.leaves = path, source, target, footer, leaves
+        self.groups: list[Struct] = []
+        self.at = 0
+        self._held: list[_Encoded] = []
+        self._write(footers.MAGIC)
+
+    def add(self, part: _Encoded) -> None:
+        """Masked rows; with the last ones of a row group all other columns of the group."""
+        self._held.append(part)
+        if not part.last:
+            return
+        group = self.footer.groups[len(self.groups)]
+        chunks = footers.chunks_of(group, self.footer, self.path)
+        entries, first, at = [], self.at, self.at
+        copied: list[Chunk] = []
+        for leaf, chunk in enumerate(chunks):
+            if leaf not in self.leaves:
+                entries.append(footers.moved(chunk, at))
+                copied.append(chunk)
+                at += chunk.length
+                continue
+            self._copy(copied)
+            copied, column = [], self.leaves.index(leaf)
+            own = [each.chunks[column] for each in self._held]
+            entries.append(footers.moved(footers.joined(own), self.at))
+            for each, encoded in zip(own, self._held, strict=True):
+                self._write(encoded.content[each.start : each.start + each.length])
+            at = self.at
+        self._copy(copied)
+        self.groups.append(footers.moved_group(group, entries, first, set(self.leaves)))
+        self._held = []
+
+    def _copy(self, chunks: list[Chunk]) -> None:
+        for start, length in footers.runs(chunks):
+            self.source.seek(start)
+            for done in range(0, length, COPIED):
+                self._write(self.source.read(min(COPIED, length - done)))
+
+    def _write(self, content: bytes | memoryview) -> None:
+        self.target.write(content)
+        self.at += len(content)
+
+
+def _encode(part: _Part) -> _Encoded:
+    """Rows as a Parquet file in memory, whose chunks are then lifted over."""
+    sink = pa.BufferOutputStream()
+    with pq.ParquetWriter(sink, part.rows.schema, store_schema=False, **part.options) as writer:
+        writer.write_table(part.rows, row_group_size=max(1, part.rows.num_rows))
+    buffer = sink.getvalue()
+    content = memoryview(buffer)
+    memory = Path("the masked rows")
+    with pa.BufferReader(buffer) as file:
+        footer = footers.read_footer(file, memory)
+    (group,) = footer.groups
+    chunks = footers.chunks_of(group, footer, memory)
+    return _Encoded(content, chunks, footer.fields[footers.SCHEMA][1][1][1:], part.last)
+
+
+def _is_text(dtype: Any) -> bool:
+    return bool(pa.types.is_string(dtype) or pa.types.is_large_string(dtype))
+
+
+def _options(known: list[Struct], names: list[str], *, whole: bool) -> dict[str, Any]:
+    """How masked columns are written: compressed as they were, with dictionaries if they had any.
+
+    Parts of a group too large to be held at once have none, so that their pages follow each other.
+    """
+    codecs = [each[footers.CODEC][1] for each in known]
+    allowed = [CODECS[codec] if codec < len(CODECS) else "snappy" for codec in codecs]
+    dictionaries = [
+        name
+        for name, each in zip(names, known, strict=True)
+        if footers.DICTIONARIES & set(each[footers.ENCODINGS][1][1])
+    ]
+    return {
+        "compression": {
+            name: codec if codec == "none" or pa.Codec.is_available(codec) else "snappy"
+            for name, codec in zip(names, allowed, strict=True)
+        },
+        "use_dictionary": dictionaries if whole else False,
+    }

@@ -1,0 +1,186 @@
+"""The footer of a Parquet file: where the chunks of each column stand, and what is known of them.
+
+Numbers of fields are those of parquet.thrift, the definition of the format. A chunk is one column of one row
+group, as compressed pages, and means the same wherever in a file it stands: so columns that are not masked
+are copied as bytes, and everything in their chunks stays as it is.
+"""
+
+import base64
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import pyarrow as pa
+
+from condmask.files.arrow_schema import METADATA, released_metadata, released_schema
+from condmask.files.thrift import BINARY, I64, LIST, STRUCT, Struct, read_struct, write_struct
+
+MAGIC = b"PAR1"
+ARROW_SCHEMA = b"ARROW:schema"
+
+# FileMetaData, SchemaElement, RowGroup, ColumnChunk, ColumnMetaData, KeyValue, SortingColumn
+SCHEMA, ROWS, GROUPS, ENTRIES, ENCRYPTION = 2, 3, 4, 5, 8
+NAME, CHILDREN = 4, 5
+CHUNKS, GROUP_SIZE, GROUP_ROWS, SORTING, GROUP_OFFSET, GROUP_COMPRESSED = range(1, 7)
+OTHER_FILE, CHUNK_OFFSET, CHUNK, PAGE_INDEX, CRYPTO = 1, 2, 3, (4, 5, 6, 7), (8, 9)
+ENCODINGS, CODEC, VALUES, SIZE, COMPRESSED, DATA, INDEX, DICTIONARY = 2, 4, 5, 6, 7, 9, 10, 11
+STATISTICS, PAGES_BY_ENCODING, BLOOM, SIZES = 12, 13, (14, 15), 16
+KEY, TEXT = 1, 2
+SORTED_BY = 1
+
+DICTIONARIES = {2, 8}  # encodings
+
+
+class Chunk(NamedTuple):
+    """Where a chunk begins, its length, and what is known of it."""
+
+    start: int
+    length: int
+    known: Struct
+
+
+@dataclass
+class Footer:
+    """What stands at the end of a file."""
+
+    fields: Struct
+    stop: int  # the byte at which it begins
+
+    @property
+    def groups(self) -> list[Struct]:
+        return list(self.fields[GROUPS][1][1])
+
+    def leaf(self, position: int) -> tuple[int, int]:
+        """Of a column of plain values at this position of the schema: its chunk, and its schema element."""
+        elements = self.fields[SCHEMA][1][1]
+        at, leaf = 1, 0
+        for _ in range(position):
+            stop = at + 1
+            while at < stop:  # with all below it
+                below = elements[at].get(CHILDREN, (0, 0))[1]
+                stop, leaf, at = stop + below, leaf + (below == 0), at + 1
+        return leaf, at
+
+
+def read_footer(source: IO[bytes], path: Path) -> Footer:
+    """The footer of a file."""
+    size = source.seek(0, 2)
+    source.seek(max(0, size - 8))
+    tail = source.read(8)
+    length = int.from_bytes(tail[:4], "little")
+    if size < 12 or tail[4:] != MAGIC or length > size - 12:
+        raise ValueError(f"{path} is no readable Parquet file")
+    source.seek(size - 8 - length)
+    try:
+        footer = Footer(read_struct(source.read(length)), size - 8 - length)
+    except ValueError as error:
+        raise ValueError(f"{path} cannot be read: {error}") from None
+    if ENCRYPTION in footer.fields:
+        raise ValueError(f"{path} must not be encrypted")
+    return footer
+
+
+def chunks_of(group: Struct, footer: Footer, path: Path) -> list[Chunk]:
+    """The chunks of a row group."""
+    found = []
+    for fields in group[CHUNKS][1][1]:
+        if OTHER_FILE in fields or any(each in fields for each in CRYPTO):
+            raise ValueError(f"{path} must hold its columns itself, and not encrypted")
+        known = fields[CHUNK][1]
+        pages = [known[key][1] for key in (DATA, DICTIONARY) if key in known]
+        start = min(
+            (page for page in pages if page > 0), default=len(MAGIC)
+        )  # without rows there may be none
+        length = known[COMPRESSED][1]
+        if start < len(MAGIC) or length < 0 or start + length > footer.stop:
+            raise ValueError(f"{path} cannot be read: a column lies outside of it")
+        found.append(Chunk(start, length, known))
+    return found
+
+
+def moved(chunk: Chunk, start: int) -> Struct:
+    """The entry of a chunk that begins elsewhere; indexes of its pages stay behind."""
+    known = {key: value for key, value in chunk.known.items() if key not in BLOOM}
+    for key in (DATA, INDEX, DICTIONARY):
+        if key in known and known[key][1] > 0:
+            known[key] = I64, known[key][1] - chunk.start + start
+    return {CHUNK_OFFSET: (I64, 0), CHUNK: (STRUCT, known)}
+
+
+def joined(parts: list[Chunk]) -> Chunk:
+    """Chunks of the same column, one after the other, as one; none has a dictionary."""
+    if len(parts) == 1:
+        return parts[0]
+    known = {key: value for key, value in parts[0].known.items() if key not in (PAGES_BY_ENCODING, SIZES)}
+    known.pop(STATISTICS, None)
+    for key in (VALUES, SIZE, COMPRESSED):
+        known[key] = I64, sum(part.known[key][1] for part in parts)
+    return Chunk(parts[0].start, known[COMPRESSED][1], known)
+
+
+def moved_group(group: Struct, entries: list[Struct], start: int, masked: set[int]) -> Struct:
+    """The entry of a row group whose chunks have these entries; `masked` are those of masked columns."""
+    known = [entry[CHUNK][1] for entry in entries]
+    sorting = []
+    for each in group.get(SORTING, (LIST, (STRUCT, [])))[1][1]:
+        if each[SORTED_BY][1] in masked:
+            break  # rows are no longer in this order, nor in that of what follows
+        sorting.append(each)
+    found = {
+        **group,
+        CHUNKS: (LIST, (STRUCT, entries)),
+        GROUP_SIZE: (I64, sum(each[SIZE][1] for each in known)),
+        GROUP_OFFSET: (I64, start),
+        GROUP_COMPRESSED: (I64, sum(each[COMPRESSED][1] for each in known)),
+        SORTING: (LIST, (STRUCT, sorting)),
+    }
+    return found if sorting else {key: value for key, value in found.items() if key != SORTING}
+
+
+def released_entries(
+    footer: Footer, types: dict[str, Any], metadata: dict[str, Any], released: bytes, *, nulls: set[str]
+) -> list[Struct]:
+    """The file's metadata with those of the release, and without those of the originals."""
+    found = {each[KEY][1]: each.get(TEXT, (BINARY, b""))[1] for each in _entries(footer)}
+    stored = found.pop(ARROW_SCHEMA, None)
+    found = {**released_metadata(found, types), METADATA: released}
+    if stored is not None:
+        with contextlib.suppress(pa.ArrowException, ValueError, OSError):  # readers do without it
+            schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(stored)))
+            schema = released_schema(schema, types, metadata, nulls=nulls)
+            found[ARROW_SCHEMA] = base64.b64encode(schema.serialize().to_pybytes())
+    return [{KEY: (BINARY, key), TEXT: (BINARY, text)} for key, text in found.items()]
+
+
+def footer_bytes(
+    footer: Footer, groups: list[Struct], elements: dict[int, Struct], entries: list[Struct]
+) -> bytes:
+    """The footer of a file with these row groups and entries; `elements` of the schema are replaced."""
+    of, schema = footer.fields[SCHEMA][1]
+    schema = [elements.get(position, element) for position, element in enumerate(schema)]
+    written = write_struct({
+        **footer.fields,
+        SCHEMA: (LIST, (of, schema)),
+        GROUPS: (LIST, (STRUCT, groups)),
+        ENTRIES: (LIST, (STRUCT, entries)),
+    })  # fmt: skip
+    return written + len(written).to_bytes(4, "little") + MAGIC
+
+
+def runs(chunks: list[Chunk]) -> Iterator[tuple[int, int]]:
+    """Start and length of the bytes of chunks, those that stand side by side at once."""
+    start = length = 0
+    for chunk in chunks:
+        if start + length != chunk.start:
+            if length:
+                yield start, length
+            start, length = chunk.start, 0
+        length += chunk.length
+    if length:
+        yield start, length
+
+
+def _entries(footer: Footer) -> list[Struct]:
+    return list(footer.fields.get(ENTRIES, (LIST, (STRUCT, [])))[1][1])

@@ -1,0 +1,1 @@
+"""Which scheme to take: what attackers learn against what analysts lose, before anything is masked."""

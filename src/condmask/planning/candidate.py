@@ -1,0 +1,112 @@
+"""One scheme on one file: what attackers learn under it, and what analysts lose."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask.disclosure.attack import Effort
+from condmask.planning import moments, quantiles
+from condmask.risks import plain, posterior
+from condmask.risks.original import Original, evenly_spaced
+
+DECILES = np.arange(1, 10) / 10
+EFFORT = Effort(1 << 13, 2, 1, 1 << 13, 256, 0, False)  # half of these records are attacked
+ROWS = 1 << 17  # of which errors of quantiles are predicted, evenly spaced ones where there are more
+FINE = 0.01  # standard deviations, or of the logarithm: a step by which moments change by less than 1e-4
+
+
+class Candidate(NamedTuple):
+    """A scheme, and what is to be expected of it.
+
+    Attributes
+    ----------
+    scheme : ConditionalMasking
+    risk : ndarray of shape (distances,)
+        Of the best attacker.
+    masked_value : ndarray of shape (distances,)
+        Of who takes the masked value for the original.
+    file, population : dict of str to float
+        Standard errors of the estimates of "mean", "std", "quantile 0.1" ..., "correlation", about the values
+        in the original file and in the population that it is a sample of.
+    loss : float
+        How many times as long intervals for the population are as without masking, on the average over the
+        statistics.
+    """
+
+    scheme: Any
+    risk: np.ndarray
+    masked_value: np.ndarray
+    file: dict[str, float]
+    population: dict[str, float]
+    loss: float
+
+
+class Column(NamedTuple):
+    """What is planned for: values that are there, and those of a column in clear; also in ascending order."""
+
+    x: np.ndarray
+    kind: str
+    other: np.ndarray | None
+    ascending: np.ndarray
+    beside: np.ndarray | None
+    known: dict[Any, moments.Moments]
+
+    def original(self, scheme: Any) -> Original:
+        """As the scheme masks it, ascending: of evenly spaced records then all parts are alike."""
+        law = scheme.law
+        return Original(scheme.canonical(self.ascending, "x", self.kind), self.kind, law)
+
+    def moments(self, file: Original) -> moments.Moments:
+        """Moments by level; grids so fine that they leave no trace in them share those of the first."""
+        law = file.law
+        fine = law.heaps == 1 and law.step <= FINE * (1.0 if law.scale == "log" else float(file.values.std()))
+        key = (law.scale, "fine") if fine else (law.scale, law.step, law.heaps)
+        if key not in self.known:
+            self.known[key] = moments.moments(file.values, file.units, self.beside, law)
+        return self.known[key]
+
+
+def column_of(x: np.ndarray, kind: str, other: np.ndarray | None) -> Column:
+    """Of values that are there."""
+    order = np.argsort(x, kind="stable")
+    return Column(x, kind, other, x[order], None if other is None else other[order], {})
+
+
+def candidate(column: Column, scheme: Any, d: np.ndarray) -> Candidate:
+    """Of one scheme."""
+    file = column.original(scheme)
+    steady = plain.by_constant(file, d)
+    lone = plain.by_released(file, d)
+    best = np.fmax.reduce([posterior.by_posterior(file, d, steady, EFFORT), steady[0], lone])
+    found = predicted(file, column, scheme)
+    n = file.n
+    about = {
+        target: {name: float(np.sqrt(getattr(each, target) / n)) for name, each in found.items()}
+        for target in ("file", "population", "unmasked")
+    }
+    ratios = [
+        about["population"][name] / about["unmasked"][name]
+        for name in found
+        if about["unmasked"][name] > 0.0 and np.isfinite(about["population"][name])
+    ]
+    loss = float(np.mean(ratios)) if ratios else float("nan")
+    return Candidate(scheme, best, lone, about["file"], about["population"], loss)
+
+
+def predicted(file: Original, column: Column, scheme: Any) -> dict[str, moments.Variances]:
+    """n times the variances of all statistics."""
+    shared, law = scheme.shared_donors, file.law
+    found = moments.errors(column.moments(file), law, file.n, shared_donors=shared)
+    rows = evenly_spaced(file.n, ROWS)
+    some = file if rows.size == file.n else file.some(rows)
+    ordered = quantiles.Ordered(some.values, some.units, law)
+    each = quantiles.errors(ordered, law, DECILES, file.n, shared_donors=shared)
+    names = [f"quantile {q:g}" for q in DECILES]
+    return found | dict(zip(names, each, strict=True))
+
+
+def statistics(*, other: bool) -> Sequence[str]:
+    """The names of what is predicted."""
+    names = ["mean", "std", *(["correlation"] if other else [])]
+    return [*names, *(f"quantile {q:g}" for q in DECILES)]

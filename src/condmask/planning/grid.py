@@ -1,0 +1,88 @@
+"""Which schemes are tried where none are named: noise of sizes that suit the data, on a grid that does."""
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from condmask import _checks
+from condmask._grid import default_step, step_for, suits, visible_grid
+from condmask.planning.candidate import Column
+from condmask.schemes.conditional import DONORS, NOISES, SCALES, ConditionalMasking
+
+P = tuple(round(0.1 * k, 1) for k in range(1, 10))
+SHARES = (0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)  # sigma over the standard deviation
+LOGARITHMS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
+
+
+def schemes(
+    column: Column, *, p: Any, sigma: Any, noise: Any, scale: Any, donors: Any, heaps: Any, decimals: Any,
+    step: Any,
+) -> list[ConditionalMasking]:  # fmt: skip
+    """Every combination that can mask the data; refused where none can."""
+    chances = P if p is None else [_checks.probability(each, "p") for each in _several(p)]
+    axes = [
+        chances,
+        [_checks.choice(each, "noise", NOISES) for each in _several(noise)],
+        [_checks.choice(each, "scale", SCALES) for each in _several(scale)],
+        [_checks.choice(each, "donors", DONORS) for each in _several(donors)],
+        _several(heaps),
+    ]
+    found, why = [], None
+    for chance, kind, on, rule, heap in product(*axes):
+        for size in _sizes(column, on) if sigma is None else _several(sigma):
+            try:
+                options = _own_step(column, float(_checks.positive(size, "sigma")), on, decimals, step)
+                scheme = ConditionalMasking(
+                    chance, size, noise=kind, donors=rule, scale=on,
+                    heaps=None if heap is None or on == "log" else heap, **options,
+                )  # fmt: skip
+                column.original(scheme)
+            except ValueError as error:
+                why = error
+                continue
+            if scheme not in found:
+                found.append(scheme)
+    if not found:
+        raise why if why is not None else ValueError("p and sigma must name at least one scheme, got none")
+    return found
+
+
+def _several(values: Any) -> Sequence[Any]:
+    if values is None or isinstance(values, str | float | int):
+        return [values]
+    return list(values)
+
+
+def _sizes(column: Column, scale: str) -> Iterator[float]:
+    """Round numbers."""
+    if scale == "log":
+        yield from LOGARITHMS
+        return
+    spread = float(column.x.std())
+    if not spread > 0.0:
+        raise ValueError("x must not be constant where sigma is left out, got one value")
+    for share in SHARES:
+        yield float(f"{share * spread:.1e}")
+
+
+def _own_step(column: Column, sigma: float, scale: str, decimals: Any, step: Any) -> dict[str, Any]:
+    """The grid that was named, or the default one; where that does not keep the data's own, one that does."""
+    if decimals is not None or step is not None:
+        return {"decimals": decimals} if step is None else {"step": step}
+    if scale == "log":
+        return {}
+    own = default_step(sigma)
+    seen = visible_grid(column.x, column.kind, own)
+    return {} if seen is None or suits(own, seen) else {"step": step_for(own, seen)}
+
+
+def sorted_out(risk: np.ndarray, loss: np.ndarray) -> np.ndarray:
+    """Which are on the frontier: no other has both less risk and less loss."""
+    order = np.lexsort((risk, loss))
+    best, on = np.inf, np.zeros(risk.size, dtype=bool)
+    for k in order.tolist():
+        if risk[k] < best:
+            best, on[k] = risk[k], True
+    return on

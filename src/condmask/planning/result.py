@@ -1,0 +1,198 @@
+"""A plan: schemes with what is to be expected of each, the frontier, and what is suggested."""
+
+import os
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask import _checks, frames
+from condmask.planning.candidate import Candidate, Column
+from condmask.planning.simulated import Checked, checked
+
+PARAMETERS = ("p", "sigma", "noise", "scale", "donors", "step", "heaps")
+
+
+class Suggestion(NamedTuple):
+    """One of the schemes to choose from.
+
+    Attributes
+    ----------
+    name : {"most useful", "balanced", "safest"}
+    expected : Candidate
+        What is to be expected of it.
+    why : str
+        In a sentence.
+    """
+
+    name: str
+    expected: Candidate
+    why: str
+
+    @property
+    def scheme(self) -> Any:
+        """The scheme."""
+        return self.expected.scheme
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan:
+    """What can be had for a file.
+
+    Made by `plan`; ``print`` shows the suggestions, `to_frame` all schemes.
+
+    Attributes
+    ----------
+    n : int
+        Records.
+    d : tuple of float
+        Distances, in the units of the data.
+    constant : ndarray of shape (distances,)
+        The risk of who always names the best constant: less is not to be had.
+    candidates : list of Candidate
+        All schemes that were tried.
+    on_frontier : ndarray of bool
+        Which of them no other beats in both mean risk and loss.
+    allowed : ndarray of bool
+        Which of them keep the caps.
+    suggestions : list of Suggestion
+        Up to three, whose coins are hidden; none where no scheme was found that hides them.
+    caps, limits : dict
+        The largest risks by distance, and the largest errors by statistic.
+    target : {"population", "file"}
+        What errors are about.
+    """
+
+    n: int
+    d: tuple[float, ...]
+    constant: np.ndarray
+    candidates: list[Candidate]
+    on_frontier: np.ndarray
+    allowed: np.ndarray
+    suggestions: list[Suggestion]
+    caps: dict[float, float]
+    limits: dict[str, float]
+    target: str
+    _column: Column = field(repr=False)
+
+    @property
+    def best(self) -> Suggestion:
+        """The cheapest scheme under caps on risk; under caps on errors alone the safest one."""
+        if not self.suggestions:
+            raise ValueError(
+                "x must be such that its coins can be hidden, got none hidden by the schemes tried; see audit"
+            )
+        return self.suggestions[-1 if self.limits and not self.caps else 0]
+
+    def check(
+        self, scheme: Any = None, *, replications: int = 400, target: str | None = None, rng: Any = None
+    ) -> Checked:
+        """Compare predicted standard errors with those of simulated releases of this very file.
+
+        Parameters
+        ----------
+        scheme : ConditionalMasking, optional
+            By default that of `best`.
+        replications : int
+            Releases. Simulated errors are known to 1 in sqrt(2 replications): 3.5% for 400.
+        target : {"population", "file"}, optional
+            "file": the file is kept as it is, so only the masking varies; "population": records are drawn
+            from it anew each time. By default that of the plan.
+        rng : None, int, Generator or SeedSequence
+            A whole number gives the same result again.
+
+        Returns
+        -------
+        Checked
+            Predicted and simulated errors by statistic; ``print`` shows them.
+        """
+        target = self.target if target is None else _checks.choice(target, "target", ("population", "file"))
+        chosen = self.best.scheme if scheme is None else scheme
+        whole = _checks.whole(replications, "replications", least=10)
+        return checked(self._column, chosen, whole, target, rng)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict for every scheme: its parameters, risks, errors, and whether it is on the frontier."""
+        found = []
+        for k, each in enumerate(self.candidates):
+            scheme = each.scheme
+            own = {
+                name: getattr(scheme, name) for name in ("p", "sigma", "noise", "scale", "donors", "heaps")
+            }
+            risks = {f"risk {d:g}": float(risk) for d, risk in zip(self.d, each.risk, strict=True)}
+            errors = {f"error of {name}": value for name, value in getattr(each, self.target).items()}
+            found.append(
+                own | risks | {"loss": each.loss} | errors
+                | {"frontier": bool(self.on_frontier[k]), "allowed": bool(self.allowed[k])}
+            )  # fmt: skip
+        return found
+
+    def to_frame(self) -> Any:
+        """The rows as a pandas data frame."""
+        rows = self.rows()
+        return frames.data_frame({name: [row[name] for row in rows] for name in rows[0]})
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it in terms of JSON.
+
+        Returns
+        -------
+        dict
+            "n", "d", "constant", "target", "max_risk", "max_error", "schemes", "suggestions".
+        """
+        return {
+            "n": self.n,
+            "d": list(self.d),
+            "constant": self.constant.tolist(),
+            "target": self.target,
+            "max_risk": {f"{d:g}": cap for d, cap in self.caps.items()},
+            "max_error": dict(self.limits),
+            "schemes": [{name: _plain(value) for name, value in row.items()} for row in self.rows()],
+            "suggestions": [
+                {
+                    "name": each.name, "why": each.why, "scheme": each.scheme.to_dict(),
+                    "risk": each.expected.risk.tolist(), "loss": each.expected.loss,
+                    "file": {name: _plain(value) for name, value in each.expected.file.items()},
+                    "population": {name: _plain(value) for name, value in each.expected.population.items()},
+                }
+                for each in self.suggestions
+            ],
+        }  # fmt: skip
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """Risk against loss: every scheme, the frontier and what is suggested; needs matplotlib.
+
+        Parameters
+        ----------
+        path : path-like, optional
+            Where the figure is written as well.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from condmask.planning.picture import frontier
+
+        return frontier(self, path)
+
+    def __repr__(self) -> str:
+        return f"Plan(n={self.n}, d={self.d}, schemes={len(self.candidates)}, allowed={self.allowed.sum()})"
+
+    def __str__(self) -> str:
+        lines = [
+            f"{len(self.candidates)} schemes for {self.n:,} records, of which {int(self.allowed.sum())} keep "
+            f"the caps",
+            "a constant guess reaches "
+            + ", ".join(f"{c:.3f} at d = {d:g}" for d, c in zip(self.d, self.constant, strict=True)),
+        ]
+        for each in self.suggestions:
+            errors = getattr(each.expected, self.target)
+            shown = {"mean": "mean", "std": "s.d.", "quantile 0.5": "median", "correlation": "correlation"}
+            said = ", ".join(f"{shown[name]} {errors[name]:.3g}" for name in shown if name in errors)
+            lines += ["", f"{each.name}: {each.scheme!r}", f"  {each.why}", f"  standard errors: {said}"]
+        return "\n".join(lines)
+
+
+def _plain(value: Any) -> Any:
+    """NaN and infinity are no numbers in JSON."""
+    return None if isinstance(value, float) and not np.isfinite(value) else value

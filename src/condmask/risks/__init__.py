@@ -1,0 +1,1 @@
+"""What attackers learn of the originals from a scheme, or from a release under it."""

@@ -1,0 +1,92 @@
+r"""Attackers who need no law of the data: the masked value itself, the mean of all, and one constant.
+
+P(|tau - X_i| < d), averaged over the records of a file and over the masking of it:
+
+    tau = Z_i       p times the share of pairs nearer than d, plus (1 - p) P(|Y| < d)
+    tau = mean Z    the share of records within d of it; it varies little, about the mean of the masked values
+    constant        the largest share of records that an interval of width 2 d holds
+"""
+
+import numpy as np
+
+from condmask.disclosure.interval import kept_within
+from condmask.estimates.interval import over_file
+from condmask.law import Law
+from condmask.levels import mean_variance
+from condmask.risks.original import Original
+
+NODES = 64  # equally likely values of the mean
+
+
+def by_released(file: Original, d: np.ndarray) -> np.ndarray:
+    """The attacker who takes the masked value for the original."""
+    law, (places, below) = file.law, file.counted
+    kept = kept_within(file.values if not law.is_plain else places, d, law)
+    if law.p == 0.0:
+        return np.asarray(kept)
+    counts, pairs = np.diff(below), np.empty(d.size)
+    for k, near in enumerate(file.near(d)):
+        first = np.searchsorted(places, places - near, side="right")
+        last = np.maximum(np.searchsorted(places, places + near), first)
+        pairs[k] = counts @ (below[last] - below[first])
+    pairs -= np.where(d > 0.0, file.n, 0)
+    return np.asarray(law.p * pairs / (file.n * (file.n - 1.0)) + (1.0 - law.p) * kept)
+
+
+def by_constant(file: Original, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The attacker who knows the file but not who is who; and where his intervals begin."""
+    places, below = file.counted
+    share, first = np.zeros(d.size), np.zeros(d.size)
+    for k, wide in enumerate(file.wide(d)):
+        held = below[np.searchsorted(places, places + wide)] - below[:-1]
+        best = int(np.argmax(held))
+        share[k], first[k] = held[best] / file.n, places[best]
+    return share, first
+
+
+def by_mean(file: Original, d: np.ndarray, *, shared_donors: bool) -> np.ndarray:
+    """The attacker who takes the mean of all masked values for every original."""
+    from scipy.special import ndtri  # takes .1 s to import
+
+    mean, error = mean_of_masked(file, shared_donors=shared_donors)
+    if not np.isfinite(error):
+        return np.full(d.size, np.nan)
+    guesses = mean + error * ndtri((np.arange(NODES) + 0.5) / NODES)
+    return np.asarray(np.mean([around(file, guess, d) for guess in guesses], axis=0))
+
+
+def around(file: Original, guess: float, d: np.ndarray) -> np.ndarray:
+    """The share of records nearer than d to a number."""
+    places, below = file.counted
+    at = file.at(np.asarray(guess))
+    reach = d if file.steps is None else d / file.steps.step
+    first = np.searchsorted(places, at - reach, side="right")
+    last = np.searchsorted(places, at + reach, side="left")
+    return np.asarray(np.maximum(below[last] - below[first], 0) / file.n)
+
+
+def mean_of_masked(file: Original, *, shared_donors: bool) -> tuple[float, float]:
+    """Expectation and standard error of the mean of the masked values, given the file."""
+    x, law, p = file.values, file.law, file.law.p
+    mean, n = float(x.mean()), file.n
+    kept = law.p + (1.0 - law.p) * growth(law, 1)
+    second = float(np.mean(x * x))
+    variance = second - mean * mean
+    if law.scale == "log":
+        v = second * (p + (1.0 - p) * growth(law, 2)) - (kept * mean) ** 2
+        d = ((1.0 - p) * growth(law, 1)) ** 2 * variance
+    else:
+        noise = mean_variance(file.units, np.ones(n), law, 1.0)
+        v = variance + (1.0 - p) * noise
+        d = (1.0 - p) ** 2 * variance
+    found = over_file(np.array(v), np.array(d), np.array(kept**2 * variance), 0.0,
+                      shared_donors=shared_donors, p=p)  # fmt: skip
+    return kept * mean, float(np.sqrt(max(float(found), 0.0) / n))
+
+
+def growth(law: Law, order: int) -> float:
+    """E e^(kY), infinite where it does not exist."""
+    try:
+        return law.growth(order)
+    except ValueError:
+        return np.inf

@@ -1,0 +1,116 @@
+r"""What of the originals a release prints as it is, and what equal values tell.
+
+At a point of the grid where c originals lie, and m masked values of kept records are expected, the values of
+swapped records are :math:`p c` in expectation, and their number is about a Poisson one (binomial for a
+permutation, which takes no value twice). Of a file without equal values on a fine grid, donors drawn anew
+print the share 1 - e^-p of all originals; p (1 - e^-p) of all records agree with another one, and all of
+these were swapped.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from condmask._grid import Grid
+from condmask.disclosure import coins, looks
+from condmask.levels import class_law, classes
+from condmask.risks.original import Original
+from condmask.risks.outlook import MOST_CELLS, room
+
+
+class Printed(NamedTuple):
+    """Shares, from 0 to 1; NaN where there are none of those of which it is the share.
+
+    Attributes
+    ----------
+    verbatim : float
+        Of the originals, as rounded to the grid: those whose value stands somewhere in the release.
+    tied : float
+        Of the masked values: those that another record shows, too.
+    swapped_if_tied, swapped_if_untied : float
+        Of those that do and of the others: the swapped ones. Without a look it is p of either.
+    """
+
+    verbatim: float
+    tied: float
+    swapped_if_tied: float
+    swapped_if_untied: float
+
+    def lines(self) -> list[str]:
+        """For a reader."""
+        tied, untied = self.swapped_if_tied, self.swapped_if_untied
+        return [
+            f"originals whose value is printed {self.verbatim:.1%}",
+            f"masked values that recur {self.tied:.1%}; swapped are "
+            f"{'none' if np.isnan(tied) else f'{tied:.1%}'} of these and "
+            f"{'none' if np.isnan(untied) else f'{untied:.1%}'} of the others",
+        ]
+
+
+def expected(file: Original, *, shared_donors: bool) -> Printed:
+    """In a release of the file."""
+    p, n = file.law.p, file.n
+    printed, tied, swapped_tied = 0.0, 0.0, 0.0
+    for each, steps, counts in _counted(file):
+        law, total = class_law(each, file.law), (1.0 - p) * counts.sum()
+        if law is None:
+            noised, alike = (1.0 - p) * counts, total * -np.expm1(-(1.0 - p) * counts.sum())
+        else:
+            assert isinstance(law.grid, Grid)
+            problem = coins.Problem(steps, counts[None], law, looks.Points(law.grid))
+            noised, alike = _kept(problem, counts, 1.0 - p)
+        none = np.exp(-noised) * (np.exp(-p * counts) if shared_donors else (1.0 - p) ** counts)
+        others = none if shared_donors else none / (1.0 - p)
+        again = float(p * counts @ (1.0 - others))
+        printed += float(counts @ (1.0 - none))
+        swapped_tied += again
+        tied += again + alike + float(noised @ (np.exp(-noised) - none))
+    return _shares(printed / n, tied / n, swapped_tied / n, p)
+
+
+def found(file: Original, z: np.ndarray, *, shared_donors: bool) -> Printed:
+    """In a release, z in units of the law; which of its records were swapped is as expected."""
+    _, place, counts = np.unique(z, return_inverse=True, return_counts=True)
+    share, tied = float(np.isin(file.units, z).mean()), float((counts[place] > 1).mean())
+    return expected(file, shared_donors=shared_donors)._replace(verbatim=share, tied=tied)
+
+
+def _counted(file: Original) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """The classes of a file, the steps at which their values lie, and how many lie at each."""
+    if file.law.is_plain:
+        places, below = file.counted
+        yield 0, places.astype(np.int64), np.diff(below)
+        return
+    code, at = classes(file.units, file.law)
+    for each in np.unique(code).tolist():
+        steps, counts = np.unique(at[code == each].astype(np.int64), return_counts=True)
+        yield each, steps, counts
+
+
+def _shares(printed: float, tied: float, swapped_tied: float, p: float) -> Printed:
+    rest = 1.0 - tied
+    return Printed(
+        float(printed), float(tied), swapped_tied / tied if tied > 1e-9 else float("nan"),
+        (p - swapped_tied) / rest if rest > 1e-9 else float("nan"),
+    )  # fmt: skip
+
+
+def _kept(problem: coins.Problem, counts: np.ndarray, share: float) -> tuple[np.ndarray, float]:
+    """How many kept records are expected at each original, and how many of all agree with another one."""
+    steps, cells = problem.values, coins.cells_around(problem.values, problem)
+    if cells.offsets[-1] <= MOST_CELLS:
+        width = 1 << cells.bits
+        noised = share * cells.noised(cells.counted(steps, counts.astype(np.float64)))
+        each = noised / width
+        return cells.around(noised, steps, cells.at(steps)[0]) / width, float(noised @ -np.expm1(-each))
+    found, lot = np.empty(steps.size), room(cells)
+    for start in range(0, steps.size, lot):
+        own = steps[start : start + lot]
+        cells = coins.cells_around(own, problem)
+        reach = cells.reach << cells.bits
+        first, last = np.searchsorted(steps, (own[0] - reach, own[-1] + reach + 1))
+        inside = first + np.flatnonzero(cells.at(steps[first:last])[1])
+        noised = cells.noised(cells.counted(steps[inside], counts[inside].astype(np.float64)))
+        found[start : start + lot] = share * cells.around(noised, own, cells.at(own)[0]) / (1 << cells.bits)
+    return found, float(share * counts @ -np.expm1(-found))  # kept ones lie about where originals do

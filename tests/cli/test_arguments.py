@@ -1,0 +1,84 @@
+"""What the API says of its arguments is said of options; an option with one value is given once."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from command_line import MASK
+
+from condmask.cli import parser
+
+
+def spoken(text, command="mask"):
+    args = parser().parse_args(
+        {"mask": ["mask", "a", "b", "-c", "x", *MASK], "estimate": ["estimate", "a"]}[command]
+    )
+    return args.spoken(text)
+
+
+@pytest.mark.parametrize(
+    ("said", "heard"),
+    [
+        ("p must lie strictly between 0 and 1, got 2.0", "--p must lie strictly between 0 and 1, got 2.0"),
+        ("pass heaps=1000, or sigma=600.5", "pass --heaps 1000, or --sigma 600.5"),
+        ('with scale="log" amounts', "with --scale log amounts"),
+        ("step=1/3; step=0 for research", "--step 1/3; --step 0 for research"),
+        ("it goes with --force (overwrite=True)", "it goes with --force"),
+        ("--accept-visible-coins (accept_visible_coins=True) goes on", "--accept-visible-coins goes on"),
+        ('nan_policy="omit" leaves them out', "--omit-missing leaves them out"),
+        ("donors='permutation' has none.", "--donors permutation has none."),
+        ("the scheme is ConditionalMasking(p=0.6, sigma=9.0)",) * 2,
+        ("income must be numeric, got text", "income must be numeric, got text"),
+        ("a column p=q and other=3", "a column --p q and other=3"),
+    ],
+)
+def test_arguments_become_options(said, heard):
+    assert spoken(said) == heard
+
+
+def test_only_options_of_the_command_are_meant():
+    assert spoken("pass heaps=1000", "estimate") == "pass heaps=1000"
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        (("mask", "a", "b", "-c", "x", *MASK), ("--p", "0.5")),
+        (("mask", "a", "b", "-c", "x", *MASK, "--noise", "normal"), ("--noise", "laplace")),
+        (("estimate", "a", "--cdf", "1", "2"), ("--cdf", "3")),
+        (("estimate", "a", "-c", "x"), ("--column", "y")),
+    ],
+)
+def test_an_option_with_one_value_is_given_once(run, command, option):
+    code, _, err = run(*command, *option)
+
+    assert code == 2
+    assert err.splitlines()[-1] == f"condmask: error: {option[0]} must be given once, got it twice"
+
+
+def test_the_command_leaves_no_core(run, source):
+    before = resource.getrlimit(resource.RLIMIT_CORE)
+    try:
+        run("info", source)
+        assert resource.getrlimit(resource.RLIMIT_CORE)[0] == 0
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, before)
+
+
+def test_a_polite_kill_is_no_traceback(tmp_path):
+    os.mkfifo(tmp_path / "a.csv")
+    arguments = ["mask", "a.csv", "b.csv", "-c", "x", *MASK]
+    job = subprocess.Popen(
+        [sys.executable, "-m", "condmask", *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(2.0)  # it waits for the file to be written
+    job.send_signal(signal.SIGTERM)
+    _, err = job.communicate(timeout=20)
+
+    assert job.returncode == 128 + signal.SIGTERM
+    assert err == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]

@@ -1,0 +1,37 @@
+"""The values of T near a probability, whether all of T is sorted or they alone. Oracle: each other."""
+
+import numpy as np
+import pytest
+
+import condmask as cm
+from condmask.engines import inversion
+
+NEAR = np.random.default_rng(1).normal(0.0, 10.0, 300)
+DATA = {"one piece": NEAR, "three pieces": np.concatenate([NEAR - 1e6, NEAR, NEAR + 1e7])}
+
+
+@pytest.mark.parametrize("bandwidth", [None, 3.0])
+@pytest.mark.parametrize("z", DATA.values(), ids=DATA)
+def test_sorting_all_and_sorting_what_is_near_give_the_same(z, bandwidth, monkeypatch):
+    source = cm.ConditionalMasking(0.4, 8.0, decimals=2).estimate(np.round(z, 2))._sources[0]
+    known = inversion._Line(source.line(bandwidth, 1e-10))
+    ranges = [(0.1, 0.2), (-0.3, 0.05), (0.3, 0.4), (0.9, 1.5), (0.6123, 0.6124), (5.0, 6.0)]
+
+    monkeypatch.setattr(inversion, "BROAD", 0.0)
+    together = [known.between(*each) for each in ranges]
+    monkeypatch.setattr(inversion, "BROAD", np.inf)
+    alone = [known.between(*each) for each in ranges]
+
+    for (values, edges), (same, at), (low, high) in zip(together, alone, ranges, strict=True):
+        assert np.array_equal(values, same)
+        assert ((values >= low) & (values <= high)).all()
+        np.testing.assert_allclose(edges, at, rtol=1e-12, atol=1e-6)  # lengths to 1e7 added in another order
+        assert edges.size == values.size + 1
+
+
+def test_a_line_is_sorted_once():
+    source = cm.ConditionalMasking(0.4, 8.0, decimals=2).estimate(np.round(NEAR, 2))._sources[0]
+    line = source.line(None, 1e-10)
+
+    assert inversion._known(line) is inversion._known(line)
+    assert inversion._known(line)._ascending is inversion._known(line)._ascending

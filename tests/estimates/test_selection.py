@@ -1,0 +1,148 @@
+"""Parts of a release. Oracle: a stratum is a release of its own; the texts of what cannot be had."""
+
+import re
+
+import numpy as np
+import pytest
+
+import condmask as cm
+
+pytestmark = pytest.mark.usefixtures("unaudited")
+
+REGION = np.random.default_rng(1).integers(0, 3, 900)
+X = np.round(np.random.default_rng(2).normal(10.0 * REGION, 4.0), 1)
+SCHEME = cm.ConditionalMasking(0.6, 3.0, decimals=1, strata="region")
+Z = SCHEME.mask(X, strata=REGION, rng=3, accept_visible_coins=True)
+ROWS = REGION != 1
+
+
+@pytest.fixture(scope="module")
+def estimate():
+    return SCHEME.estimate(Z, strata=REGION)
+
+
+def test_whole_strata_are_a_release_of_their_own(estimate):
+    part, alone = estimate.part(ROWS), SCHEME.estimate(Z[ROWS], strata=REGION[ROWS])
+    t, q, w = [0.0, 12.0], [0.2, 0.5], REGION[ROWS] + 0.1 * X[ROWS]
+
+    assert part.n == np.count_nonzero(ROWS)
+    for of in (
+        lambda e: e.cdf(t), lambda e: e.quantile(q), lambda e: e.cdf_interval(t), lambda e: e.mean_interval(),
+        lambda e: e.correlation_interval(w), lambda e: e.cdf_band(rng=1).low, lambda e: e.pseudo_values(),
+    ):  # fmt: skip
+        found, expected = of(part), of(alone)
+        if isinstance(expected, tuple):
+            assert found.about == expected.about
+            found, expected = found[:4], expected[:4]
+        assert np.array_equal(found, expected)
+
+
+def test_missing_values_and_batches_and_added_noise():
+    gaps = np.where(np.arange(900) % 7 == 0, np.nan, Z)
+    estimate = SCHEME.estimate(gaps, strata=REGION)
+    kept = ROWS & ~np.isnan(gaps)
+    assert estimate.part(ROWS).cdf(5.0) == SCHEME.estimate(gaps[kept], strata=REGION[kept]).cdf(5.0)
+
+    batch = SCHEME.estimate(np.array([Z, Z[::-1]]), strata=np.zeros(900))
+    assert np.array_equal(batch.part(np.ones(900, dtype=bool)).cdf([5.0]), batch.cdf([5.0]))
+
+    noise = cm.AdditiveNoise(3.0)  # has no donors, so that all parts are alike
+    first = np.arange(900) < 100
+    assert noise.estimate(Z).part(first).mean() == noise.estimate(Z[first]).mean()
+    for options in ({"step": 0.0}, {"scale": "log"}):
+        scheme = cm.ConditionalMasking(0.5, 0.3, **options, strata="s")
+        z = scheme.estimate(
+            np.exp(Z / 20.0) if options == {"step": 0.0} else np.full(900, 1.0), strata=REGION
+        )
+        assert z.part(ROWS).n == np.count_nonzero(ROWS)
+
+
+SMALL = SCHEME.estimate(Z[:10], strata=[0, 0, 0, 0, 0, 0, 1, 1, 1, 1])
+HALF = np.arange(10) < 5
+CANNOT = (
+    ": swapped records show values from all of their stratum, and the noise of the rest cannot be undone, "
+    "so only means of such parts can be had, by group_means, weighted_mean and regress"
+)
+NO_PAIRS = (
+    "z must be masked values for an interval of two columns, got a Summary, which keeps no fourth moments of "
+    "its pairs"
+)
+WEIGHTS = (
+    ", got some: swapped records show the values of records with other weights, and the noise of the rest "
+    "cannot be undone by record; weighted_mean and total have weights"
+)
+
+
+def summary():
+    scheme = cm.ConditionalMasking(0.6, 3.0, decimals=1)
+    found = cm.Summary(scheme)
+    found.update(Z, X)
+    return scheme.estimate(found)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: SMALL.part(HALF),
+            "rows must be whole strata, within which donors were drawn, got parts of 1 of them" + CANNOT,
+        ),
+        (
+            lambda: cm.ConditionalMasking(0.6, 3.0, decimals=1).estimate(Z[:10]).part(HALF),
+            "rows must be whole strata, within which donors were drawn, got parts of 1 of them" + CANNOT,
+        ),
+        (
+            lambda: SCHEME.estimate(Z[:10]).part(HALF),
+            "strata must be given: donors were drawn within 'region', so pass that column to estimate()",
+        ),
+        (
+            lambda: SMALL.part([0, 1]),
+            "rows must be True or False for each of 10 records, got int64 of shape (2,)",
+        ),
+        (lambda: SMALL.part(np.zeros(10, dtype=bool)), "rows must have at least 2 values, got 0"),
+        (
+            lambda: SMALL.weighted_quantile(0.5, np.ones(10)),
+            "weights must be left out of a quantile" + WEIGHTS,
+        ),
+        (
+            lambda: SMALL.weighted_cdf(0.5, np.ones(10)),
+            "weights must be left out of a distribution function" + WEIGHTS,
+        ),
+        (
+            lambda: summary().part(ROWS),
+            "z must be masked values for a part of them, got a Summary, which keeps no records",
+        ),
+        (
+            lambda: summary().correlation_interval(),
+            NO_PAIRS,
+        ),
+        (
+            lambda: summary().covariance_interval(),
+            NO_PAIRS,
+        ),
+        (
+            lambda: cm.AdditiveNoise(3.0).estimate(Z).cdf_interval(0.0),
+            "intervals must be asked of conditionally masked values, got values with added noise, whose "
+            "distribution is estimated smoothed alone",
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_had_is_refused_with_the_reason(call, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        call()
+
+
+@pytest.mark.parametrize("target", ["population", "file"])
+def test_a_summary_has_the_intervals_of_its_values(target):
+    plain = cm.ConditionalMasking(0.6, 3.0, decimals=1)
+    whole, cells = plain.estimate(Z), summary()
+    options = {"target": target, "confidence_level": 0.9}
+
+    for of in (
+        lambda e: e.cdf_interval([0.0, 12.0], **options), lambda e: e.mean_interval(**options),
+        lambda e: e.variance_interval(**options), lambda e: e.std_interval(**options),
+        lambda e: e.moment_interval(3, **options), lambda e: e.quantile_interval([0.1, 0.5], **options),
+        lambda e: e.gini_interval(**options), lambda e: e.interquartile_range_interval(**options),
+    ):  # fmt: skip
+        np.testing.assert_allclose(of(cells)[:4], of(whole)[:4], rtol=1e-12)  # sums in another order
+    assert cells.cdf_band(rng=1, target=target).half_width == whole.cdf_band(rng=1, target=target).half_width

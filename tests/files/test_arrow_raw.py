@@ -1,0 +1,200 @@
+"""Nothing raw travels: the bytes of a released file are searched for original values that it should not hold.
+
+Pages are not compressed, so that what stands in them is found; what somebody else may have written beside a
+column (statistics, indexes, filters, metadata) is planted.
+"""
+
+import json
+import struct
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import condmask as cm
+
+pytestmark = pytest.mark.usefixtures("unaudited")
+
+N = 3_000
+SCHEME = cm.ConditionalMasking(0.6, 3_000.0, decimals=2)
+RANDOM = np.random.default_rng(11)
+CENTS = (
+    np.sort(RANDOM.choice(10**9, N, replace=False)) + 10**9
+)  # sorted, so that extremes stand in a row group
+X = CENTS / 100
+
+
+def original(dtype):
+    """The values as a column of a type; whole numbers are cents."""
+    if pa.types.is_integer(dtype):
+        return pa.array(CENTS, dtype)
+    if pa.types.is_decimal(dtype):
+        wide = np.stack([CENTS, CENTS * 0], axis=1)
+        return pa.Array.from_buffers(pa.decimal128(38, 2), N, [None, pa.py_buffer(wide)]).cast(dtype)
+    if pa.types.is_dictionary(dtype):
+        return pa.array(X).dictionary_encode().cast(dtype)
+    return pa.array(X, dtype)
+
+
+def traces(value, cents):
+    """How a value may stand in a file."""
+    yield struct.pack("<d", value)
+    yield struct.pack("<f", value)
+    yield struct.pack("<q", cents)
+    yield struct.pack("<i", cents)
+    yield struct.pack(">i", cents)  # decimals
+    yield repr(value).encode()
+    yield str(cents).encode()
+
+
+def found(content, z):
+    """Original values in the bytes, but for those that masked records show, and what looks like them."""
+    shown = set(np.rint(np.asarray(z, dtype=float)).astype(np.int64).tolist())
+    hidden = [(value, cents) for value, cents in zip(X.tolist(), CENTS.tolist(), strict=True)]
+    hidden = [(value, cents) for value, cents in hidden if cents not in shown]
+    assert len(hidden) > N / 5  # e^-p are in nobody's place: 55%
+    single = {struct.pack("<f", cents / 100) for cents in shown}  # which several values share
+    return [
+        (value, trace)
+        for value, cents in hidden
+        for trace in traces(value, cents)
+        if trace not in single and trace in content
+    ]
+
+
+def planted(dtype):
+    """A table with a masked column, and what tells of it wherever there is room for it."""
+    code_book = {b"least": repr(X[0]).encode(), b"PARQUET:field_id": b"7"}
+    schema = pa.schema(
+        [
+            pa.field("id", pa.int32()),
+            pa.field("income", dtype, metadata=code_book),
+            pa.field("t", pa.string()),
+        ]
+    )
+    columns = [np.arange(N, dtype=np.int32), original(dtype), [f"t{i % 7}" for i in range(N)]]
+    pandas = {
+        "index_columns": [], "column_indexes": [], "attributes": {"largest": X[-1]},
+        "columns": [
+            {"name": name, "field_name": name, "pandas_type": "x", "numpy_type": "x", "metadata": {"m": X[5]}}
+            for name in ("income",)
+        ],
+    }  # fmt: skip
+    spark = {"type": "struct", "fields": [
+        {"name": "income", "type": "double", "nullable": True, "metadata": {"comment": repr(X[9])}}
+    ]}  # fmt: skip
+    table = pa.table([pa.array(c) if isinstance(c, list) else c for c in columns], schema=schema)
+    return table.replace_schema_metadata({
+        b"made by": b"a test", b"pandas": json.dumps(pandas).encode(),
+        b"PANDAS_ATTRS": json.dumps({"mean": X[3]}).encode(),
+        b"org.apache.spark.sql.parquet.row.metadata": json.dumps(spark).encode(),
+    })  # fmt: skip
+
+
+def write(table, path):
+    if path.suffix == ".parquet":
+        bloom = {"income": {"ndv": N, "fpp": 0.01}} if hasattr(pq, "BloomFilterOptions") else None
+        more = {} if bloom is None else {"bloom_filter_options": bloom}
+        pq.write_table(
+            table, path, compression="none", row_group_size=1_000, write_page_index=True,
+            sorting_columns=[pq.SortingColumn(1)], **more,
+        )  # fmt: skip
+    else:
+        with pa.ipc.new_file(path, table.schema) as writer:
+            writer.write_table(table, max_chunksize=1_000)
+    return path
+
+
+TYPES = [
+    pa.float64(), pa.float32(), pa.int32(), pa.int64(), pa.uint64(), pa.decimal128(12, 2),
+    pa.decimal128(30, 2), pa.dictionary(pa.int16(), pa.float64()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+def test_no_original_value_is_in_the_bytes_of_a_release(tmp_path, suffix, dtype):
+    source, target = write(planted(dtype), tmp_path / f"a.{suffix}"), tmp_path / f"b.{suffix}"
+    whole = pa.types.is_integer(dtype)
+    scheme = cm.ConditionalMasking(0.6, 3e5, decimals=0) if whole else SCHEME
+    if dtype == pa.float32():
+        scheme = cm.ConditionalMasking(0.6, 3_000.0, step=2.0)
+
+    cm.mask_file(source, target, {"income": scheme})
+
+    z = cm.read_column(target, "income")
+    z = z if whole else np.rint(np.asarray(z, dtype=float) * 100)
+    assert len(found(source.read_bytes(), z)) > N / 5  # the search finds what is there
+    assert found(target.read_bytes(), z) == []
+    schema = (pq.read_schema if suffix == "parquet" else lambda path: pa.ipc.open_file(path).schema)(target)
+    assert schema.field("income").metadata in (None, {b"PARQUET:field_id": b"7"})
+    assert schema.metadata[b"made by"] == b"a test"
+    assert b"PANDAS_ATTRS" not in schema.metadata
+
+
+def test_what_is_sorted_by_a_masked_column_is_no_longer_said_to_be(tmp_path):
+    source, target = write(planted(pa.float64()), tmp_path / "a.parquet"), tmp_path / "b.parquet"
+    assert pq.ParquetFile(source).metadata.row_group(0).sorting_columns
+
+    cm.mask_file(source, target, {"income": SCHEME})
+
+    assert not pq.ParquetFile(target).metadata.row_group(0).sorting_columns
+
+
+def test_statistics_are_those_of_the_masked_values(tmp_path):
+    source, target = write(planted(pa.float64()), tmp_path / "a.parquet"), tmp_path / "b.parquet"
+
+    cm.mask_file(source, target, {"income": SCHEME})
+
+    file, z = pq.ParquetFile(target), cm.read_column(target, "income")
+    for group in range(3):
+        known = file.metadata.row_group(group).column(1).statistics
+        own = z[1_000 * group :][:1_000]
+        assert known is None or (known.min, known.max) == (own.min(), own.max())
+
+
+def test_pandas_reads_its_index_and_types_and_no_attributes(tmp_path):
+    index = pd.Index([f"k{i}" for i in range(N)], name="key")
+    frame = pd.DataFrame(
+        {
+            "income": pd.array(CENTS, dtype="UInt64"),
+            "group": pd.Categorical.from_codes(np.arange(N) % 3, ["a", "b", "c"]),
+            "when": pd.date_range("2020-01-01", periods=N, freq="D", tz="Europe/Paris", unit="s"),
+        },
+        index=index,
+    )
+    frame.attrs = {"mean income": float(X.mean())}
+    source, target = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    frame.to_parquet(source)
+
+    cm.mask_file(source, target, {"income": cm.ConditionalMasking(0.6, 3e5, decimals=0)})
+
+    before, back = pd.read_parquet(source), pd.read_parquet(target)
+    assert before.attrs == frame.attrs
+    assert back.attrs == {}
+    assert back["income"].dtype == "Int64"
+    pd.testing.assert_frame_equal(back.drop(columns="income"), before.drop(columns="income"))
+
+
+def test_polars_reads_what_it_wrote(tmp_path):
+    frame = pl.DataFrame({
+        "income": X, "list": [[i, None] for i in range(N)], "struct": [{"a": i, "b": "x"} for i in range(N)],
+        "category": pl.Series([f"c{i % 3}" for i in range(N)], dtype=pl.Categorical),
+        "duration": pl.Series(range(N), dtype=pl.Duration("ms")),
+        "decimal": pl.Series(range(N), dtype=pl.Decimal(12, 3)),
+        "binary": [b"\xff" * (i % 4) for i in range(N)],
+    })  # fmt: skip
+    for suffix, write_it, read_it in [
+        ("parquet", frame.write_parquet, pl.read_parquet),
+        ("arrow", frame.write_ipc, pl.read_ipc),
+    ]:
+        source, target = tmp_path / f"a.{suffix}", tmp_path / f"b.{suffix}"
+        write_it(source)
+        cm.mask_file(source, target, {"income": SCHEME})
+
+        back = read_it(target)
+        assert back.drop("income").equals(frame.drop("income"))
+        assert back.schema == frame.schema

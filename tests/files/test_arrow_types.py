@@ -1,0 +1,281 @@
+"""Every type of number: masked as in memory, written as documented; missing cells as they were.
+
+The oracle is the same column masked in memory, and pyarrow's own reader.
+"""
+
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import condmask as cm
+from condmask.files.arrow_types import numbers, released, released_type
+
+pytestmark = pytest.mark.usefixtures("unaudited")
+
+N = 500
+WHOLE = cm.ConditionalMasking(0.6, 40.0, decimals=0)
+CENTS = cm.ConditionalMasking(0.6, 40.0, decimals=2)
+RANDOM = np.random.default_rng(4)
+INTEGERS = RANDOM.integers(0, 100, N)
+AMOUNTS = RANDOM.integers(-9_999, 9_999, N)  # in cents
+
+DECIMALS = [pa.decimal128(5, 2), pa.decimal128(38, 18), pa.decimal256(60, 4)]
+if hasattr(pa, "decimal32"):
+    DECIMALS += [pa.decimal32(5, 2), pa.decimal64(12, 3)]
+
+
+def write(table, path, **options):
+    if path.suffix == ".parquet":
+        pq.write_table(table, path, **options)
+    else:
+        with pa.ipc.new_file(path, table.schema) as writer:
+            writer.write_table(table)
+    return path
+
+
+def read(path):
+    return pq.read_table(path) if path.suffix == ".parquet" else pa.ipc.open_file(path).read_all()
+
+
+def masked(tmp_path, column, scheme, suffix="parquet", **options):
+    """The column after a release, beside one that stays."""
+    table = pa.table({"x": column, "id": range(len(column))})
+    source, target = write(table, tmp_path / f"a.{suffix}"), tmp_path / f"b.{suffix}"
+    cm.mask_file(source, target, {"x": scheme}, rng=1, **options)
+    after = read(target)
+    assert after["id"].equals(table["id"])
+    return after["x"].combine_chunks()
+
+
+def in_memory(values, scheme):
+    return scheme.mask(pd.Series(values, name="x"), rng=1).to_numpy()
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+@pytest.mark.parametrize("bits", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+def test_integers_become_int64(tmp_path, suffix, bits):
+    found = masked(tmp_path, pa.array(INTEGERS.astype(bits)), WHOLE, suffix)
+
+    assert found.type == pa.int64()
+    assert np.array_equal(found.to_numpy(), in_memory(INTEGERS, WHOLE))
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+@pytest.mark.parametrize("bits", ["float32", "float64"])
+def test_floats_stay(tmp_path, suffix, bits):
+    scheme = cm.ConditionalMasking(0.6, 40.0)
+    values = RANDOM.normal(size=N).astype(bits)
+
+    found = masked(tmp_path, pa.array(values), scheme, suffix)
+
+    assert found.type == pa.from_numpy_dtype(bits)
+    assert np.array_equal(found.to_numpy(), in_memory(values, scheme))
+
+
+def decimals(dtype, units=AMOUNTS):
+    return pa.array([None if unit is None else Decimal(int(unit)).scaleb(-2) for unit in units], dtype)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+@pytest.mark.parametrize("dtype", DECIMALS, ids=str)
+def test_decimals_stay_decimals_of_their_scale(tmp_path, suffix, dtype):
+    if suffix == "parquet":  # which has no narrow decimals
+        table = tmp_path / "narrow.parquet"
+        pq.write_table(pa.table({"x": decimals(dtype)}), table)
+        dtype = pq.read_schema(table).field("x").type
+
+    found = masked(tmp_path, decimals(dtype), CENTS, suffix)
+
+    large = dtype.bit_width == 256
+    assert found.type == (pa.decimal256(76, dtype.scale) if large else pa.decimal128(38, dtype.scale))
+    units = np.array([int(value.scaleb(2)) for value in found.to_pylist()])
+    expected = in_memory(AMOUNTS / 100, CENTS)
+    assert all(value == value.quantize(Decimal("0.01")) for value in found.to_pylist())
+    assert np.array_equal(units / 100, expected)
+    assert np.array_equal(cm.read_column(tmp_path / f"b.{suffix}", "x"), expected)
+
+
+def test_decimals_off_the_grid_of_their_scale_become_float64(tmp_path):
+    scheme = cm.ConditionalMasking(0.6, 40.0, step=0.125)
+    values = decimals(pa.decimal128(9, 2), AMOUNTS // 100 * 100)
+
+    found = masked(tmp_path, values, scheme)
+
+    assert found.type == pa.float64()
+    assert np.array_equal(found.to_numpy(), in_memory(AMOUNTS // 100, scheme))
+
+
+@pytest.mark.parametrize("dtype", DECIMALS, ids=str)
+def test_decimals_are_read_as_the_numbers_next_to_them(dtype):
+    texts = ["0.01", "-1.10", "999.99", "-999.99", None, "0"]
+    column = pa.array([None if text is None else Decimal(text) for text in texts], dtype)
+
+    found, kind = numbers(column, "x", 0)
+
+    assert kind == "float64"
+    assert np.array_equal(found, [np.nan if t is None else float(t) for t in texts], equal_nan=True)
+
+
+def test_large_decimals_are_rounded_once():
+    # 2^53 + 1 in units: a division of the rounded number would round twice
+    texts = ["90071992547409.93", "-123456789012345678.91", "0.000000000000000001"]
+    column = pa.array([Decimal(text) for text in texts], pa.decimal128(38, 18))
+
+    assert numbers(column, "x", 0)[0].tolist() == [float(text) for text in texts]
+
+
+def test_decimals_without_room_are_refused():
+    original = pa.array([Decimal(1), Decimal(2)], pa.decimal128(38, 30))
+    dtype = released_type(original.type, "float64", 2)
+
+    with pytest.raises(ValueError, match="x must stay within 38 digits when it is masked"):
+        released(np.array([1e9, 2.0]), original, dtype, "x", decimals=2)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_numbers_in_a_dictionary_are_released_as_numbers(tmp_path, suffix):
+    values = RANDOM.integers(0, 50, N) / 100
+    column = pa.array(values).dictionary_encode().cast(pa.dictionary(pa.int8(), pa.float64()))
+
+    found = masked(tmp_path, column, CENTS, suffix)
+
+    assert found.type == pa.float64()
+    assert np.array_equal(found.to_numpy(), in_memory(values, CENTS))
+
+
+class Money(pa.ExtensionType):
+    """A type of somebody's own."""
+
+    def __init__(self):
+        super().__init__(pa.float64(), "tests.money")
+
+    def __arrow_ext_serialize__(self):
+        return b""
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage, serialized):
+        return cls()
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+@pytest.mark.parametrize("registered", [True, False])
+def test_numbers_of_a_type_of_their_own_are_released_as_numbers(tmp_path, suffix, registered):
+    values = AMOUNTS / 100
+    column = pa.ExtensionArray.from_storage(Money(), pa.array(values))
+    table = pa.table({"x": column, "other": column})
+    if registered:
+        pa.register_extension_type(Money())
+    try:
+        source, target = write(table, tmp_path / f"a.{suffix}"), tmp_path / f"b.{suffix}"
+        cm.mask_file(source, target, {"x": CENTS}, rng=1)
+        found = read(target)
+        assert found["x"].type == pa.float64()
+        assert found["other"].equals(read(source)["other"])
+        assert found.schema.field("other") == read(source).schema.field("other")
+    finally:
+        if registered:
+            pa.unregister_extension_type("tests.money")
+    assert np.array_equal(found["x"].to_numpy(), in_memory(values, CENTS))
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (pa.array([True, False]), "x must be numeric, got booleans"),
+        (pa.array([1.0, 2.0]).cast(pa.float16()), "x must be float32 or float64, got float16"),
+        (pa.array(["1", "2"]), "x must be numeric .*, got string"),
+        (pa.array([1, 2], pa.timestamp("s")), r"x must be numeric .*, got timestamp\[s\]"),
+        (pa.nulls(2), "x must be numeric .*, got null"),
+    ],
+)
+def test_other_types_are_refused(tmp_path, column, message):
+    with pytest.raises(TypeError, match=message):
+        masked(tmp_path, column, CENTS, "arrow")
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+@pytest.mark.parametrize("dtype", [pa.int8(), pa.float64(), pa.decimal128(9, 2)], ids=str)
+def test_missing_values_keep_their_cells(tmp_path, suffix, dtype):
+    gap = np.arange(N) % 5 == 0
+    units = [None if g else u for g, u in zip(gap, INTEGERS * 100, strict=True)]
+    column = decimals(pa.decimal128(9, 2), units).cast(dtype)
+    if pa.types.is_floating(dtype):  # beside nulls
+        column = pa.array(
+            [np.nan if k == 3 else v for k, v in enumerate(column.to_pylist())], from_pandas=False
+        )
+        gap = gap | (np.arange(N) == 3)
+
+    found = masked(tmp_path, column, WHOLE, suffix, nan_policy="omit")
+
+    cells = [cell for cell, g in zip(found.to_pylist(), gap, strict=True) if g]
+    assert cells.count(None) == N // 5
+    assert [cell for cell in cells if cell is not None and cell == cell] == []
+    assert found.null_count == N // 5
+
+
+@pytest.mark.parametrize("dtype", [pa.int8(), pa.int64(), pa.float32(), pa.decimal128(9, 2)], ids=str)
+def test_what_stands_for_missing_stays_or_becomes_null(dtype):
+    original = pa.array([5, -8, None, -9], dtype)
+    z = np.array([7.0, np.nan, np.nan, np.nan])
+    wide = released_type(dtype, "int" if pa.types.is_integer(dtype) else "float64", 0)
+
+    kept = released(z, original, wide, "x", decimals=0)
+    nulls = released(z, original, wide, "x", decimals=0, nulls=True)
+
+    assert kept.to_pylist() == [7, -8, None, -9]
+    assert nulls.to_pylist() == [7, None, None, None]
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_columns_that_must_not_be_null_stay_so(tmp_path, suffix):
+    schema = pa.schema(
+        [pa.field("x", pa.float64(), nullable=False), pa.field("y", pa.int8(), nullable=False)]
+    )
+    table = pa.table([AMOUNTS / 100, INTEGERS.astype("int8")], schema=schema)
+    source, target = write(table, tmp_path / f"a.{suffix}"), tmp_path / f"b.{suffix}"
+
+    cm.mask_file(source, target, {"x": CENTS})
+
+    assert [field.nullable for field in read(target).schema] == [False, False]
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+@pytest.mark.parametrize("rows", [0, 1])
+def test_files_with_hardly_a_row_are_refused(tmp_path, suffix, rows):
+    source = write(pa.table({"x": pa.array([1.5][:rows], pa.float64())}), tmp_path / f"a.{suffix}")
+
+    with pytest.raises(ValueError, match=f"x must have at least 2 values, got {rows}"):
+        cm.mask_file(source, tmp_path / f"b.{suffix}", {"x": CENTS})
+
+
+def test_groups_without_rows_and_columns_behind_nested_ones_find_their_place(tmp_path):
+    nested = pa.struct({"a": pa.struct({"x": pa.int64(), "b": pa.list_(pa.int64())}), "x": pa.string()})
+
+    def part(n):
+        return pa.table({
+            "nested": pa.array([{"a": {"x": i, "b": [i]}, "x": "t"} for i in range(n)], nested),
+            "x": AMOUNTS[:n] / 100,
+            "a.x": pa.array(range(n), pa.int32()),
+            "map": pa.array([[("k", 1)]] * n, pa.map_(pa.string(), pa.int64())),
+            "last": INTEGERS[:n],
+        })  # fmt: skip
+
+    source, target = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    with pq.ParquetWriter(source, part(0).schema) as writer:
+        for n in (100, 0, 300):
+            writer.write_table(part(n))
+
+    cm.mask_file(source, target, {"x": CENTS, "last": WHOLE, "a.x": WHOLE}, rng=1)
+
+    before, after = read(source), read(target)
+    names = ["x", "last", "a.x"]
+    assert after.drop(names).equals(before.drop(names))
+    together, _ = cm.mask_table(before.select(names), {"x": CENTS, "last": WHOLE, "a.x": WHOLE}, rng=1)
+    for name in names:
+        assert after[name].equals(together[name])
+    groups = [pq.read_metadata(path).num_row_groups for path in (source, target)]
+    assert groups[0] == groups[1]

@@ -1,0 +1,40 @@
+"""Multiplicative noise. Oracle: simulation, and the lognormal law of SciPy."""
+
+import numpy as np
+import pytest
+from scipy.stats import lognorm
+
+import condmask as cm
+
+X = np.random.default_rng(3).normal(100.0, 60.0, 40_000)  # some below zero
+SCHEME = cm.MultiplicativeNoise(0.3)
+
+
+def test_factors_have_mean_one_and_the_given_deviation():
+    factors = SCHEME.mask(X, rng=1) / X
+
+    # 4 standard errors of the mean, and of the s.d. of a lognormal with kurtosis 4.7: one run in 16,000 fails
+    assert abs(factors.mean() - 1.0) < 4 * 0.3 / 200
+    assert abs(factors.std() - 0.3) < 4 * 0.3 * np.sqrt((4.7 - 1.0) / 4) / 200
+    assert (factors > 0.0).all()
+
+
+@pytest.mark.parametrize("d", [1.0, 20.0, 90.0, 1e4])
+def test_the_risk_is_that_of_a_lognormal_factor(d):
+    law = lognorm(s=np.sqrt(np.log1p(0.09)), scale=1.0 / np.sqrt(1.09))
+    share = d / np.abs(X)
+
+    assert SCHEME.risk(X, d) == pytest.approx(np.mean(law.cdf(1.0 + share) - law.cdf(1.0 - share)), rel=1e-9)
+
+
+def test_zero_stays_zero_and_is_always_within():
+    assert SCHEME.risk([0.0, 0.0], [0.1, 5.0]).tolist() == [1.0, 1.0]
+    assert SCHEME.mask([0.0, 1.0], rng=1)[0] == 0.0
+
+
+def test_it_is_read_back_and_refused_as_others_are():
+    assert cm.MultiplicativeNoise.from_dict(SCHEME.to_dict()) == SCHEME
+    with pytest.raises(ValueError, match="sigma must be positive and finite, got 0"):
+        cm.MultiplicativeNoise(0.0)
+    with pytest.raises(TypeError, match="has no estimator of the original"):
+        SCHEME.estimate(X)
