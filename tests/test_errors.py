@@ -67,7 +67,7 @@ NO_SERIES = "x must be an array or a series of numbers, got "
 NO_RNG = "rng must be None, a whole number, a Generator or a Key, got "
 NO_METHOD = (
     "scheme must be one of 'AdditiveNoise', 'ConditionalMasking', 'DataShuffling', 'DataSwapping', "
-    "'RankSwapping', got "
+    "'MultiplicativeNoise', 'RankSwapping', got "
 )
 DISAGREE = "schemes must agree in p and donors, got p=0.6, donors='sample' and for 'bonus' "
 NONE_NAMED = (

@@ -177,7 +177,7 @@ def test_nulls_are_released_for_codes_within_reach(run, tmp_path):
     rows = [f"{v:.0f}" for v in np.random.default_rng(2).lognormal(8.0, 0.4, 400)]
     rows[3] = "3000"
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
-    source.write_text("income\n" + "".join(f"{row}\n" for row in rows))
+    source.write_text("id,income\n" + "".join(f"{k},{row}\n" for k, row in enumerate(rows)))
     options = ["-c", "income", "--p", "0.6", "--sigma", "200", "--decimals", "0", "--missing", "3000"]
 
     code, _, err = run("mask", source, target, *options, "--accept-visible-coins")
@@ -210,5 +210,5 @@ def test_how_a_csv_file_is_written_is_said_once(run, tmp_path):
     assert abs(estimate["mean"]["value"] - values.mean()) < 6.0 * estimate["mean"]["standard_error"]
     assert run("mask", source, target, *scheme, "--decimal", ";")[::2] == (
         2,
-        "condmask: error: decimal must be one of '.', ',', got ';'\n",
+        "condmask: error: --decimal must be one of '.', ',', got ';'\n",
     )

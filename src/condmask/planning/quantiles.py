@@ -38,8 +38,13 @@ class Ordered:
         return self.values[np.clip(place, 0, self.n - 1)]
 
 
-def errors(file: Ordered, law: Law, q: np.ndarray, n: int, *, shared_donors: bool) -> list[Variances]:
-    """n times the variances of the quantiles at q, of n records distributed like these."""
+def errors(
+    file: Ordered, law: Law, q: np.ndarray, n: int, *, shared_donors: bool
+) -> tuple[list[Variances], np.ndarray]:
+    """n times the variances of the quantiles at q, of n records distributed like these.
+
+    And how many times as large the standard error of T is there as without masking, in the population.
+    """
     x = file.quantile(q)
     psi, squares, rest, rest_squares = np.zeros((4, q.size))
     for code, at in file.classes.items():
@@ -62,8 +67,9 @@ def errors(file: Ordered, law: Law, q: np.ndarray, n: int, *, shared_donors: boo
     about = over_file(
         squares - psi**2, rest_squares - rest**2, sample, 0.0, shared_donors=shared_donors, p=law.p
     )
-    found = [n * _of_quantiles(file, q, np.sqrt(each / n)) for each in (about, about + sample, sample)]
-    return [Variances(*each) for each in np.transpose(found).tolist()]
+    moved = [n * _of_quantiles(file, q, np.sqrt(each / n)) for each in (about, about + sample, sample)]
+    longer = np.sqrt(1.0 + about / np.where(sample > 0.0, sample, np.nan))
+    return [Variances(*each) for each in np.transpose(moved).tolist()], longer
 
 
 def _of_quantiles(file: Ordered, q: np.ndarray, error: np.ndarray) -> np.ndarray:
@@ -72,7 +78,8 @@ def _of_quantiles(file: Ordered, q: np.ndarray, error: np.ndarray) -> np.ndarray
 
     nodes = ndtri((np.arange(NODES) + 0.5) / NODES)
     places = q[:, None] + error[:, None] * (nodes / nodes.std())
-    return np.asarray(file.quantile(places).var(axis=1))
+    found = file.quantile(places)
+    return np.asarray((found - found[:, NODES // 2 : NODES // 2 + 1]).var(axis=1))  # 0 on a heap
 
 
 def _ascending(values: np.ndarray) -> np.ndarray:
