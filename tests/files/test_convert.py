@@ -224,3 +224,23 @@ def test_columns_of_one_name_cannot_get_types(tmp_path):
 
     with pytest.raises(ValueError, match=r"a\.csv must name each column once"):
         cm.mask_file(tmp_path / "a.csv", tmp_path / "b.parquet", {"x": SCHEME})
+
+
+@pytest.mark.parametrize(
+    ("column", "target"),
+    [
+        (pa.array([pa.MonthDayNano([1, 2, 3])] * 100), "parquet"),
+        (pa.array([b"x"] * 100, pa.binary_view()), "csv"),
+    ],
+)
+def test_a_type_that_the_target_has_not_is_said_in_one_sentence(tmp_path, column, target):
+    table = pa.table({"x": np.arange(100) + 0.25, "other": column})
+    with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as writer:
+        writer.write_table(table)
+
+    with pytest.raises(
+        ValueError, match=rf"a\.arrow cannot become b\.{target}: Un.*; drop or cast that column"
+    ):
+        cm.mask_file(tmp_path / "a.arrow", tmp_path / f"b.{target}", {"x": SCHEME})
+
+    assert [path.name for path in tmp_path.iterdir()] == ["a.arrow"]

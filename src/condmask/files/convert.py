@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from condmask.files.arrow import ArrowFile
+from condmask.files.arrow import ArrowFile, line
 from condmask.files.atomic import Output
 from condmask.files.batches import write_batches
 from condmask.files.csv import CsvFile, Records
@@ -62,7 +62,12 @@ class Converted:
                 types = [pa.float64() if name in masked else pa.string() for name in self.names]
                 schema = pa.schema(list(zip(self.names, types, strict=True)))
             batches = (_typed(batch, schema, self._table, masked) for batch in _texts(self._table))
-        write_batches(schema, batches, target, rows, metadata)
+        try:
+            write_batches(schema, batches, target, rows, metadata)
+        except pa.ArrowException as error:  # a type that the target has not
+            raise ValueError(
+                f"{self.path} cannot become {target.final.name}: {line(error)}; drop or cast that column"
+            ) from error
 
 
 def typed(table: CsvFile, masked: set[str], strata: Collection[str]) -> Any:
