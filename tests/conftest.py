@@ -2,6 +2,9 @@
 
 import os
 
+# before NumPy: tests run side by side, and threads for small products would wait for one another
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import pytest
 from hypothesis import settings
 
