@@ -93,17 +93,18 @@ class Original:
             told.schemes[name], strata=None if pools is None else "pools", small_strata="refuse", **alone
         )  # fmt: skip
         strata = None if pools is None else pools[rows]
-        units, *_, law = taken(x, scheme)
-        values = law.from_units(units)
+        if scheme.grid is not None:  # in double precision, single ones are off their grid
+            units, *_, law = taken(x, scheme)
+            x = law.from_units(units)
         some = evenly_spaced(x.size, MOST_RECORDS)
         middle = sorted(d)[len(d) // 2]
         risk = release_risk(x, z, scheme, d=d, others=known or None, strata=strata, audit=False)
         each = record_risk(
             x[some], z[some], scheme, d=middle, strata=None if strata is None else strata[some]
         )
-        actual = figures(values, wanted, {**known, **self._partners(name, rows)})
+        actual = figures(x, wanted, {**known, **self._partners(name, rows)})
         masked = figures(z.astype(np.float64), wanted, {**known, **self._partners(name, rows, masked=True)})
-        return Beside(values, actual, masked, risk, replace(each, rows=np.flatnonzero(rows)[some][each.rows]))
+        return Beside(x, actual, masked, risk, replace(each, rows=np.flatnonzero(rows)[some][each.rows]))
 
     def linkage(self) -> dict[str, Linkage]:
         """Records found again by the masked columns alone, and together with those in clear."""

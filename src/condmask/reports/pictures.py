@@ -17,10 +17,12 @@ SEED = 1  # of the band's simulations
 GREY, RED = "0.45", "C3"
 
 
-def distributions(estimate: Any, z: np.ndarray, x: np.ndarray | None = None) -> Html:
+def distributions(
+    estimate: Any, z: np.ndarray, x: np.ndarray | None = None, target: str = "population"
+) -> Html:
     """The masked column, the estimate of the original with its band, and the original where it is given."""
     axes = _axes()
-    estimate.plot_cdf(ax=axes, rng=SEED, target="population" if x is None else "file")
+    estimate.plot_cdf(ax=axes, rng=SEED, target=target)
     left, right = axes.get_xlim()
     at = np.linspace(left, right, POINTS)
     axes.plot(

@@ -135,7 +135,7 @@ def internal_page(told: Told, original: Original, d: dict[str | None, list[float
             section(
                 html.name(name),
                 html.tag("h3", "What analysts will find"),
-                sections.estimates(told, name),
+                sections.estimates(told, name, beside=False),
                 html.tag("h3", "Beside the original"),
                 within.compared(told, name, found, beside),
                 html.tag("h3", "What attackers learn"),

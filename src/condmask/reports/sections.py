@@ -90,9 +90,9 @@ def estimated(told: Told, name: str) -> Html:
     ])  # fmt: skip
 
 
-def estimates(told: Told, name: str) -> Html:
-    """Estimates of one column of the population."""
-    found = told.summary(name, "population")
+def estimates(told: Told, name: str, *, beside: bool = True) -> Html:
+    """Estimates of one column of the population; `beside` as of `Told.summary`."""
+    found = told.summary(name, "population", beside=beside)
     if not found:
         return paragraph("Nothing can be estimated from so few records.")
     return table(html.join(["Estimates of ", html.name(name), " in the population, from the release"]), found)

@@ -12,7 +12,7 @@ import numpy as np
 from condmask import frames
 from condmask._blocks import Workers
 from condmask._digits import number
-from condmask.estimates.interval import Interval, UndefinedError
+from condmask.estimates.interval import Interval
 from condmask.files.reading import ReleasedFile, column_of, describe, open_table
 from condmask.files.table import Table, reading
 from condmask.missing import released_codes, without_codes
@@ -68,11 +68,14 @@ class Told:
         own = without_codes(column.array, released_codes(self.schemes[name]), column.kind)
         return own.astype(np.float32) if column.kind == "float32" else own
 
-    def summary(self, name: str, target: str) -> dict[str, Interval]:
-        """Estimates of the original with their intervals; none where there are too few records."""
+    def summary(self, name: str, target: str, *, beside: bool = True) -> dict[str, Interval]:
+        """Estimates of the original with their intervals; none where there are too few records.
+
+        `beside` is whether correlations with other columns are among them.
+        """
         estimate = self.file[name]
         found = dict(self._asked(name, estimate.summary, target=target) or {})
-        for other, values in self._beside(name):
+        for other, values in self._beside(name) if beside else ():
             told = self._asked(name, estimate.correlation_interval, values, target=target)
             if told is not None:
                 found[f"correlation with {other}"] = told
@@ -95,7 +98,7 @@ class Told:
             warnings.simplefilter("always")
             try:
                 found = call(*given, **options)
-            except UndefinedError as error:
+            except ValueError as error:  # what does not exist, or not for so few records
                 found = None
                 self._note(f"{name}: {error}")
         for each in caught:

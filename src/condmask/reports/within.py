@@ -46,7 +46,7 @@ def compared(told: Told, name: str, found: dict[str, Interval], beside: Beside) 
     ])  # fmt: skip
     drawn = told.picture(
         name,
-        lambda estimate: pictures.distributions(estimate, _masked(told, name), beside.values),
+        lambda estimate: pictures.distributions(estimate, _masked(told, name), beside.values, "file"),
     )
     said = html.join([
         "Distribution function of ", html.name(name), " in the file: original, masked values, and the "
