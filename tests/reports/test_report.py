@@ -10,10 +10,10 @@ import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import leaks
 import numpy as np
 import pandas as pd
 import pytest
-from reports import leaks
 
 import condmask as cm
 from condmask._digits import number

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from condmask import _checks
 from condmask.files.dialect import CsvFormat
-from condmask.files.table import format_of
+from condmask.files.table import format_of, reading
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.scheme import together
 from condmask.strata import not_masked
@@ -59,8 +59,9 @@ def read_plan(path: str | os.PathLike[str]) -> Described:
     """A plan file; refused in one sentence that names it, and the key that is wrong."""
     plan = Path(path)
     try:
-        given = tomllib.loads(plan.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        with reading(plan):
+            given = tomllib.loads(plan.read_bytes().decode("utf-8-sig"))
+    except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{plan} is no TOML: {error}") from None
     try:
         return _described(plan, given)
