@@ -48,7 +48,7 @@ def attackers(risk: Any) -> Html:
         axes.bar(at, share, 0.9 * width, yerr=ends, error_kw={"linewidth": 0.8}, label=name)
     axes.set_xticks(places, [number(d) for d in risk.d])
     axes.set(xlabel="nearer than", ylabel="share of records", ylim=(0.0, 1.0))
-    axes.legend(fontsize="small")
+    axes.figure.legend(fontsize="small", loc="outside upper center", ncols=2)  # beside the bars
     return svg(axes.figure, "Share of records that each attacker comes near.")
 
 

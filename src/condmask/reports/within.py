@@ -36,7 +36,7 @@ def compared(told: Told, name: str, found: dict[str, Interval], beside: Beside) 
         rows.append([
             statistic(what), *(figure_of(value, error) for value in (
                 actual, beside.masked[what], float(each.estimate), error, off
-            )), f"{times:.1f}".replace("-", "\u2212") if np.isfinite(times) else "",
+            )), figure_of(round(times, 1)) if np.isfinite(times) else "",
         ])  # fmt: skip
     head = ["", "original", "as masked", "estimate", "predicted error", "actual error", "actual / predicted"]
     caption = html.join([
