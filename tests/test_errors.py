@@ -58,6 +58,7 @@ def with_value(value, at=3):
 NOT_A_PROBABILITY = "p must lie strictly between 0 and 1, got "
 NOT_POSITIVE = "sigma must be positive and finite, got "
 NOT_DECIMALS = "decimals must be None or a whole number from -15 to 15, got "
+NOT_CODES = "missing must be a finite number or a sequence of several, got "
 OTHER_KEY = ": every part of the file would be masked under another key"
 NO_KEY_TWICE = "rng must be a whole number or a Key where rows are given, got "
 NO_ROWS = "rows must be a pair 0 <= start < stop <= 10, got "
@@ -66,7 +67,7 @@ NO_SERIES = "x must be an array or a series of numbers, got "
 NO_RNG = "rng must be None, a whole number, a Generator or a Key, got "
 NO_METHOD = (
     "scheme must be one of 'AdditiveNoise', 'ConditionalMasking', 'DataShuffling', 'DataSwapping', "
-    "'RankSwapping', got "
+    "'MultiplicativeNoise', 'RankSwapping', got "
 )
 DISAGREE = "schemes must agree in p and donors, got p=0.6, donors='sample' and for 'bonus' "
 NONE_NAMED = (
@@ -89,6 +90,11 @@ SCHEME = [
     Row(lambda: scheme(noise="cauchy"), ValueError, "noise must be one of 'normal', 'laplace', got 'cauchy'"),
     Row(lambda: scheme(donors=None), ValueError, "donors must be one of 'sample', 'permutation', got None"),
     *(Row(lambda d=d: scheme(decimals=d), ValueError, f"{NOT_DECIMALS}{d}") for d in (16, -16)),
+    *(Row(lambda m=m: scheme(missing=m), TypeError, f"{NOT_CODES}{m!r}") for m in ("NA", None, True)),
+    Row(lambda: scheme(missing=[-8, "NA"]), TypeError, f"{NOT_CODES}'NA'"),
+    *(Row(lambda m=m: scheme(missing=m), ValueError, f"{NOT_CODES}{m}") for m in (np.nan, np.inf)),
+    Row(lambda: scheme(missing=[-8, -8.0]), ValueError, "missing must name each code once, got -8 2 times"),
+    Row(lambda: scheme(missing_as="NaN"), ValueError, "missing_as must be one of 'code', 'null', got 'NaN'"),
     *(Row(lambda d=d: scheme(decimals=d), TypeError, f"{NOT_DECIMALS}{d!r}") for d in (1.0, "2", False)),
     Row(
         lambda: cm.ConditionalMasking.from_dict({"scheme": "Swapping", "p": 0.5, "sigma": 1.0}),

@@ -2,8 +2,7 @@
 
 ``python benchmarks/versus/files_parquet.py``: five columns, written by pyarrow as it does by default. A run
 is a process of its own, as a user starts one: imports and the loading of kernels are in it, but not their
-compilation. "Again" is a second call in one
-process. pyarrow reads with all cores and writes with one.
+compilation. "Again" is a second call in one process. pyarrow reads with all cores and writes with one.
 """
 
 import statistics

@@ -139,3 +139,76 @@ def test_a_dry_run_is_refused_as_the_release_would_be(run, source, tmp_path):
     code, _, err = run("mask", source, tmp_path / "out.parquet", "-c", "nothing", *MASK, "--dry-run")
 
     assert (code, "has no column 'nothing'" in err) == (1, True)
+
+
+def test_codes_and_words_for_missing_values_are_declared(run, tmp_path):
+    random = np.random.default_rng(2)
+    rows = [f"{v:.0f}" for v in random.lognormal(8.0, 0.4, 400)]
+    rows[3], rows[7], rows[11], rows[13] = "-8", "-999", ".", "*"
+    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text("id;income\n" + "".join(f"{k};{row}\n" for k, row in enumerate(rows)))
+    declared = [
+        "--missing",
+        "-8",
+        "--missing",
+        "-999",
+        "--na",
+        ".",
+        "*",
+        "--decimals",
+        "0",
+        "--accept-visible-coins",
+    ]
+
+    code, out, err = run(
+        "mask", source, target, "-c", "income", "--p", "0.6", "--sigma", "200", *declared, "--omit-missing"
+    )
+
+    assert (code, err) == (0, "")
+    assert out.splitlines()[-1] == (
+        "read and written with delimiter ';', decimal mark '.', encoding utf-8, missing values '.', '*'"
+    )
+    found = [line.split(";")[1] for line in target.read_text().splitlines()[1:]]
+    assert [found[row] for row in (3, 7, 11, 13)] == ["-8", "-999", ".", "*"]
+    assert answer(run("estimate", target, "--json"))["n"] == 396
+
+
+def test_nulls_are_released_for_codes_within_reach(run, tmp_path):
+    rows = [f"{v:.0f}" for v in np.random.default_rng(2).lognormal(8.0, 0.4, 400)]
+    rows[3] = "3000"
+    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text("id,income\n" + "".join(f"{k},{row}\n" for k, row in enumerate(rows)))
+    options = ["-c", "income", "--p", "0.6", "--sigma", "200", "--decimals", "0", "--missing", "3000"]
+
+    code, _, err = run("mask", source, target, *options, "--accept-visible-coins")
+    assert code == 1
+    assert "got 3000, on which" in err
+    assert "(--missing-as-null) releases nulls in their place" in err
+    assert not target.exists()
+
+    code, _, err = run("mask", source, target, *options, "--missing-as-null", "--accept-visible-coins")
+    assert (code, err) == (0, "")
+    assert answer(run("estimate", target, "--json"))["n"] == 399
+
+
+def test_how_a_csv_file_is_written_is_said_once(run, tmp_path):
+    """Masking needs the options; auditing too; estimating does not."""
+    random = np.random.default_rng(3)
+    values = random.lognormal(8.0, 0.4, 3_000)
+    text = "Größe|Wert\n" + "".join(f"{k}|{v:.3f}\n" for k, v in enumerate(values)).replace(".", ",")
+    source, target = tmp_path / "in.txt", tmp_path / "out.txt"
+    source.write_bytes(text.encode("latin-1"))
+    scheme = ["-c", "Wert", "--p", "0.6", "--sigma", "900", "--decimals", "3"]
+    written = ["--encoding", "latin-1", "--decimal", ",", "--delimiter", "|"]
+
+    assert run("audit", source, *scheme, *written)[0] == 0
+    assert run("audit", source, *scheme)[0] == 1
+    assert run("mask", source, target, *scheme, *written)[0] == 0
+
+    estimate = answer(run("estimate", target, "--with", "Größe", "--json"))
+    assert estimate["n"] == 3_000
+    assert abs(estimate["mean"]["value"] - values.mean()) < 6.0 * estimate["mean"]["standard_error"]
+    assert run("mask", source, target, *scheme, "--decimal", ";")[::2] == (
+        2,
+        "condmask: error: --decimal must be one of '.', ',', got ';'\n",
+    )

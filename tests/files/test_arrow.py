@@ -19,6 +19,9 @@ SCHEME = cm.ConditionalMasking(0.6, 500.0)
 N = 1000
 
 
+VIEW = pa.string_view() if int(pa.__version__.split(".")[0]) >= 21 else pa.string()  # in Parquet since then
+
+
 def rich(n=N):
     """A column of every kind that might not survive."""
     random = np.random.default_rng(2)
@@ -31,6 +34,15 @@ def rich(n=N):
         "time": pa.array(np.arange(n), pa.timestamp("ms", "UTC")),
         "decimal": pa.array(range(n), pa.decimal128(10, 2)),
         "nothing": pa.nulls(n),
+        "large": pa.array([f"{i}" * (i % 30) for i in range(n)], pa.large_string()),
+        "view": pa.array([f"{i}" * (i % 30) for i in range(n)], VIEW),
+        "fixed": pa.array([[i, None] for i in range(n)], pa.list_(pa.int32(), 2)),
+        "map": pa.array([[("k", i)] if i % 3 else None for i in range(n)], pa.map_(pa.string(), pa.int64())),
+        "half": pa.array(np.arange(n, dtype=np.float16)),
+        "largest": pa.array([2**64 - 1] * n, pa.uint64()),
+        "nan": pa.array([[np.nan, -0.0, None][i % 3] for i in range(n)]).cast(pa.float32()),
+        "zone": pa.array(np.arange(n), pa.timestamp("ns", "Europe/Paris")),
+        "ordered": pa.array(["b", "a"] * (n // 2)).cast(pa.dictionary(pa.int8(), pa.string(), True)),
     })  # fmt: skip
     return table.cast(pa.schema([income, *list(table.schema)[1:]], metadata={b"made by": b"a test"}))
 
@@ -59,7 +71,8 @@ def test_columns_of_every_kind_come_back_equal(tmp_path, suffix):
     cm.mask_file(source, target, {"income": SCHEME}, strata="category", rng=1)
 
     before, after = read(source), read(target)
-    assert after.drop(["income"]).equals(before.drop(["income"]))
+    for name in before.column_names[1:]:  # NaN as it stands in a text: it differs from itself
+        assert str(after[name].to_pylist()) == str(before[name].to_pylist())
     assert list(after.schema) == list(before.schema)
     assert after.schema.field("income").metadata is None  # which may tell anything of the originals
     left = {key: value for key, value in after.schema.metadata.items() if key != b"condmask"}
@@ -127,7 +140,8 @@ def test_every_kind_of_column_survives_another_format(tmp_path, a, b):
     cm.mask_file(source, target, {"income": SCHEME})
 
     found = pq.read_table(target) if b == "parquet" else pa.ipc.open_file(target).read_all()
-    assert found.drop(["income"]).equals(rich().drop(["income"]))
+    left = ["income", "nan"]  # NaN differs from itself
+    assert found.drop(left).equals(rich().drop(left))
 
 
 def test_text_has_no_lists(tmp_path):

@@ -4,6 +4,7 @@ Pages are not compressed, so that what stands in them is found; what somebody el
 column (statistics, indexes, filters, metadata) is planted.
 """
 
+import inspect
 import json
 import struct
 
@@ -15,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import condmask as cm
+from condmask.files import parquet_footer as footers
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -96,8 +98,9 @@ def planted(dtype):
 
 def write(table, path):
     if path.suffix == ".parquet":
-        bloom = {"income": {"ndv": N, "fpp": 0.01}} if hasattr(pq, "BloomFilterOptions") else None
-        more = {} if bloom is None else {"bloom_filter_options": bloom}
+        known = inspect.signature(pq.ParquetWriter).parameters
+        bloom = {"income": {"ndv": N, "fpp": 0.01}, "id": {"ndv": N, "fpp": 0.01}}
+        more = {"bloom_filter_options": bloom} if "bloom_filter_options" in known else {}
         pq.write_table(
             table, path, compression="none", row_group_size=1_000, write_page_index=True,
             sorting_columns=[pq.SortingColumn(1)], **more,
@@ -133,6 +136,25 @@ def test_no_original_value_is_in_the_bytes_of_a_release(tmp_path, suffix, dtype)
     assert schema.field("income").metadata in (None, {b"PARQUET:field_id": b"7"})
     assert schema.metadata[b"made by"] == b"a test"
     assert b"PANDAS_ATTRS" not in schema.metadata
+
+
+def test_indexes_of_pages_and_filters_stay_behind(tmp_path):
+    source, target = write(planted(pa.float64()), tmp_path / "a.parquet"), tmp_path / "b.parquet"
+    cm.mask_file(source, target, {"income": SCHEME})
+
+    def known(path):
+        with path.open("rb") as file:
+            groups = footers.read_footer(file, path).groups
+        chunks = [chunk for group in groups for chunk in group[footers.CHUNKS][1][1]]
+        return {
+            field for chunk in chunks for field in (*chunk, *(10 * key for key in chunk[footers.CHUNK][1]))
+        }
+
+    told = {*footers.PAGE_INDEX, *(10 * key for key in footers.BLOOM)}
+    assert known(source) & set(footers.PAGE_INDEX)
+    if "bloom_filter_options" in inspect.signature(pq.ParquetWriter).parameters:
+        assert known(source) >= {140, 150}
+    assert not known(target) & told
 
 
 def test_what_is_sorted_by_a_masked_column_is_no_longer_said_to_be(tmp_path):

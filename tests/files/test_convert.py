@@ -3,6 +3,7 @@
 Oracles: the same column masked in memory, and what pandas, polars and pyarrow read.
 """
 
+import csv
 import gzip
 import io
 
@@ -167,3 +168,79 @@ def test_a_null_alone_in_its_line_is_no_empty_line(tmp_path):
     cm.write_release({"pay": values}, {"pay": scheme}, tmp_path / "c.csv")
 
     assert len(cm.read_column(tmp_path / "c.csv", "pay")) == N
+
+
+@pytest.mark.parametrize(("a", "b"), [("csv", "tsv"), ("csv", "csv.gz")])
+def test_text_becomes_other_text(tmp_path, a, b):
+    texts = ["1.10", "001", "", "NA", "a, b", 'the "west"', "two\nlines", "é"]
+    source, target = tmp_path / f"a.{a}", tmp_path / f"b.{b}"
+    with source.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([["x", "t"], *([f"{k}.25", texts[k % 8]] for k in range(400))])
+
+    cm.mask_file(source, target, {"x": SCHEME}, rng=1)
+
+    opens = gzip.open if b == "csv.gz" else open
+    with opens(target, "rt", newline="", encoding="utf-8") as file:
+        after = list(csv.reader(file, delimiter="\t" if b == "tsv" else ","))
+    assert [row[1] for row in after] == ["t", *(texts[k % 8] for k in range(400))]
+    expected = SCHEME.mask(pd.Series(np.arange(400) + 0.25, name="x"), rng=1)
+    assert [float(row[0]) for row in after[1:]] == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    "labels", [["1", "1.0", "NA", "", "n"], ["1", "2", "30", "-4", "0"], ["1", "", "NA", "2", "3"]]
+)
+def test_strata_stay_told_apart(tmp_path, labels):
+    source = tmp_path / "a.csv"
+    lines = [f"{labels[k % 5]},{k / 7:.4f},{k}" for k in range(1_000)]
+    source.write_text("\n".join(["s,x,y", *lines]))
+    scheme = cm.ConditionalMasking(0.6, 40.0, decimals=4, strata="s")
+
+    found = []
+    for suffix in ("csv", "parquet", "arrow"):
+        cm.mask_file(source, target := tmp_path / f"b.{suffix}", {"x": scheme}, rng=1)
+        found.append(cm.read_release(target, "x").covariance(np.arange(1_000.0)))
+
+    assert found[0] == found[1] == found[2]
+
+
+def test_bytes_of_another_encoding_are_named_by_their_line(tmp_path):
+    lines = ["x,t", *(f"{k}.25,a" for k in range(100))]
+    text = "\n".join(lines).encode()
+    (tmp_path / "a.csv").write_bytes(text.replace(b"40.25,a", b"40.25,\xe4"))
+
+    with pytest.raises(ValueError, match=r"a\.csv must be written in utf-8, got other bytes in line 42;"):
+        cm.mask_file(tmp_path / "a.csv", tmp_path / "b.parquet", {"x": SCHEME})
+
+    cm.mask_file(
+        tmp_path / "a.csv", tmp_path / "b.parquet", {"x": SCHEME}, csv=cm.CsvFormat(encoding="latin-1")
+    )
+    assert pq.read_table(tmp_path / "b.parquet")["t"].to_pylist()[39:42] == ["a", "ä", "a"]
+
+
+def test_columns_of_one_name_cannot_get_types(tmp_path):
+    lines = ["x,t,t", *(f"{k}.25,a,b" for k in range(100))]
+    (tmp_path / "a.csv").write_text("\n".join(lines))
+
+    with pytest.raises(ValueError, match=r"a\.csv must name each column once"):
+        cm.mask_file(tmp_path / "a.csv", tmp_path / "b.parquet", {"x": SCHEME})
+
+
+@pytest.mark.parametrize(
+    ("column", "target"),
+    [
+        (pa.array([pa.MonthDayNano([1, 2, 3])] * 100), "parquet"),
+        (pa.array([b"x"] * 100, pa.binary_view()), "csv"),
+    ],
+)
+def test_a_type_that_the_target_has_not_is_said_in_one_sentence(tmp_path, column, target):
+    table = pa.table({"x": np.arange(100) + 0.25, "other": column})
+    with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as writer:
+        writer.write_table(table)
+
+    with pytest.raises(
+        ValueError, match=rf"a\.arrow cannot become b\.{target}: Un.*; drop or cast that column"
+    ):
+        cm.mask_file(tmp_path / "a.arrow", tmp_path / f"b.{target}", {"x": SCHEME})
+
+    assert [path.name for path in tmp_path.iterdir()] == ["a.arrow"]

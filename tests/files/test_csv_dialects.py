@@ -140,17 +140,23 @@ def test_packed_files_are_packed_again_without_a_name_or_a_time(tmp_path, name):
     assert np.array_equal(cm.read_column(target, "income"), expected())
 
 
-@pytest.mark.parametrize("kept", [1000, 30, 5])
-def test_a_damaged_archive_is_said_in_one_sentence(tmp_path, kept):
+@pytest.mark.parametrize("kept", [1000, 30, 5, 0])
+def test_a_damaged_archive_is_said_in_one_sentence_without_its_bytes(tmp_path, kept):
     source = tmp_path / "a.csv.gz"
-    source.write_bytes(gzip.compress(written().encode())[:kept].ljust(min(kept, 30), b"\0"))
     data = gzip.compress(written().encode())
-    source.write_bytes(data[: min(kept, len(data) - 9)])
+    source.write_bytes(data[: min(kept, len(data) - 9)] or b"12345")
 
-    with pytest.raises(cm.FileError, match=r"a\.csv\.gz: "):
+    with pytest.raises(
+        cm.FileError, match=r"a\.csv\.gz: not readable: it is no gzip file, or a damaged one$"
+    ):
         cm.mask_file(source, tmp_path / "b.csv.gz", {"income": SCHEME})
 
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv.gz"]
+
+
+def test_half_a_character_is_said_without_its_bytes(tmp_path):
+    with pytest.raises(cm.FileError, match=r"it holds what is no text in utf-16-le$"):
+        mask(tmp_path, written().encode("utf-16") + b"1")
 
 
 @pytest.mark.parametrize("name", ["a.tsv", "a.txt", "a.csv"])
@@ -182,11 +188,14 @@ def test_padding_does_not_tell_how_long_a_number_was(tmp_path):
     assert masked == "Jahr, income\n" + "".join(f"{k}, {v:.2f}\n" for k, v in enumerate(expected()))
 
 
-def test_what_excel_writes_before_the_header_stays(tmp_path):
-    text = "\ufeffsep=;\r\n" + written(";", ",", "\r\n")
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_what_excel_writes_before_the_header_stays(tmp_path, ending, mark):
+    first = f"{mark}sep=;{ending}"
+    text = first + written(";", ",", ending)
     target = mask(tmp_path, text.encode())
 
-    assert target.read_bytes().decode() == "\ufeffsep=;\r\n" + written(";", ",", "\r\n", values=expected())
+    assert target.read_bytes().decode() == first + written(";", ",", ending, values=expected())
     with pytest.raises(TypeError, match=r"income must be numeric, got text in line 7"):
         mask(tmp_path, text.replace(f"{INCOME[3]:.2f}".replace(".", ","), "viel").encode())
 
@@ -219,6 +228,17 @@ def test_unquoted_numbers_get_quotes_where_the_mark_is_the_delimiter(tmp_path):
     z = expected(100.0 + np.arange(40), scheme)
     assert [float(row["income"].replace(",", ".")) for row in found] == z.tolist()
     assert [row["c"] for row in found] == [f"{k},5" if k % 2 else "1" for k in range(40)]
+
+
+def test_an_empty_field_gets_no_quotes(tmp_path):
+    scheme = cm.ConditionalMasking(0.6, 30.0, decimals=0, missing=-8, missing_as="null")
+    rows = [-8.0 if k == 7 else 500.0 + k for k in range(40)]
+    text = "a,income\n" + "".join(f"{k},{v:.0f}\n" for k, v in enumerate(rows))
+    target = mask(
+        tmp_path, text.encode(), schemes={"income": scheme}, csv=cm.CsvFormat(delimiter=",", decimal=",")
+    )
+
+    assert target.read_text().splitlines()[8] == "7,"
 
 
 # --- what is unsure ---

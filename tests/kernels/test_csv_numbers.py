@@ -56,6 +56,7 @@ def bits(value):
     words=["9007199254740993", "9007199254740992", "-0", "1e22", "1e23", "1e-22", ".5", "5.", "+1"], mark="."
 )
 @example(words=["0" * 30 + "1", "0." + "0" * 20 + "1", "1e400", "1e-400", "1" * 18, "1" * 19], mark=".")
+@example(words=["983247669427647561e-4", "21119964924259762e-10"], mark=".")
 def test_numbers_are_those_of_float_or_handed_back(words, mark):
     values, state, _ = parsed([word.encode() for word in words], mark)
 
@@ -124,6 +125,13 @@ def test_fixed_decimals_are_those_of_python(data, places):
 
     for unit, value, word in zip(units, values, found, strict=True):
         assert word == f"{value:.{places}f}" or (word == "" and abs(unit) >= 2**51 - 1)
+
+
+def test_products_that_round_to_the_next_unit_are_handed_back():
+    """From 2^51 on value and product may be off by half a unit together."""
+    for unit, places in ((3383855691165845, 4), (3578819244064751, 14), (4426323205214027, 3)):
+        value = unit / 10.0**places
+        assert formatted([value], [places])[0] in ("", f"{value:.{places}f}")
 
 
 def test_gaps_have_no_text_and_large_numbers_are_handed_back():

@@ -59,12 +59,12 @@ def test_errors_of_moments_are_those_of_simulated_files(name, p, donors):
 def test_errors_of_deciles_are_those_of_estimates(p, donors):
     x = X + np.random.default_rng(2).normal(size=N)
     made = cm.plan(x, d=500, p=p, sigma=1000.0, donors=donors)
-    checked = made.check(made.candidates[0].scheme, replications=1_500, rng=4)
+    checked = made.check(made.candidates[0].scheme, replications=2_500, rng=44)
     ratios = [ratio for name, ratio in checked.ratio.items() if name.startswith("quantile")]
 
-    # 1.8% of Monte Carlo error each; resampled files have ties, which a step of T shows: 2% more
+    # what is promised is 5%; 6,000 runs found 3% at most, and 2,500 know each to 1.4%
     assert np.mean(ratios) == pytest.approx(1.0, abs=0.03)
-    assert ratios == pytest.approx(np.ones(9), abs=0.08)
+    assert np.array(ratios) == pytest.approx(np.ones(9), abs=0.075)
 
 
 def test_the_paper_quantile_errors_are_predicted():

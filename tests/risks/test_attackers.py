@@ -1,5 +1,7 @@
 """Attackers against simulated releases, brute force and the figures of the paper's Table 3."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -86,6 +88,55 @@ def test_what_is_expected_of_a_release_is_found_in_one(name):
     assert np.array_equal(found.attackers[CONSTANT], expected.attackers[CONSTANT])
 
 
+@pytest.mark.parametrize("name", FILES)
+def test_closed_forms_are_those_of_all_pairs_and_all_windows(name):
+    x, options = FILES[name]
+    x = x[:400]
+    scheme = cm.ConditionalMasking(**({"p": 0.6} | options))
+    found = cm.risk(x, scheme, d=[0.0, 300.0, 1000.0], audit=False)
+    masked = scheme.law.from_units(scheme.law.to_units(x))
+    windows = [max(np.sum((masked >= a) & (masked < a + 2 * d)) for a in masked) for d in (300.0, 1000.0)]
+
+    assert found.attackers[RELEASED] == pytest.approx(scheme.risk(masked, [0.0, 300.0, 1000.0]), rel=1e-12)
+    assert found.attackers[CONSTANT] == pytest.approx([0.0, *(each / 400 for each in windows)], rel=1e-12)
+    assert found.attackers[BEST][0] == 0.0
+
+
+def test_the_mean_is_as_variable_as_that_of_releases():
+    # at d far below the spread of the mean the share within d of it is an average over its law
+    scheme, x = cm.ConditionalMasking(0.6, 1000.0), np.where(np.arange(400) < 200, -2000.0, X[:400] / 100)
+    d = np.array([5.0, 20.0, 60.0])
+    means = np.array([scheme.mask(x, rng=k, accept_visible_coins=True).mean() for k in range(400)])
+    simulated = np.mean(np.abs(x[:, None, None] - means[:, None]) < d, axis=(0, 1))
+
+    # hits of 400 means, a share of at most a half each: five standard errors
+    assert cm.risk(x, scheme, d=d, audit=False).attackers[MEAN] == pytest.approx(simulated, abs=0.125)
+
+
+def test_intervals_are_those_of_wilson_and_lifts_those_over_the_constant(found):
+    low, high = found.interval(CONSTANT)
+    expected = proportion_confint(found.attackers[CONSTANT], found.n)
+
+    assert low == pytest.approx(expected[0], rel=1e-12)
+    assert high == pytest.approx(expected[1], rel=1e-12)
+    assert np.array_equal(found.low[CONSTANT], low)
+    assert np.array_equal(found.high[CONSTANT], high)
+    assert found.lift[CONSTANT] == pytest.approx(np.ones(5))
+    assert found.lift[BEST] == pytest.approx(found.attackers[BEST] / found.attackers[CONSTANT])
+    frame = found.to_frame()
+    assert list(frame.columns) == ["attacker", "d", "risk", "lift", "low", "high", "records"]
+    assert len(frame) == 4 * 5
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def proportion_confint(share, n):
+    """Wilson's interval as the roots of (share - q)^2 = z^2 q (1 - q) / n."""
+    z = norm.ppf(0.975)
+    a, b, c = 1 + z**2 / n, -(2 * share + z**2 / n), share**2
+    root = np.sqrt(b**2 - 4 * a * c)
+    return (-b - root) / (2 * a), (-b + root) / (2 * a)
+
+
 def test_visible_coins_raise_the_best_attacker():
     x, options = FILES["visible coins"]
     visible = cm.risk(x, cm.ConditionalMasking(0.6, **options), d=D)
@@ -115,7 +166,7 @@ def test_no_attacker_beats_the_best_one_and_risk_grows_with_d(p, sigma, noise, s
         "heaps": np.round(rng.normal(size=n) * 2) / 2,
         "cauchy": rng.standard_cauchy(n),
     }[shape]
-    d = np.array([0.0, 0.01, 0.1, 0.5, 1.0, 4.0])
+    d = np.array([0.0, 0.1, 0.5, 1.0, 4.0])
     found = cm.risk(x, cm.ConditionalMasking(p, sigma, noise=noise), d=d, audit=False)
 
     for attacker, risk in found.attackers.items():

@@ -56,3 +56,13 @@ def test_words_too_much_alike_take_the_slow_way_to_the_same_cycle(monkeypatch):
     expected = np.empty_like(donors)
     expected[order] = swapped[np.roll(order, -1)]
     assert np.array_equal(donors, expected)
+
+
+@pytest.mark.parametrize("strata", [None, 20])
+def test_words_ordered_in_parts_give_the_same_cycle(monkeypatch, strata):
+    labels = None if strata is None else np.arange(N) % strata
+    whole = found(0.6, labels, np.ones(N, dtype=bool))
+
+    monkeypatch.setattr(draws, "LONG", 1_000)
+
+    assert found(0.6, labels, np.ones(N, dtype=bool)) == whole

@@ -391,7 +391,11 @@ def test_the_command_runs_a_study(tmp_path, capsys):
         ("--out", "nowhere/r.npz", "--out must be a file in a folder that can be written, got "),
         ("--plot", "nowhere/r.png", "--plot must be a file in a folder that can be written, got "),
         ("--plot", "r.xyz", "--plot must end in one of "),
-        ("--checkpoint", "nowhere/r.npz", "checkpoint must be a file in a folder that can be written, got "),
+        (
+            "--checkpoint",
+            "nowhere/r.npz",
+            "--checkpoint must be a file in a folder that can be written, got ",
+        ),
     ],
 )
 def test_the_command_refuses_wrong_paths_before_the_work(

@@ -6,7 +6,7 @@ from typing import Any
 
 from condmask.cli.arguments import UsageError, add_workers, command, usage, workers
 from condmask.cli.output import to_json
-from condmask.cli.schemes import add_scheme, schemes_of
+from condmask.cli.schemes import add_csv, add_scheme, csv_of, schemes_of
 
 
 def add(commands: Any) -> None:
@@ -18,6 +18,7 @@ def add(commands: Any) -> None:
     )
     new.add_argument("file", metavar="IN", help="file with the original data")
     add_scheme(new)
+    add_csv(new)
     new.add_argument(
         "--within", type=float, required=True, metavar="D",
         help="a masked value within D of the true one is a disclosure, in units of the data",
@@ -32,7 +33,7 @@ def run(args: argparse.Namespace) -> str:
     from condmask import _checks
 
     with usage():
-        schemes = schemes_of(args)
+        schemes, csv = schemes_of(args), csv_of(args)
         threads = workers(args)
         within = _checks.positive(args.within, "--within")
         _checks.whole(args.replications, "replications", least=10)
@@ -51,8 +52,8 @@ def run(args: argparse.Namespace) -> str:
 
         Path(args.out).mkdir(parents=True, exist_ok=True)
     found = compare(
-        read_column(args.file, column), scheme, d=within,
-        other=None if args.other is None else read_column(args.file, args.other),
+        read_column(args.file, column, csv=csv), scheme, d=within,
+        other=None if args.other is None else read_column(args.file, args.other, csv=csv),
         replications=args.replications, workers=threads, progress=True,
     )  # fmt: skip
     if args.out is not None:

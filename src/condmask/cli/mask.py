@@ -1,6 +1,7 @@
 """``condmask mask``: the release and what is published with it."""
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from condmask.cli.arguments import add_workers, command, usage, workers
@@ -44,4 +45,12 @@ def run(args: argparse.Namespace) -> str:
         return "\n".join([args.spoken(str(found)), "nothing was written"])
     if args.json:
         return to_json({"target": args.target, "schemes": entries(published)})
-    return "\n".join([f"masked values in {args.target}", *listing(published)])
+    return "\n".join([f"masked values in {args.target}", *listing(published), *_dialect(args.target)])
+
+
+def _dialect(path: str) -> list[str]:
+    """How a CSV file was taken to be written, where that is not how most are."""
+    from condmask.files.reading import open_table
+
+    said = getattr(open_table(Path(path)), "dialect", None)
+    return [] if said is None or said.is_plain else [f"read and written with {said}"]

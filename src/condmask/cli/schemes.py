@@ -8,14 +8,14 @@ if TYPE_CHECKING:
     from condmask.schemes.conditional import ConditionalMasking
 
 
-def add_scheme(parser: argparse.ArgumentParser) -> None:
+def add_scheme(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """The columns, and how each is masked."""
     parser.add_argument(
         "-c", "--column", action="append", required=True, help="column to mask (repeat for more)"
     )
-    parser.add_argument("--p", type=float, required=True, help="swap probability, 0 < p < 1")
+    parser.add_argument("--p", type=float, required=required, help="swap probability, 0 < p < 1")
     parser.add_argument(
-        "--sigma", type=float, action="append", required=True,
+        "--sigma", type=float, action="append", required=required,
         help="s.d. of the noise, in units of the data: once, or once per column",
     )  # fmt: skip
     parser.add_argument("--noise", default="normal", help="normal (default) or laplace")
@@ -25,7 +25,7 @@ def add_scheme(parser: argparse.ArgumentParser) -> None:
         help="decimal places of the data, where they are rounded: once, or once per column",
     )  # fmt: skip
     parser.add_argument(
-        "--step", type=_step, action="append",
+        "--step", type=step_of, action="append",
         help="step of the data's grid, where it is no power of ten (0.05, 1/3): once, or once per column",
     )  # fmt: skip
     parser.add_argument(
@@ -108,7 +108,7 @@ def schemes_of(args: argparse.Namespace) -> "dict[str, ConditionalMasking]":
     }
 
 
-def _step(text: str) -> float:
+def step_of(text: str) -> float:
     """A number, or a fraction of two."""
     above, _, below = text.partition("/")
     return float(above) / float(below) if below else float(above)

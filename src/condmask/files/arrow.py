@@ -30,7 +30,7 @@ class ArrowFile:
         try:
             self.schema = self._schema()
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            raise ValueError(f"{path} is no readable {self.kind} file: {_line(error)}") from None
+            raise ValueError(f"{path} is no readable {self.kind} file: {line(error)}") from None
         self.names = self.schema.names
 
     def metadata(self) -> dict[str, Any] | None:
@@ -80,7 +80,7 @@ class ArrowFile:
         try:
             yield
         except (pa.ArrowException, OSError) as error:
-            raise ValueError(f"{self.path} cannot be read: {_line(error)}") from error
+            raise ValueError(f"{self.path} cannot be read: {line(error)}") from error
 
     def _schema(self) -> Any:
         with pa.memory_map(str(self.path)) as source:
@@ -126,6 +126,6 @@ def _codec(path: Path) -> str | None:
     return None
 
 
-def _line(error: Exception) -> str:
+def line(error: Exception) -> str:
     """The first line of a message."""
     return str(error).splitlines()[0] if str(error) else type(error).__name__

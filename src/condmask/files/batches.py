@@ -74,6 +74,8 @@ def _fixed(column: Any, decimals: int | None, name: str) -> Any:
     """Masked numbers with their decimals, and what dictionaries stand for."""
     if pa.types.is_dictionary(column.type):
         return column.dictionary_decode()
+    if pa.types.is_string_view(column.type):
+        return column.cast(pa.large_string())
     if decimals is None or decimals <= 0 or not pa.types.is_floating(column.type):
         return column
     values = numbers(column, name, 0)[0]

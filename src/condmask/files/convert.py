@@ -1,6 +1,6 @@
 """A file of one format on its way into one of another."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,14 +8,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from condmask.files.arrow import ArrowFile
+from condmask.files.arrow import ArrowFile, line
 from condmask.files.atomic import Output
 from condmask.files.batches import write_batches
-from condmask.files.csv import CsvFile
-from condmask.files.table import Rows, Table
+from condmask.files.csv import CsvFile, Records
+from condmask.files.dialect import not_encoded
+from condmask.files.table import ROOMY, Rows, Table, format_of
+from condmask.strata import names_of
 
 # what a column of text is taken for, if all of it is: 007 is no number, and 1e999 none that can be held
-WHOLE = r"^-?(0|[1-9][0-9]{0,17})$"
+WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
+ASCII = 127
 NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?$"
 
 
@@ -52,17 +55,35 @@ class Converted:
             schema, batches = self._table.schema, self._table.batches()
         else:
             assert isinstance(self._table, CsvFile)
-            schema, masked = typed(self._table, set(rows.columns)), set(rows.columns)
+            masked, strata = set(rows.columns), [each.get("strata") for each in metadata["columns"].values()]
+            if format_of(target.final) in ROOMY or self._table.decimal == ",":
+                schema = typed(self._table, masked, {name for names in strata for name in names_of(names)})
+            else:  # text stays text, digit by digit
+                types = [pa.float64() if name in masked else pa.string() for name in self.names]
+                schema = pa.schema(list(zip(self.names, types, strict=True)))
             batches = (_typed(batch, schema, self._table, masked) for batch in _texts(self._table))
-        write_batches(schema, batches, target, rows, metadata)
+        try:
+            write_batches(schema, batches, target, rows, metadata)
+        except pa.ArrowException as error:  # a type that the target has not
+            raise ValueError(
+                f"{self.path} cannot become {target.final.name}: {line(error)}; drop or cast that column"
+            ) from error
 
 
-def typed(table: CsvFile, masked: set[str]) -> Any:
-    """The types of the columns of a file of text, by all of their fields: text unless all are numbers."""
+def typed(table: CsvFile, masked: set[str], strata: Collection[str]) -> Any:
+    """The types of the columns of a file of text, by all of their fields: text unless all are numbers.
+
+    Labels of strata stay text where two of them, 1 and 1.0, or NA and nothing, would become one.
+    """
+    if len(set(table.names)) < len(table.names):
+        raise ValueError(f"{table.path} must name each column once, so that it can get types")
     types = {name: pa.float64() if name in masked else pa.int64() for name in table.names}
     for batch in _texts(table):
         for name, column in zip(table.names, batch.columns, strict=True):
             if name in masked:
+                continue
+            if name in strata:
+                types[name] = types[name] if _all(column, WHOLE) else pa.string()
                 continue
             there = pc.drop_null(_plain(column, table))
             for dtype, pattern in ((pa.int64(), WHOLE), (pa.float64(), NUMBER)):
@@ -98,5 +119,39 @@ def _plain(column: Any, table: CsvFile) -> Any:
 
 def _texts(table: CsvFile) -> Iterator[Any]:
     """All columns as text."""
-    for columns in table.texts():
-        yield pa.RecordBatch.from_arrays([pa.array(each, pa.string()) for each in columns], names=table.names)
+    for part in table.records():
+        columns = [_text(table, part, k) for k in range(len(table.names))]
+        yield pa.RecordBatch.from_arrays(columns, names=table.names)
+
+
+def _text(table: CsvFile, part: Records, k: int) -> Any:
+    """A column of a run of records, its bytes taken together."""
+    starts, lengths = part.starts[:, k], part.stops[:, k] - part.starts[:, k]
+    ends = np.concatenate(([0], np.cumsum(lengths)))
+    content = part.fields(k).buffer[np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1])]
+    found = pa.Array.from_buffers(
+        pa.string(), len(starts), [None, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(content)]
+    )
+    if (content > ASCII).any() and not (table.dialect.encoding == "utf-8" and _sound(found)):
+        return pa.array(_decoded(table, part, k), pa.string())
+    return pc.replace_substring(found, '""', '"') if b'""' in part.text else found
+
+
+def _sound(text: Any) -> bool:
+    try:
+        text.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _decoded(table: CsvFile, part: Records, k: int) -> list[str]:
+    """The fields of a column one by one, in the encoding of the file."""
+    found: list[str] = []
+    try:
+        for field in part.fields(k).at(np.arange(len(part.starts))):
+            found.append(table.dialect.decode(field))
+    except UnicodeDecodeError:
+        line = table.line_of(part.row + len(found))
+        raise not_encoded(table.path, table.dialect.encoding, line) from None
+    return found

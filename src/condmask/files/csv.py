@@ -3,6 +3,7 @@
 import contextlib
 import json
 from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -90,7 +91,11 @@ class CsvFile:
         def numbers(part: Records) -> list[tuple[np.ndarray, int]]:
             return [self._numbers(part, k, name, told) for k, name in enumerate(names)]
 
-        for found in ordered_map(numbers, self._records(names), self._workers):
+        records = self._records(names)
+        first = map(
+            numbers, islice(records, 1)
+        )  # who wants no more need not wait for what threads read ahead
+        for found in chain(first, ordered_map(numbers, records, self._workers)):
             for _, marks in found:
                 seen |= marks
             if told is None and seen & DOT and seen & COMMA:
@@ -117,12 +122,9 @@ class CsvFile:
                 raise not_encoded(self.path, self.dialect.encoding, line) from None
             yield code, distinct
 
-    def texts(self) -> Iterator[list[list[str]]]:
-        """All columns as text, for some thousand rows at a time."""
-        every = range(len(self.names))
-        for part in self._scan(list(every), tail=False):
-            rows = np.arange(len(part.starts))
-            yield [[self.dialect.decode(field) for field in part.fields(k).at(rows)] for k in every]
+    def records(self) -> Iterator[Records]:
+        """Runs of whole records, with the fields of all columns."""
+        yield from self._scan(list(range(len(self.names))), tail=False)
 
     @property
     def words(self) -> list[str]:

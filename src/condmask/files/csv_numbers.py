@@ -10,7 +10,7 @@ from condmask import _checks
 from condmask.kernels import csv_numbers as kernels
 
 BUILT_IN = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
-MANY = 1_000  # numbers of many digits from which importing pyarrow pays
+MANY = 1_000  # fields; so many numbers of many digits pay for importing pyarrow
 POINT, COMMA = b".", b","
 PLAIN = re.compile(rb"[+-]?\d*\.?\d+")
 # by points, commas, apostrophes and blanks, those that do not break among them
@@ -67,9 +67,10 @@ def read(fields: Fields, decimal: str | None, words: Words) -> tuple[np.ndarray,
     if long.size:
         values[long] = _exactly(fields.buffer, starts[long], stops[long], mark)
     others = np.flatnonzero(state == kernels.WORD)
-    if others.size:
-        known: dict[bytes, float] = {}
-        for at, field in zip(others.tolist(), fields.at(others), strict=True):
+    known: dict[bytes, float] = {}
+    for start in range(0, others.size, MANY):  # a column of text is refused at its first field
+        some = others[start : start + MANY]
+        for at, field in zip(some.tolist(), fields.at(some), strict=True):
             if field not in known:
                 known[field] = _word(field, decimal, words, at)
             values[at] = known[field]

@@ -8,6 +8,7 @@ import codecs
 import csv
 import gzip
 import io
+import re
 import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,6 +33,7 @@ MARKS = {  # at the beginning of a file; the longer first
 SAMPLE = 1 << 16  # bytes from which a dialect is told
 LONGEST = 1 << 26  # bytes of a header
 ASCII = bytes(range(128))
+SEPARATOR = re.compile(rb"sep=([^\r\n])\r?\n", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ class Dialect(NamedTuple):
             raise not_encoded(path, encoding, 1) from None
         if not text.strip():
             raise ValueError(f"{path} is empty: it has no header")
-        said = preamble.removeprefix(BOM)[4:5].decode("ascii") or None
+        said = preamble.removeprefix(BOM)[4:5].decode("latin-1") or None
         outside = "".join(text.split('"')[::2])  # quoted names may hold delimiters
         delimiter = form.delimiter or said
         if delimiter is None and ".tsv" in path.suffixes[-2:]:
@@ -139,6 +141,22 @@ class Dialect(NamedTuple):
             raise ValueError(f"{path} has a header that is no line of CSV: {error}") from None
         decimal = form.decimal or ("." if delimiter == "," else None)
         return cls(delimiter, decimal, encoding, form.na, blank, preamble + header, names)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is what goes without saying."""
+        return (self.delimiter, self.decimal, self.encoding, self.na) == (",", ".", "utf-8", ())
+
+    def __str__(self) -> str:
+        delimiter = NAMES.get(self.delimiter, repr(self.delimiter))
+        said = [
+            f"delimiter {delimiter}",
+            f"decimal mark {self.decimal or '.'!r}",
+            f"encoding {self.encoding}",
+        ]
+        if self.na:
+            said.append(f"missing values {', '.join(map(repr, self.na))}")
+        return ", ".join(said)
 
     def decode(self, field: bytes) -> str:
         """A field as text."""
@@ -163,11 +181,13 @@ def opened(path: Path, encoding: str) -> "IO[bytes] | _AsUtf8":
 
 
 def read_bytes(path: Path, file: Any, size: int) -> bytes:
-    """Some bytes of a file; where it is damaged one sentence."""
+    """Some bytes of a file; where it is damaged one sentence, which shows none of them."""
     try:
         data: bytes = file.read(size)
-    except (EOFError, zlib.error) as error:
-        raise FileError(f"{path}: not readable: {error}") from error
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise FileError(f"{path}: not readable: it is no gzip file, or a damaged one") from None
+    except UnicodeDecodeError as error:
+        raise FileError(f"{path}: not readable: it holds what is no text in {error.encoding}") from None
     return data
 
 
@@ -278,9 +298,7 @@ def _header(path: Path, file: Any) -> tuple[bytes, bytes, bytes]:
     """
     text = read_bytes(path, file, SAMPLE)
     first = text.removeprefix(BOM)
-    preamble = b""
-    if first[:4].lower() == b"sep=" and first[5:7].strip(b"\r\n") == b"" and b"\n" in first[5:7]:
-        preamble = text[: text.index(b"\n") + 1]
+    preamble = text[: len(text) - len(first) + said.end()] if (said := SEPARATOR.match(first)) else b""
     begin, at, quotes = len(preamble), len(preamble), 0
     while True:
         end = text.find(b"\n", at)

@@ -91,20 +91,22 @@ def column_of(table: Table, name: str) -> np.ndarray:
     return np.concatenate(parts) if parts else np.empty(0)
 
 
-def read_labels(path: str | os.PathLike[str], name: str) -> np.ndarray:
+def read_labels(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | None = None) -> np.ndarray:
     """One column of a file as labels: what its records have in common, whatever its type; None for missing.
 
     Parameters
     ----------
     path : path
     name : str
+    csv : CsvFormat, optional
+        As for `mask_file`.
 
     Returns
     -------
     ndarray of shape (n,), of objects
     """
     with reading(Path(path)):
-        table = open_table(Path(path))
+        table = open_table(Path(path), csv)
         columns_exist(table, [name])
         parts = [np.array([*values, None], dtype=object)[code] for code, values in table.labels(name)]
     return np.concatenate(parts) if parts else np.empty(0, dtype=object)

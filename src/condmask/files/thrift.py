@@ -11,7 +11,7 @@ from typing import Any
 
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT, UUID = range(1, 14)
 WIDTH = {DOUBLE: 8, UUID: 16, BYTE: 1}  # bytes of the types that are kept as bytes
-DEEPEST = 64  # structs in structs: damaged bytes must not run forever
+DEEPEST = 64  # values in values: damaged bytes must not exhaust the stack
 
 Struct = dict[int, tuple[int, Any]]
 
@@ -38,8 +38,6 @@ class _Reader:
         self.data, self.at = data, 0
 
     def struct(self, depth: int) -> Struct:
-        if depth > DEEPEST:
-            raise ValueError("the footer is nested too deeply")
         fields: Struct = {}
         last = 0
         while (head := self.byte()) != 0:
@@ -49,6 +47,8 @@ class _Reader:
         return fields
 
     def value(self, kind: int, depth: int) -> Any:
+        if depth > DEEPEST:
+            raise ValueError("the footer is nested too deeply")
         if kind in (I16, I32, I64):
             return self.signed()
         if kind == BINARY:
@@ -61,11 +61,11 @@ class _Reader:
             head = self.byte()
             count, of = head >> 4, head & 15
             count = self.unsigned() if count == 15 else count
-            return of, [self.element(of, depth) for _ in range(count)]
+            return of, [self.element(of, depth + 1) for _ in range(count)]
         if kind == MAP:
             count = self.unsigned()
             kinds = divmod(self.byte(), 16) if count else (0, 0)
-            return kinds, [tuple(self.element(of, depth) for of in kinds) for _ in range(count)]
+            return kinds, [tuple(self.element(of, depth + 1) for of in kinds) for _ in range(count)]
         raise ValueError(f"the footer has a field of unknown type {kind}")
 
     def element(self, kind: int, depth: int) -> Any:

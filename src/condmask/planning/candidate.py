@@ -30,8 +30,8 @@ class Candidate(NamedTuple):
         Standard errors of the estimates of "mean", "std", "quantile 0.1" ..., "correlation", about the values
         in the original file and in the population that it is a sample of.
     loss : float
-        How many times as long intervals for the population are as without masking, on the average over the
-        statistics.
+        How many times as long intervals for the population are as without masking, on the average over
+        mean, standard deviation, correlation, and the distribution function at the deciles.
     """
 
     scheme: Any
@@ -79,31 +79,35 @@ def candidate(column: Column, scheme: Any, d: np.ndarray) -> Candidate:
     steady = plain.by_constant(file, d)
     lone = plain.by_released(file, d)
     best = np.fmax.reduce([posterior.by_posterior(file, d, steady, EFFORT), steady[0], lone])
-    found = predicted(file, column, scheme)
+    found, longer = predicted(file, column, scheme)
     n = file.n
     about = {
         target: {name: float(np.sqrt(getattr(each, target) / n)) for name, each in found.items()}
         for target in ("file", "population", "unmasked")
     }
     ratios = [
-        about["population"][name] / about["unmasked"][name]
-        for name in found
-        if about["unmasked"][name] > 0.0 and np.isfinite(about["population"][name])
+        *longer,
+        *(
+            about["population"][name] / about["unmasked"][name]
+            for name in ("mean", "std", "correlation")
+            if name in found and about["unmasked"][name] > 0.0
+        ),
     ]
-    loss = float(np.mean(ratios)) if ratios else float("nan")
+    known = [each for each in ratios if np.isfinite(each)]
+    loss = float(np.mean(known)) if known else float("nan")
     return Candidate(scheme, best, lone, about["file"], about["population"], loss)
 
 
-def predicted(file: Original, column: Column, scheme: Any) -> dict[str, moments.Variances]:
-    """n times the variances of all statistics."""
+def predicted(file: Original, column: Column, scheme: Any) -> tuple[dict[str, moments.Variances], np.ndarray]:
+    """n times the variances of all statistics; and how much longer intervals of T are at the deciles."""
     shared, law = scheme.shared_donors, file.law
     found = moments.errors(column.moments(file), law, file.n, shared_donors=shared)
     rows = evenly_spaced(file.n, ROWS)
     some = file if rows.size == file.n else file.some(rows)
     ordered = quantiles.Ordered(some.values, some.units, law)
-    each = quantiles.errors(ordered, law, DECILES, file.n, shared_donors=shared)
+    each, longer = quantiles.errors(ordered, law, DECILES, file.n, shared_donors=shared)
     names = [f"quantile {q:g}" for q in DECILES]
-    return found | dict(zip(names, each, strict=True))
+    return found | dict(zip(names, each, strict=True)), longer
 
 
 def statistics(*, other: bool) -> Sequence[str]:

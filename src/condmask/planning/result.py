@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass, field
+from textwrap import wrap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -189,7 +190,9 @@ class Plan:
             errors = getattr(each.expected, self.target)
             shown = {"mean": "mean", "std": "s.d.", "quantile 0.5": "median", "correlation": "correlation"}
             said = ", ".join(f"{shown[name]} {errors[name]:.3g}" for name in shown if name in errors)
-            lines += ["", f"{each.name}: {each.scheme!r}", f"  {each.why}", f"  standard errors: {said}"]
+            lines += ["", f"{each.name}: {each.scheme!r}"]
+            lines += wrap(each.why, 100, initial_indent="  ", subsequent_indent="  ")
+            lines.append(f"  standard errors: {said}")
         return "\n".join(lines)
 
 

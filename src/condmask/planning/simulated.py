@@ -74,6 +74,6 @@ def checked(column: Column, scheme: Any, replications: int, target: str, rng: An
                 parts.append(estimate.correlation(column.other[drawn])[:, None])
             found.append(np.column_stack([*parts, estimate.quantile(DECILES)]))
     errors = np.nanstd(np.concatenate(found), axis=0, ddof=1)
-    expected = predicted(column.original(scheme), column, scheme)
+    expected, _ = predicted(column.original(scheme), column, scheme)
     told = {name: float(np.sqrt(getattr(each, target) / n)) for name, each in expected.items()}
     return Checked(scheme, target, replications, told, dict(zip(told, errors.tolist(), strict=True)))

@@ -9,8 +9,10 @@ NOT_PROMISED = (
     "say, learns from the release that its owner is in the file.",
     "Columns that were not masked are as they were. Where they tell who somebody is, only the masked columns "
     "of that record are in doubt.",
-    "Never publish two maskings of one file, nor one of a part of it beside one of the whole: what differs "
-    "between them is noise, and averages out. A report is of one release.",
+    "A value that was kept is near the true one: noise says how near. On a large value a noise of so many units "
+    "hides little.",
+    "Never publish two maskings of one file, nor one of a part of it beside one of the whole: where both show "
+    "nearly the same, that is most likely the true value, and the noise averages out.",
     "No masked value is to be read as that of its record, and what is computed from a masked column as if it "
     "were the original is wrong.",
     "Intervals hold their level for large files. They are of sampling and masking alone: errors in the "

@@ -6,13 +6,14 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask.disclosure.attack import FULL, Effort
+from condmask.missing import without_codes
 from condmask.risks import neighbours, plain, posterior, printed
 from condmask.risks.original import Original, evenly_spaced, taken
 from condmask.risks.result import BEST, CONSTANT, LINKED, MEAN, RELEASED, Risk
 from condmask.risks.seen import Seen, looked_at
 from condmask.schemes.audit import audit as audit_of
 from condmask.schemes.scheme import Scheme
-from condmask.strata import crossed, labels_of
+from condmask.strata import crossed, labels_of, names_of
 
 TRIED = 1 << 13  # records on which attackers are tried that look at masked values one by one
 TRIED_WITH_OTHERS = 1 << 12  # and those that look for neighbours, on half of these
@@ -141,9 +142,9 @@ def release_risk(
     True
     """
     distances = _distances(d)
-    x, z, strata, others = both(x, z, strata, others)
     if not isinstance(scheme, Scheme):
         raise TypeError(f"scheme must be a masking scheme, got {scheme!r}")
+    _, (x, z), strata, others = both(x, z, strata, others, scheme)
     if scheme.law is None:
         return _without_law(x, z, scheme, distances)
     units, there, kind, law = taken(x, scheme)
@@ -257,21 +258,26 @@ def _together(of: str, parts: list[Part], d: np.ndarray, coins: Any, scheme: Any
 # --- what is given ---
 
 
-def both(x: Any, z: Any, strata: Any, others: Any) -> tuple[np.ndarray, np.ndarray, Any, Any]:
-    """The records that have an original and a masked value, and whatever goes with them."""
-    original, masked = frames.column(x, "x").array, frames.column(z, "z").array
-    _checks.same_length(masked, "z", original.size, "x")
+def both(x: Any, z: Any, strata: Any, others: Any, scheme: Any) -> tuple[np.ndarray, Any, Any, Any]:
+    """Where records have an original and a masked value, and these with whatever goes with them."""
+    given = frames.column(x, "x"), frames.column(z, "z")
+    _checks.same_length(given[1].array, "z", given[0].array.size, "x")
+    codes = getattr(scheme, "missing", ())
+    original, masked = (without_codes(each.array, codes, each.kind) for each in given)
     there = ~(np.isnan(original) | np.isnan(masked))
     _checks.at_least_two(int(np.count_nonzero(there)), "x")
     if there.all():
-        return original, masked, strata, others
+        return there, (x, masked), strata, others
     if strata is not None:
-        raise ValueError(
-            f"x and z must be complete where strata are given, got {np.count_nonzero(~there)} records without"
-        )
+        names = names_of(scheme.strata)
+        columns = frames.label_columns(strata, names, "strata")
+        for column in columns:
+            _checks.same_length(column, "strata", there.size, "x")
+        strata = {name: column[there] for name, column in zip(names, columns, strict=True)}
     if others is not None:
         others = {name: column[there] for name, column in frames.design(others, "others").items()}
-    return original[there], masked[there], strata, others
+    kept = original[there].astype(np.float32) if given[0].kind == "float32" else original[there]
+    return there, (kept, masked[there]), strata, others
 
 
 def _known(scheme: Any) -> Any:

@@ -14,7 +14,10 @@ from condmask.disclosure.attack import Rows
 from condmask.disclosure.coins import fold_of, folds_for
 from condmask.engines.counting import count
 from condmask.law import Law
+from condmask.levels import class_units, classes
+from condmask.missing import without_codes
 
+ONES = Grid(1.0, 1.0)
 MOST = 1 << 17  # records that the best attacker is tried on; evenly spaced ones where there are more
 
 
@@ -43,12 +46,31 @@ class Original:
     @cached_property
     def counted(self) -> tuple[np.ndarray, np.ndarray]:
         """Distinct positions, ascending, and the number of records before each and in all."""
-        if self.steps is None:
-            places, counts = np.unique(self.values, return_counts=True)
-        else:
-            found, _ = count(self.units, Grid(1.0, 1.0))
-            places, counts = found.values, found.counts
-        return places, np.append(0, np.cumsum(counts))
+        if self.steps is not None:
+            found = count(self.units, ONES)[0]
+            return found.values, found.below
+        places, counts = [], []
+        for code, at, held in self.by_class:  # negative amounts ascend as their logarithms descend
+            values = self.law.from_units(class_units(code, at.astype(np.float64), self.law))
+            turned = slice(None, None, -1 if code == 0 else 1)
+            places.append(values[turned])
+            counts.append(held[turned])
+        first = np.concatenate(places)
+        shown = np.flatnonzero(np.diff(first, prepend=np.nan) != 0.0)  # decimals may show several alike
+        return first[shown], np.append(0, np.cumsum(np.add.reduceat(np.concatenate(counts), shown)))
+
+    @cached_property
+    def by_class(self) -> list[tuple[int, np.ndarray, np.ndarray]]:
+        """The classes of the values, the steps at which they lie, ascending, and how many lie at each."""
+        if self.law.is_plain:
+            places, below = self.counted
+            return [(0, places.astype(np.int64), np.diff(below))]
+        code, at = classes(self.units, self.law)
+        found = []
+        for each in np.flatnonzero(np.bincount(code)).tolist():
+            counted = count(at[code == each], ONES)[0]
+            found.append((each, counted.values.astype(np.int64), counted.counts))
+        return found
 
     @property
     def steps(self) -> Grid | None:
@@ -103,10 +125,11 @@ def evenly_spaced(n: int, most: int) -> np.ndarray:
 def taken(x: Any, scheme: Any, name: str = "x") -> tuple[np.ndarray, np.ndarray, str, Law]:
     """A column in units of the law of a scheme, where it is present, its kind, and the law with a grid."""
     column = frames.column(x, name)
-    there = _checks.present(column.array, name, "omit")
-    there = np.ones(column.array.size, dtype=bool) if there is None else there
+    values = without_codes(column.array, scheme.missing, column.kind)
+    there = _checks.present(values, name, "omit")
+    there = np.ones(values.size, dtype=bool) if there is None else there
     law = scheme.law
-    known = np.ascontiguousarray(column.array[there])
+    known = np.ascontiguousarray(values[there])
     if law.grid is None:  # digits are not looked at then
         law = law._replace(grid=grid_of(default_step(law.sigma)))
         units = law.to_units(known)

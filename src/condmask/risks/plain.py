@@ -21,10 +21,13 @@ NODES = 64  # equally likely values of the mean
 def by_released(file: Original, d: np.ndarray) -> np.ndarray:
     """The attacker who takes the masked value for the original."""
     law, (places, below) = file.law, file.counted
-    kept = kept_within(file.values if not law.is_plain else places, d, law)
+    counts, pairs = np.diff(below), np.empty(d.size)
+    if law.is_plain:
+        kept = law.noise_within(d)
+    else:  # of each value by itself
+        kept = counts @ kept_within(file.numbers(places)[:, None], d, law) / file.n
     if law.p == 0.0:
         return np.asarray(kept)
-    counts, pairs = np.diff(below), np.empty(d.size)
     for k, near in enumerate(file.near(d)):
         first = np.searchsorted(places, places - near, side="right")
         last = np.maximum(np.searchsorted(places, places + near), first)

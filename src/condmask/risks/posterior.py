@@ -13,7 +13,7 @@ from condmask.risks.original import Original
 from condmask.risks.outlook import Line, Outlook, bits_for, line_of
 
 LEAST, MOST = 256, 2048  # masked values tried each way, of a fold
-EVALUATIONS = 6e6  # of windows, in a class
+EVALUATIONS = 4e6  # of windows, in a class
 
 
 class Class(NamedTuple):

@@ -7,14 +7,13 @@ print the share 1 - e^-p of all originals; p (1 - e^-p) of all records agree wit
 these were swapped.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from condmask._grid import Grid
 from condmask.disclosure import coins, looks
-from condmask.levels import class_law, classes
+from condmask.levels import class_law
 from condmask.risks.original import Original
 from condmask.risks.outlook import MOST_CELLS, room
 
@@ -52,7 +51,7 @@ def expected(file: Original, *, shared_donors: bool) -> Printed:
     """In a release of the file."""
     p, n = file.law.p, file.n
     printed, tied, swapped_tied = 0.0, 0.0, 0.0
-    for each, steps, counts in _counted(file):
+    for each, steps, counts in file.by_class:
         law, total = class_law(each, file.law), (1.0 - p) * counts.sum()
         if law is None:
             noised, alike = (1.0 - p) * counts, total * -np.expm1(-(1.0 - p) * counts.sum())
@@ -74,18 +73,6 @@ def found(file: Original, z: np.ndarray, *, shared_donors: bool) -> Printed:
     _, place, counts = np.unique(z, return_inverse=True, return_counts=True)
     share, tied = float(np.isin(file.units, z).mean()), float((counts[place] > 1).mean())
     return expected(file, shared_donors=shared_donors)._replace(verbatim=share, tied=tied)
-
-
-def _counted(file: Original) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """The classes of a file, the steps at which their values lie, and how many lie at each."""
-    if file.law.is_plain:
-        places, below = file.counted
-        yield 0, places.astype(np.int64), np.diff(below)
-        return
-    code, at = classes(file.units, file.law)
-    for each in np.unique(code).tolist():
-        steps, counts = np.unique(at[code == each].astype(np.int64), return_counts=True)
-        yield each, steps, counts
 
 
 def _shares(printed: float, tied: float, swapped_tied: float, p: float) -> Printed:

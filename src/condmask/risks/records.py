@@ -132,14 +132,16 @@ def record_risk(x: Any, z: Any, scheme: Any, *, d: float, strata: Any = None) ->
     distance = float(_checks.not_negative(d, "d"))
     if not isinstance(scheme, Scheme) or scheme.law is None:
         raise TypeError(f"scheme must be one that describes its noise, got {scheme!r}")
-    size = frames.column(x, "x").array.size
-    rows = np.arange(size)
-    there = ~(np.isnan(frames.column(x, "x").array) | np.isnan(_same(z, size)))
-    original, masked, strata, _ = both(x, z, strata, None)
+    there, (original, masked), strata, _ = both(x, z, strata, None, scheme)
+    rows = np.flatnonzero(there)
     units, _, kind, law = taken(original, scheme)
     z_units = law.to_units(masked)
-    labels = labels_of(strata, scheme.strata, size, "x", "record_risk")
-    code = crossed([part.code for part in labels], size) if labels else np.zeros(units.size, dtype=np.int64)
+    labels = labels_of(strata, scheme.strata, units.size, "x", "record_risk")
+    code = (
+        crossed([part.code for part in labels], units.size)
+        if labels
+        else np.zeros(units.size, dtype=np.int64)
+    )
     wanted = np.array([distance])
     guess, chance, hit, swapped = (np.empty(units.size) for _ in range(4))
     for each in np.unique(code).tolist():
@@ -150,10 +152,4 @@ def record_risk(x: Any, z: Any, scheme: Any, *, d: float, strata: Any = None) ->
         inside = 0.5 * (width - (0.0 if file.steps is None else 1.0))
         guess[own] = file.numbers(seen.first[:, 0] + inside)
         chance[own], hit[own], swapped[own] = seen.chance[:, 0], seen.hit[:, 0], seen.swapped
-    return RecordRisk(distance, rows[there], guess, chance, hit.astype(bool), swapped)
-
-
-def _same(z: Any, size: int) -> np.ndarray:
-    masked = frames.column(z, "z").array
-    _checks.same_length(masked, "z", size, "x")
-    return masked
+    return RecordRisk(distance, rows, guess, chance, hit.astype(bool), swapped)

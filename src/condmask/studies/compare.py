@@ -13,6 +13,7 @@ from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._digits import number
 from condmask._randomness import seeded_key
+from condmask.missing import without_codes
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.scheme import Scheme
 from condmask.schemes.shuffling import DataShuffling
@@ -159,7 +160,7 @@ def compare(
         raise TypeError(f"scheme must be a ConditionalMasking, got {scheme!r}")
     d = _checks.positive(d, "d")
     count = _checks.whole(replications, "replications", least=10)
-    values, beside = _complete(x, other)
+    values, beside = _complete(x, other, scheme)
     seed = secrets.randbits(48) if rng is None else _checks.whole(rng, "rng", least=0)
     if values.size > MOST:
         rows = np.sort(seeded_key(seed, b"rows").stream(0, 0).choice(values.size, MOST, replace=False))
@@ -178,8 +179,9 @@ def compare(
     return Comparison(risk, d, values.size, count, seed, schemes, rows_of, missing)
 
 
-def _complete(x: Any, other: Any) -> tuple[np.ndarray, list[np.ndarray]]:
-    values = frames.column(x, "x").array
+def _complete(x: Any, other: Any, scheme: ConditionalMasking) -> tuple[np.ndarray, list[np.ndarray]]:
+    given = frames.column(x, "x")
+    values = without_codes(given.array, scheme.missing, given.kind)
     beside = [] if other is None else [frames.column(other, "other").array]
     for column in beside:
         _checks.same_length(column, "other", values.size, "x")

@@ -1,0 +1,117 @@
+"""``condmask plan``: which p, sigma and noise to take for a file."""
+
+import argparse
+from typing import Any
+
+from condmask.cli.arguments import command, usage
+from condmask.cli.output import to_json
+from condmask.cli.schemes import add_csv, csv_of, step_of
+
+
+def add(commands: Any) -> None:
+    new = command(
+        commands, "plan", run, "Tell what each p and sigma would cost and protect, and suggest some."
+    )
+    new.add_argument("file", metavar="IN", help="file with the original data")
+    new.add_argument("-c", "--column", required=True, help="column to mask")
+    new.add_argument(
+        "--max-risk", nargs="+", type=_pair, default=[], metavar="D=RISK",
+        help="largest share of records that an attacker may come nearer than D (250=.45)",
+    )  # fmt: skip
+    new.add_argument(
+        "--max-error", nargs="+", type=_pair, default=[], metavar="NAME=ERROR",
+        help="largest standard error of mean, std, median, 'quantile 0.1', ... or correlation",
+    )  # fmt: skip
+    new.add_argument("--within", type=float, nargs="+", metavar="D", help="further distances, for risks")
+    new.add_argument("--with", dest="other", metavar="COLUMN", help="correlation with this column")
+    new.add_argument("--p", type=float, nargs="+", help="swap probabilities to try (default nine)")
+    new.add_argument("--sigma", type=float, nargs="+", help="s.d. of noise to try (default nine)")
+    new.add_argument("--noise", nargs="+", default=["normal"], help="normal (default), laplace, or both")
+    new.add_argument("--scale", nargs="+", default=["linear"], help="linear (default), log, or both")
+    new.add_argument("--donors", nargs="+", default=["sample"], help="sample (default), permutation, or both")
+    new.add_argument("--heaps", type=float, nargs="+", help="coarsest round numbers to try")
+    new.add_argument(
+        "--missing", type=float, nargs="+", default=[], metavar="CODE", help="numbers that stand for no value"
+    )
+    new.add_argument("--decimals", type=int, help="decimal places of the data")
+    new.add_argument("--step", type=step_of, help="step of the data's grid (0.05, 1/3)")
+    new.add_argument(
+        "--target", default="population",
+        help="what errors are about: population (default), or file, the original values themselves",
+    )  # fmt: skip
+    new.add_argument(
+        "--check", type=int, nargs="?", const=400, metavar="S",
+        help="hold the predicted errors of the best scheme against S simulated releases (400)",
+    )  # fmt: skip
+    new.add_argument("--plot", metavar="FILE", help="draw risk against loss")
+    new.add_argument("--all", action="store_true", help="print every scheme on the frontier")
+    add_csv(new)
+
+
+def run(args: argparse.Namespace) -> str:
+    from condmask import _checks
+
+    with usage():
+        csv = csv_of(args)
+        risks = {_distance(name): value for name, value in args.max_risk}
+        errors = dict(args.max_error)
+        if not risks and not args.within:
+            raise ValueError("--max-risk or --within must be given, got neither")
+        if args.check is not None:
+            _checks.whole(args.check, "--check", least=10)
+        if args.plot is not None:
+            from condmask.plot import check_format
+
+            check_format(_checks.writable(args.plot, "--plot"), "--plot")
+    from condmask.files.reading import read_column
+    from condmask.missing import without_codes
+    from condmask.planning.plan import plan
+
+    made = plan(
+        without_codes(read_column(args.file, args.column, csv=csv), tuple(args.missing), "float64"),
+        max_risk=risks or None, max_error=errors or None, d=args.within,
+        other=None if args.other is None else read_column(args.file, args.other, csv=csv),
+        p=args.p, sigma=args.sigma, noise=args.noise, scale=args.scale, donors=args.donors,
+        heaps=args.heaps, decimals=args.decimals, step=args.step, target=args.target,
+    )  # fmt: skip
+    checks = [] if args.check is None else [
+        made.check(replications=args.check, target=target) for target in ("population", "file")
+    ]  # fmt: skip
+    if args.plot is not None:
+        made.plot(args.plot)
+    if args.json:
+        return to_json(made.to_dict() | ({"check": [each.to_dict() for each in checks]} if checks else {}))
+    parts = [args.spoken(str(made)), *(_frontier(made) if args.all else []), *map(str, checks)]
+    return "\n\n".join(parts)
+
+
+def _frontier(made: Any) -> list[str]:
+    """The schemes that no other beats, a line each."""
+    rows = [row for row in made.rows() if row["frontier"]]
+    rows.sort(key=lambda row: row["loss"])
+    names = ["p", "sigma", "noise", "scale", "donors", "heaps"]
+    head = [*names, *(name for name in rows[0] if name.startswith("risk ")), "error of mean", "allowed"]
+    table = [head, *([_cell(row[name]) for name in head] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return ["\n".join("  ".join(map(str.rjust, row, widths)) for row in table)]
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value)
+
+
+def _pair(text: str) -> tuple[str, float]:
+    """A name and a number."""
+    name, between, value = text.rpartition("=")
+    if not between:
+        raise argparse.ArgumentTypeError(f"must be of the form NAME=NUMBER, got {text!r}")
+    return name.strip(), float(value)
+
+
+def _distance(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"--max-risk must be of the form DISTANCE=RISK, got {text!r}") from None

@@ -1,0 +1,88 @@
+"""``condmask risk``: what attackers would learn from a release, or learn from one that is there."""
+
+import argparse
+from typing import Any
+
+from condmask.cli.arguments import UsageError, command, usage
+from condmask.cli.output import to_json
+from condmask.cli.schemes import add_csv, add_scheme, csv_of, schemes_of
+
+
+def add(commands: Any) -> None:
+    new = command(
+        commands, "risk", run, "Tell how near attackers come to the originals, before masking or after it."
+    )
+    new.add_argument("file", metavar="IN", help="file with the original data")
+    add_scheme(new, required=False)
+    add_csv(new)
+    new.add_argument(
+        "--within", type=float, nargs="+", required=True, metavar="D",
+        help="how near a guess must come, in units of the data",
+    )  # fmt: skip
+    new.add_argument(
+        "--known", nargs="+", default=[], metavar="COLUMN",
+        help="columns that are not masked, and known to an attacker",
+    )  # fmt: skip
+    new.add_argument(
+        "--release", metavar="OUT", help="the release of IN, whose scheme is taken: its risk stands beside"
+    )
+    new.add_argument(
+        "--exposed", type=int, metavar="K",
+        help="with --release: the K records that the best attacker is surest of, for your eyes only",
+    )  # fmt: skip
+
+
+def run(args: argparse.Namespace) -> str:
+    from condmask import _checks
+
+    with usage():
+        csv = csv_of(args)
+        within = _checks.distances(args.within, "--within")
+        if args.exposed is not None:
+            _checks.whole(args.exposed, "--exposed", least=1)
+            if args.release is None:
+                raise UsageError("--exposed must go with --release")
+        if args.release is None:
+            (column, scheme), *rest = _described(args).items()
+        else:
+            for option in ("p", "sigma", "decimals", "step", "heaps", "scale", "strata", "missing"):
+                if getattr(args, option, None):
+                    raise UsageError(f"--{option} must be left out where --release has the scheme")
+            rest = args.column[1:]
+        if rest:
+            raise UsageError("--column must be given once here: attackers are tried column by column")
+    from condmask.files.reading import masked_column, read_column, read_labels
+    from condmask.risks.measure import release_risk, risk
+    from condmask.risks.records import record_risk
+    from condmask.strata import names_of
+
+    if args.release is not None:
+        column, scheme = masked_column(args.release, args.column[0])
+    x = read_column(args.file, column, csv=csv)
+    strata = {name: read_labels(args.file, name, csv=csv) for name in names_of(scheme.strata)}
+    options: dict[str, Any] = {"strata": strata or None}
+    known = {name: read_column(args.file, name, csv=csv) for name in args.known} or None
+    found = {"scheme": risk(x, scheme, d=within, others=known, **options)}
+    exposed = None
+    if args.release is not None:
+        z = read_column(args.release, column)
+        found["release"] = release_risk(x, z, scheme, d=within, others=known, audit=False, **options)
+        if args.exposed is not None:
+            records = record_risk(x, z, scheme, d=float(within[0]), **options)
+            exposed = [int(row) for row in records.exposed(args.exposed)]
+    if args.json:
+        told = {name: each.to_dict() for name, each in found.items()}
+        return to_json(told if exposed is None else told | {"exposed": exposed})
+    text = "\n\n".join(str(each) for each in found.values())
+    if exposed is not None:
+        rows = ", ".join(map(str, exposed))
+        text += f"\n\nrows, from 0, whose value the best attacker is right and surest about: {rows}"
+    spoken: str = args.spoken(text)
+    return spoken
+
+
+def _described(args: argparse.Namespace) -> dict[str, Any]:
+    for option in ("p", "sigma"):
+        if getattr(args, option) is None:
+            raise UsageError(f"--{option} must be given, or --release, whose scheme is taken")
+    return schemes_of(args)

@@ -1,0 +1,114 @@
+"""``condmask risk`` and ``condmask plan``: the API's figures of a column of a file."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_line import MASK, answer
+
+import condmask as cm
+
+pytestmark = pytest.mark.usefixtures("unaudited")
+
+
+def test_the_risk_of_a_scheme(run, source):
+    found = answer(run("risk", source, "-c", "income", *MASK, "--within", "100", "300", "--json"))
+
+    x = cm.read_column(source, "income")
+    assert found == {"scheme": cm.risk(x, cm.ConditionalMasking(0.6, 1000.0), d=[100.0, 300.0]).to_dict()}
+
+
+def test_the_risk_of_a_release_stands_beside(run, source, masked):
+    options = ("--within", "100", "--known", "age", "educ", "--release", masked)
+    found = answer(run("risk", source, "-c", "income", *options, "--exposed", "4", "--json"))
+
+    x, z = (cm.read_column(path, "income") for path in (source, masked))
+    known = {name: cm.read_column(source, name) for name in ("age", "educ")}
+    scheme = cm.read_schemes(masked)["income"]
+    assert found["scheme"] == cm.risk(x, scheme, d=100.0, others=known).to_dict()
+    assert found["release"] == cm.release_risk(x, z, scheme, d=100.0, others=known, audit=False).to_dict()
+    assert found["exposed"] == cm.record_risk(x, z, scheme, d=100.0).exposed(4).tolist()
+    code, text, err = run("risk", source, "-c", "income", *options, "--exposed", "4")
+    assert (code, err) == (0, "")
+    assert "best with other columns" in text
+    assert text.splitlines()[-1].endswith(", ".join(map(str, found["exposed"])))
+
+
+def test_strata_and_missing_codes_are_known_to_the_attacker(run, source, tmp_path):
+    frame = pd.read_parquet(source)
+    frame.loc[::9, "income"] = -9999.0
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    scheme = cm.ConditionalMasking(0.6, 400.0, strata="region", missing=[-9999.0])
+    cm.mask_file(tmp_path / "a.csv", tmp_path / "b.csv", {"income": scheme}, rng=1)
+    options = ("--within", "100", "--release", tmp_path / "b.csv", "--json")
+
+    found = answer(run("risk", tmp_path / "a.csv", "-c", "income", *options))
+
+    known = frame["income"] > -9999.0
+    without = cm.ConditionalMasking(0.6, 400.0, strata="region")
+    expected = cm.risk(frame["income"][known], without, d=100.0, strata=frame["region"][known], audit=False)
+    assert [row["risk"] for row in found["scheme"]["risk"]] == [row["risk"] for row in expected.rows()]
+    assert found["release"]["n"] == known.sum()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "--p must be given, or --release, whose scheme is taken"),
+        (("--p", "0.5"), "--sigma must be given, or --release"),
+        ((*MASK, "-c", "age"), "--column must be given once here"),
+        ((*MASK, "--release", "b.csv"), "--p must be left out where --release has the scheme"),
+        ((*MASK, "--exposed", "3"), "--exposed must go with --release"),
+    ],
+)
+def test_wrong_usage_of_risk(run, options, message):
+    code, _, err = run("risk", "none.csv", "-c", "income", "--within", "1", *options)
+
+    assert code == 2
+    assert message in err
+
+
+PLAN = ("-c", "income", "--p", "0.3", "0.6", "--sigma", "300", "900")
+
+
+def test_a_plan_of_a_file(run, source, tmp_path):
+    options = (*PLAN, "--max-risk", "200=0.5", "--with", "educ", "--max-error", "mean=60", "median=90")
+    found = answer(run("plan", source, *options, "--json", "--plot", tmp_path / "a.png"))
+
+    x, w = cm.read_column(source, "income"), cm.read_column(source, "educ")
+    made = cm.plan(
+        x, max_risk={200.0: 0.5}, max_error={"mean": 60.0, "median": 90.0}, other=w,
+        p=[0.3, 0.6], sigma=[300.0, 900.0],
+    )  # fmt: skip
+    assert found == made.to_dict()
+    assert (tmp_path / "a.png").stat().st_size > 10_000
+    code, text, err = run("plan", source, *options, "--all", "--check", "20")
+    assert (code, err) == (0, "")
+    assert "most useful" in text
+    assert "20 releases: ratios are known to" in text
+    assert "frontier" not in text.splitlines()[0]
+
+
+def test_codes_are_no_incomes_when_planning(run, source, tmp_path):
+    frame = pd.read_parquet(source)
+    plain = np.where(np.arange(len(frame)) % 9 == 0, np.nan, frame["income"])
+    frame["income"] = np.nan_to_num(plain, nan=-9999.0)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+
+    found = answer(run("plan", tmp_path / "a.csv", *PLAN, "--within", "200", "--missing", "-9999", "--json"))
+    assert found == cm.plan(plain, d=200.0, p=[0.3, 0.6], sigma=[300.0, 900.0]).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "--max-risk or --within must be given, got neither"),
+        (("--max-risk", "x=.5"), "--max-risk must be of the form DISTANCE=RISK, got 'x'"),
+        (("--within", "1", "--plot", "a.doc"), "--plot must end in one of"),
+        (("--within", "1", "--check", "1"), "--check must be a whole number of at least 10"),
+    ],
+)
+def test_wrong_usage_of_plan(run, options, message):
+    code, _, err = run("plan", "none.csv", *PLAN, *options)
+
+    assert code == 2
+    assert message in err
