@@ -9,10 +9,10 @@ NOT_PROMISED = (
     "say, learns from the release that its owner is in the file.",
     "Columns that were not masked are as they were. Where they tell who somebody is, only the masked columns "
     "of that record are in doubt.",
-    "A value that was kept is near the true one: noise says how near. On a large value a noise of so many units "
-    "hides little.",
-    "Never publish two maskings of one file, nor one of a part of it beside one of the whole: where both show "
-    "nearly the same, that is most likely the true value, and the noise averages out.",
+    "A value that was kept is near the true one, as near as the noise is small; on a large value it hides "
+    "little.",
+    "Never publish two maskings of one file, nor one of a part of it beside one of the whole: where both "
+    "show nearly the same, that is most likely the true value, and the noise averages out.",
     "No masked value is to be read as that of its record, and what is computed from a masked column as if it "
     "were the original is wrong.",
     "Intervals hold their level for large files. They are of sampling and masking alone: errors in the "
