@@ -101,7 +101,7 @@ def test_errors_are_predicted_and_actual(files, internal):
 
 def test_figures_of_the_original_are_those_of_pandas():
     rng = np.random.default_rng(1)
-    x, w = rng.normal(size=(2, 11))
+    x, w = rng.normal(size=(2, 12))
     w[3] = np.nan
     frame = pd.DataFrame({"x": x, "w": w})
     found = figures(x, ["mean", "s.d.", "quantile 0.1", "quantile 0.5", "correlation with w"], {"w": w})
@@ -319,7 +319,7 @@ def test_a_browser_shows_it_and_asks_for_nothing_else(internal, public, tmp_path
     ],
     ids=["strata", "log", "log without moments", "float32", "whole numbers", "codes", "nulls"],
 )
-@pytest.mark.usefixtures("unaudited")
+@pytest.mark.usefixtures("unaudited", "undrawn")
 @pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
 def test_every_kind_of_column_has_a_report(scheme, change, tmp_path):
     rng = np.random.default_rng(2)
@@ -407,6 +407,7 @@ def test_columns_masked_together_are_told_as_such(tmp_path):
         ({"source": "gaps.parquet"}, ValueError, "income must be missing in the same rows"),
         ({"release": "people.parquet"}, ValueError, "holds no scheme"),
         ({"d": -1.0}, ValueError, "d must"),
+        ({"d": {"age": 1}}, ValueError, "d must be of the masked columns 'income', got 'age'"),
         ({"d": []}, ValueError, "d must hold at least one distance, got none"),
     ],
 )

@@ -105,6 +105,11 @@ def report(
         raise ValueError("source must be the original where public is False, got None")
     pictures.ready()
     told = Told(Path(release), threads)
+    for name in distances or ():
+        if name is not None and name not in told.schemes:
+            raise ValueError(
+                f"d must be of the masked columns {_checks.listed(list(told.schemes))}, got {name!r}"
+            )
     if public:
         text = public_page(told)
     else:

@@ -43,23 +43,36 @@ class Told:
         self.groups = names_of(next(iter(self.schemes.values())).strata)
         self.sha256 = digest(path)
         self.file = ReleasedFile(path, self.schemes, workers)
+        self._read: dict[str, np.ndarray | None] = {}
         self.warnings: list[str] = []  # what estimates said of themselves
 
     @cached_property
-    def numbers(self) -> dict[str, np.ndarray]:
-        """The columns in clear that are numbers, without those that tell donor pools."""
+    def _clear(self) -> list[str]:
+        """The columns that are neither masked nor tell donor pools."""
         left = [name for name in self.names if name not in self.schemes and name not in self.groups]
-        with reading(self.path):
-            table = open_table(self.path)
-            found = {name: numeric(table, name) for name in left[:MOST_CLEAR] if left.count(name) == 1}
+        return [name for name in left[:MOST_CLEAR] if left.count(name) == 1]
+
+    @cached_property
+    def numbers(self) -> dict[str, np.ndarray]:
+        """Those of them that are numbers."""
+        found = {name: self._number(name) for name in self._clear}
         return {name: values for name, values in found.items() if values is not None}
 
     @cached_property
     def known(self) -> dict[str, np.ndarray]:
-        """The first of them that are complete and no constants."""
-        whole = {name: each for name, each in self.numbers.items() if np.isfinite(each).all()}
-        some = [name for name, each in whole.items() if each.size and each.min() < each.max()]
-        return {name: whole[name] for name in some[:BESIDE]}
+        """The first of these that are complete and no constants."""
+        found: dict[str, np.ndarray] = {}
+        for name in self._clear:
+            values = self._number(name) if len(found) < BESIDE else None
+            if values is not None and np.isfinite(values).all() and values.min() < values.max():
+                found[name] = values
+        return found
+
+    def _number(self, name: str) -> np.ndarray | None:
+        if name not in self._read:
+            with reading(self.path):
+                self._read[name] = numeric(open_table(self.path), name)
+        return self._read[name]
 
     def values(self, name: str) -> np.ndarray:
         """The masked values of a column, in single precision where they were; NaN where one is missing."""
