@@ -19,6 +19,7 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"__main__", "cli"},
     {"demo"},
     {"studies"},
+    {"reports"},
     {"files"},
     {"planning"},
     {"risks"},

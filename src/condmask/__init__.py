@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from condmask.files.release import mask_file, write_release
     from condmask.planning.plan import plan
     from condmask.planning.result import Plan
+    from condmask.reports.report import report
+    from condmask.reports.run import run_plan
     from condmask.risks.linkage import Linkage, record_linkage
     from condmask.risks.measure import release_risk, risk
     from condmask.risks.records import RecordRisk, record_risk
@@ -74,6 +76,8 @@ _HOMES = {
     "uniques": "condmask.risks.uniques",
     "plan": "condmask.planning.plan",
     "Plan": "condmask.planning.result",
+    "report": "condmask.reports.report",
+    "run_plan": "condmask.reports.run",
     "kernels": "condmask.kernels",
     "mask_file": "condmask.files.release",
     "write_release": "condmask.files.release",
@@ -103,6 +107,8 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "uniques",
     "plan",
     "Plan",
+    "report",
+    "run_plan",
     "mask_table",
     "MaskedTable",
     "mask_file",

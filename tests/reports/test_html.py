@@ -1,0 +1,55 @@
+"""HTML by parts. Oracle: html.escape, and an XML parser."""
+
+from html import escape
+from xml.etree import ElementTree
+
+import pytest
+
+from condmask.reports import formulas, html
+
+MARKUP = "<b a='1' c=\"2\">&amp;</b>"
+
+
+def words(formula):
+    """A formula without its elements."""
+    return "".join(ElementTree.fromstring(f"<all>{formula}</all>").itertext())
+
+
+def test_what_is_no_html_is_escaped_once():
+    assert html.text(MARKUP) == escape(MARKUP)
+    assert html.text(html.text(MARKUP)) == escape(MARKUP)
+    assert html.tag("p", MARKUP, html.tag("b", 1), class_=MARKUP, data_label="x") == (
+        f'<p class="{escape(MARKUP)}" data-label="x">{escape(MARKUP)}<b>1</b></p>'
+    )
+
+
+def test_what_cannot_be_shown_is_replaced():
+    assert html.text("a\x00b\x1f\ud800c\td") == "a\ufffdb\ufffd\ufffdc\td"
+
+
+def test_heads_are_repeated_as_plain_text_for_narrow_screens():
+    made = html.table("t", ["", html.name(MARKUP)], [["r", 1]])
+
+    assert f'<td data-label="{escape(MARKUP)}">1</td>' in made
+
+
+def test_names_are_listed():
+    assert html.names([]) == "none"
+    assert html.names(["a", "b"]) == "<bdi><code>a</code></bdi>, <bdi><code>b</code></bdi>"
+
+
+@pytest.mark.parametrize(
+    ("formula", "said"),
+    [
+        (formulas.equation_1("linear"), "Zi={XJwith probability\u00a0pXi+Yiwith probability\u00a01\u2212p"),
+        (formulas.equation_1("log"), "Zi={XJwith probability\u00a0pXieYiwith probability\u00a01\u2212p"),
+        (formulas.moments("linear"), "E(X)=E(Z)Var(X)=Var(Z)\u2212(1\u2212p)Var(Y)"),
+        (formulas.moments("log"), "E(Xk)=E(Zk)p+(1\u2212p)E(ekY)"),
+        (
+            formulas.distribution(),
+            "F^(t)=1n\u2211j=1nK(t\u2212Zj\u03c3)pK(u)+(1\u2212p)E(K(u\u2212Y\u03c3))=1u\u22650",
+        ),
+    ],
+)
+def test_formulas(formula, said):
+    assert words(formula) == said
