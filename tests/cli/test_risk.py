@@ -103,6 +103,7 @@ def test_codes_are_no_incomes_when_planning(run, source, tmp_path):
     [
         ((), "--max-risk or --within must be given, got neither"),
         (("--max-risk", "x=.5"), "--max-risk must be of the form DISTANCE=RISK, got 'x'"),
+        (("--max-risk", "25=x"), "--max-risk: must be of the form NAME=NUMBER, got '25=x'"),
         (("--within", "1", "--plot", "a.doc"), "--plot must end in one of"),
         (("--within", "1", "--check", "1"), "--check must be a whole number of at least 10"),
     ],
@@ -112,3 +113,17 @@ def test_wrong_usage_of_plan(run, options, message):
 
     assert code == 2
     assert message in err
+
+
+def test_the_column_and_the_options_are_named(run, source):
+    for options, said in (
+        (("--max-risk", "200=0.01"), "--max-risk at d=200 must be at least"),
+        (("--max-risk", "200=0.5", "--max-error", "mean=0.1"), "--max-risk and --max-error must be met by"),
+    ):
+        code, _, err = run("plan", source, *PLAN, *options)
+        assert code == 1
+        assert err.startswith(f"condmask: error: {said}")
+    frame = pd.read_parquet(source).assign(income="a")
+    frame.to_parquet(source)
+    for command in (("plan", source, *PLAN), ("risk", source, "-c", "income", *MASK)):
+        assert "error: income must be numeric" in run(*command, "--within", "9")[2]

@@ -163,3 +163,41 @@ def test_what_cannot_be_planned_is_refused(options, error, said):
 def test_columns_without_a_plan_are_refused(x):
     with pytest.raises(ValueError, match="x must"):
         cm.plan(x, d=1, p=0.5, sigma=1.0)
+
+
+def rounded_by_people(n=1_500):
+    stream = np.random.default_rng(6)
+    exact, heaps = (
+        np.exp(6.2 + 0.6 * stream.normal(size=n)),
+        stream.choice([1, 10, 50, 100], n, p=[0.3, 0.2, 0.2, 0.3]),
+    )
+    return heaps * np.rint(exact / heaps) + 10.0
+
+
+@pytest.mark.parametrize("options", [{}, {"decimals": 0}])
+def test_suggestions_mask_the_data_as_they_are(options):
+    x = rounded_by_people()
+    made = cm.plan(x, max_risk={25: 0.25}, sigma=[60.0, 180.0], p=[0.5, 0.7], **options)
+
+    assert made.suggestions
+    for each in made.suggestions:
+        each.scheme.mask(x, rng=1)  # which refuses what is off the grid, and coins that show
+
+
+def test_a_neighbour_that_is_worse_than_the_most_useful_is_not_the_safest():
+    x = rounded_by_people()
+    made = cm.plan(x, max_risk={25: 0.25}, sigma=[100.0, 180.0, 700.0, 1400.0], p=[0.5, 0.7, 0.9])
+
+    useful, middle, safe = (each.expected for each in made.suggestions)
+    assert max(safe.risk.mean(), middle.risk.mean()) <= useful.risk.mean()
+    assert max(safe.loss, middle.loss) <= 1.5 * useful.loss
+
+
+def test_where_nothing_is_suggested_the_audit_says_why():
+    x = np.where(np.arange(900) % 5 > 0, rounded_by_people(900), -999.0)
+    made = cm.plan(x, d=[50], p=0.6, sigma=200.0)
+
+    assert made.suggestions == []
+    assert "none is suggested: x must not show which records were swapped" in str(made)
+    with pytest.raises(ValueError, match="x must not show which records were swapped"):
+        _ = made.best

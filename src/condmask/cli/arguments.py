@@ -72,6 +72,11 @@ def workers(args: argparse.Namespace) -> Any:
     return _checks.workers(args.workers)
 
 
+def of_column(spoken: Callable[[str], str], column: str) -> Callable[[str], str]:
+    """Spoken of a column of a file, which the API knows as x."""
+    return lambda text: re.sub(r"\bx (?=must )", lambda _: f"{column} ", spoken(text))
+
+
 def as_options(text: str, options: dict[str, argparse.Action]) -> str:
     """A sentence about arguments of the API, about options instead."""
 
@@ -87,6 +92,8 @@ def as_options(text: str, options: dict[str, argparse.Action]) -> str:
     text = re.sub(
         r"[A-Z]\w+\([^()]*\)|\b(?P<name>[a-z_]+)=(?P<value>'[^']*'|\"[^\"]*\"|[\w.+/-]*\w)", option, text
     )
+    for name in (name for name in options if "_" in name):  # which no other word looks like
+        text = re.sub(rf"(?<![\w'\"]){name}(?= (and|at|must) )", options[name].option_strings[-1], text)
     first, _, rest = text.partition(" ")
     if first in options and rest.startswith(("must", "may")):
         return f"{options[first].option_strings[-1]} {rest}"

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from condmask.cli.arguments import command, usage
+from condmask.cli.arguments import command, of_column, usage
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, csv_of, step_of
 
@@ -51,6 +51,7 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> str:
     from condmask import _checks
 
+    args.spoken = of_column(args.spoken, args.column)
     with usage():
         csv = csv_of(args)
         risks = {_distance(name): value for name, value in args.max_risk}
@@ -107,7 +108,10 @@ def _pair(text: str) -> tuple[str, float]:
     name, between, value = text.rpartition("=")
     if not between:
         raise argparse.ArgumentTypeError(f"must be of the form NAME=NUMBER, got {text!r}")
-    return name.strip(), float(value)
+    try:
+        return name.strip(), float(value)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be of the form NAME=NUMBER, got {text!r}") from None
 
 
 def _distance(text: str) -> float:

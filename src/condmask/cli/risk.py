@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from condmask.cli.arguments import UsageError, command, usage
+from condmask.cli.arguments import UsageError, command, of_column, usage
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, add_scheme, csv_of, schemes_of
 
@@ -58,6 +58,7 @@ def run(args: argparse.Namespace) -> str:
 
     if args.release is not None:
         column, scheme = masked_column(args.release, args.column[0])
+    args.spoken = of_column(args.spoken, column)
     x = read_column(args.file, column, csv=csv)
     strata = {name: read_labels(args.file, name, csv=csv) for name in names_of(scheme.strata)}
     options: dict[str, Any] = {"strata": strata or None}

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask._blocks import Workers, ordered_map
-from condmask.files import csv_numbers
+from condmask.files import csv_around, csv_numbers
 from condmask.files.atomic import Output
 from condmask.files.csv_numbers import Fields, NumberError, Words
 from condmask.files.dialect import CsvFormat, Dialect, not_encoded, opened, packed, read_bytes
@@ -54,6 +54,7 @@ class CsvFile:
         self.dialect = Dialect.of(path, (form or CsvFormat()).or_else(self._said()))
         self.names = self.dialect.names
         self._decimal = self.dialect.decimal
+        self._shapes: dict[str, int] = {}
         self._words = Words([self.dialect.encode(word) for word in self.dialect.na])
         self._workers = workers if isinstance(workers, int) else 1  # what is mapped cannot travel
 
@@ -88,19 +89,21 @@ class CsvFile:
         """Numbers and their kind, for some thousand rows at a time."""
         told, seen = self._decimal or self._hint(), 0
 
-        def numbers(part: Records) -> list[tuple[np.ndarray, int]]:
-            return [self._numbers(part, k, name, told) for k, name in enumerate(names)]
+        def numbers(part: Records) -> list[tuple[np.ndarray, int, int]]:
+            found = [self._numbers(part, k, name, told) for k, name in enumerate(names)]
+            return [(*each, self._shapes_of(part, k, each[0])) for k, each in enumerate(found)]
 
         records = self._records(names)
         first = map(
             numbers, islice(records, 1)
         )  # who wants no more need not wait for what threads read ahead
         for found in chain(first, ordered_map(numbers, records, self._workers)):
-            for _, marks in found:
+            for name, (_, marks, shapes) in zip(names, found, strict=True):
                 seen |= marks
+                self._shapes[name] = self._shapes.get(name, 0) | shapes
             if told is None and seen & DOT and seen & COMMA:
                 self._refuse_the_other(names)
-            yield {name: (values, "float64") for name, (values, _) in zip(names, found, strict=True)}
+            yield {name: (values, "float64") for name, (values, *_) in zip(names, found, strict=True)}
         if told is None:
             told = "," if seen & COMMA else "."
             if (seen & DOT and not seen & CLEAR_DOT) or (seen & COMMA and not seen & CLEAR_COMMA):
@@ -137,7 +140,10 @@ class CsvFile:
         return self._decimal or "."
 
     def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
-        """Copy the file with the masked rows in their fields; those of missing values stay as they are."""
+        """Copy the file with the masked rows in their fields; those of missing values stay as they are.
+
+        Numbers of which only some stood in quotes, or after a blank, are written without.
+        """
         columns = rows.columns
         names = sorted(columns, key=self.names.index)
         decimals = [columns[name][1] for name in names]
@@ -149,6 +155,7 @@ class CsvFile:
             )
         decimal = self._decimal or "."
         quoted = decimal == self.dialect.delimiter
+        mixed = [k for k, name in enumerate(names) if not csv_around.alike(self._shapes.get(name, 0))]
 
         def masked() -> Iterator[tuple[Records, np.ndarray]]:
             for part in self._records(names, tail=True):
@@ -163,6 +170,10 @@ class CsvFile:
             fields, ends = csv_numbers.write(values, places, decimal)
             added = int(ends[-1]) if ends.size else 0
             out = np.empty(len(part.text) + added + 2 * ends.size * quoted, dtype=np.uint8)
+            for k in mixed:
+                part.starts[:, k], part.stops[:, k] = csv_around.whole(
+                    part.fields(k), blank=self.dialect.blank
+                )
             starts, stops = part.starts.ravel(), part.stops.ravel()
             buffer = np.frombuffer(part.text, dtype=np.uint8)
             length = splice(buffer, starts, stops, keep.ravel(), quoted, fields, ends, out)
@@ -189,6 +200,9 @@ class CsvFile:
             raise (ValueError if "2^53" in error.why else TypeError)(
                 f"{name} {error.why} in line {line}"
             ) from None
+
+    def _shapes_of(self, part: Records, k: int, values: np.ndarray) -> int:
+        return csv_around.shapes(part.fields(k), ~np.isnan(values), blank=self.dialect.blank)
 
     def _refuse_the_other(self, names: list[str]) -> None:
         """Name the first number that has another mark than the first of all."""

@@ -57,6 +57,14 @@ class Column(NamedTuple):
         law = scheme.law
         return Original(scheme.canonical(self.ascending, "x", self.kind), self.kind, law)
 
+    def fits(self, scheme: Any) -> bool:
+        """Whether the scheme masks the data as they are; a step that was named does not round them."""
+        try:
+            self.original(scheme)
+        except ValueError:
+            return False
+        return True
+
     def moments(self, file: Original) -> moments.Moments:
         """Moments by level; grids so fine that they leave no trace in them share those of the first."""
         law = file.law

@@ -156,22 +156,27 @@ def _suggested(made: Plan, scored: _Scored, column: Column, d: np.ndarray) -> li
     first = _hidden(cheap, scored, column, d, seen)
     if first is None:
         return []
-    near = cheap[scored.loss[cheap] <= CLOSE * first.loss]
-    if made.limits and not made.caps:
-        near = cheap
-    safe = _hidden(near[np.argsort(scored.risk[near], kind="stable")], scored, column, d, seen) or first
+    most = np.inf if made.limits and not made.caps else CLOSE * first.loss
+    near, risk = cheap[scored.loss[cheap] <= most], float(np.mean(first.risk))
+    order = near[np.argsort(scored.risk[near], kind="stable")]
+    safe = _hidden(order, scored, column, d, seen, loss=most, risk=risk) or first
     lo, hi = min(first.loss, safe.loss), max(first.loss, safe.loss)
-    a, b = float(np.mean(safe.risk)), float(np.mean(first.risk))
+    a, b = float(np.mean(safe.risk)), risk
     worth = (scored.loss[near] - lo) / (hi - lo or 1.0) + (scored.risk[near] - a) / (b - a or 1.0)
-    middle = _hidden(near[np.argsort(worth, kind="stable")], scored, column, d, seen) or first
+    order = near[np.argsort(worth, kind="stable")]
+    middle = _hidden(order, scored, column, d, seen, loss=hi, risk=risk) or first
     named = {"most useful": first, "balanced": middle, "safest": safe}
     return [Suggestion(name, each, _sentence(name, each, made)) for name, each in named.items()]
 
 
 def _hidden(
-    order: np.ndarray, scored: _Scored, column: Column, d: np.ndarray, seen: dict[Any, Candidate | None]
-) -> Candidate | None:
-    """The first of some schemes whose coins are hidden, or that has a neighbour whose are."""
+    order: np.ndarray, scored: _Scored, column: Column, d: np.ndarray, seen: dict[Any, Candidate | None],
+    *, loss: float = np.inf, risk: float = np.inf,
+) -> Candidate | None:  # fmt: skip
+    """The first of some schemes whose coins are hidden, or that has a neighbour whose are.
+
+    A neighbour may be far off: what loses or risks more than is asked for is passed over.
+    """
     for k in order[:TRIES].tolist():
         each = scored.found[k]
         if each.scheme not in seen:
@@ -179,12 +184,14 @@ def _hidden(
             better: Candidate | None = each
             if told.visible:
                 better = None
-                if told.proposed is not None and not told.proposed.visible:
+                mended = told.proposed is not None and not told.proposed.visible
+                if mended and column.fits(told.proposal):
                     own = candidate(column, told.proposal, d)
                     better = own if scored.keeps(own) else None
             seen[each.scheme] = better
-        if seen[each.scheme] is not None:
-            return seen[each.scheme]
+        found = seen[each.scheme]
+        if found is not None and not (found.loss > loss or np.mean(found.risk) > risk):
+            return found
     return None
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.planning.candidate import Candidate, Column
 from condmask.planning.simulated import Checked, checked
+from condmask.schemes.audit import audit
 
 PARAMETERS = ("p", "sigma", "noise", "scale", "donors", "step", "heaps")
 
@@ -57,7 +58,8 @@ class Plan:
     allowed : ndarray of bool
         Which of them keep the caps.
     suggestions : list of Suggestion
-        Up to three, whose coins are hidden; none where no scheme was found that hides them.
+        Up to three, whose coins are hidden; none where no scheme was found that hides those of the data as
+        they are (`refusal`).
     caps, limits : dict
         The largest risks by distance, and the largest errors by statistic.
     target : {"population", "file"}
@@ -80,10 +82,15 @@ class Plan:
     def best(self) -> Suggestion:
         """The cheapest scheme under caps on risk; under caps on errors alone the safest one."""
         if not self.suggestions:
-            raise ValueError(
-                "x must be such that its coins can be hidden, got none hidden by the schemes tried; see audit"
-            )
+            raise ValueError(self.refusal)
         return self.suggestions[-1 if self.limits and not self.caps else 0]
+
+    @property
+    def refusal(self) -> str:
+        """What the audit says of the cheapest scheme that keeps the caps: why none is suggested."""
+        allowed = (each for each, ok in zip(self.candidates, self.allowed, strict=True) if ok)
+        cheapest = min(allowed, key=lambda each: each.loss if np.isfinite(each.loss) else np.inf)
+        return audit(self._column.x, cheapest.scheme).refusal
 
     def check(
         self, scheme: Any = None, *, replications: int = 400, target: str | None = None, rng: Any = None
@@ -193,6 +200,8 @@ class Plan:
             lines += ["", f"{each.name}: {each.scheme!r}"]
             lines += wrap(each.why, 100, initial_indent="  ", subsequent_indent="  ")
             lines.append(f"  standard errors: {said}")
+        if not self.suggestions:
+            lines += ["", f"none is suggested: {self.refusal}"]
         return "\n".join(lines)
 
 
