@@ -127,3 +127,10 @@ def test_the_column_and_the_options_are_named(run, source):
     frame.to_parquet(source)
     for command in (("plan", source, *PLAN), ("risk", source, "-c", "income", *MASK)):
         assert "error: income must be numeric" in run(*command, "--within", "9")[2]
+
+
+def test_nobody_knows_the_column_itself(run, source):
+    code, _, err = run("risk", source, "-c", "income", *MASK, "--within", "9", "--known", "age", "income")
+
+    assert code == 2
+    assert err == "condmask: error: --known must name other columns, got 'income'\n"

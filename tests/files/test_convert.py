@@ -244,3 +244,15 @@ def test_a_type_that_the_target_has_not_is_said_in_one_sentence(tmp_path, column
         cm.mask_file(tmp_path / "a.arrow", tmp_path / f"b.{target}", {"x": SCHEME})
 
     assert [path.name for path in tmp_path.iterdir()] == ["a.arrow"]
+
+
+def test_what_was_masked_is_not_masked_again(tmp_path):
+    frame = pd.DataFrame({"pay": np.random.default_rng(1).lognormal(8.0, 0.5, 300).round(2)})
+    masked, published = cm.mask_table(frame, {"pay": SCHEME}, rng=1)
+
+    with pytest.raises(
+        ValueError, match="schemes must not be those of a release of this frame, got records=300"
+    ):
+        cm.write_release(masked, published, tmp_path / "a.parquet")
+    assert list(tmp_path.iterdir()) == []
+    cm.write_release(pd.concat([frame, frame]), published, tmp_path / "a.parquet", accept_visible_coins=True)

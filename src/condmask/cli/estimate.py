@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from condmask._digits import number
@@ -22,7 +23,9 @@ def add(commands: Any) -> None:
     read = command(commands, "estimate", run, text)
     read.add_argument("file", metavar="OUT", help="masked file")
     read.add_argument("-c", "--column", help="masked column; may be left out where there is one")
-    read.add_argument("--quantiles", type=float, nargs="+", default=DECILES, metavar="Q", help="0 < Q < 1")
+    read.add_argument(
+        "--quantiles", type=float, nargs="+", metavar="Q", help="0 < Q < 1 (default the deciles)"
+    )
     read.add_argument(
         "--cdf", type=float, nargs="+", metavar="T", help="distribution function at these points"
     )
@@ -46,10 +49,10 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> str:
     with usage():
         from condmask import _checks
-        from condmask.estimates.interval import check_target
+        from condmask.estimates.interval import UndefinedError, check_target
 
         bandwidth = _bandwidth(args.bandwidth)
-        quantiles = _points(args.quantiles, "--quantiles", probabilities=True)
+        quantiles = _points(args.quantiles or DECILES, "--quantiles", probabilities=True)
         points = _points(args.cdf or [], "--cdf")
         threads = workers(args)
         level, target = _checks.probability(args.level, "level"), check_target(args.target)
@@ -77,7 +80,13 @@ def run(args: argparse.Namespace) -> str:
     else:
         release = read_release(args.file, column, workers=threads)
     options: dict[str, Any] = {"confidence_level": level, "target": target}
-    found = release.summary(quantiles, points=points, bandwidth=bandwidth, **options)
+    try:
+        found = release.summary(quantiles, points=points, bandwidth=bandwidth, **options)
+    except UndefinedError as error:
+        if args.quantiles is not None:
+            raise
+        found, quantiles = release.summary([], points=points, bandwidth=bandwidth, **options), []
+        warnings.warn(str(error), stacklevel=2)  # nobody asked for them
     result: dict[str, Any] = {
         "column": column,
         "n": release.n,

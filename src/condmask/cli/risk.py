@@ -51,6 +51,8 @@ def run(args: argparse.Namespace) -> str:
             rest = args.column[1:]
         if rest:
             raise UsageError("--column must be given once here: attackers are tried column by column")
+        if args.column[0] in args.known:
+            raise UsageError(f"--known must name other columns, got {args.column[0]!r}")
     from condmask.files.reading import masked_column, read_column, read_labels
     from condmask.risks.measure import release_risk, risk
     from condmask.risks.records import record_risk

@@ -76,8 +76,9 @@ def _same(a: Identity, b: Identity) -> bool:
 def _ratios(table: dict[str, np.ndarray]) -> list[Identity]:
     found = []
     for a, b in combinations(table, 2):
-        there = (table[b] != 0.0) & (table[a] != 0.0)
-        if there.sum() >= FEWEST:
+        there = (table[b] != 0.0) & (table[a] != 0.0) & ~np.isnan(table[a] + table[b])
+        # a factor of an indicator is a value of the other, and would be told in a message
+        if there.sum() >= FEWEST and all(np.ptp(table[name][there]) > 0.0 for name in (a, b)):
             with np.errstate(invalid="ignore", over="ignore"):
                 factor = float(np.nanmedian(table[a][there] / table[b][there]))
             if np.isfinite(factor) and factor != 0.0:

@@ -20,7 +20,7 @@ from condmask.weights.weight import Masking
 
 TOO_WIDE = (
     "the masked values must spread over less than 2^24 steps of the grid for quantiles of data with heaps, "
-    "got more; a coarser `decimals` or `step` is needed"
+    "got more; a masking with a coarser step has them"
 )
 
 

@@ -23,6 +23,10 @@ class FrameTable:
         self._table = frames.arrow_table(frame)
         self.names: list[str] = self._table.column_names
 
+    @property
+    def rows(self) -> int:
+        return int(self._table.num_rows)
+
     def metadata(self) -> None:
         """A frame tells nothing of an earlier masking."""
 

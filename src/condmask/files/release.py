@@ -133,7 +133,8 @@ def write_release(
     FileError
         If the file cannot be written, or exists.
     ValueError, TypeError
-        If a column is unknown, or the data cannot be masked. Nothing is written.
+        If a column is unknown, or the data cannot be masked, or seem to be masked already: a scheme is the
+        published one of as many records. Nothing is written.
     ReleaseError
         If the release would show which records were swapped (`audit`). Nothing is written.
 
@@ -167,6 +168,12 @@ def write_release(
     writable(found, None, overwrite=overwrite)
     table = FrameTable(frame)
     columns_exist(table, [*schemes, *job.groups])
+    for name, scheme in schemes.items():
+        if getattr(scheme, "records", None) == table.rows:
+            raise ValueError(
+                f"schemes must not be those of a release of this frame, got records={table.rows} for "
+                f"{name!r}; it is masked here, and masked twice gives wrong estimates"
+            )
     with reading(Path(path)):
         return release(job, table, found, {})
 
