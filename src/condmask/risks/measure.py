@@ -181,6 +181,7 @@ def _expected(
         found[LINKED], records[LINKED] = neighbours.by_neighbours(
             file, z, rows, neighbours.scaled(known), looked_at(file, z, rows, d, steady), d
         )
+        found[LINKED] = np.fmax(found[LINKED], found[BEST])  # he may forget what he knows besides
     return file.n, found, records, printed.expected(file, shared_donors=scheme.shared_donors)
 
 
@@ -206,6 +207,7 @@ def _found(file: Original, z: np.ndarray, scheme: Any, d: np.ndarray, known: lis
         found[LINKED], records[LINKED] = neighbours.by_neighbours(
             file, z[rows[some]], rows[some], neighbours.scaled(known), seen, d
         )
+        found[LINKED] = np.fmax(found[LINKED], found[BEST])
     return file.n, found, records, printed.found(file, z, shared_donors=scheme.shared_donors)
 
 
