@@ -1,11 +1,13 @@
 """The most asked of a release in one table, each number with its interval."""
 
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from condmask import _checks
-from condmask.estimates.interval import Interval
+from condmask.estimates.interval import Interval, check_target
 from condmask.estimates.named import Intervals
 from condmask.estimates.shared import Shared
 
@@ -62,13 +64,14 @@ class Overview(Shared):
         """
         if self._batch:
             raise ValueError("z must be 1-D for a summary, got a batch; estimate its rows one by one")
-        options: dict[str, Any] = {"confidence_level": confidence_level, "target": target}
+        level = _checks.probability(confidence_level, "confidence_level")
+        options: dict[str, Any] = {"confidence_level": level, "target": check_target(target)}
         q = _checks.probabilities(quantiles, "quantiles").ravel() if np.size(quantiles) else np.empty(0)
         t = _checks.reals(points, "points").ravel() if np.size(points) else np.empty(0)
         own: Any = self
         found = {
-            "mean": own.mean_interval(**options)._replace(estimate=own.mean()),
-            "s.d.": own.std_interval(**options)._replace(estimate=own.std()),
+            "mean": self._had(own.mean, own.mean_interval, options),
+            "s.d.": self._had(own.std, own.std_interval, options),
         }
         smoothed = {} if bandwidth is None else {"bandwidth": bandwidth}
         if q.size:
@@ -79,6 +82,22 @@ class Overview(Shared):
             asked = own.cdf_interval(t, **smoothed, **options)._replace(estimate=own.cdf(t, **smoothed))
             found |= {f"cdf at {each:g}": _part(asked, k) for k, each in enumerate(t)}
         return collected(found, self._sources[0].n)
+
+    def _had(
+        self, value: Callable[[], float], interval: Callable[..., Interval], options: dict[str, Any]
+    ) -> Interval:
+        """An estimate with its interval; as much of it as exists where the noise has too heavy tails."""
+        if self._law.scale == "linear" or self._law.noise != "laplace":
+            return interval(**options)._replace(estimate=value())
+        nothing = float("nan")
+        estimate = nothing
+        try:
+            estimate = value()
+            return interval(**options)._replace(estimate=estimate)
+        except ValueError as error:
+            warnings.warn(f"left out: {error}", UserWarning, stacklevel=3)
+        level, target = options["confidence_level"], options["target"]
+        return Interval(nothing, nothing, nothing, estimate, level, target, "left out")
 
 
 def collected(found: dict[str, Interval], n: int) -> Intervals:
