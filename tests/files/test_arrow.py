@@ -141,7 +141,8 @@ def test_every_kind_of_column_survives_another_format(tmp_path, a, b):
 
     found = pq.read_table(target) if b == "parquet" else pa.ipc.open_file(target).read_all()
     left = ["income", "nan"]  # NaN differs from itself
-    assert found.drop(left).equals(rich().drop(left))
+    expected = rich().drop(left)
+    assert found.drop(left).cast(expected.schema).equals(expected)  # elements of lists may be named otherwise
 
 
 def test_text_has_no_lists(tmp_path):

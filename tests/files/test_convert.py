@@ -40,8 +40,10 @@ def read(path):
         return pq.read_table(path).to_pandas()
     if path.suffix == ".arrow":
         return pa.ipc.open_file(path).read_all().to_pandas()
-    text = {"post": str, "note": str}
-    return pd.read_csv(path, sep="\t" if ".tsv" in path.name else ",", dtype=text, keep_default_na=False)
+    frame = pd.read_csv(path, sep="\t" if ".tsv" in path.name else ",", dtype=str, keep_default_na=False)
+    for name in {"id", "pay", "ratio"} & set(frame):  # Python's float rounds once, not every pandas does
+        frame[name] = [float(text or "nan") for text in frame[name]]
+    return frame
 
 
 def check(path):
