@@ -196,3 +196,18 @@ def test_a_copy_left_in_clear_brings_a_warning():
 
 def test_small_columns_are_masked_without_a_word():
     assert cm.ConditionalMasking(0.6, 1.0).mask(np.random.default_rng(1).normal(size=30)).shape == (30,)
+
+
+def test_a_publisher_is_told_where_analysts_will_have_no_quantiles():
+    """2^24 steps of a cent are 168,000; up to there they are estimated."""
+    rng = np.random.default_rng(1)
+    x = np.round(rng.lognormal(10.5, 0.8, 4_000), 2)
+    x = np.clip(x, 0.0, 400_000.0)
+    x[:2] = [0.0, 400_000.0]
+    scheme = cm.ConditionalMasking(0.6, 10_000.0, decimals=2, heaps=1000.0)
+    with pytest.warns(cm.ReleaseWarning, match=r"x spreads over 40,000,000 steps of 0\.01, and with heaps"):
+        z = scheme.mask(x, rng=1)
+    with pytest.raises(
+        ValueError, match=r"less than 2\^24 steps of the grid for quantiles of data with heaps"
+    ):
+        scheme.estimate(z).quantile(0.5)

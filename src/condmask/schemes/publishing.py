@@ -3,6 +3,8 @@
 import warnings
 from typing import Any
 
+import numpy as np
+
 from condmask.disclosure.review import Data
 from condmask.disclosure.verdict import Audit
 from condmask.grids import shown_digits
@@ -28,9 +30,27 @@ def check_release(data: Data, schemes: dict[str, Any]) -> None:
         text = shown_digits(scheme, data.values[name], name, data.kinds[name])
         if text is not None:
             raise ReleaseError(text + GO_ON)
+        _warn_of_width(scheme, data.values[name], name)
     found = check(data, schemes)
     if found is not None:
         say(found, stacklevel=4)
+
+
+def _warn_of_width(scheme: Any, values: np.ndarray, name: str) -> None:
+    """Warn of heaps on a grid so fine that no analyst has quantiles of what is released."""
+    if scheme.heaps is None:
+        return
+    from condmask.engines.heaps import LONGEST
+
+    known = values[~np.isnan(values)]
+    steps = 0.0 if known.size == 0 else float(known.max() - known.min()) / scheme.grid.step
+    if steps > LONGEST:
+        warnings.warn(
+            f"{name} spreads over {steps:,.0f} steps of {scheme.grid.step:g}, and with heaps on more than 2^24 "
+            "analysts have no quantiles of it; pass a coarser step, or leave heaps out",
+            ReleaseWarning,
+            stacklevel=5,
+        )
 
 
 def check_beside(data: Data, schemes: dict[str, Any]) -> None:
