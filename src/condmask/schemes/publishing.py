@@ -46,8 +46,8 @@ def _warn_of_width(scheme: Any, values: np.ndarray, name: str) -> None:
     steps = 0.0 if known.size == 0 else float(known.max() - known.min()) / scheme.grid.step
     if steps > LONGEST:
         warnings.warn(
-            f"{name} spreads over {steps:,.0f} steps of {scheme.grid.step:g}, and with heaps on more than 2^24 "
-            "analysts have no quantiles of it; pass a coarser step, or leave heaps out",
+            f"{name} spreads over {steps:,.0f} steps of {scheme.grid.step:g}, and with heaps on more than "
+            "2^24 analysts have no quantiles of it; pass a coarser step, or leave heaps out",
             ReleaseWarning,
             stacklevel=5,
         )
