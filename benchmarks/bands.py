@@ -6,18 +6,14 @@ Files of 2000 records and all points of their grid. Every cell is kept in FOLDER
 computed again. All take an hour of two cores, with OPENBLAS_NUM_THREADS=1 in the environment.
 """
 
-import argparse
-import functools
 import itertools
-import json
 import math
 import zlib
-from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 import numpy as np
 
 import condmask as cm
+from benchmarks.cells import command, row
 from benchmarks.coverage import PLAIN, SIGMA
 
 DONORS = ("sample", "permutation")
@@ -70,17 +66,6 @@ def run(cell, replications, seed):
     return {"cell": name, "seed": seed, "replications": replications, "counted": counted}
 
 
-def _kept(folder, replications, seed, cell):
-    """Compute a cell unless it is there with as many replications."""
-    file = folder / f"{cell[0]}.json"
-    known = json.loads(file.read_text()) if file.exists() else {}
-    if (known.get("replications"), known.get("seed")) != (replications, seed):
-        beside = file.with_suffix(".part")
-        beside.write_text(json.dumps(run(cell, replications, seed)))
-        beside.replace(file)
-    return cell[0]
-
-
 def table(results):
     """reStructuredText: a row for each cell."""
     counts = sorted({result["replications"] for result in results})
@@ -93,34 +78,9 @@ def table(results):
     for result in results:
         shares = (result["counted"][name] / result["replications"] for name in HEADS)
         rows.append([result["cell"], *(f"{share:.3f}".removeprefix("0") for share in shares)])
-    lines += [
-        f"   {'*' if k == 0 else ' '} - {field}".rstrip() for row in rows for k, field in enumerate(row)
-    ]
+    lines += itertools.chain.from_iterable(map(row, rows))
     return "\n".join(lines) + "\n"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("folder", type=Path, help="where cells are kept")
-    parser.add_argument("--replications", type=int, default=2_000)
-    parser.add_argument("--only", nargs="*", default=[], help="words that the names of cells have")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--write", type=Path, help="a file for the table")
-    asked = parser.parse_args()
-    asked.folder.mkdir(parents=True, exist_ok=True)
-    chosen = [cell for cell in cells() if all(f"-{word}-" in f"-{cell[0]}-" for word in asked.only)]
-    if asked.replications > 0:
-        work = functools.partial(_kept, asked.folder, asked.replications, asked.seed)
-        with ProcessPoolExecutor(asked.workers) as pool:
-            for done, name in enumerate(pool.map(work, chosen), 1):
-                print(f"{done} of {len(chosen)}: {name}", flush=True)
-    files = [asked.folder / f"{name}.json" for name, *_ in cells()]
-    text = table([json.loads(file.read_text()) for file in files if file.exists()])
-    print(text)
-    if asked.write is not None:
-        asked.write.write_text(text)
-
-
 if __name__ == "__main__":
-    main()
+    command(__doc__, cells(), run, table, 2_000)

@@ -9,15 +9,11 @@ each start threads for small products wait for one another. ``--only normal-norm
 table shows all cells of the folder; ``--replications 0`` computes none. Results do not depend on workers.
 """
 
-import argparse
 import functools
 import itertools
-import json
 import math
 import warnings
 import zlib
-from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 import numpy as np
 from scipy import stats
@@ -25,6 +21,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtri
 
 import condmask as cm
+from benchmarks.cells import command, row
 from condmask.estimates.spread import sums_at
 
 LEVELS = (0.95, 0.9)
@@ -260,18 +257,11 @@ def run(cell, replications, seed):
     return {"cell": name, "seed": seed, "replications": replications, "sums": sums}
 
 
-def _kept(folder, replications, seed, cell):
-    """Compute a cell unless it is there with as many replications."""
-    file = folder / f"{cell[0]}.json"
-    known = json.loads(file.read_text()) if file.exists() else {}
-    if (known.get("replications"), known.get("seed")) != (replications, seed):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", cm.EstimateWarning)
-            known = run(cell, replications, seed)
-        beside = file.with_suffix(".part")
-        beside.write_text(json.dumps(known))
-        beside.replace(file)
-    return cell[0]
+def quietly(cell, replications, seed):
+    """`run`, where a variance that is estimated negative needs no word."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cm.EstimateWarning)
+        return run(cell, replications, seed)
 
 
 # --- the table ---
@@ -309,7 +299,7 @@ def table(results):
         f"{', '.join(errors)} replications; rows of several statistics, such as both ends, show their mean.",
         "", ".. list-table::", "   :header-rows: 1", "",
     ]  # fmt: skip
-    lines += _row(HEADS)
+    lines += row(HEADS)
     for result in results:
         shown = (result["cell"], f"{result['replications']:,}")
         for group, names in GROUPS.items():
@@ -321,7 +311,7 @@ def table(results):
                 for kind in ("masked", "unmasked")
             )
             length = _text(here / there if there else math.nan, 2)
-            lines += _row((*shown, group, *(_text(value, 3) for value in values), length))
+            lines += row((*shown, group, *(_text(value, 3) for value in values), length))
             shown = ("", "")
     return "\n".join(lines) + "\n"
 
@@ -337,34 +327,5 @@ def _text(value, digits):
     return "-" if math.isnan(value) else f"{value:.{digits}f}".removeprefix("0")
 
 
-def _row(fields):
-    return [f"   {'*' if k == 0 else ' '} - {field}".rstrip() for k, field in enumerate(fields)]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("folder", type=Path, help="where cells are kept")
-    parser.add_argument("--replications", type=int, default=4_000)
-    parser.add_argument("--only", nargs="*", default=[], help="words that the names of cells have")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--write", type=Path, help="a file for the table")
-    asked = parser.parse_args()
-    asked.folder.mkdir(parents=True, exist_ok=True)
-    chosen = [cell for cell in cells() if all(f"-{word}-" in f"-{cell[0]}-" for word in asked.only)]
-    if not chosen:
-        parser.error(f"--only must leave some cells, got {asked.only}")
-    if asked.replications > 0:
-        work = functools.partial(_kept, asked.folder, asked.replications, asked.seed)
-        with ProcessPoolExecutor(asked.workers) as pool:
-            for done, name in enumerate(pool.map(work, chosen), 1):
-                print(f"{done} of {len(chosen)}: {name}", flush=True)
-    files = [asked.folder / f"{name}.json" for name, *_ in cells()]
-    text = table([json.loads(file.read_text()) for file in files if file.exists()])
-    print(text)
-    if asked.write is not None:
-        asked.write.write_text(text)
-
-
 if __name__ == "__main__":
-    main()
+    command(__doc__, cells(), quietly, table, 4_000)

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import condmask as cm
+from benchmarks.cells import row
 from benchmarks.coverage import PLAIN, SIGMA
 
 PS = (0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75)
@@ -64,16 +65,12 @@ def table(found, replications):
         "quantiles .05 and .95, \"between\" .1, .25, .5, .75 and .9.", "",
         ".. list-table::", "   :header-rows: 1", "",
     ]  # fmt: skip
-    lines += _row(["quantiles", "n", *(f"p = {p:g}" for p in PS)])
+    lines += row(["quantiles", "n", *(f"p = {p:g}" for p in PS)])
     for name, n in itertools.product(GROUPS, SIZES):
         ratios = np.array([[found[data, p, n][name][0] for data in PLAIN] for p in PS])
         for label, values in (("", ratios.mean(axis=1)), (" (largest)", ratios.max(axis=1))):
-            lines += _row([name + label, f"{n:,}", *(f"{value:.3f}" for value in values)])
+            lines += row([name + label, f"{n:,}", *(f"{value:.3f}" for value in values)])
     return "\n".join(lines) + "\n"
-
-
-def _row(fields):
-    return [f"   {'*' if k == 0 else ' '} - {field}" for k, field in enumerate(fields)]
 
 
 def main():

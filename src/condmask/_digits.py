@@ -1,6 +1,7 @@
-"""Numbers for people: as many digits as they deserve."""
+"""Numbers for people, as many digits as they deserve, and for JSON."""
 
 import math
+from typing import Any
 
 
 def number(value: float, error: float | None = None) -> str:
@@ -17,3 +18,8 @@ def number(value: float, error: float | None = None) -> str:
         return f"{value:.6g}"
     text = f"{value:,.{max(0, 5 - math.floor(math.log10(abs(value))))}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def finite(value: Any) -> Any:
+    """A value in terms of JSON, where NaN and infinity are no numbers: null."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -69,6 +69,12 @@ def data_frame(columns: dict[str, list[Any]]) -> Any:
     return nw.from_dict(columns, backend="pandas").to_native()
 
 
+def of_rows(rows: list[dict[str, Any]]) -> Any:
+    """A pandas data frame of a dict for each row; what a row has not is None."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return data_frame({name: [row.get(name) for row in rows] for name in names})
+
+
 def arrow_table(frame: Any) -> Any:
     """A data frame, or a dict of columns, as a pyarrow Table."""
     if isinstance(frame, dict):

@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> str:
     )  # fmt: skip
 
     schemes = read_schemes(args.file)
-    column, _ = masked_column(args.file, args.column)
+    column = masked_column(schemes, args.column)
     for option, other in (("--with", args.other), ("--group", args.group)):
         if other is not None and other == column:
             raise UsageError(f"{option} must name another column, got {column!r} twice")

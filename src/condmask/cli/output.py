@@ -2,11 +2,12 @@
 
 import contextlib
 import json
-import math
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
+
+from condmask._digits import finite
 
 if TYPE_CHECKING:
     from condmask.schemes.conditional import ConditionalMasking
@@ -22,7 +23,7 @@ def _finite(value: Any) -> Any:
         return {key: _finite(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
         return [_finite(entry) for entry in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return finite(value)
 
 
 def entries(schemes: "dict[str, ConditionalMasking]") -> dict[str, Any]:

@@ -53,13 +53,15 @@ def run(args: argparse.Namespace) -> str:
             raise UsageError("--column must be given once here: attackers are tried column by column")
         if args.column[0] in args.known:
             raise UsageError(f"--known must name other columns, got {args.column[0]!r}")
-    from condmask.files.reading import masked_column, read_column, read_labels
+    from condmask.files.reading import masked_column, read_column, read_labels, read_schemes
     from condmask.risks.measure import release_risk, risk
     from condmask.risks.records import record_risk
     from condmask.strata import names_of
 
     if args.release is not None:
-        column, scheme = masked_column(args.release, args.column[0])
+        schemes = read_schemes(args.release)
+        column = masked_column(schemes, args.column[0])
+        scheme = schemes[column]
     args.spoken = of_column(args.spoken, column)
     x = read_column(args.file, column, csv=csv)
     strata = {name: read_labels(args.file, name, csv=csv) for name in names_of(scheme.strata)}

@@ -46,11 +46,11 @@ def spool() -> Iterator[Callable[[], IO[bytes]]]:
 
 
 class Output:
-    """A file on its way to its name, which it takes as a whole; it knows the digest of its bytes."""
+    """A file on its way to its name, which it takes as a whole; where it is `hashed`, it knows its digest."""
 
-    def __init__(self, final: Path) -> None:
+    def __init__(self, final: Path, *, hashed: bool = False) -> None:
         self.final = final
-        self._digest = hashlib.sha256()
+        self._digest = hashlib.sha256() if hashed else None
         self._hidden: Path | None = None  # the name it has meanwhile; none where the system can do without
         try:
             descriptor = self._nameless()
@@ -73,7 +73,8 @@ class Output:
         return self.final.with_name(f".{self.final.name[:200]}.{secrets.token_hex(4)}")
 
     def write(self, data: Any) -> int:
-        self._digest.update(data)
+        if self._digest is not None:
+            self._digest.update(data)
         return self._file.write(data)
 
     def flush(self) -> None:
@@ -84,6 +85,7 @@ class Output:
 
     @property
     def sha256(self) -> str:
+        assert self._digest is not None
         return self._digest.hexdigest()
 
     def finish(self) -> None:
@@ -125,8 +127,8 @@ def state(path: Path) -> tuple[int, ...] | None:
 
 
 @contextmanager
-def publishing(found: dict[Path, tuple[int, ...] | None]) -> Iterator[list[Output]]:
-    """Files that take their names only when all are complete, the first one last.
+def publishing(found: dict[Path, tuple[int, ...] | None], *, hashed: bool = False) -> Iterator[list[Output]]:
+    """Files that take their names only when all are complete, the first one last and, if asked for, hashed.
 
     ``found`` is the `state` in which the job found its targets: another job may have been there meanwhile.
     """
@@ -134,7 +136,7 @@ def publishing(found: dict[Path, tuple[int, ...] | None]) -> Iterator[list[Outpu
     with ExitStack() as stack:
         outputs = []
         for path in found:
-            outputs.append(Output(path))
+            outputs.append(Output(path, hashed=hashed and path == first))
             stack.callback(outputs[-1].discard)
         try:
             yield outputs

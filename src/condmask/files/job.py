@@ -17,7 +17,7 @@ from condmask._randomness import check_rng
 from condmask.disclosure.review import Data
 from condmask.files.atomic import FileError, publishing, spool, state
 from condmask.files.note import written_note
-from condmask.files.published import beside_data, described
+from condmask.files.published import beside_data, described, sidecar
 from condmask.files.spooled import Progress, ReleasedRows, spool_columns, spool_strata
 from condmask.files.table import Table, in_lines
 from condmask.schemes.missing import refuse_reachable, taken_out
@@ -134,7 +134,7 @@ def _publish(
 ) -> None:
     """Write the target, what is published with it, and the note for its analysts."""
     metadata = described(rows.total, schemes)
-    with publishing(found) as outputs:
+    with publishing(found, hashed=sidecar(next(iter(found))) is not None) as outputs:
         target, *beside, note = outputs
         table.rewrite(target, rows, metadata)
         if rows.done != rows.total or state(table.path) != original:

@@ -46,7 +46,7 @@ def read_beside(path: Path) -> dict[str, Any] | None:
         return None
     metadata: dict[str, Any] = json.loads(beside.read_text())
     digest = metadata.get("sha256")
-    if digest is not None and digest != _digest(path, state(path)):
+    if digest is not None and digest != digest_of(path):
         raise FileError(
             f"{path} is not the file that {beside.name} was published with: its SHA-256 is not {digest}, "
             "so one of the two was changed, renamed or replaced"
@@ -68,6 +68,11 @@ def published_schemes(table: Table) -> dict[str, Scheme]:
     """The schemes that a file carries, in its metadata or in the file beside it."""
     entries = published(table).get("columns", {})
     return {name: Scheme.from_dict(entry) for name, entry in entries.items()}
+
+
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a file, computed once while it stays as it is."""
+    return _digest(path, state(path))
 
 
 @lru_cache(maxsize=32)

@@ -87,7 +87,7 @@ def column_of(table: Table, name: str) -> np.ndarray:
     try:
         parts = [part[name] for part in _numbers(table, [name])]
     except TypeError:
-        parts = [np.array(values, dtype=object)[code] for code, values in table.labels(name)]
+        return _labels(table, name)
     return np.concatenate(parts) if parts else np.empty(0)
 
 
@@ -108,8 +108,7 @@ def read_labels(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | Non
     with reading(Path(path)):
         table = open_table(Path(path), csv)
         columns_exist(table, [name])
-        parts = [np.array([*values, None], dtype=object)[code] for code, values in table.labels(name)]
-    return np.concatenate(parts) if parts else np.empty(0, dtype=object)
+        return _labels(table, name)
 
 
 def read_release(path: str | os.PathLike[str], column: str | None = None, *, workers: Workers = 1) -> Any:
@@ -138,8 +137,9 @@ def read_release(path: str | os.PathLike[str], column: str | None = None, *, wor
     ValueError
         If it holds no scheme, or not of this column, or lacks a column that tells the donor pools.
     """
-    found = ReleasedFile(Path(path), read_schemes(path), workers)
-    return found if column is None else found[masked_column(path, column)[0]]
+    schemes = read_schemes(path)
+    found = ReleasedFile(Path(path), schemes, workers)
+    return found if column is None else found[masked_column(schemes, column)]
 
 
 class ReleasedFile(Mapping[str, Estimate]):
@@ -213,10 +213,12 @@ def read_summary(
     Summary
         The scheme's ``estimate(summary)`` has the estimates; `read_schemes` gives the scheme.
     """
-    name, scheme = masked_column(path, column)
+    schemes = read_schemes(path)
+    name = masked_column(schemes, column)
+    scheme = schemes[name]
     if scheme.law is None:
         raise TypeError(f"{name} must be masked by a scheme with estimates for a Summary, got {scheme!r}")
-    summary = Summary(scheme)  # type: ignore[arg-type]
+    summary = Summary(scheme)
     names = [name] if other is None else [name, other]
     with reading(Path(path)):
         table = open_table(Path(path))
@@ -251,16 +253,21 @@ def converted(table: Table) -> Table:
     return Converted(table)
 
 
-def masked_column(path: str | os.PathLike[str], column: str | None) -> tuple[str, Scheme]:
-    """A masked column of a file and its scheme; None stands for the only one."""
-    schemes = read_schemes(path)
+def masked_column(schemes: Mapping[str, Scheme], column: str | None) -> str:
+    """The name of a masked column; None stands for the only one."""
     masked = ", ".join(map(repr, schemes))
     if column is None and len(schemes) > 1:
         raise ValueError(f"column must be one of the masked columns {masked}, got None")
     name = next(iter(schemes)) if column is None else column
     if name not in schemes:
         raise ValueError(f"column must be one of the masked columns {masked}, got {name!r}")
-    return name, schemes[name]
+    return name
+
+
+def _labels(table: Table, name: str) -> np.ndarray:
+    """A column as objects."""
+    parts = [np.array([*values, None], dtype=object)[code] for code, values in table.labels(name)]
+    return np.concatenate(parts) if parts else np.empty(0, dtype=object)
 
 
 def _numbers(table: Table, names: list[str]) -> Iterator[dict[str, np.ndarray]]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks, frames
+from condmask._digits import finite
 from condmask.planning.candidate import Candidate, Column
 from condmask.planning.simulated import Checked, checked
 from condmask.schemes.audit import audit
@@ -137,8 +138,7 @@ class Plan:
 
     def to_frame(self) -> Any:
         """The rows as a pandas data frame."""
-        rows = self.rows()
-        return frames.data_frame({name: [row[name] for row in rows] for name in rows[0]})
+        return frames.of_rows(self.rows())
 
     def to_dict(self) -> dict[str, Any]:
         """All of it in terms of JSON.
@@ -155,13 +155,13 @@ class Plan:
             "target": self.target,
             "max_risk": {f"{d:g}": cap for d, cap in self.caps.items()},
             "max_error": dict(self.limits),
-            "schemes": [{name: _plain(value) for name, value in row.items()} for row in self.rows()],
+            "schemes": [{name: finite(value) for name, value in row.items()} for row in self.rows()],
             "suggestions": [
                 {
                     "name": each.name, "why": each.why, "scheme": each.scheme.to_dict(),
                     "risk": each.expected.risk.tolist(), "loss": each.expected.loss,
-                    "file": {name: _plain(value) for name, value in each.expected.file.items()},
-                    "population": {name: _plain(value) for name, value in each.expected.population.items()},
+                    "file": {name: finite(value) for name, value in each.expected.file.items()},
+                    "population": {name: finite(value) for name, value in each.expected.population.items()},
                 }
                 for each in self.suggestions
             ],
@@ -203,8 +203,3 @@ class Plan:
         if not self.suggestions:
             lines += ["", f"none is suggested: {self.refusal}"]
         return "\n".join(lines)
-
-
-def _plain(value: Any) -> Any:
-    """NaN and infinity are no numbers in JSON."""
-    return None if isinstance(value, float) and not np.isfinite(value) else value

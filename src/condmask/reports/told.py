@@ -1,6 +1,5 @@
 """What a release tells by itself; nothing here is given the original. A public report is made of this."""
 
-import hashlib
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -13,6 +12,7 @@ from condmask import frames
 from condmask._blocks import Workers
 from condmask._digits import number
 from condmask.estimates.interval import Interval
+from condmask.files.published import digest_of
 from condmask.files.reading import ReleasedFile, column_of, describe, open_table
 from condmask.files.table import Table, reading
 from condmask.missing import released_codes, without_codes
@@ -135,8 +135,8 @@ def numeric(table: Table, name: str) -> np.ndarray | None:
 
 def digest(path: Path) -> str:
     """The SHA-256 of a file."""
-    with reading(path), path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    with reading(path):
+        return digest_of(path)
 
 
 def figure_of(value: float, error: float | None = None) -> str:

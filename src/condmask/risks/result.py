@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from condmask import frames
+from condmask._digits import finite
 
 LEVEL = 0.95
 
@@ -96,8 +97,7 @@ class Risk:
 
     def to_frame(self) -> Any:
         """The rows as a pandas data frame."""
-        rows = self.rows()
-        return frames.data_frame({name: [row[name] for row in rows] for name in rows[0]})
+        return frames.of_rows(self.rows())
 
     def to_dict(self) -> dict[str, Any]:
         """All of it in terms of JSON.
@@ -111,7 +111,7 @@ class Risk:
             "of": self.of,
             "n": self.n,
             "d": list(self.d),
-            "risk": [{name: _plain(value) for name, value in row.items()} for row in self.rows()],
+            "risk": [{name: finite(value) for name, value in row.items()} for row in self.rows()],
             "printed": None if self.printed is None else self.printed._asdict(),
             "coins": None if self.coins is None else self.coins.to_dict(),
             "scheme": self.scheme.to_dict(),
@@ -154,8 +154,3 @@ def wilson(share: np.ndarray, n: int, level: float = LEVEL) -> tuple[np.ndarray,
     middle = (share + 0.5 * z * z / n) / (1.0 + z * z / n)
     reach = z / (1.0 + z * z / n) * np.sqrt(np.maximum(share * (1.0 - share), 0.0) / n + 0.25 * z * z / n**2)
     return np.maximum(middle - reach, 0.0), np.minimum(middle + reach, 1.0)
-
-
-def _plain(value: Any) -> Any:
-    """NaN is no number in JSON."""
-    return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -65,7 +65,7 @@ class Comparison:
 
     def to_frame(self) -> Any:
         """The rows as a pandas data frame."""
-        return frames.data_frame({name: [row[name] for row in self.rows] for name in self.rows[0]})
+        return frames.of_rows(self.rows)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """The rows as CSV."""

@@ -109,9 +109,7 @@ class StudyResult:
 
     def to_frame(self) -> Any:
         """The rows as a pandas data frame."""
-        rows = self.rows()
-        names = dict.fromkeys(name for row in rows for name in row)
-        return frames.data_frame({name: [row.get(name) for row in rows] for name in names})
+        return frames.of_rows(self.rows())
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Bias and RMSE by quantile, a line for every estimator; needs matplotlib."""
