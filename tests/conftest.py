@@ -1,19 +1,48 @@
-"""Settings that hold for every test file."""
+"""What holds for every test: its draws are the same in every run, in any order, on any number of cores."""
 
 import os
 
 # before NumPy: tests run side by side, and threads for small products would wait for one another
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+from pathlib import Path
+
+import fixed_keys
+import numpy as np
 import pytest
 from hypothesis import settings
 
 from condmask.schemes.conditional import ConditionalMasking
 
-# compiling a kernel takes seconds the first time, so no deadline; in CI the same examples every time
-settings.register_profile("local", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "local")
+# Compiling a kernel takes seconds the first time, so no deadline. `--hypothesis-profile exploring` tries
+# examples that nobody has seen, as the nightly command does (CONTRIBUTING.md).
+settings.register_profile("fixed", deadline=None, derandomize=True, database=None)
+settings.register_profile("exploring", deadline=None, max_examples=1000, print_blob=True)
+settings.load_profile("fixed")
+
+
+def pytest_configure():
+    fixed_keys.install()
+    # processes that tests start, too: they import sitecustomize.py beside it
+    folder = str(Path(fixed_keys.__file__).parent)
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (folder, os.environ.get("PYTHONPATH"))))
+    generator = np.random.default_rng
+    np.random.default_rng = lambda seed=None: generator(fixed_keys.randbits(64) if seed is None else seed)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    with fixed_keys.under(item.nodeid):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef, request):
+    # what several tests share is the same whichever of them comes first
+    shared = fixturedef.scope != "function"
+    label = f"{fixturedef.baseid} {fixturedef.argname} {getattr(request, 'param_index', 0)}"
+    with fixed_keys.under(label if shared else f"{request.node.nodeid} {label}"):
+        return (yield)
 
 
 @pytest.fixture(scope="module")

@@ -304,6 +304,7 @@ def test_old_folders_are_forgotten_and_nothing_else(world):
 # --- many at once ---
 
 
+@pytest.mark.slow
 def test_eight_cold_processes_at_once(cold):
     types = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "float64"]
     code = """if 1:

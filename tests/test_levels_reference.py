@@ -28,6 +28,7 @@ def each(*names):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "p", "noise"), each("heaps", "dozens", "log", "log, coarse"))
 def test_what_is_expected_of_the_reference_is_the_truth(name, p, noise):
     law, x = made(name, p, noise)

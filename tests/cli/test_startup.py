@@ -9,6 +9,7 @@ import sys
 import pandas as pd
 import pytest
 from command_line import MASK
+from marks import rest_slow
 
 from condmask.files.release import mask_file
 from condmask.schemes.conditional import ConditionalMasking
@@ -29,7 +30,7 @@ def imported(arguments):
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
-@pytest.mark.parametrize("name", ["income", "gaps", "age"])
+@pytest.mark.parametrize("name", rest_slow(["income", "gaps", "age"]))
 def test_mask_and_estimate_import_no_data_frames(source, tmp_path, name, suffix):
     path, target = tmp_path / f"in.{suffix}", tmp_path / f"out.{suffix}"
     frame = pd.read_parquet(source)

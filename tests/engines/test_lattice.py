@@ -7,6 +7,7 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marks import rest_slow
 from weights.test_weight import CASES, tabulated
 
 from condmask.engines import lattice as curves
@@ -50,7 +51,7 @@ def test_the_lattice_keeps_its_tolerance_on_25_digits(p, beta, tol):
 
 
 @pytest.mark.parametrize("tol", [1e-5, 1e-10])
-@pytest.mark.parametrize("beta", BETAS)
+@pytest.mark.parametrize("beta", rest_slow(BETAS))
 @pytest.mark.parametrize("p", PS)
 @pytest.mark.parametrize("noise", NOISES)
 def test_any_sample_keeps_its_tolerance(noise, p, beta, tol):
@@ -99,7 +100,7 @@ ANY_DATA = {
 }
 
 
-@pytest.mark.parametrize("beta", [0.0, 1e-4, 0.1])
+@pytest.mark.parametrize("beta", rest_slow([0.0, 1e-4, 0.1]))
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("data", ANY_DATA)
 def test_any_data_keep_their_tolerance(data, noise, beta):

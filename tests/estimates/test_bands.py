@@ -6,6 +6,7 @@ and .01 for what the theory leaves: a false alarm in 7 of 10^6 looks.
 
 import numpy as np
 import pytest
+from marks import rest_slow
 from scipy.special import ndtr, ndtri
 
 import condmask as cm
@@ -39,7 +40,7 @@ def everywhere(estimate, truth, half_width):
     return np.abs(estimate.cdf(t, monotone=True) - truth(t)).max() <= half_width
 
 
-@pytest.mark.parametrize(("p", "donors"), [(0.6, "sample"), (0.4, "permutation")])
+@pytest.mark.parametrize(("p", "donors"), rest_slow([(0.6, "sample"), (0.4, "permutation")]))
 def test_bands_hold_the_whole_distribution_as_often_as_they_say(p, donors):
     # with the variance of T alone: .76 for the population, 1.0 for the file
     scheme, rng, hits = (
@@ -71,6 +72,7 @@ def test_one_sample_is_rejected_as_rarely_as_it_should():
         assert abs(np.mean(np.array(found) <= level) - level) <= edge
 
 
+@pytest.mark.slow
 def test_two_samples_are_told_apart_only_where_they_differ():
     one = cm.ConditionalMasking(0.6, 0.7 * SD, decimals=0)
     other = cm.ConditionalMasking(0.4, 0.5 * SD, decimals=0, noise="laplace", donors="permutation")

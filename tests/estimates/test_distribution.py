@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from marks import rest_slow
 from scipy.special import ndtr, ndtri
 
 import condmask as cm
@@ -55,7 +56,7 @@ ROUNDED = np.ceil(SD * ndtri(ALPHA) - 0.5)
 
 @pytest.mark.parametrize(
     ("p", "noise", "donors"),
-    [(0.3, "normal", "sample"), (0.6, "normal", "sample"), (0.6, "laplace", "permutation")],
+    rest_slow([(0.3, "normal", "sample"), (0.6, "normal", "sample"), (0.6, "laplace", "permutation")]),
 )
 def test_intervals_cover_as_often_as_they_say(p, noise, donors):
     # V/n alone covers .87 at p = .6 for the population, without D .96; V - Var h for sample donors .90
@@ -89,6 +90,7 @@ def heaped(rng, n=N):
     return np.where(kind < 0.4, 10.0 * np.rint(amounts / 10.0), amounts)
 
 
+@pytest.mark.slow
 def test_intervals_of_heaped_data_cover():
     # with the levels as strata the file's intervals are 12% too short
     scheme = cm.ConditionalMasking(0.4, 80.0, decimals=0, heaps=10)
@@ -111,6 +113,7 @@ def test_intervals_of_heaped_data_cover():
         assert (covered(estimate.quantile_interval(ALPHA, target=target), places) >= 0.95 - edge).all()
 
 
+@pytest.mark.slow
 def test_intervals_on_the_log_scale_cover():
     scheme = cm.ConditionalMasking(0.6, 0.4, scale="log", step=2.0**-7)
     draw = lambda rng: np.exp(0.6 * rng.standard_normal(N)) * np.sign(rng.random(N) - 0.2)  # noqa: E731
@@ -134,7 +137,7 @@ def test_intervals_on_the_log_scale_cover():
     )
 
 
-@pytest.mark.parametrize("donors", ["sample", "permutation"])
+@pytest.mark.parametrize("donors", rest_slow(["sample", "permutation"]))
 def test_strata_are_taken_into_account(donors):
     # strata 1.5 s.d. apart: taken as one pool the file's intervals cover .98 and more in the middle
     strata = np.repeat(np.arange(4), N // 4)

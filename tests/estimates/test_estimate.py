@@ -16,6 +16,7 @@ import strategies
 from columns import GENERIC, ZOO
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from marks import rest_slow
 
 import condmask as cm
 from condmask._blocks import BLOCK
@@ -375,7 +376,7 @@ def test_what_was_asked_before_leaves_no_trace(source):
             assert_same_bits(REQUESTS[name](one), fresh[name])
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", rest_slow(SOURCES))
 def test_sixteen_threads_get_the_bits_of_one_from_one_estimate(source):
     alone, one = SOURCES[source](), SOURCES[source]()
     expected = {name: ask(alone) for name, ask in REQUESTS.items()}

@@ -6,6 +6,7 @@ approximation leaves at this n, of .95. Fewer than 100 looks, a false alarm in 7
 
 import numpy as np
 import pytest
+from marks import rest_slow
 from scipy.special import ndtr, ndtri
 
 import condmask as cm
@@ -85,7 +86,7 @@ def amounts(step):
     return lambda rng: step * np.rint(np.exp(S * rng.standard_normal(N)) / step)
 
 
-@pytest.mark.parametrize(("p", "donors"), [(0.3, "sample"), (0.6, "sample"), (0.6, "permutation")])
+@pytest.mark.parametrize(("p", "donors"), rest_slow([(0.3, "sample"), (0.6, "sample"), (0.6, "permutation")]))
 def test_intervals_cover_as_often_as_they_say(p, donors):
     # without D, V alone: the file's mean .99; for a permutation with D in place of Var h, .87
     scheme = cm.ConditionalMasking(p, 0.45, donors=donors, step=1 / 128)
@@ -98,6 +99,7 @@ def test_intervals_cover_as_often_as_they_say(p, donors):
     assert all(share >= 0.95 - 0.045 for key, share in found.items() if key[0] == "iqr")
 
 
+@pytest.mark.slow
 def test_intervals_on_the_log_scale_cover():
     scheme = cm.ConditionalMasking(0.4, 0.4, scale="log", step=2.0**-7, noise="laplace")
     draw = lambda rng: np.exp(S * rng.standard_normal(N))  # noqa: E731
@@ -107,6 +109,7 @@ def test_intervals_on_the_log_scale_cover():
     assert near(found, 300, slack=0.015) == {}
 
 
+@pytest.mark.slow
 def test_intervals_of_heaped_data_cover():
     scheme = cm.ConditionalMasking(0.4, 0.45, decimals=2, heaps=0.1)
     many = np.round(MANY[:1_000_000] / 0.1) * 0.1

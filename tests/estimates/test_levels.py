@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from levels_reference import ACCEPT, CASES, NOISES, Heaps, Log, P, fifteen, made, masked, values_at
+from marks import rest_slow
 
 import condmask as cm
 
@@ -294,7 +295,7 @@ def assert_mean(values, truth):
     assert (np.abs(values.mean(axis=0) - truth) <= 5.5 * error + slack).all()
 
 
-@pytest.mark.parametrize("donors", DONORS)
+@pytest.mark.parametrize("donors", rest_slow(DONORS))
 @pytest.mark.parametrize(("name", "p", "noise"), each("heaps", "log"))
 def test_estimates_are_unbiased(name, p, noise, donors):
     law, x = made(name, p, noise)
@@ -318,6 +319,7 @@ def test_estimates_are_unbiased(name, p, noise, donors):
         assert_mean(estimate.variance(), exact.var(ddof=1) - excess * np.mean(exact**2) / (x.size - 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("donors", DONORS)
 @pytest.mark.parametrize(("name", "p", "noise"), each("heaps", "log"))
 def test_covariances_within_strata_are_unbiased(name, p, noise, donors):
@@ -337,6 +339,7 @@ def test_covariances_within_strata_are_unbiased(name, p, noise, donors):
     assert_mean(found, np.cov(exact, w)[0, 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", P)
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("pair", ["heaps, heaps", "log, log", "log, heaps"])
@@ -355,6 +358,7 @@ def test_joint_covariances_have_the_bias_that_is_stated(pair, p, noise):
 # --- studies ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("donors", DONORS)
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("name", ["heaps", "log"])
@@ -384,6 +388,7 @@ def test_studies_are_unbiased(name, noise, donors):
     assert len(looked_at) == 4 + len(between) + (3 if name == "heaps" else 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["heaps", "log"])
 def test_the_quantiles_of_a_study_are_those_of_estimates(name):
     law, x = made(name, 0.6, "normal")

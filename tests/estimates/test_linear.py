@@ -10,6 +10,7 @@ from itertools import combinations, permutations, product
 import numpy as np
 import pandas as pd
 import pytest
+from marks import rest_slow
 
 import condmask as cm
 from condmask._grid import Grid
@@ -272,8 +273,8 @@ TRUE = {  # E w = 1 + .5 (1.4), E w x by group
 }
 
 
-@pytest.mark.parametrize("donors", DONORS)
-@pytest.mark.parametrize("n", [200, 2000])
+@pytest.mark.parametrize("donors", rest_slow(DONORS))
+@pytest.mark.parametrize("n", rest_slow([200, 2000]))
 def test_intervals_cover(donors, n):
     # 1000 files: .95 +- .031, a false alarm in less than 2 of 10^4 seeds over 20 shares; .01 is what skewed
     # data lack at n = 200. The spread of the values alone would cover groups in .8.

@@ -10,6 +10,7 @@ from math import prod
 
 import numpy as np
 import pytest
+from marks import rest_slow
 
 import condmask as cm
 from condmask.estimates.pair_moments import DEGREE, Column, Moments, Weights, pieces
@@ -206,7 +207,7 @@ def releases(rng, schemes, columns, pool, count):
     return found
 
 
-@pytest.mark.parametrize(("a", "b", "donors", "pools"), CELLS)
+@pytest.mark.parametrize(("a", "b", "donors", "pools"), rest_slow(CELLS))
 def test_standard_errors_about_the_file(a, b, donors, pools):
     # The variances of 1500 releases are known to 4%, the mean of 100 estimated ones to its own standard
     # error; they are right to some 1% in pools of 200. Five standard errors are exceeded in one of 10^5
@@ -253,12 +254,14 @@ def normal_file(rng, n, r=0.6):
 
 @pytest.mark.parametrize(
     ("n", "donors", "joint"),
-    [
-        (200, "sample", False),
-        (2000, "permutation", False),
-        (200, "permutation", True),
-        (2000, "sample", True),
-    ],
+    rest_slow(
+        [
+            (200, "sample", False),
+            (2000, "permutation", False),
+            (200, "permutation", True),
+            (2000, "sample", True),
+        ]
+    ),
 )
 def test_intervals_cover(n, donors, joint):
     # a false alarm in 1 of 10^4 seeds over 9 shares; about the file the population's interval covers in .99
@@ -279,6 +282,7 @@ def test_intervals_cover(n, donors, joint):
     assert_level(hits)
 
 
+@pytest.mark.slow
 def test_intervals_cover_with_strata():
     # cut on w: between them nothing was masked, and what is known of one pool would cover in .99
     rng, hits = np.random.default_rng(4), []

@@ -13,6 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from marks import rest_slow
 
 import condmask as cm
 from condmask.estimates.regression import basis
@@ -182,8 +183,8 @@ def assert_level(hits):
     assert (np.abs(np.mean(hits, axis=0) - 0.95) < 4.5 * error).all()
 
 
-@pytest.mark.parametrize("donors", DONORS)
-@pytest.mark.parametrize(("n", "p"), [(200, 0.6), (2000, 0.3)])
+@pytest.mark.parametrize("donors", rest_slow(DONORS))
+@pytest.mark.parametrize(("n", "p"), rest_slow([(200, 0.6), (2000, 0.3)]))
 def test_intervals_cover(n, p, donors):
     # 1000 files: .95 +- .031, a false alarm in 1 of 10^4 seeds over 16 shares
     rng, hits = np.random.default_rng(5), []
@@ -200,7 +201,7 @@ def test_intervals_cover(n, p, donors):
     assert_level(hits)
 
 
-@pytest.mark.parametrize("donors", DONORS)
+@pytest.mark.parametrize("donors", rest_slow(DONORS))
 def test_intervals_cover_with_strata(donors):
     # two strata cut on w, 1000 files; there the errors of an ordinary package are too large by far, since
     # most of what lies between strata was never masked

@@ -9,6 +9,7 @@ out as that matters.) What a real fault would give stands beside each test.
 import numpy as np
 import pandas as pd
 import pytest
+from marks import rest_slow
 
 import condmask as cm
 
@@ -36,8 +37,8 @@ def assert_unbiased(values, truth):
     assert (np.abs(values.mean(axis=0) - truth) <= 5.5 * error).all()
 
 
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("p", [0.3, 0.6])
+@pytest.mark.parametrize("noise", rest_slow(NOISES))
+@pytest.mark.parametrize("p", rest_slow([0.3, 0.6]))
 def test_raw_moments_are_unbiased(noise, p):
     # noise wider than the data, so that its moments matter: with those of the other law, order 4 is off by
     # 9 standard errors and more, and with p + .05 order 2 by 6
@@ -49,9 +50,9 @@ def test_raw_moments_are_unbiased(noise, p):
     assert_unbiased(found, [np.mean(X**k) for k in range(1, 7)])
 
 
-@pytest.mark.parametrize("donors", ["sample", "permutation"])
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("p", [0.3, 0.6])
+@pytest.mark.parametrize("donors", rest_slow(["sample", "permutation"]))
+@pytest.mark.parametrize("noise", rest_slow(NOISES))
+@pytest.mark.parametrize("p", rest_slow([0.3, 0.6]))
 def test_the_distribution_function_is_unbiased(noise, p, donors):
     # with the other noise's K some points are off by 6 to 12 standard errors, with p + .1 by 8 to 11
     scheme = cm.ConditionalMasking(p, 1.0, noise=noise, donors=donors)
@@ -62,8 +63,8 @@ def test_the_distribution_function_is_unbiased(noise, p, donors):
     assert_unbiased(found, [(t_ >= X).mean() for t_ in t])
 
 
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("steps", [0.5, 2.0, 20.0])
+@pytest.mark.parametrize("noise", rest_slow(NOISES))
+@pytest.mark.parametrize("steps", rest_slow([0.5, 2.0, 20.0]))
 def test_the_distribution_function_of_rounded_data_is_unbiased(noise, steps):
     # ignoring the grid, T is off by 30 standard errors and more up to two steps (by 3 at twenty)
     x = np.round(X * steps * 1.5)
@@ -75,8 +76,8 @@ def test_the_distribution_function_of_rounded_data_is_unbiased(noise, steps):
     assert_unbiased(found, [(x <= t_).mean() for t_ in t])
 
 
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("steps", [0.5, 2.0, 20.0])
+@pytest.mark.parametrize("noise", rest_slow(NOISES))
+@pytest.mark.parametrize("steps", rest_slow([0.5, 2.0, 20.0]))
 def test_moments_of_rounded_data_are_unbiased(noise, steps):
     # without the variance that rounding adds, order 2 is off by 7 to 14 standard errors at half a step
     x = np.round((X - X.mean()) * steps * 0.8)
@@ -88,6 +89,7 @@ def test_moments_of_rounded_data_are_unbiased(noise, steps):
     assert_unbiased(found, [np.mean(x**k) for k in range(1, 5)])
 
 
+@pytest.mark.slow
 def test_the_variance_has_the_bias_that_is_stated():
     # (1 - kappa) Var X, kappa = p^2 (n-2)/(n-1)^2 + 2p(1-p)/(n-1): donors are shared
     p, n = 0.6, 12
@@ -166,6 +168,7 @@ def test_the_correlation_converges(labels):
     assert abs(found.mean() - np.corrcoef(x, w)[0, 1]) <= 6.5 * error
 
 
+@pytest.mark.slow
 def test_the_covariance_of_columns_masked_together_has_the_bias_of_a_variance():
     # two separate releases would leave (1-p)^2 = 16% of it
     p, n = 0.6, N

@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from marks import rest_slow
 
 import condmask as cm
 from condmask.schemes import scheme
@@ -191,7 +192,7 @@ def test_metadata_have_all_that_estimates_need(tmp_path):
 # --- missing values ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("suffix", rest_slow(FORMATS))
 @pytest.mark.parametrize("strata", [None, "g", ("g", "h")])
 def test_covariances_know_the_patterns_of_missing_values(tmp_path, suffix, strata):
     """Unbiased given the file; 4.5 standard errors over 150 releases: a false alarm in 70,000 runs."""

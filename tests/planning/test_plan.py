@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from marks import rest_slow
 from scipy.stats import laplace
 
 import condmask as cm
@@ -29,9 +30,9 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("donors", ["sample", "permutation"])
-@pytest.mark.parametrize("p", [0.3, 0.6, 0.8])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("donors", rest_slow(["sample", "permutation"]))
+@pytest.mark.parametrize("p", rest_slow([0.3, 0.6, 0.8]))
+@pytest.mark.parametrize("name", rest_slow(CASES))
 def test_errors_of_moments_are_those_of_simulated_files(name, p, donors):
     x, options = CASES[name]
     x, w = np.concatenate([x, x]), np.concatenate([W, W])
@@ -54,8 +55,8 @@ def test_errors_of_moments_are_those_of_simulated_files(name, p, donors):
     assert predicted[2] == pytest.approx(simulated[2], rel=0.08)
 
 
-@pytest.mark.parametrize("donors", ["sample", "permutation"])
-@pytest.mark.parametrize("p", [0.6, 0.8])
+@pytest.mark.parametrize("donors", rest_slow(["sample", "permutation"]))
+@pytest.mark.parametrize("p", rest_slow([0.6, 0.8]))
 def test_errors_of_deciles_are_those_of_estimates(p, donors):
     x = X + np.random.default_rng(2).normal(size=N)
     made = cm.plan(x, d=500, p=p, sigma=1000.0, donors=donors)

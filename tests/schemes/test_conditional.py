@@ -13,6 +13,7 @@ import reference
 import strategies
 from hypothesis import given
 from hypothesis import strategies as st
+from marks import rest_slow
 from releases import ALARM, NOISES
 from scipy.stats import chisquare, laplace, norm
 
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("unaudited")
 
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("steps", [0.5, 2.0, 20.0])
-@pytest.mark.parametrize("decimals", [-2, 0, 3])
+@pytest.mark.parametrize("decimals", rest_slow([-2, 0, 3]))
 def test_rounded_noise_takes_each_step_with_its_exact_probability(noise, steps, decimals):
     n, delta = 60_000, 10.0**-decimals
     law = norm(0, steps) if noise == "normal" else laplace(0, steps / np.sqrt(2))

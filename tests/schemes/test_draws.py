@@ -13,6 +13,7 @@ import pytest
 import strategies
 from hypothesis import given
 from hypothesis import strategies as st
+from marks import rest_slow
 from releases import ALARM, DONORS, assert_same_bits, generic, masked, reference_of, split
 from scipy.stats import binomtest, chisquare, kstest, laplace, norm, pearsonr
 
@@ -55,7 +56,7 @@ def test_rounded_data_follow_the_draw_contract_in_steps_of_their_grid(rounded, s
 
 
 @pytest.mark.parametrize("donors", DONORS)
-@pytest.mark.parametrize(("pooled", "step"), [(False, 0), (True, 0), (True, None)])
+@pytest.mark.parametrize(("pooled", "step"), rest_slow([(False, 0), (True, 0), (True, None)]))
 def test_masking_follows_the_draw_contract_over_several_blocks(donors, pooled, step):
     named = "region" if pooled else None
     scheme = cm.ConditionalMasking(0.4, 500.0, donors=donors, step=step, strata=named)
@@ -172,7 +173,7 @@ def test_donors_are_uniform_and_never_the_record_itself(donors):
     assert chisquare(np.bincount(taken * 100 // n, minlength=100)).pvalue > ALARM
 
 
-@pytest.mark.parametrize("donors", DONORS)
+@pytest.mark.parametrize("donors", rest_slow(DONORS))
 def test_every_masked_value_has_the_law_of_eq_1(donors):
     n, p, releases = 4, 0.6, 8_000
     x = generic(n)

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from marks import rest_slow
 from scipy.stats import laplace, norm
 
 import condmask as cm
@@ -168,7 +169,7 @@ def directly(scheme, population, levels, blocks=2, points=POINTS):
 @pytest.mark.filterwarnings("ignore::condmask.EstimateWarning")
 @pytest.mark.parametrize(
     "scheme",
-    [SCHEME, cm.ConditionalMasking(0.4, 1.0, decimals=2, noise="laplace", donors="permutation")],
+    rest_slow([SCHEME, cm.ConditionalMasking(0.4, 1.0, decimals=2, noise="laplace", donors="permutation")]),
     ids=["normal", "laplace"],
 )
 def test_coverage_is_that_of_one_interval_after_the_other(scheme):
@@ -188,6 +189,7 @@ def test_coverage_is_that_of_one_interval_after_the_other(scheme):
             assert entry["mean_se"] == pytest.approx(spread, rel=1e-6, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_intervals_cover_about_as_often_as_they_say():
     result = run(192, n=1_000)
 

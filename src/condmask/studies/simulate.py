@@ -9,6 +9,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import secrets
 import sys
 import time
 import warnings
@@ -132,7 +133,7 @@ def simulate(
         design = _with_truth(design, any(column.statistic == "correlation" for column in state.columns))
     known: list[np.ndarray] = []  # blocks
     if state is None:
-        seed = int.from_bytes(os.urandom(6), "big") if given is None else given
+        seed = secrets.randbits(48) if given is None else given
         samples = replicates.samples(design, seed)
         design = _with_truth(design, bool(samples[1]))
         known = [replicates.block(design, seed, 0)]
