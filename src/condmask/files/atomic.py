@@ -70,7 +70,7 @@ class Output:
         return os.open(self._hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
 
     def _free(self) -> Path:
-        return self.final.with_name(f".{self.final.name[:200]}.{secrets.token_hex(4)}")
+        return self.final.with_name(f".{self.final.name[:200]}.{secrets.token_hex(8)}")
 
     def write(self, data: Any) -> int:
         if self._digest is not None:
