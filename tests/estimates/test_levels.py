@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from levels_reference import ACCEPT, CASES, NOISES, Heaps, Log, P, fifteen, made, masked, values_at
-from marks import rest_slow
 
 import condmask as cm
 
@@ -295,7 +294,8 @@ def assert_mean(values, truth):
     assert (np.abs(values.mean(axis=0) - truth) <= 5.5 * error + slack).all()
 
 
-@pytest.mark.parametrize("donors", rest_slow(DONORS))
+@pytest.mark.slow
+@pytest.mark.parametrize("donors", DONORS)
 @pytest.mark.parametrize(("name", "p", "noise"), each("heaps", "log"))
 def test_estimates_are_unbiased(name, p, noise, donors):
     law, x = made(name, p, noise)
