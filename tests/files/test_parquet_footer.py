@@ -64,7 +64,7 @@ def test_what_is_known_of_a_row_group_is_true_whether_or_not_it_is_encoded_at_on
                 assert (told.min, told.max) == (own.min(), own.max())
             if told is not None and told.has_null_count:
                 assert told.null_count == rows[name].null_count
-            # three hundreds are the first to reach `most`, and are encoded at once; what follows is another part
+            # three hundreds are the first to reach `most` and are encoded at once; the rest is another part
             assert (told is not None) == (name == "id" or rows.num_rows <= 300)
             # a dictionary would stand between the pages of two parts
             assert chunks[leaf].has_dictionary_page == (name == "id" or rows.num_rows <= most)

@@ -1,6 +1,7 @@
 """Rows on their way through a release, in parts of any size; oracles: lists, put together and cut by hand."""
 
 import tempfile
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -40,11 +41,11 @@ def test_rows_come_in_their_order_however_they_are_cut(sizes, cuts):
     told = []
     rows = rows_of(parts, {"a": SCHEME, "b": SCHEME}, progress=lambda *each: told.append(each))
 
-    taken = [rows.take(stop - start) for start, stop in zip(edges, edges[1:], strict=False) if stop > start]
+    taken = [rows.take(stop - start) for start, stop in pairwise(edges) if stop > start]
 
     assert [each for part in taken for each in part["a"].tolist()] == a.tolist()
     assert [each for part in taken for each in part["b"].tolist()] == b.tolist()
-    stops = [stop for start, stop in zip(edges, edges[1:], strict=False) if stop > start]
+    stops = [stop for start, stop in pairwise(edges) if stop > start]
     assert told == [(stop, n) for stop in stops]
     with pytest.raises(cm.FileError, match="the source grew while it was masked; nothing was published"):
         rows.take(1)
@@ -83,7 +84,9 @@ def test_a_value_that_is_a_code_as_it_is_published_is_not_handed_out():
         [[[1.0, -99.9], [-99.9, 2.0]]], {"a": SCHEME, "b": coded}, {"a": "float64", "b": "float32"}
     )
 
-    with pytest.raises(ValueError, match=r"b has a masked value that is its code -99\.9; nothing was released"):
+    with pytest.raises(
+        ValueError, match=r"b has a masked value that is its code -99\.9; nothing was released"
+    ):
         rows.take(2)
 
 
