@@ -94,7 +94,7 @@ def test_the_first_of_several_crossings_is_found():
 @pytest.mark.parametrize("p", [0.2, 0.3, 0.4])
 @pytest.mark.parametrize("far", [0, 2, 20])
 @pytest.mark.parametrize("excess", [5e-12, 1e-10, 1e-8])
-def test_a_crossing_is_found_however_little_T_exceeds_a_probability(p, far, excess):
+def test_a_crossing_is_found_however_little_is_above_the_probability(p, far, excess):
     # left of all records T rises to a top and falls again; between points below a probability that are
     # close to each other, it may be above
     top = minimize_scalar(
