@@ -9,7 +9,7 @@ import reference
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from condmask._grid import Grid, decimal_grid, default_step, grid_of, suits, visible_grid
+from condmask._grid import Grid, decimal_grid, default_step, grid_of, suits, visible_grid, within
 
 STEPS = [0.05, 12.0, 1 / 3, 0.1, 0.25, 1e-3, 1000.0, 2.0**-40, 2.0**-900, 2.0**900, 7.5, 1 / 7]
 
@@ -138,6 +138,73 @@ def test_continuous_data_have_no_grid(seed, n, size, step):
     x = np.random.default_rng(seed).normal(0, step * 2.0**size, n)
 
     assert visible_grid(x, "float64", step) is None
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32"])
+@pytest.mark.parametrize("n", [2, 3, 5, 20])
+def test_whole_numbers_are_a_grid_as_long_as_that_is_no_chance(n, kind):
+    # n continuous values of size 2^size, known to 4 ulp either way, are all whole by chance in one of
+    # (8 ulp)^-n cases, which must be 10^9
+    bits = 53 if kind == "float64" else 24
+    size = math.floor(bits - 4 - 9 * math.log2(10) / n)
+
+    def whole(size):
+        more = np.random.default_rng(3).integers(2 ** (size - 1), size=n)
+        more[:2] = 0, 1  # neighbours among odd numbers have no common factor
+        k = 2**size + 1 + 2 * more
+        assert k.max() < 2 ** (size + 1)
+        return k.astype(float)
+
+    assert visible_grid(whole(size), kind, 1.0) == Grid(1.0, 1.0)
+    assert visible_grid(whole(size + 1), kind, 1.0) is None
+
+
+@pytest.mark.parametrize("h", [math.pi, 1e-5 * math.pi, math.sqrt(0.7)])
+def test_two_values_have_a_common_divisor_as_long_as_that_is_no_chance(h):
+    # k h and (k + 1) h are known to 4 ulp, so k + 1 times the one and k times the other, which agree, to
+    # 8 k^2 ulp of h: that is to be less than 10^-9 of h
+    for times, seen in [(0.5, True), (2.5, False)]:
+        k = math.floor(math.sqrt(times * 1e-9 / (8 * np.spacing(1.0))))
+        x = h * np.array([k, k + 1.0])
+        found = visible_grid(x, "float64", h)
+
+        assert (found is not None) == seen
+        assert found is None or found.step == pytest.approx(h, rel=1e-12)
+
+
+MOST = {"float64": 2**53, "float32": 2**24}
+
+
+@pytest.mark.parametrize("kind", MOST)
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("margin", [0.0, 1.0, 1_000.0])
+def test_values_and_their_noise_lie_within_what_a_type_tells_apart(kind, sign, margin):
+    units = np.array([3.0, np.nan, sign * (MOST[kind] - margin), 0.0])
+
+    within(units, Grid(1.0, 1.0), margin, "x", kind)
+    within(np.array([]), Grid(1.0, 1.0), margin, "x", kind)
+    # of 2^53 and 1 the sum is rounded to 2^53
+    with pytest.raises(
+        ValueError, match=rf"^x must stay within 2\^{int(math.log2(MOST[kind]))} steps of 1, noise"
+    ):
+        within(units, Grid(1.0, 1.0), margin + 2.0, "x", kind)
+    with pytest.raises(ValueError, match=r"got a value beyond at position 12"):
+        within(units + 4.0 * sign, Grid(1.0, 1.0), margin, "x", kind, row=10)
+
+
+@pytest.mark.parametrize("kind", MOST)
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_values_and_their_noise_are_numbers_of_their_type(kind, sign):
+    largest = float(np.finfo(kind).max)  # 2^1024 - 2^971, or 2^128 - 2^104
+    grid = Grid(2.0 ** (math.frexp(largest)[1] - 10), 1.0)  # of which 2^10 are just too large
+    units = np.array([1.0, sign * 1_000.0])
+
+    within(units, grid, 23.0, "x", kind)
+    with (
+        np.errstate(over="ignore"),
+        pytest.raises(ValueError, match=r"^x must stay finite, noise included, got .* 1$"),
+    ):
+        within(units, grid, 24.0, "x", kind)
 
 
 @given(st.lists(st.floats(-(2.0**1022), 2.0**1022), min_size=1, max_size=80), st.floats(1e-293, 1e297))

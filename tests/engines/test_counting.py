@@ -81,6 +81,28 @@ def test_the_number_of_workers_leaves_no_trace(workers):
     assert (found.values.tolist(), found.counts.tolist(), off.size) == (values.tolist(), times.tolist(), 0)
 
 
+@given(
+    near=st.lists(st.integers(-60, 60), max_size=80),
+    far=st.lists(st.integers(-(2**50), 2**50), max_size=30),
+    off=st.lists(st.sampled_from([0.5, -7.25, np.inf]), max_size=5),
+    order=st.randoms(use_true_random=False),
+    workers=st.sampled_from([1, 2]),
+)
+def test_windows_and_blocks_of_any_size_count_the_same(near, far, off, order, workers):
+    records = [*near, *far, *off]
+    order.shuffle(records)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, size in {
+            "SAMPLE": 4, "SMALLEST": 16, "WINDOWS": 3, "FEW": 2, "SHARED": 40, "BLOCK": 7,
+        }.items():  # fmt: skip
+            patch.setattr(counting, name, size)
+
+        found, rest = count(np.array(records, dtype=float), Grid(1.0, 1.0), workers)
+
+    assert_counts(found, np.array([*near, *far], dtype=float))
+    assert sorted(rest.tolist()) == sorted(off)
+
+
 def test_values_may_miss_their_point_by_rounding_alone():
     grid = decimal_grid(1)
     points = np.arange(-5000, 5001) / 10

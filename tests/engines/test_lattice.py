@@ -211,13 +211,6 @@ def test_workers_leave_no_trace(masking):
     assert all(np.array_equal(one, found[0]) for one in found)
 
 
-@pytest.mark.parametrize("z", [RNG.normal(size=200_000), np.zeros(200_000), np.repeat([2.0, 1.0], 100_000)])
-def test_threads_sort_as_one(z, monkeypatch):
-    monkeypatch.setattr(curves, "PARALLEL", 1000)
-    for workers in (2, 5, 20):
-        assert np.array_equal(ascending(z, workers), np.sort(z))
-
-
 # Counts: sorted distinct values with the number of records before each.
 
 

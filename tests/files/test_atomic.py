@@ -1,16 +1,21 @@
-"""Releases that appear whole or not at all: permissions, other jobs, kills at any moment."""
+"""Releases that appear whole or not at all: permissions, other jobs, kills at any moment.
+
+Nothing waits for a clock: jobs meet at a pipe, and a job that is to be killed kills itself, at a given one of
+its operations on files.
+"""
 
 import os
 import random
 import signal
 import stat
+import sys
 import tempfile
-import time
 
 import numpy as np
 import pytest
 
 import condmask as cm
+from condmask import cli
 from condmask.files import atomic
 
 pytestmark = pytest.mark.usefixtures("unaudited")
@@ -112,53 +117,202 @@ def test_a_target_that_another_job_wrote_meanwhile_is_left_alone(source, tmp_pat
     assert list(target.parent.iterdir()) == [target]
 
 
-@pytest.mark.parametrize("jobs", [2, 4, 8])
+def test_targets_are_looked_at_and_named_under_one_lock(tmp_path, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+    held = []
+
+    def locked():
+        folder = os.open(tmp_path, os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(folder)
+        return False
+
+    def noted(function):
+        def call(*arguments):
+            held.append((function.__name__, locked()))
+            return function(*arguments)
+
+        return call
+
+    monkeypatch.setattr(atomic, "state", noted(atomic.state))
+    monkeypatch.setattr(os, "replace", noted(os.replace))
+    with atomic.publishing({tmp_path / "a": None, tmp_path / "b": None}) as outputs:
+        for output in outputs:
+            output.write(b"whole")
+        assert not locked()
+
+    assert held == [("state", True)] * 2 + [("replace", True)] * 2
+    assert not locked()
+
+
+@pytest.mark.parametrize("jobs", [2, 7])
 def test_of_jobs_with_one_target_one_wins_whole(source, tmp_path, jobs):
     cm.mask_file(source, release_of(source, tmp_path / "warm"), {"income": SCHEME})  # kernels are compiled
-    for trial in range(17):
-        target = release_of(source, tmp_path / f"out{trial}")
-        schemes = [cm.ConditionalMasking(0.6, 500.0 + k) for k in range(jobs)]
-        children = [
-            in_child(lambda scheme=scheme, target=target: cm.mask_file(source, target, {"income": scheme}))
-            for scheme in schemes
-        ]
-        codes = [exit_code(child) for child in children]
+    target = release_of(source, tmp_path / "out")
+    schemes = [cm.ConditionalMasking(0.6, 500.0 + k) for k in range(jobs)]
+    (looked, look), (start, started) = os.pipe(), os.pipe()
 
-        assert sorted(codes) == [0] + [3] * (jobs - 1)
-        assert cm.read_release(target, "income").scheme.sigma == schemes[codes.index(0)].sigma
-        beside = 2 if target.suffix == ".csv" else 1
-        assert len(list(target.parent.iterdir())) == 1 + beside
+    def job(scheme):
+        met = []
+
+        def meet(done, total):
+            """Every job has found that there is no target, before one of them goes on."""
+            if not met:
+                met.append(os.write(look, b"."))
+                os.read(start, 1)  # until all others have closed the other end
+
+        os.close(started)
+        try:
+            cm.mask_file(source, target, {"income": scheme}, progress=meet)
+        finally:
+            os.write(look, b".")  # who fails early keeps nobody waiting
+
+    children = [in_child(lambda scheme=scheme: job(scheme)) for scheme in schemes]
+    for _ in range(jobs):
+        os.read(looked, 1)
+    os.close(started)
+    codes = [exit_code(child) for child in children]
+    for end in (looked, look, start):
+        os.close(end)
+
+    assert sorted(codes) == [0] + [3] * (jobs - 1)
+    assert cm.read_release(target, "income").scheme.sigma == schemes[codes.index(0)].sigma
+    beside = 2 if target.suffix == ".csv" else 1
+    assert len(list(target.parent.iterdir())) == 1 + beside
 
 
+class Points:
+    """The operations of a process on the files of a folder, of which the `last` one is where it ends."""
+
+    def __init__(self, folder, last, sent):
+        self.folder, self.last, self.sent, self.passed = str(folder), last, sent, 0
+
+    def watch(self):
+        """From now on; what is watched stays so until the process ends."""
+        sys.addaudithook(self._operation)
+        write, replace, points = atomic.Output.write, os.replace, self
+
+        def in_halves(output, data):
+            view = memoryview(data).cast("B")
+            write(output, view[: view.nbytes // 2])
+            output.flush()
+            points.point()
+            write(output, view[view.nbytes // 2 :])
+            return view.nbytes
+
+        def and_after(hidden, final):
+            replace(hidden, final)
+            points.point()
+
+        atomic.Output.write, os.replace = in_halves, and_after
+
+    def _operation(self, event, arguments):
+        paths = [str(each) for each in arguments[:2]]
+        if event in ("open", "os.link", "os.rename", "os.remove") and any(self.folder in p for p in paths):
+            self.point()
+        if event == "fcntl.flock":
+            self.point()
+
+    def point(self):
+        self.passed += 1
+        if self.passed == self.last:
+            os.kill(os.getpid(), self.sent)
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+def mask_until(source, target, begin):
+    """The release, with SIGTERM dealt with as the command does; `begin` is told when it begins."""
+    os.umask(0o022)
+    with cli.unseen():
+        begin()
+        cm.mask_file(source, target, {"income": SCHEME}, rng=1)
+
+
+def assert_nothing_raw(target, temporary, sent):
+    """Whether the release is there; if so it is whole."""
+    assert list(temporary.iterdir()) == []
+    for path in target.parent.iterdir():
+        assert not shown(path.read_bytes())
+        if path.name.startswith("."):  # what has to have a name stays behind where nobody can clean up
+            assert sent == signal.SIGKILL
+            assert stat.S_IMODE(path.stat().st_mode) in (0o600, 0o644)  # while it grows, and when it is whole
+    if target.exists():
+        assert cm.read_release(target, "income").n == ROWS
+    return target.exists()
+
+
+@pytest.mark.parametrize("nameless", [True, False])
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
-def test_a_kill_at_any_moment_leaves_nothing_raw(source, tmp_path, monkeypatch, sent):
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+def test_a_kill_at_any_operation_leaves_nothing_raw(source, tmp_path, temporary, monkeypatch, sent, nameless):
+    is_folder = os.path.isdir
+    if not nameless:
+        monkeypatch.setattr(os.path, "isdir", lambda path: path != "/proc/self/fd" and is_folder(path))
     cm.mask_file(source, release_of(source, tmp_path / "warm"), {"income": SCHEME})  # kernels are compiled
-    start = time.perf_counter()
-    for k in range(5):
-        target = release_of(source, tmp_path / f"whole{k}")
-        assert (
-            exit_code(in_child(lambda target=target: cm.mask_file(source, target, {"income": SCHEME}))) == 0
-        )
-    usual = (time.perf_counter() - start) / 5
-    moments = random.Random(7)
-    published = 0
-    for trial in range(100):
-        target = release_of(source, tmp_path / f"out{trial}")
-        child = in_child(lambda target=target: cm.mask_file(source, target, {"income": SCHEME}))
-        time.sleep(moments.uniform(0.0, 1.6) * usual)
-        os.kill(child, sent)
-        exit_code(child)
+    (tmp_path / "points").touch()
+    whole = release_of(source, tmp_path / "whole")
 
-        assert list(temporary.iterdir()) == []
-        if target.exists():
-            published += 1
-            assert cm.read_release(target, "income").n == ROWS
-        for path in target.parent.iterdir():
-            assert not shown(path.read_bytes())
-    assert 0 < published < 100
+    def job(target, last):
+        points = Points(tmp_path, last, sent)
+        mask_until(source, target, points.watch)
+        (tmp_path / "points").write_text(str(points.passed))
+
+    assert exit_code(in_child(lambda: job(whole, 0))) == 0
+    number = int((tmp_path / "points").read_text())
+    published = []
+    for last in range(1, number + 1):
+        target = release_of(source, tmp_path / f"out{last}")
+        code = exit_code(in_child(lambda target=target, last=last: job(target, last)))
+
+        assert code == (-signal.SIGKILL if sent == signal.SIGKILL else 1)
+        published.append(assert_nothing_raw(target, temporary, sent))
+    # the file of the data takes its name last, and nothing comes after
+    assert published == [False] * (number - 1) + [True]
+    assert number > 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
+def test_a_kill_at_any_line_leaves_nothing_raw(source, tmp_path, temporary, sent):
+    """Some lines of all that are run, by a fixed seed."""
+    cm.mask_file(source, release_of(source, tmp_path / "warm"), {"income": SCHEME})  # kernels are compiled
+    whole = release_of(source, tmp_path / "whole")
+
+    def job(target, last):
+        passed = 0
+
+        def line(frame, event, argument):
+            nonlocal passed
+            if event == "line" and (passed := passed + 1) == last:
+                os.kill(os.getpid(), sent)
+            return line
+
+        def trace(frame, event, argument):
+            return line if "condmask" in frame.f_code.co_filename else None
+
+        mask_until(source, target, lambda: sys.settrace(trace))
+        sys.settrace(None)
+        (tmp_path / "lines").write_text(str(passed))
+
+    assert exit_code(in_child(lambda: job(whole, 0))) == 0
+    number = int((tmp_path / "lines").read_text())
+    published = []
+    for last in sorted(random.Random(7).sample(range(1, number), 40)):
+        target = release_of(source, tmp_path / f"out{last}")
+        exit_code(in_child(lambda target=target, last=last: job(target, last)))
+        published.append(assert_nothing_raw(target, temporary, sent))
+    # Python loses what is raised while a generator is closed; then the release goes on, and is whole
+    assert sent == signal.SIGTERM or published == sorted(published)
 
 
 @pytest.mark.parametrize("window", range(3))

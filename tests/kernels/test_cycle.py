@@ -37,6 +37,24 @@ def test_words_that_tie_or_differ_in_any_bits_are_ordered_or_given_up(seed, n, s
     assert not done or np.array_equal(order, np.argsort(words, kind="stable"))
 
 
+@given(
+    seed=st.integers(0, 2**32), n=st.integers(0, 120), digit=st.integers(1, 4), alike=st.sampled_from([1, 4]),
+    values=st.sampled_from([2, 50, ALL]),
+)  # fmt: skip
+def test_passes_of_any_number_and_width_order_words(seed, n, digit, alike, values):
+    words = np.random.default_rng(seed).integers(0, values, n, dtype=np.uint64, endpoint=True)
+    words <<= np.uint64(0 if values == ALL else 58)
+    order = np.zeros_like(words)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cycle, "DIGIT", digit)
+        patch.setattr(cycle, "ALIKE", alike)
+        # compiled code keeps the constants it was compiled with
+        done = getattr(cycle.order_words, "py_func", cycle.order_words)(words, order)
+
+    assert done
+    assert order.tolist() == sorted(range(n), key=words.tolist().__getitem__)
+
+
 def test_words_equal_but_for_bits_that_their_places_took_are_ordered_by_these():
     words = np.array([3, 2, 2, 1], dtype=np.uint64) + np.uint64(5 << 60)
 

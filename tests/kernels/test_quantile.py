@@ -5,6 +5,7 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
 
 from condmask.engines import crossings
 from condmask.engines import lattice as curves
@@ -88,6 +89,30 @@ def test_the_first_of_several_crossings_is_found():
 
     assert [np.mean(interval) for interval in intervals] == pytest.approx([-2.06, 0.0], abs=0.1)
     assert is_a_crossing(x, intervals[:1])
+
+
+@pytest.mark.parametrize("p", [0.2, 0.3, 0.4])
+@pytest.mark.parametrize("far", [0, 2, 20])
+@pytest.mark.parametrize("excess", [5e-12, 1e-10, 1e-8])
+def test_a_crossing_is_found_however_little_is_above_the_probability(p, far, excess):
+    # left of all records T rises to a top and falls again; between points below a probability that are
+    # close to each other, it may be above
+    top = minimize_scalar(
+        lambda u: -reference.normal_weight(u, p), bounds=(-4, -0.5), method="bounded", options={"xatol": 1e-8}
+    )
+    z = np.append(np.zeros(5), 1_000.0 + np.arange(far))  # who are far lower T in proportion
+    height, h = -top.fun * 5 / z.size, 1e-3
+    bend = (reference.cdf(z, [top.x - h, top.x + h], "normal", p, 1.0).mean() - height) / (0.5 * h * h)
+
+    def found(q, crossing="first"):
+        return quantiles(z, [q], "normal", p, 1.0, crossing=crossing)[0]
+
+    # half the width of what lies above. T is known to 1e-12, by which q is lowered: 5e-12 are 5e-12 to 7e-12,
+    # the root of which is larger by 18%; a parabola is T up to some 1e-4, this width in units of the noise
+    half = np.sqrt(2 * excess / -bend)
+    assert found(height - excess) == pytest.approx(top.x - half, abs=0.25 * half)
+    assert found(height - excess, "rearranged") == pytest.approx(-2 * half, abs=0.5 * half)
+    assert found(height + excess) == 0.0 == found(height + excess, "rearranged")
 
 
 @pytest.mark.parametrize("noise", NOISES)

@@ -5,6 +5,7 @@ a code summed point by point, and counted in releases.
 """
 
 import json
+from bisect import bisect_left
 from dataclasses import replace
 
 import numpy as np
@@ -239,6 +240,23 @@ def test_codes_are_hit_as_often_as_expected(scheme, x, code):
     repeats = 1.0 + 2.0 * np.count_nonzero(laid == code)  # a record's value goes to several at once
     assert ALARM > 5.8e-7  # of five standard errors
     assert abs(hits - expected) < 5.0 * np.sqrt(expected * repeats) + 1e-3 * expected
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_codes_are_refused_on_which_more_than_one_masked_value_in_a_million_releases_lands(noise):
+    x = np.rint(np.random.default_rng(2).normal(150.0, 10.0, 300))
+
+    def of(code):
+        return cm.ConditionalMasking(0.6, 25.0, noise=noise, decimals=0, missing=code)
+
+    codes = range(-1_000, 100)  # from far away nearer and nearer
+    code = codes[bisect_left(codes, 1e-6, key=lambda code: by_points(of(code), code, x)) - 1]
+
+    # one step of noise of 25 changes its chances by e^(sqrt(2)/25) or, 7 sigma out, by e^(7/25)
+    assert 0.7e-6 < by_points(of(code), code, x) < 1e-6 < by_points(of(code + 1), code + 1, x) < 1.4e-6
+    with pytest.raises(ValueError, match=rf"got {code + 1}, on which 1.*e-06 of x are expected to land"):
+        of(code + 1).mask(x, rng=1, accept_visible_coins=True)
+    assert of(code).mask(x, rng=1, accept_visible_coins=True).shape == x.shape
 
 
 def test_a_code_within_reach_is_refused_before_anything_is_drawn(monkeypatch):

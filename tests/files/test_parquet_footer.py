@@ -1,0 +1,151 @@
+"""What a release says of its columns outside of their pages; oracle: pyarrow, which reads both files."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import condmask as cm
+from condmask.files import parquet as parquet_files
+from condmask.files import parquet_footer as footers
+
+pytestmark = pytest.mark.usefixtures("unaudited")
+
+SCHEME = cm.ConditionalMasking(0.6, 0.5, decimals=2)
+N = 1_000
+PAY = np.round(np.random.default_rng(2).lognormal(3.0, 0.5, N), 2)
+# below two leaves, so that positions of columns are not those of chunks
+PAIR = pa.array([{"u": k, "v": f"{k}"} for k in range(N)])
+
+
+def table(**columns):
+    return pa.table({"pair": PAIR, "id": np.arange(N), "pay": PAY, "bonus": PAY[::-1], **columns})
+
+
+@pytest.mark.parametrize(
+    ("most", "group"),
+    [
+        *((250, group) for group in (100, 249, 250, 251, 299, 300, 301, 600, 1_000)),
+        *((300, group) for group in (300, 301, 400)),
+    ],
+)
+@pytest.mark.parametrize("codec", ["none", "zstd"])
+def test_what_is_known_of_a_row_group_is_true_whether_or_not_it_is_encoded_at_once(
+    tmp_path, monkeypatch, most, group, codec
+):
+    monkeypatch.setattr(parquet_files, "BLOCK", 100)  # rows come by the hundred
+    monkeypatch.setattr(parquet_files, "MOST_ROWS", most)
+    source, target = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    gaps = pa.array([None if k % 7 == 0 or k > 900 else v for k, v in enumerate(PAY.tolist())])
+    pq.write_table(table(pay=gaps), source, row_group_size=group, compression=codec)
+
+    cm.mask_file(source, target, {"pay": SCHEME, "bonus": SCHEME}, nan_policy="omit", rng=1)
+
+    expected, _ = cm.mask_table(
+        table(pay=gaps).select(["pay", "bonus"]), {"pay": SCHEME, "bonus": SCHEME}, nan_policy="omit", rng=1
+    )
+    found, before, file = pq.read_table(target), pq.read_metadata(source), pq.ParquetFile(target)
+    assert found.select(["pay", "bonus"]).equals(pa.table(expected).cast(found.schema.remove(1).remove(0)))
+    assert found.select(["pair", "id"]).equals(table().select(["pair", "id"]))
+    assert file.metadata.num_row_groups == before.num_row_groups == -(-N // group)
+    for number in range(before.num_row_groups):
+        known, rows = file.metadata.row_group(number), file.read_row_group(number)
+        chunks = [known.column(leaf) for leaf in range(known.num_columns)]
+        assert known.num_rows == rows.num_rows == min(group, N - number * group)
+        assert known.total_byte_size == sum(chunk.total_uncompressed_size for chunk in chunks)
+        for chunk in chunks:
+            assert chunk.num_values == rows.num_rows
+        for leaf, name in enumerate(["id", "pay", "bonus"], start=2):
+            own, told = rows[name].drop_null().to_numpy(), chunks[leaf].statistics
+            if told is not None and told.has_min_max:
+                assert (told.min, told.max) == (own.min(), own.max())
+            if told is not None and told.has_null_count:
+                assert told.null_count == rows[name].null_count
+            # three hundreds are the first to reach `most` and are encoded at once; the rest is another part
+            assert (told is not None) == (name == "id" or rows.num_rows <= 300)
+            # a dictionary would stand between the pages of two parts
+            assert chunks[leaf].has_dictionary_page == (name == "id" or rows.num_rows <= most)
+
+
+ORDERS = [
+    ((2,), (2,)),
+    ((3,), ()),
+    ((2, 3), (2,)),
+    ((3, 2), ()),
+    ((2, 3, 1), (2,)),
+    ((2, 1), (2, 1)),
+    ((2, 1, 4, 0), (2, 1)),
+    ((1, 2, 3, 4, 0), (1, 2)),
+]
+
+
+@pytest.mark.parametrize(("order", "left"), ORDERS)
+def test_rows_are_in_the_order_of_the_columns_before_the_first_that_is_masked(tmp_path, order, left):
+    source, target = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    sorting = [pq.SortingColumn(leaf, descending=leaf == 2, nulls_first=leaf == 1) for leaf in order]
+    pq.write_table(table(), source, row_group_size=400, sorting_columns=sorting)
+
+    cm.mask_file(source, target, {"pay": SCHEME, "bonus": SCHEME}, rng=1)
+
+    after = pq.read_metadata(target)
+    assert pq.read_metadata(source).row_group(0).sorting_columns == tuple(sorting)
+    for number in range(3):
+        assert after.row_group(number).sorting_columns == tuple(sorting[: len(left)])
+
+
+def test_chunks_one_after_the_other_are_one_of_which_only_sums_are_known():
+    def chunk(rows):
+        sink = io.BytesIO()
+        with pq.ParquetWriter(sink, pa.schema({"x": pa.int64()}), use_dictionary=False) as writer:
+            writer.write_table(pa.table({"x": pa.array(rows, pa.int64())}))
+        footer = footers.read_footer(sink, "memory")
+        return footers.chunks_of(footer.groups[0], footer, "memory")[0]
+
+    parts = [chunk(rows) for rows in ([1, 2, None], [5], list(range(100)))]
+
+    found = footers.joined(parts)
+
+    assert found.start == parts[0].start
+    assert found.length == sum(part.length for part in parts)
+    assert found.known[footers.VALUES][1] == 104
+    assert found.known[footers.SIZE][1] == sum(part.known[footers.SIZE][1] for part in parts)
+    told = {footers.STATISTICS, footers.PAGES_BY_ENCODING, footers.SIZES}
+    assert parts[0].known.keys() & told >= {footers.STATISTICS, footers.PAGES_BY_ENCODING}
+    assert found.known.keys() == parts[0].known.keys() - told
+    assert footers.joined(parts[:1]) is parts[0]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "expected"),
+    [([], []), ([3], [(4, 3)]), ([3, 5], [(4, 8)]), ([3, -2, 5], [(4, 3), (9, 5)]), ([0, 4], [(4, 4)])],
+)
+def test_chunks_side_by_side_are_copied_at_once(lengths, expected):
+    at, chunks = 4, []
+    for length in lengths:  # below 0: bytes between, of no chunk
+        if length >= 0:
+            chunks.append(footers.Chunk(at, length, {}))
+        at += abs(length)
+
+    assert list(footers.runs(chunks)) == expected
+
+
+@pytest.mark.parametrize("piece", [1, 7, 1 << 20])
+def test_long_chunks_are_copied_in_pieces(tmp_path, monkeypatch, piece):
+    monkeypatch.setattr(parquet_files, "COPIED", piece)
+    source, target = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    pq.write_table(table(), source, row_group_size=300)
+
+    cm.mask_file(source, target, {"pay": SCHEME}, rng=1)
+
+    groups = [pq.read_metadata(target).row_group(number) for number in range(4)]
+    at = len(footers.MAGIC)  # a byte between the chunks would be one of an original
+    for chunk in [group.column(leaf) for group in groups for leaf in range(5)]:
+        assert (chunk.dictionary_page_offset or chunk.data_page_offset) == at
+        at += chunk.total_compressed_size
+    clear = ["pair", "id", "bonus"]
+    assert pq.read_table(target, columns=clear).equals(pq.read_table(source, columns=clear))
+    expected = SCHEME.mask(pd.Series(PAY, name="pay"), rng=1)
+    assert np.array_equal(pq.read_table(target)["pay"].to_numpy(), expected)
