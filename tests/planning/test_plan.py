@@ -101,8 +101,8 @@ def test_the_safest_scheme_keeps_the_errors_and_risks_least():
 
 
 def error_of_the_mean(sigma, target, p=0.6):
-    """With sample donors: n times the variance given the file is E Z^2 less the squares of all E[Z_i | file],
-    which are (1 - p) x_i and p times the mean; about the population there is the variance of a mean besides."""
+    """With sample donors: n times the variance given the file is E Z^2 less the mean square of E[Z_i | file],
+    (1 - p) x_i and p times the mean; about the population there is the variance of a mean besides."""
     of_file = X.var() + (1 - p) * sigma**2 - (1 - p) ** 2 * X.var()
     return np.sqrt((of_file + (X.var() if target == "population" else 0.0)) / N)
 
