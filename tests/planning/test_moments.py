@@ -31,7 +31,7 @@ def covariance_kept(n, p):
 @pytest.mark.parametrize("n", [4, 12, 100])
 @pytest.mark.parametrize("p", [0.2, 0.6, 0.9])
 def test_the_error_of_a_correlation_allows_for_donors_being_other_records(n, p):
-    """A swapped record never takes its own value, so less than 1 - p of a covariance is left in small files."""
+    """A swapped record never takes its own value, so small files keep less than 1 - p of a covariance."""
     x, w = np.array([-1.0, -1.0, 1.0, 1.0]), np.array([-1.0, 1.0, -1.0, 1.0])  # uncorrelated
     left = covariance_kept(n, p)
     assert left == pytest.approx((1.0 - p) - p / (n - 1), rel=1e-9)
@@ -55,7 +55,7 @@ def test_the_error_of_a_mean_has_a_closed_form_with_either_donors(p):
 
     # donors drawn anew: variance of Z less that of E[Z | file]
     assert shared.file == pytest.approx(variance + (1 - p) * sigma**2 - (1 - p) ** 2 * variance, rel=1e-6)
-    # along a cycle all values are in the release once or with noise: the noise of those kept is all that varies
+    # along a cycle all values are in the release once, or with noise, which is all that varies
     assert cycle.file == pytest.approx((1 - p) * sigma**2, rel=1e-6)
     for found in (shared, cycle):
         assert found.population == pytest.approx(found.file + variance, rel=1e-9)
