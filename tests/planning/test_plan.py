@@ -101,6 +101,50 @@ def test_the_safest_scheme_keeps_the_errors_and_risks_least():
     assert made.best.expected.population["quantile 0.5"] <= 45.0
 
 
+def error_of_the_mean(sigma, target, p=0.6):
+    """With sample donors: n times the variance given the file is E Z^2 less the mean square of E[Z_i | file],
+    (1 - p) x_i and p times the mean; about the population there is the variance of a mean besides."""
+    of_file = X.var() + (1 - p) * sigma**2 - (1 - p) ** 2 * X.var()
+    return np.sqrt((of_file + (X.var() if target == "population" else 0.0)) / N)
+
+
+@pytest.mark.parametrize(("target", "other"), [("file", "population"), ("population", "file")])
+def test_errors_are_capped_and_told_about_the_target(target, other):
+    exact = [error_of_the_mean(sigma, target) for sigma in (500.0, 1000.0)]
+    asked = {"d": [500], "p": 0.6, "sigma": [500.0, 1000.0], "target": target}
+    # rounding to a step of sigma / 1000 adds 1e-6 of sigma^2, 1e-4 is well above it; errors about the other
+    # target are .77 times as large, or 1.3
+    assert not 0.9 < error_of_the_mean(1000.0, other) / exact[1] < 1.1
+
+    for times, allowed in ((1.0 - 1e-4, [True, False]), (1.0 + 1e-4, [True, True])):
+        made = cm.plan(X, max_error={"mean": exact[1] * times}, **asked)
+        assert made.allowed.tolist() == allowed
+    assert [row["error of mean"] for row in made.rows()] == pytest.approx(exact, rel=1e-5)
+    assert f"standard errors: mean {exact[1]:.3g}, s.d." in str(made)
+    with pytest.raises(ValueError, match=rf"error of mean at most 1 \(the least is {exact[0]:.4g}\)"):
+        cm.plan(X, max_error={"mean": 1.0}, **asked)
+
+
+def test_caps_may_be_reached_but_not_passed():
+    (only,) = cm.plan(X, d=[500], p=0.6, sigma=1000.0).candidates
+    risk, error = float(only.risk[0]), only.population["quantile 0.3"]
+
+    made = cm.plan(X, max_risk={500: risk}, max_error={"quantile 0.3": error}, p=0.6, sigma=1000.0)
+    assert made.allowed.tolist() == [True]
+    for below in ({"max_risk": {500: risk - 1e-9}}, {"max_error": {"quantile 0.3": error * (1 - 1e-9)}}):
+        with pytest.raises(ValueError, match="must be met by one of the 1 schemes"):
+            cm.plan(X, **({"d": [500]} | below), p=0.6, sigma=1000.0)
+
+
+def test_a_check_is_about_the_target_of_the_plan_unless_another_is_named():
+    made = cm.plan(X, d=[500], p=0.6, sigma=1000.0, target="file")
+
+    for named, target in ((None, "file"), ("population", "population")):
+        checked = made.check(replications=10, target=named, rng=1)
+        assert checked.target == target
+        assert checked.predicted["mean"] == pytest.approx(error_of_the_mean(1000.0, target), rel=1e-5)
+
+
 def test_suggestions_hide_coins_that_the_schemes_asked_for_would_show():
     heaped = np.round(AMOUNTS, -2)
     made = cm.plan(heaped, d=[500], decimals=0, **FAST)

@@ -201,6 +201,7 @@ def test_masking_looks_briefly_at_continuous_data(n):
     assert looked_at(X[:n], scheme(100.0)) is None
     assert looked_at(X[:n], scheme(0.1, scale="log")) is None
     assert looked_at(np.rint(X[:99] / 100) * 100, scheme(decimals=0)) is None
+    assert looked_at(np.rint(X[:100] / 100) * 100, scheme(decimals=0)).visible
 
 
 def test_values_from_a_long_list_are_found_though_few_records_do_not_show_them():

@@ -1,0 +1,87 @@
+"""What the parts of a column tell together, against releases of each part that are drawn and counted."""
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+import condmask as cm
+from condmask.disclosure import attack
+from condmask.disclosure.attack import FULL
+
+P, WIDE = 0.5, 16.0  # sigma in steps
+PARTS = {5_000: 20_000, 15_000: 30_000}  # records, and points of the grid on which they are spread evenly
+
+
+def figures(x, scheme, strata=None):
+    rows = attack.rows_of(x.size, FULL)
+    column = attack.lay_out(x, "float64", scheme.law, strata, rows, FULL)
+    assert len(column.tasks) == 2
+    return attack.figures(column, column.outcomes(), x.size, shared=True)
+
+
+def guessed_by_ties(n, points, seed, releases=12):
+    """The share of coins that are guessed right by how often each released value occurs, all alike."""
+    stream, votes = np.random.default_rng(seed), np.zeros((2, n))
+    for _ in range(releases):
+        x, row = stream.integers(0, points, n), np.arange(n)
+        donor = stream.integers(0, n - 1, n)
+        swapped = stream.random(n) < P
+        z = np.where(
+            swapped, x[donor + (donor >= row)], x + np.rint(WIDE * stream.normal(size=n)).astype(int)
+        )
+        _, place, times = np.unique(z, return_inverse=True, return_counts=True)
+        for k in (0, 1):
+            votes[k] += np.bincount(times[place][swapped == k], minlength=n)
+    return votes.max(axis=0).sum() / (releases * n)
+
+
+@pytest.fixture(scope="module")
+def counted():
+    return [guessed_by_ties(n, points, seed) for seed, (n, points) in enumerate(PARTS.items())]
+
+
+def spread(seed):
+    """The records of each part, at whole steps."""
+    stream = np.random.default_rng(seed)
+    return [stream.integers(0, points, n).astype(float) for n, points in PARTS.items()]
+
+
+def test_ties_tell_in_each_part_what_its_own_records_tell(counted):
+    """Only the records of a part meet there: a quarter of all, 1 to 4 points, and the others, 1 to 2."""
+    parts = spread(7)
+    share = np.array([part.size for part in parts]) / sum(part.size for part in parts)
+    # 240,000 coins are counted: a standard error of .001, and the tables of the audit interpolate
+    expected = pytest.approx(share @ counted, abs=0.005)
+    stratum = np.repeat([0, 1], [part.size for part in parts])
+
+    found = figures(
+        np.concatenate([parts[0], parts[1] + 1e6]), cm.ConditionalMasking(P, WIDE, step=1), stratum
+    )
+    assert found.ties == expected
+
+    step = 2.0**-11  # of the logarithm
+    amounts = np.concatenate([-np.exp(parts[0] * step), np.exp(parts[1] * step)])
+    found = figures(amounts, cm.ConditionalMasking(P, WIDE * step, scale="log", step=step))
+    assert found.ties == expected
+
+
+def test_zeros_of_the_log_scale_are_guessed_blindly_and_count_as_nobody(counted):
+    step, parts = 2.0**-11, spread(8)
+    zeros = 10_000
+    n = zeros + sum(part.size for part in parts)
+    amounts = np.concatenate([-np.exp(parts[0] * step), np.exp(parts[1] * step), np.zeros(zeros)])
+    share = np.array([*(part.size for part in parts), zeros]) / n
+
+    found = figures(amounts, cm.ConditionalMasking(P, WIDE * step, scale="log", step=step))
+
+    assert found.ties == pytest.approx(share @ [*counted, P], abs=0.005)
+    # of those to which noise is added
+    assert found.unchanged == pytest.approx(ndtr(0.5 / WIDE) - ndtr(-0.5 / WIDE), rel=1e-9)
+
+
+def test_ties_along_a_cycle_tell_nothing():
+    x, scheme = spread(9)[0], cm.ConditionalMasking(P, WIDE, step=1, donors="permutation")
+    rows = attack.rows_of(x.size, FULL)
+    column = attack.lay_out(x, "float64", scheme.law, None, rows, FULL)
+
+    assert attack.figures(column, column.outcomes(), x.size, shared=scheme.shared_donors).ties == P

@@ -1,0 +1,92 @@
+"""What is expected of one scheme: the best of all attackers, and what intervals cost on the average."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import condmask as cm
+from condmask.planning import candidate as module
+from condmask.planning import quantiles
+from condmask.planning.candidate import candidate, column_of
+from condmask.risks import posterior
+
+D = np.array([1.0, 2.0, 3.5, 30.0])
+X = np.rint(np.random.default_rng(1).gamma(2.0, 10.0, 60))
+
+
+def masked_value_is_near(scheme, d):
+    """P(|Z - X| < d) over all donors and steps of the noise, one by one."""
+    pairs = [abs(a - b) < d for i, a in enumerate(X) for j, b in enumerate(X) if i != j]
+    steps = np.array([y for y in range(-40, 41) if abs(y) < d])
+    kept = np.sum(norm.cdf((steps + 0.5) / scheme.sigma) - norm.cdf((steps - 0.5) / scheme.sigma))
+    return scheme.p * np.mean(pairs) + (1.0 - scheme.p) * kept
+
+
+def constant_is_near(d):
+    """The most records that any number is nearer than d to."""
+    numbers = np.arange(X.min() - 1, X.max() + 1, 0.25)
+    return max(float(np.mean(np.abs(X - number) < d)) for number in numbers)
+
+
+@pytest.mark.parametrize("from_posterior", [np.nan, 0.0, 0.47, 1.0])
+def test_the_best_attacker_is_the_best_of_posterior_constant_and_masked_value(monkeypatch, from_posterior):
+    """Nothing may be known by the first (NaN), or little; noise below d makes the last one good."""
+    monkeypatch.setattr(posterior, "by_posterior", lambda *_: np.full(D.size, from_posterior))
+    column = column_of(X, "float64", None)
+    winners = set()
+    for scheme in (cm.ConditionalMasking(0.2, 0.8, step=1), cm.ConditionalMasking(0.9, 30.0, step=1)):
+        found = candidate(column, scheme, D)
+
+        constant = [constant_is_near(d) for d in D]
+        masked = [masked_value_is_near(scheme, d) for d in D]
+        assert found.masked_value == pytest.approx(masked, rel=1e-9)
+        every = np.array([np.full(D.size, np.nan_to_num(from_posterior)), constant, masked])
+        assert found.risk == pytest.approx(every.max(axis=0), rel=1e-9)
+        winners |= set(every.argmax(axis=0).tolist())
+    assert winners == {0.47: {0, 1, 2}, 1.0: {0}}.get(from_posterior, {1, 2})
+
+
+def test_what_is_lost_is_the_mean_ratio_of_intervals_to_those_without_masking():
+    scheme = cm.ConditionalMasking(0.6, 15.0)
+    w = X + np.random.default_rng(2).normal(0.0, 20.0, X.size)
+    column = column_of(X, "float64", w)
+    found = candidate(column, scheme, D)
+
+    # standard errors without masking, from influence functions: of a mean x, of a s.d. (u^2 - 1) s / 2,
+    # of a correlation u v - r (u^2 + v^2) / 2, with u and v standardised
+    u, v = ((each - each.mean()) / each.std() for each in (X, w))
+    r = np.mean(u * v)
+    unmasked = {
+        "mean": X.std(),
+        "std": X.std() * np.std(u**2 - 1.0) / 2.0,
+        "correlation": np.std(u * v - r * (u**2 + v**2) / 2.0),
+    }
+    file = column.original(scheme)
+    _, longer = quantiles.errors(
+        quantiles.Ordered(file.values, file.units, file.law), file.law, np.arange(1, 10) / 10, X.size,
+        shared_donors=True,
+    )  # fmt: skip
+    ratios = [found.population[name] * np.sqrt(X.size) / error for name, error in unmasked.items()]
+    # X on steps of sigma / 1000
+    assert found.loss == pytest.approx(np.mean([*longer, *ratios]), rel=1e-4)
+
+
+@pytest.mark.parametrize("n", [999, 1_000, 1_001, 5_000])
+def test_errors_of_quantiles_are_predicted_from_some_records_as_from_all(monkeypatch, n):
+    x = np.sort(np.random.default_rng(3).normal(0.0, 100.0, n))
+    scheme = cm.ConditionalMasking(0.6, 100.0)
+    column = column_of(x, "float64", None)
+    exact = candidate(column, scheme, D)
+
+    monkeypatch.setattr(module, "ROWS", 1_000)
+    found = candidate(column, scheme, D)
+
+    names = [f"quantile {q:g}" for q in (0.1, 0.3, 0.5, 0.7, 0.9)]
+    for target in ("file", "population"):
+        some, every = (np.array([getattr(each, target)[name] for name in names]) for each in (found, exact))
+        if n <= 1_000:
+            assert np.array_equal(some, every)
+        else:
+            # of ascending records evenly many are taken: their quantiles are 1 / 1000 off at most
+            assert not np.array_equal(some, every)
+            assert some == pytest.approx(every, rel=0.03)
