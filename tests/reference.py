@@ -452,3 +452,34 @@ def covariance(z, w, p, strata=None):
     pairs = [(value, Fraction(float(w[row]))) for row, value in undone.items() if w[row] == w[row]]
     mean_a, mean_b = (sum(column) / len(pairs) for column in zip(*pairs, strict=True))
     return sum((a - mean_a) * (b - mean_b) for a, b in pairs) / (len(pairs) - 1)
+
+
+# --- many releases at once ------------------------------------------------------------------------
+
+
+def releases(rng, x, p, sigma, donors="sample", noise="normal"):
+    """A release of each row of whole steps by eq. (1), noise rounded to them; donors as schemes name them."""
+    count, n = x.shape
+    swapped = rng.random(x.shape) < p
+    if donors == "sample":
+        donor = rng.integers(0, n - 1, x.shape)
+        donor += donor >= np.arange(n)
+    else:  # one cycle through the swapped records
+        donor = np.tile(np.arange(n), (count, 1))
+        for row, coins in zip(donor, swapped, strict=True):
+            ring = rng.permutation(np.flatnonzero(coins))
+            row[ring] = np.roll(ring, 1)
+    drawn = rng.standard_normal if noise == "normal" else lambda size: rng.laplace(0.0, math.sqrt(0.5), size)
+    kept = x + np.rint(sigma * drawn(x.shape))
+    return np.where(swapped, np.take_along_axis(x, donor, axis=1), kept)
+
+
+def cdfs(z, points, noise, p, delta):
+    """T of each row of whole steps at ascending points, a matrix product of counts and weights."""
+    first, last, reach = int(z.min()), int(z.max()), int(24.0 / delta)
+    size = last - first + 1
+    place = (z - first).astype(np.int64) + size * np.arange(len(z))[:, None]
+    counts = np.bincount(place.ravel(), minlength=size * len(z)).reshape(len(z), size)
+    k = rounded_weights(noise, p, delta, reach)
+    apart = np.subtract.outer(np.asarray(points), np.arange(first, last + 1)).astype(np.int64)
+    return counts @ k[np.clip(apart, -reach, reach) + reach].T / z.shape[1]

@@ -45,6 +45,21 @@ def test_sums_are_those_of_convolutions():
         np.testing.assert_allclose([each[k] for each in found], expected, rtol=1e-9, atol=1e-9)
 
 
+def test_sums_of_records_that_stay_as_they_are_are_loops_over_them():
+    # psi is g then, and r = h - p psi is (1-p) g
+    p, held = 0.3, {-4.0: 2, 0.0: 1, 7.0: 3}
+    counts = Counts(np.array(list(held)), np.array(list(held.values())))
+
+    found = expectations.sums_without_noise(counts, p, FUNCTIONS)
+
+    for k, g in enumerate(FUNCTIONS):
+        values = [float(g(np.float64(z))) for z, times in held.items() for _ in range(times)]
+        rest = [v - p * v for v in values]
+        expected = [sum(values), sum(v * v for v in values), sum(rest), sum(r * r for r in rest)]
+        expected.append(sum(v * v for v in values))
+        assert [each[k] for each in found] == pytest.approx(expected, rel=1e-14)
+
+
 def test_long_pieces_and_far_values_are_done_part_by_part(monkeypatch):
     z = np.append(np.rint(np.random.default_rng(2).uniform(0.0, 1e5, 2000)), 1e15)
     counts, masking = Counts(*np.unique(z, return_counts=True)), Masking("laplace", 0.4, 0.0, 0.1)

@@ -1,10 +1,13 @@
-"""The values of T near a probability, whether all of T is sorted or they alone. Oracle: each other."""
+"""The values of T near a probability, whether all of T is sorted or they alone: oracle is each other; and
+where an interval ends, point by point.
+"""
 
 import numpy as np
 import pytest
 
 import condmask as cm
 from condmask.engines import inversion
+from condmask.engines.grid import Steps
 
 NEAR = np.random.default_rng(1).normal(0.0, 10.0, 300)
 DATA = {"one piece": NEAR, "three pieces": np.concatenate([NEAR - 1e6, NEAR, NEAR + 1e7])}
@@ -35,3 +38,48 @@ def test_a_line_is_sorted_once():
 
     assert inversion._known(line) is inversion._known(line)
     assert inversion._known(line)._ascending is inversion._known(line)._ascending
+
+
+def ends(t, q, radius):
+    """Point by point: the first after the last that is too low, and the first that is too high."""
+    low, high = 0, len(t) - 1
+    for k, value in enumerate(t):
+        if value < q - radius(k):
+            low = k + 1
+    for k in range(len(t) - 1, -1, -1):
+        if t[k] > q + radius(k):
+            high = k
+    return low, high
+
+
+RADII = {  # by place, from 0 to 1
+    "none": lambda u: 0.0 * u, "even": lambda u: 0.1 + 0.0 * u, "growing": lambda u: 0.02 + 0.24 * u,
+    "shrinking": lambda u: 0.3 - 0.24 * u, "beyond both ends": lambda u: 1.1 + 0.0 * u,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("radius", RADII.values(), ids=RADII)
+@pytest.mark.parametrize("count", [3, 30, 300])
+def test_an_interval_ends_where_the_points_are_excluded(radius, count):
+    # T* has so many values at points 5, 6, ..; what is sought is found however T is given
+    t, first = np.sort(np.random.default_rng(count).random(count)), 5.0
+    t[-1] = 1.0
+    q = np.array([0.02, 0.2, 0.5, 0.77, 0.98])
+
+    def by_place(k):
+        return radius(k / count)
+
+    def at(x, own):
+        return by_place(x - first)
+
+    def quantiles(values):
+        return first + np.minimum(np.searchsorted(t, values), count - 1.0)
+
+    line = Steps(np.array([first]), [np.random.default_rng(9).permutation(t)])
+    expected = first + np.transpose([ends(t.tolist(), each, by_place) for each in q])
+
+    assert np.array_equal(inversion.searched(quantiles, q, at, 1.1), expected)
+    low, high = inversion.within(line, q, at, 1.1)
+    assert np.array_equal(low, expected[0])
+    # where no point is too high it is the end of the line
+    assert np.array_equal(np.minimum(high, first + count - 1.0), expected[1])

@@ -10,10 +10,7 @@ from marks import rest_slow
 from scipy.special import ndtr, ndtri
 
 import condmask as cm
-from condmask.engines import covariances, variances
-from condmask.engines.counting import Counts
 from condmask.estimates import process
-from condmask.weights.weight import Masking
 
 SD, R, N = 50.0, 300, 2000
 QUICK = {"points": 120, "draws": 400}
@@ -97,63 +94,6 @@ def test_small_samples_are_compared_by_the_rearranged_t():
     assert abs(found.difference - (a.cdf(at, monotone=True) - b.cdf(at, monotone=True))) < 1e-12
     assert found.statistic == abs(found.difference)
     assert found.about == "whether both populations have one distribution"
-
-
-@pytest.mark.parametrize("noise", ["normal", "laplace"])
-@pytest.mark.parametrize("delta", [0.05, 1.3])
-def test_products_are_sums_over_the_records(noise, delta):
-    # on steps of sigma/32 and more nothing is approximated: against loops over records and cells
-    p, rng = 0.4, np.random.default_rng(5)
-    z = np.rint(rng.laplace(0.0, 1.5, 60) / delta)
-    counts, masking, x = (
-        Counts(*np.unique(z, return_counts=True)),
-        Masking(noise, p, 0.0, delta),
-        np.array([-3.0, 0.0, 0.0, 9.0]),
-    )
-    reach = variances.kernels(masking, delta).reach
-    k = variances.kernels(masking, delta).values[0]
-    weight = lambda apart: k[np.clip(apart.astype(int) + reach, 0, 2 * reach)]  # noqa: E731
-    grid = np.arange(z.min() - 2 * reach, z.max() + 2 * reach + 1)
-    running = np.array([weight(t - z).sum() for t in grid])
-    mass = np.diff(running, prepend=0.0)  # of the originals
-
-    found = covariances.products(counts, masking, x)
-
-    psi = np.array([weight(t - z) for t in x])
-    rest = np.array([(t >= grid) - p * weight(t - grid) for t in x])
-    np.testing.assert_allclose(found.psi, psi.sum(axis=1), rtol=0.0, atol=1e-7)
-    np.testing.assert_allclose(found.psi_products, psi @ psi.T, rtol=0.0, atol=1e-7)
-    np.testing.assert_allclose(found.rest, rest @ mass, rtol=0.0, atol=1e-7)
-    np.testing.assert_allclose(found.rest_products, (rest * mass) @ rest.T, rtol=0.0, atol=1e-7)
-
-
-def test_products_under_a_hypothesis_are_their_expectation():
-    # many records of that distribution, masked by hand
-    rng, p, n = np.random.default_rng(6), 0.4, 4_000_000
-    x = normal(rng, n)
-    z = np.where(rng.random(n) < p, rng.permutation(x), x + np.rint(35.0 * rng.standard_normal(n)))
-    masking, at = Masking("normal", p, 0.0, 1 / 35), np.array([-60.0, 0.0, 45.0])
-
-    found = covariances.products_under(below, n, masking, at)
-
-    seen = covariances.products(Counts(*np.unique(z, return_counts=True)), masking, at)
-    for one, other in zip(found, seen, strict=True):
-        np.testing.assert_allclose(one / n, other / n, rtol=0.0, atol=6.0 / np.sqrt(n))
-
-
-def test_far_records_are_taken_together():
-    # two clusters 10^7 sigma apart and points in both and between them
-    rng = np.random.default_rng(7)
-    z = np.concatenate([rng.normal(0.0, 100.0, 200), rng.normal(1e9, 100.0, 300)]).round()
-    counts, masking = Counts(*np.unique(z, return_counts=True)), Masking("normal", 0.4, 0.0, 1 / 25)
-    x = np.array([-50.0, 20.0, 5e8, 1e9, 1e9 + 70.0])
-
-    found, each = covariances.products(counts, masking, x), variances.sums(counts, masking, x)
-
-    np.testing.assert_allclose(found.psi, each.psi, rtol=0.0, atol=1e-6)
-    np.testing.assert_allclose(np.diag(found.psi_products), each.psi_squared, rtol=0.0, atol=1e-6)
-    np.testing.assert_allclose(found.rest, each.rest, rtol=0.0, atol=1e-6)
-    np.testing.assert_allclose(np.diag(found.rest_products), each.rest_squared, rtol=0.0, atol=1e-6)
 
 
 @pytest.mark.parametrize("donors", ["sample", "permutation"])

@@ -258,10 +258,15 @@ def test_a_variance_estimated_negative_has_an_interval_from_zero():
     assert np.isnan([root.estimate, root.standard_error]).all()
 
 
+def unmasked(x):
+    """The estimate from values that swapping by a permutation leaves as they are, together."""
+    return cm.ConditionalMasking(1.0 - 1e-9, 1e-3 * 60, donors="permutation", decimals=2).estimate(x)
+
+
 def test_gini_and_lorenz_without_masking_are_those_of_the_file():
     # swapped by a permutation alone, the values stay
     x = np.round(np.exp(np.random.default_rng(8).standard_normal(60)), 2)
-    estimate = cm.ConditionalMasking(1.0 - 1e-9, 1e-3 * 60, donors="permutation", decimals=2).estimate(x)
+    estimate = unmasked(x)
     q = np.array([0.2, 0.5, 0.9])
 
     np.testing.assert_allclose(estimate.gini(), gini(x), rtol=1e-6)
@@ -271,6 +276,81 @@ def test_gini_and_lorenz_without_masking_are_those_of_the_file():
     apart = np.abs(x[:, None] - x).mean(axis=1)
     expected = np.std((apart - gini(x) * x) / x.mean()) / np.sqrt(60)
     np.testing.assert_allclose(estimate.gini_interval().standard_error, expected, rtol=1e-3)
+
+
+def test_lorenz_without_masking_has_the_error_of_the_file_as_a_sample():
+    # the infinitesimal jackknife: by how much the curve of weighted records changes with each weight
+    x = np.sort(np.round(np.exp(np.random.default_rng(8).standard_normal(60)), 2))
+    q = np.array([0.21, 0.52, 0.93])
+
+    def curve(weights):
+        shares = np.append(0.0, np.cumsum(weights)) / weights.sum()
+        return np.interp(q, shares, np.append(0.0, np.cumsum(weights * x)) / (weights @ x))
+
+    small = 1e-6 * np.eye(60)
+    slopes = np.array([(curve(1.0 + each) - curve(1.0 - each)) / 2e-6 for each in small])
+    expected = np.sqrt((slopes**2).sum(axis=0))
+
+    found = unmasked(x).lorenz_interval(q)
+
+    np.testing.assert_allclose(found.estimate, curve(np.ones(60)), rtol=1e-6)
+    np.testing.assert_allclose(found.standard_error, expected, rtol=1e-5)
+    assert (unmasked(x).lorenz_interval(q, target="file").standard_error < 1e-4).all()
+
+
+@pytest.mark.parametrize("order", [2, 3, 4, 5])
+@pytest.mark.parametrize("central", [True, False])
+def test_moments_without_masking_have_the_errors_of_the_file_as_a_sample(order, central):
+    # the same: a central moment is about the mean of the same records
+    x = np.round(np.exp(np.random.default_rng(8).standard_normal(60)), 2)
+
+    def moment(weights):
+        share = weights / weights.sum()
+        return share @ (x - central * (share @ x)) ** order
+
+    small = 1e-5 * np.eye(60)
+    slopes = np.array([(moment(1.0 + each) - moment(1.0 - each)) / 2e-5 for each in small])
+
+    found = unmasked(x).moment_interval(order, central=central)
+
+    np.testing.assert_allclose(found.estimate, moment(np.ones(60)), rtol=1e-6)
+    np.testing.assert_allclose(found.standard_error, np.sqrt((slopes**2).sum()), rtol=1e-5)
+
+
+@pytest.mark.parametrize("target", ["population", "file"])
+@pytest.mark.parametrize("order", [3, 4])
+def test_central_moments_have_the_errors_of_what_is_linear_in_them(order, target):
+    # two routes: the recursion of Theorem 2.1, and the mean of (x-m)^k - k m_(k-1) (x-m) by a transform
+    estimate = release(decimals=0)
+    m, about = estimate.mean(), estimate.moment(order - 1, central=True)
+
+    found = estimate.moment_interval(order, central=True, target=target)
+
+    linear = estimate.expectation_interval(
+        lambda x: (x - m) ** order - order * about * (x - m), target=target
+    )
+    np.testing.assert_allclose(found.standard_error, linear.standard_error, rtol=1e-6)
+
+
+def test_the_interquartile_range_without_masking_joins_its_quartiles_by_their_correlation():
+    # of a sample the distribution function at its quartiles has the correlation 1/3; Zou and Donner (2008)
+    x = np.round(np.exp(1.5 * np.random.default_rng(8).standard_normal(400)) * 10.0, 2)
+    estimate = unmasked(x)
+    both = estimate.quantile_interval([0.25, 0.75])
+    (first, third), low, high = both.estimate, both.low, both.high
+    (below_1, below_3), (above_1, above_3) = (
+        (first - low[0], third - low[1]),
+        (high[0] - first, high[1] - third),
+    )
+
+    found = estimate.interquartile_range_interval()
+
+    down = np.sqrt(below_3**2 + above_1**2 - 2.0 / 3.0 * below_3 * above_1)
+    up = np.sqrt(above_3**2 + below_1**2 - 2.0 / 3.0 * above_3 * below_1)
+    np.testing.assert_allclose(
+        [third - first - found.low, found.high - (third - first)], [down, up], rtol=1e-3
+    )
+    np.testing.assert_allclose(found.standard_error, (down + up) / (2.0 * ndtri(0.975)), rtol=1e-3)
 
 
 def test_gini_does_not_depend_on_where_it_is_integrated(monkeypatch):

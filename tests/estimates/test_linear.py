@@ -89,6 +89,23 @@ def test_pseudo_values_of_strata_have_the_mean_of_each_original():
     assert mean == pytest.approx(np.concatenate(pools), abs=1e-11)
 
 
+def test_variances_of_small_pools_fall_short_by_what_their_means_cost():
+    # noise next to none: the mean of v_i over a pool is p (2 - p) S_Z^2, and S_Z^2 is S^2 - V / (n - 1) on
+    # average, V the mean variance of Z_i; the divisors are n - 1. Over all coins and donors.
+    pools = [np.array([1.0, 2.5, 7.0]), np.array([10.0, 13.0, 13.5, 18.0, 19.0])]
+    law, pool = Law(P, "normal", 1e-7), np.repeat([0, 1], [3, 5])
+    for k, x in enumerate(pools):
+        own, mean, square, found = pool == k, 0.0, 0.0, 0.0
+        for chance, z in outcomes(x, x, "sample"):
+            whole = np.concatenate([pools[0], z] if k else [z, pools[1]])
+            file = undo(whole, law, pool, cycle=False)
+            mean, square = mean + chance * z, square + chance * z * z
+            found += chance * (file.variances[own] * file.unit**2).mean()
+
+        spread = x.var(ddof=1) - (square - mean**2).mean() / (x.size - 1)
+        assert found == pytest.approx(P * (2.0 - P) * spread, rel=1e-9)
+
+
 def test_pseudo_values_stand_in_the_places_of_the_records():
     z = np.array([3.0, np.nan, 8.0, 9.0, 1.0, 2.0])
     scheme = cm.ConditionalMasking(0.3, 1.0, step=0.0)

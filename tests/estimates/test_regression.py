@@ -92,6 +92,22 @@ def test_noise_without_swapping_is_ordinary_regression():
     assert ours.standard_error == pytest.approx(theirs.bse, rel=1e-9)
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+def test_noise_without_swapping_has_the_errors_of_clusters_of_ordinary_regression(intercept):
+    # few records and clusters, so that what is made of their numbers counts: 7/6 and 29/26
+    sm = pytest.importorskip("statsmodels.api")
+    rng = np.random.default_rng(11)
+    W, cluster = rng.normal(size=(30, 3)), np.arange(30) % 7
+    z = W @ [1.0, -2.0, 0.5] + rng.normal(size=7)[cluster] + rng.normal(size=30)
+
+    ours = cm.AdditiveNoise(0.5, noise="normal").estimate(z).regress(W, clusters=cluster, intercept=intercept)
+
+    model = sm.OLS(z, np.column_stack([np.ones(30), W]) if intercept else W)
+    theirs = model.fit(cov_type="cluster", cov_kwds={"groups": cluster})
+    assert ours.estimate == pytest.approx(theirs.params, rel=1e-10)
+    assert ours.standard_error == pytest.approx(theirs.bse, rel=1e-9)
+
+
 def test_the_constant_alone_is_the_mean():
     rng = np.random.default_rng(3)
     scheme = cm.ConditionalMasking(0.3, 0.5)

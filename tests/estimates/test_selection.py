@@ -132,6 +132,22 @@ def test_what_cannot_be_had_is_refused_with_the_reason(call, message):
         call()
 
 
+@pytest.mark.parametrize("whole", [0, 6])
+@pytest.mark.parametrize("inside", range(1, 4))
+def test_a_stratum_of_which_any_number_but_all_is_chosen_is_refused(whole, inside):
+    # of six and four records: one, two or three of the four, beside none or all of the six
+    rows = (np.arange(10) < whole) | ((np.arange(10) >= 6) & (np.arange(10) < 6 + inside))
+
+    with pytest.raises(ValueError, match=r"^rows must be whole strata, .* got parts of 1 of them: "):
+        SMALL.part(rows)
+    assert SMALL.part(np.arange(10) >= 6).n == 4
+
+
+def test_all_strata_of_which_parts_are_chosen_are_counted():
+    with pytest.raises(ValueError, match=r", got parts of 2 of them: "):
+        SMALL.part(np.isin(np.arange(10), [5, 6]))
+
+
 @pytest.mark.parametrize("target", ["population", "file"])
 def test_a_summary_has_the_intervals_of_its_values(target):
     plain = cm.ConditionalMasking(0.6, 3.0, decimals=1)

@@ -1,6 +1,8 @@
 """Summaries against the estimate from the values, bit by bit, however the values were cut and merged."""
 
 import io
+from collections import Counter
+from itertools import permutations
 
 import numpy as np
 import pandas as pd
@@ -83,32 +85,58 @@ def test_cuts_and_the_order_of_merges_leave_no_trace(seed, n, spread, cuts, orde
     assert_same_answers(one.estimate(total), one.estimate(z))
 
 
-@settings(max_examples=40)
-@given(
-    z=st.lists(st.integers(-(10**4), 10**4), min_size=1, max_size=60),
-    cuts=st.lists(st.integers(0, 60), max_size=5),
-    order=st.randoms(use_true_random=False),
-    most=st.integers(2, 30),
-)
-def test_under_a_cap_cuts_and_the_order_of_merges_leave_no_trace(z, cuts, order, most):
-    one = scheme()
-    z = np.array(z) * 0.125
-    whole = summarised(one, z, most_points=most)
-    parts = [
-        summarised(one, part, most_points=most)
-        for part in np.split(z, np.sort(np.minimum(cuts, z.size)).astype(int))
-    ]
-    order.shuffle(parts)
-    total = parts[0]
-    for part in parts[1:]:
-        total.merge(part)
+def by_hand(units, most):
+    """The level at which these whole steps take `most` points or fewer, and their counts there."""
+    level = 0
+    while len({unit >> level for unit in units}) > most:
+        level += 1
+    return level, sorted(Counter(unit >> level for unit in units).items())
 
-    assert total.resolution == whole.resolution
-    assert np.array_equal(total.counts.values, whole.counts.values)
-    assert np.array_equal(total.counts.counts, whole.counts.counts)
-    assert whole.counts.values.size <= most
-    cells = np.unique(np.floor(z / whole.resolution))
-    assert whole.counts.values.tolist() == cells.tolist()
+
+def state(summary):
+    values, counts = summary.counts
+    return summary.level, list(zip(values.tolist(), counts.tolist(), strict=True))
+
+
+# in steps of the grid: under a cap of 4 points they are counted at levels 6, 2, 0, 0 and 10
+PARTS = [range(-128, 128), range(800, 816), [801, 803], [], range(-(2**11), 2**11, 32)]
+
+
+@pytest.mark.parametrize("order", list(permutations(range(5), 3)))
+def test_parts_counted_at_different_levels_are_merged_at_the_coarser_one(order):
+    chosen = [PARTS[k] for k in order]
+    parts = [summarised(scheme(), np.array(part) * 0.125, most_points=4) for part in chosen]
+
+    total = parts[0] + parts[1] + parts[2]
+    parts[0].merge(parts[1] + parts[2])
+
+    units = [unit for part in chosen for unit in part]
+    assert [state(each)[0] for each in parts[1:]] == [by_hand(part, 4)[0] for part in chosen[1:]]
+    assert state(total) == state(parts[0]) == by_hand(units, 4)
+    # a value is taken for the middle of its cell
+    assert abs(scheme().estimate(total).mean() - 0.125 * np.mean(units)) <= 0.5 * total.resolution
+
+
+@settings(max_examples=60, derandomize=True)
+@given(
+    parts=st.lists(
+        # a number of records, how far apart they lie, and where
+        st.tuples(st.sampled_from([0, 1, 2, 30]), st.sampled_from([1, 7, 300]), st.integers(-(10**4), 10**4)),
+        min_size=2, max_size=5,
+    ),
+    most=st.integers(2, 9),
+)  # fmt: skip
+def test_under_a_cap_the_points_depend_on_the_records_alone(parts, most):
+    units = [[start + apart * k for k in range(count)] for count, apart, start in parts]
+    summaries = [summarised(scheme(), np.array(own) * 0.125, most_points=most) for own in units]
+    merged, updated = summaries[0], cm.Summary(scheme(), most_points=most)
+    for part in summaries[1:]:
+        merged.merge(part)
+    for own in reversed(units):
+        updated.update(np.array(own) * 0.125)
+
+    expected = by_hand([unit for own in units for unit in own], most)
+    assert state(merged) == state(updated) == expected
 
 
 @settings(max_examples=60)
@@ -146,6 +174,48 @@ def test_bounds_are_as_narrow_as_the_cells():
     assert (high - low).max() < 0.02
     assert (right - left).max() < 0.5
     assert one.estimate(summarised(one, z)).cdf_bounds(1.0) == (one.estimate(z).cdf(1.0),) * 2
+
+
+PUBLISHED = {
+    "p": 0.6, "sigma": 1.0, "noise": "normal", "step": 1.0, "scale": "linear", "strata": None,
+    "group": None, "patterns": (), "missing": (), "missing_as": "code",
+}  # fmt: skip
+DIFFERENT = [
+    {"p": 0.7}, {"sigma": 2.0}, {"noise": "laplace"}, {"step": 0.5}, {"scale": "log"},
+    {"strata": "region"}, {"strata": ("region", "sex")}, {"group": "g"}, {"patterns": ("age",)},
+    {"missing": (-8.0,)}, {"missing": (-8.0, -9.0)},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", DIFFERENT, ids=str)
+def test_summaries_of_schemes_that_differ_in_one_thing_are_not_added(options):
+    # where -8 is a code it is no value, so that one file has other counts with and without it
+    one, other = (cm.ConditionalMasking(**{**PUBLISHED, **own}) for own in ({}, options))
+    z = [1.0, 1.0, 1.0]  # on all of these grids
+    first, second = summarised(one, z), summarised(other, z)
+
+    for a, b in ((first, second), (second, first)):
+        before = a.to_bytes()
+        with pytest.raises(ValueError, match=r"^other must be a Summary of the same scheme "):
+            a.merge(b)
+        with pytest.raises(ValueError, match=r"^other must be a Summary of the same scheme "):
+            a + b
+        assert a.to_bytes() == before
+    for summary, scheme_ in ((first, other), (second, one)):
+        with pytest.raises(ValueError, match=r"^z must be a Summary of the scheme "):
+            scheme_.estimate(summary)
+    again = cm.Summary.from_bytes(second.to_bytes())
+    assert (again + second).n == other.estimate(second).n + 3 == 6  # what is alike is added
+
+
+def test_codes_released_as_nulls_are_no_part_of_a_release():
+    # a masked value may be -8 then, and counts as one
+    one, other = (scheme(missing=codes, missing_as="null") for codes in ((), (-8.0,)))
+
+    total = summarised(one, [-8.0, 1.0]) + summarised(other, [-8.0, np.nan])
+
+    assert total.counts.values.tolist() == [-64.0, 8.0]
+    assert total.counts.counts.tolist() == [2, 1]
 
 
 @pytest.mark.parametrize("strata", ["region", ("region", "sex")])

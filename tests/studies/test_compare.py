@@ -76,6 +76,24 @@ def test_losses_against_plain_loops():
     assert losses(X, X, table[1:]).tolist() == [0.0, 0.0, 0.0]
 
 
+def test_a_row_has_the_root_of_the_mean_square_over_the_deciles():
+    # 1, 2, .. 9, whose squares have the sum 285; what is rounding beside the truth counts as no error
+    keys = {"scheme": "m", "estimator": "e", "truth": 100.0}
+    rows = [{**keys, "statistic": f"quantile {k / 10:g}", "rmse": float(k)} for k in range(1, 10)]
+    rows += [
+        {**keys, "statistic": "mean", "rmse": 1e-11}, {**keys, "statistic": "s.d.", "rmse": 2.0},
+        {**keys, "statistic": "correlation", "rmse": 0.25},
+        {"scheme": "m", "estimator": "Z_i", "statistic": "risk 5", "mean": 0.5},
+    ]  # fmt: skip
+    lost = {"m": np.array([0.1, 0.2, 0.3])}
+
+    ((alone,), (paired,)) = (compare._rows(rows, lost, 5.0, paired=each) for each in (False, True))
+
+    expected = {"method": "m", "estimator": "e", "risk": 0.5, "mean": 0.0, "s.d.": 2.0}
+    assert alone == expected | {"deciles": pytest.approx((285 / 9) ** 0.5, rel=1e-14), "IL1s": 0.1}
+    assert paired == alone | {"correlation": 0.25, "eigenvalues": 0.2, "correlations": 0.3}
+
+
 def test_the_result_is_shown_kept_and_repeated(found, tmp_path):
     again = cm.compare(X, SCHEME, d=D, other=AGE, replications=40, rng=1, workers=2)
     assert str(again) == str(found)

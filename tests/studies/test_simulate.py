@@ -231,6 +231,33 @@ def test_moments_of_a_study_are_those_of_the_estimate():
     assert np.isfinite(expected).mean() > 0.9
 
 
+@pytest.mark.parametrize(
+    ("scheme", "kept"),
+    [
+        (cm.AdditiveNoise(900.0), 1.0),
+        (cm.AdditiveNoise(900.0, noise="normal"), 1.0),
+        (cm.ConditionalMasking(0.6, 900.0), 0.4 - 0.6 / 59.0),
+    ],
+    ids=str,
+)
+def test_correlations_of_a_study_are_those_of_the_masked_values_over_what_masking_keeps(scheme, kept):
+    # noise alone leaves a covariance as it is; a donor is one of the 59 others
+    design = replicates.Design(POPULATION, {"S": scheme}, 60, np.array([0.5]), (), np.zeros(0), np.zeros(0))
+    x, others = replicates.samples(design, 5)
+    z = scheme.mask_rows(x, replicates._key(design, 5, 0).derive(b"scheme", b"S").stream(0, 0), others)
+    expected = []
+    for row, w in zip(z, others[0], strict=True):
+        (masked, both), (_, other) = np.cov(row, w)
+        original = masked - (1.0 - scheme.law.p) * scheme.law.variance
+        expected.append(both / kept / np.sqrt(original * other) if original > 0.0 else np.nan)
+
+    found = replicates.block(design, 5, 0)
+
+    # the quantile, mean, s.d. and correlation of the sample, and of the estimator
+    assert found[:, 7] == pytest.approx(expected, rel=1e-12, nan_ok=True)
+    assert np.isfinite(expected).mean() > 0.8
+
+
 def test_closed_forms_are_those_of_every_sample(monkeypatch):
     schemes = {
         "CM": cm.ConditionalMasking(0.6, 1000.0, decimals=-2, donors="permutation"), "ANM": SCHEMES["ANM"]
