@@ -25,6 +25,9 @@ import numpy as np
 from condmask._jit import kernel
 
 LOG_2, LOG_PI = log(2.0), log(np.pi)
+# A guess of a whole number of up to 2^53 is off by this at most: three roundings make it and three what it is
+# checked with, each of half a number at most, and it is rounded up.
+MOST_OFF = 4
 EMPTY = -1  # no records below this node; -2 - k stands for the one record values[k]
 
 
@@ -194,12 +197,16 @@ def multiples_below(look, level, x):
             return look.counted[level] + x - look.dense[level]
         return np.int64(np.ceil(exp((x - 0.5) * look.log_step) / look.sizes[level]))
     above, below = look.above[level], look.below[level]
-    j = np.ceil((x - 0.5) * below / above)
-    while np.floor((j - 1.0) * above / below + 0.5) >= x:
-        j -= 1.0
-    while np.floor(j * above / below + 0.5) < x:
-        j += 1.0
-    return np.int64(j)
+    j = np.int64(np.ceil((x - 0.5) * below / above))
+    for _ in range(MOST_OFF):
+        if np.floor((j - 1) * above / below + 0.5) < x:
+            break
+        j -= 1
+    for _ in range(MOST_OFF):
+        if np.floor(j * above / below + 0.5) >= x:
+            break
+        j += 1
+    return j
 
 
 @kernel
