@@ -157,8 +157,8 @@ def check_released(units: np.ndarray, law: Law, name: str, rows: np.ndarray | No
     beyond = np.flatnonzero(np.abs(units) > LARGEST_UNITS)
     if beyond.size:
         raise ValueError(
-            f"{name} must stay within 2^53 steps of {law.step:g}, as values released with this scheme do, got "
-            f"a value beyond at position {beyond[0] if rows is None else rows[beyond[0]]}"
+            f"{name} must stay within 2^53 steps of {law.step:g}, as values released with this scheme do, "
+            f"got a value beyond at position {beyond[0] if rows is None else rows[beyond[0]]}"
         )
 
 
