@@ -58,6 +58,8 @@ def steps_of(masking: Masking) -> int:
     """The steps of a cell; under Laplace noise, which needs none, those of a block."""
     if masking.noise == "laplace":
         return 0 if weight.is_discrete(masking) else BLOCK
+    if masking.delta > 1.0 / CELLS_PER_SIGMA:
+        return 0
     return int(1.0 / (masking.delta * max(CELLS_PER_SIGMA, CELLS_PER_CUTOFF * weight.cutoff(masking))))
 
 

@@ -269,7 +269,9 @@ def masses_below(look, forest, shares, units, out):
             block = x // look.modulus
             out[i] = mass_below(forest, 0, block) + density(forest, 0, block) * shares[x % look.modulus, 1]
         else:
-            found = 0.0
+            found, upto = 0.0, multiples_below(look, 0, x)
             for level in range(look.above.size):
-                found += shares[level, 0] * mass_below(forest, level, place_in_level(look, level, x))
+                coarser = multiples_below(look, level + 1, x) if level + 1 < look.above.size else 0
+                found += shares[level, 0] * mass_below(forest, level, upto - coarser)
+                upto = coarser
             out[i] = found
