@@ -7,6 +7,7 @@ import numpy as np
 from condmask import _checks
 from condmask._blocks import blocks
 from condmask._grid import (
+    LARGEST_UNITS,
     Grid,
     decimal_grid,
     default_step,
@@ -20,6 +21,7 @@ from condmask._grid import (
     within,
 )
 from condmask._log_grid import LogGrid, within_logarithm
+from condmask.law import Law
 
 MARGIN = 64.0  # sigma; noise of either law stays within
 SMALLEST_SIGMA, SMALLEST_STEP = 1e-290, 1e-300  # so that a step and its inverse are exact
@@ -129,6 +131,35 @@ def on_the_grid(scheme: Gridded, x: np.ndarray, name: str, kind: str, out: np.nd
         if units is not into:
             out[start:stop] = units
     return out
+
+
+def check_fits(values: np.ndarray, law: Law, name: str, kind: str) -> None:
+    """Refuse data too far from 0 for the grid of a law, noise included, as masking does; NaN is missing."""
+    for start, stop in blocks(values.size):
+        part, margin = values[start:stop], MARGIN * law.sigma
+        if isinstance(law.grid, LogGrid):
+            within_logarithm(part, law.grid, margin, name, kind, row=start)
+        elif law.grid is not None:
+            ends = np.array([np.fmin.reduce(part), np.fmax.reduce(part)])
+            try:
+                within(law.grid.units(ends), law.grid, margin / law.step, name, kind)
+            except ValueError:  # again, for the position in the column
+                within(law.grid.units(part), law.grid, margin / law.step, name, kind, row=start)
+
+
+def check_released(units: np.ndarray, law: Law, name: str, rows: np.ndarray | None = None) -> None:
+    """Refuse masked values, in units of a law, that no release on its grid can hold; NaN is missing.
+
+    ``rows`` are the positions of the values in the whole column, where these are not all.
+    """
+    if not isinstance(law.grid, Grid):
+        return
+    beyond = np.flatnonzero(np.abs(units) > LARGEST_UNITS)
+    if beyond.size:
+        raise ValueError(
+            f"{name} must stay within 2^53 steps of {law.step:g}, as values released with this scheme do, "
+            f"got a value beyond at position {beyond[0] if rows is None else rows[beyond[0]]}"
+        )
 
 
 def shown_digits(scheme: Gridded, x: np.ndarray, name: str, kind: str) -> str | None:

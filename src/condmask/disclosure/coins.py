@@ -35,6 +35,7 @@ from condmask.weights.expansion import fast_length
 
 FOLDS, RECORDS_FOR_TWO = 10, 20_000
 CELLS_PER_SIGMA, MOST_CELLS = 16.0, 1 << 19
+MANY_CELLS = 1 << 15  # beyond, a fold is attacked on the pieces that hold its records
 REACH = {"normal": 8.0, "laplace": 16.0}  # sigma; beyond lies less than 1e-9 of the noise
 MARGIN = 64.0  # sigma around the data that anybody thinks possible
 FAINT = 1e-13  # of the largest share of a cell: what a Fourier transform may lose
@@ -151,6 +152,7 @@ class Cells(NamedTuple):
     first: np.ndarray  # step of every cell
     sigma: float
     reach: int
+    noise: np.ndarray
     length: int  # of the transform
     spectrum: np.ndarray  # of the noise
 
@@ -165,6 +167,13 @@ class Cells(NamedTuple):
     def counted(self, steps: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """The weight in every cell."""
         return np.bincount(self.at(steps)[0], weights, int(self.offsets[-1]))
+
+    def with_any(self, steps: np.ndarray) -> "Cells":
+        """The pieces that hold any of some steps; noise takes nothing from one to another."""
+        held = np.unique(np.searchsorted(self.starts, steps >> self.bits, side="right") - 1)
+        if held.size == self.starts.size:
+            return self
+        return _laid_out(self.bits, self.starts[held], np.diff(self.offsets)[held], self.sigma, self.noise)
 
     def noised(self, masses: np.ndarray) -> np.ndarray:
         """The masses of all cells after noise was added."""
@@ -213,11 +222,15 @@ def cells_around(values: np.ndarray, task: Problem, bits: int | None = None) -> 
     own = values >> bits
     new = np.flatnonzero(np.diff(own) > 2 * reach) + 1
     first, last = np.append(0, new), np.append(new, own.size) - 1
-    lengths = own[last] - own[first] + 1 + 2 * reach
-    starts, offsets = own[first] - reach, np.append(0, np.cumsum(lengths))
+    return _laid_out(bits, own[first] - reach, own[last] - own[first] + 1 + 2 * reach, sigma, noise)
+
+
+def _laid_out(bits: int, starts: np.ndarray, lengths: np.ndarray, sigma: float, noise: np.ndarray) -> Cells:
+    offsets = np.append(0, np.cumsum(lengths))
     steps = (np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])) << bits
     length = fast_length(steps.size + noise.size)
-    return Cells(bits, starts, offsets, steps, sigma, reach, length, np.fft.rfft(noise, length))
+    spectrum = np.fft.rfft(noise, length)
+    return Cells(bits, starts, offsets, steps, sigma, noise.size // 2, noise, length, spectrum)
 
 
 @lru_cache(maxsize=64)
@@ -373,7 +386,8 @@ def attacked(task: Problem, look: Look, most: int, folds: int, *, closely: bool)
     all_own = sum(table[k].sum() for k in own)
     parts = []
     for k in own:
-        who = attacker(learned(task, total - task.table[k], look), cells, task.points)
+        near = cells if cells.offsets[-1] <= MANY_CELLS else cells.with_any(task.values[table[k] > 0])
+        who = attacker(learned(task, total - task.table[k], look), near, task.points)
         found = outcomes(who, task, table[k], most // len(own), closely)
         parts.append(found.weighted(table[k].sum() / all_own))
     return together(parts)

@@ -5,15 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask._blocks import blocks
-from condmask._grid import Grid, within
-from condmask._log_grid import within_logarithm
 from condmask.disclosure import attack, causes, proposals, relations, together
 from condmask.disclosure.attack import BRIEF, FULL, HALF, Column, Effort, Figures, Rows
 from condmask.disclosure.causes import TOLD, Cause
 from condmask.disclosure.verdict import CERTAIN, GUESSED, Audit
-from condmask.grids import MARGIN
-from condmask.law import Law
+from condmask.grids import check_fits
 
 CLEARLY = 0.6  # of what is visible: up to here a brief look decides
 NO_GRID = Cause(
@@ -55,6 +51,7 @@ def is_clear(data: Data, schemes: dict[str, Any]) -> bool:
             return False
         if causes.of_order(data.values[name]):
             return False
+        check_fits(data.values[name], scheme.law, name, data.kinds[name])
         column = attack.lay_out(some.values[name], data.kinds[name], scheme.law, some.strata, rows, BRIEF)
         parts = column.outcomes()
         found = attack.figures(column, parts, data.n, shared=False)
@@ -91,7 +88,7 @@ def review(data: Data, schemes: dict[str, Any], effort: Effort) -> Audit:
             found, n = Figures(max(p, 1.0 - p), 1.0, 1.0, 0.0, 1.0), data.n
             own.append(NO_GRID)
         else:
-            _fits(values, law, name, kind)
+            check_fits(values, law, name, kind)
             column = attack.lay_out(some.values[name], kind, law, some.strata, rows, effort)
             parts = column.outcomes(closely=True)
             records = round(data.n * column.n / rows.rows.size)
@@ -139,16 +136,6 @@ def mended(found: Audit, data: Data, schemes: dict[str, Any]) -> Audit:
         return found
     proposed = review(data, better, FULL)
     return replace(found, proposal=better, proposed=proposed, remedy=", ".join(remedies))
-
-
-def _fits(values: np.ndarray, law: Law, name: str, kind: str) -> None:
-    """Refuse values that are too far from 0, as masking does."""
-    for start, stop in blocks(values.size):
-        part = values[start:stop]
-        if isinstance(law.grid, Grid):
-            within(law.grid.units(part), law.grid, MARGIN * law.sigma / law.step, name, kind, row=start)
-        elif law.grid is not None:
-            within_logarithm(part, law.grid, MARGIN * law.sigma, name, kind, row=start)
 
 
 def _steps(data: Data, schemes: dict[str, Any]) -> relations.Steps:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.polynomial.polynomial import polyval
 
 from condmask.engines import expectations
-from condmask.engines.expectations import Function
+from condmask.engines.far_expectations import Function, NotFiniteError
 from condmask.engines.variances import Sums
 from condmask.estimates.interval import UndefinedError
 from condmask.estimates.parts import Part
@@ -61,7 +61,14 @@ def _part(part: Part, p: float, functions: Sequence[Function]) -> Sums:
         if part.law is None:
             return expectations.sums_without_noise(part.counts, p, of_steps)
         return expectations.sums(part.counts, masking(part.law, None), of_steps)
-    except expectations.NotFiniteError as error:
+    except expectations.TooManyPointsError as error:
+        assert part.law is not None
+        raise ValueError(
+            "the mean of a function needs its value at every point of the grid within reach of the data, at "
+            f"most 2^27, got {error.args[0]:.2g} of step {part.law.step:g} with sigma={part.law.sigma:g}; "
+            "moment and cdf need none, and a release on a coarser grid has fewer"
+        ) from None
+    except NotFiniteError as error:
         step, value = error.args
         at = float(part.values(np.array([step]))[0])
         raise ValueError(

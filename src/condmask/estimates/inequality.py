@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks
-from condmask.engines.expectations import Function
+from condmask.engines.far_expectations import Function
 from condmask.engines.grid import LONGEST, pieces, pieces_length, reach_of
 from condmask.estimates.distribution import PLACES, error_of
 from condmask.estimates.expectations import sums_of

@@ -25,6 +25,9 @@ import numpy as np
 from condmask._jit import kernel
 
 LOG_2, LOG_PI = log(2.0), log(np.pi)
+# A guess of a whole number of up to 2^53 is off by this at most: three roundings make it and three what it is
+# checked with, each of half a number at most, and it is rounded up.
+MOST_OFF = 4
 EMPTY = -1  # no records below this node; -2 - k stands for the one record values[k]
 
 
@@ -194,12 +197,16 @@ def multiples_below(look, level, x):
             return look.counted[level] + x - look.dense[level]
         return np.int64(np.ceil(exp((x - 0.5) * look.log_step) / look.sizes[level]))
     above, below = look.above[level], look.below[level]
-    j = np.ceil((x - 0.5) * below / above)
-    while np.floor((j - 1.0) * above / below + 0.5) >= x:
-        j -= 1.0
-    while np.floor(j * above / below + 0.5) < x:
-        j += 1.0
-    return np.int64(j)
+    j = np.int64(np.ceil((x - 0.5) * below / above))
+    for _ in range(MOST_OFF):
+        if np.floor((j - 1) * above / below + 0.5) < x:
+            break
+        j -= 1
+    for _ in range(MOST_OFF):
+        if np.floor(j * above / below + 0.5) >= x:
+            break
+        j += 1
+    return j
 
 
 @kernel
@@ -262,7 +269,9 @@ def masses_below(look, forest, shares, units, out):
             block = x // look.modulus
             out[i] = mass_below(forest, 0, block) + density(forest, 0, block) * shares[x % look.modulus, 1]
         else:
-            found = 0.0
+            found, upto = 0.0, multiples_below(look, 0, x)
             for level in range(look.above.size):
-                found += shares[level, 0] * mass_below(forest, level, place_in_level(look, level, x))
+                coarser = multiples_below(look, level + 1, x) if level + 1 < look.above.size else 0
+                found += shares[level, 0] * mass_below(forest, level, upto - coarser)
+                upto = coarser
             out[i] = found

@@ -6,6 +6,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask.disclosure.attack import FULL, Effort
+from condmask.grids import check_released
 from condmask.missing import without_codes
 from condmask.risks import neighbours, plain, posterior, printed
 from condmask.risks.original import Original, evenly_spaced, taken
@@ -144,11 +145,12 @@ def release_risk(
     distances = _distances(d)
     if not isinstance(scheme, Scheme):
         raise TypeError(f"scheme must be a masking scheme, got {scheme!r}")
-    _, (x, z), strata, others = both(x, z, strata, others, scheme)
+    present, (x, z), strata, others = both(x, z, strata, others, scheme)
     if scheme.law is None:
         return _without_law(x, z, scheme, distances)
     units, there, kind, law = taken(x, scheme)
     masked = law.to_units(frames.column(z, "z").array)
+    check_released(masked, law, "z", np.flatnonzero(present))
     code = _pools(strata, scheme, there)
     known = None if others is None else _others(others, there)
     parts = []

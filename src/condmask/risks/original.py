@@ -13,6 +13,7 @@ from condmask._grid import Grid, default_step, grid_of
 from condmask.disclosure.attack import Rows
 from condmask.disclosure.coins import fold_of, folds_for
 from condmask.engines.counting import count
+from condmask.grids import check_fits
 from condmask.law import Law
 from condmask.levels import class_units, classes
 from condmask.missing import without_codes
@@ -132,6 +133,7 @@ def taken(x: Any, scheme: Any, name: str = "x") -> tuple[np.ndarray, np.ndarray,
     known = np.ascontiguousarray(values[there])
     if law.grid is None:  # digits are not looked at then
         law = law._replace(grid=grid_of(default_step(law.sigma)))
+        check_fits(known, law, name, column.kind)
         units = law.to_units(known)
     else:
         units = scheme.canonical(known, name, column.kind)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
+from condmask.grids import check_released
 from condmask.risks import plain
 from condmask.risks.measure import both
 from condmask.risks.original import Original, taken
@@ -136,6 +137,7 @@ def record_risk(x: Any, z: Any, scheme: Any, *, d: float, strata: Any = None) ->
     rows = np.flatnonzero(there)
     units, _, kind, law = taken(original, scheme)
     z_units = law.to_units(masked)
+    check_released(z_units, law, "z", rows)
     labels = labels_of(strata, scheme.strata, units.size, "x", "record_risk")
     code = (
         crossed([part.code for part in labels], units.size)

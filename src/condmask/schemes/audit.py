@@ -11,6 +11,7 @@ from condmask.disclosure import attack, together
 from condmask.disclosure.attack import FULL
 from condmask.disclosure.review import Data, is_clear, mended, review
 from condmask.disclosure.verdict import FEWEST, Audit
+from condmask.grids import check_fits, check_released
 from condmask.levels import classes
 from condmask.missing import released_codes, without_codes
 from condmask.schemes.missing import taken_out
@@ -105,9 +106,12 @@ def posterior(x: Any, z: Any, scheme: Any, *, strata: Any = None) -> np.ndarray:
     released = without_codes(column.array, released_codes(scheme), column.kind)
     effort = FULL._replace(rows=values.size)
     rows = attack.rows_of(values.size, effort)
+    check_fits(values, law, name, given.kinds[name])
     laid = attack.lay_out(values, given.kinds[name], law, given.strata, rows, effort)
     there = np.flatnonzero(~np.isnan(released))
-    code, at = classes(law.to_units(released[there]), law)
+    shown = law.to_units(released)
+    check_released(shown, law, "z")
+    code, at = classes(shown[there], law)
     own = None if given.strata is None else given.strata[there]
     found = np.full(released.size, np.nan)
     found[there] = together.chances(law.p, laid.ratios(code, at, own, rows.fold[there]))
