@@ -1,7 +1,8 @@
 """Compiled kernels outlive the process, and are never the wrong ones.
 
 Oracle: arithmetic that tells one version of a kernel from another. The package here is a tiny one, of our
-``_jit`` and two kernels, each of which calls the next, so that compiling takes no time.
+``_jit`` and two kernels, each of which calls the next, so that compiling takes no time. Its processes are
+copies of one that has loaded numba and nothing of ours, since starting that takes most of a second.
 """
 
 import importlib
@@ -11,7 +12,7 @@ import pkgutil
 import shutil
 import subprocess
 import sys
-import time
+import tempfile
 from pathlib import Path
 
 import llvmlite
@@ -49,32 +50,89 @@ def first(pair):
 WORK = "from condmask.kernels import outer; print(outer.work(2), sum(outer.work.stats.cache_hits.values()))"
 
 
+SERVER = """
+import json, os, sys, traceback
+import numba, numpy
+numba.njit(lambda x: x + 1)(1)  # what numba makes ready for the first function of a process
+
+def run(task):
+    os.chdir(task["cwd"])
+    for number, name in ((1, "out"), (2, "err")):
+        os.dup2(os.open(task[name], os.O_WRONLY | os.O_CREAT, 0o600), number)
+    os.environ.clear()
+    os.environ.update(task["environment"])
+    numba.core.config.reload_config()
+    sys.path[:0] = task["paths"]
+    code = 1
+    try:
+        exec(task["code"], {"__name__": "__main__"})
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+for line in sys.stdin:
+    task = json.loads(line)
+    if "wait" in task:
+        answer = os.waitstatus_to_exitcode(os.waitpid(task["wait"], 0)[1])
+    else:
+        answer = os.fork() or run(task)
+    print(answer, flush=True)
+"""
+
+
+class Server:
+    """A process that has loaded numba, of which it makes copies that run code."""
+
+    def __init__(self):
+        known = {name: text for name, text in os.environ.items() if not name.startswith("NUMBA_")}
+        self.process = subprocess.Popen(
+            [sys.executable, "-B", "-W", "error", "-c", SERVER], text=True, env=known,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )  # fmt: skip
+
+    def ask(self, task):
+        self.process.stdin.write(json.dumps(task) + "\n")
+        self.process.stdin.flush()
+        return int(self.process.stdout.readline())
+
+
 class World:
     """A package, a user's cache folder, and processes that use both."""
 
-    def __init__(self, root):
+    def __init__(self, root, server):
         self.root, self.package, self.cache = root, root / "site", root / "cache"
+        self.server = server
 
     @property
     def ours(self):
         return self.cache / "condmask"
 
     def begin(self, code, **environment):
+        """A process that runs the code; what there is to wait for."""
         known = {
             name: text for name, text in os.environ.items() if not name.startswith(("NUMBA_", "CONDMASK"))
         }
         known |= {"PYTHONPATH": str(self.package), "XDG_CACHE_HOME": str(self.cache), **environment}
-        known |= {"PYTHONDONTWRITEBYTECODE": "1"}
-        arguments = [sys.executable, "-W", "error", "-c", code]
-        return subprocess.Popen(
-            arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=known, cwd=self.root
-        )
+        folder = Path(tempfile.mkdtemp(dir=self.root))
+        task = {"code": code, "environment": known, "paths": [str(self.package)], "cwd": str(self.root)}
+        return self.server.ask(task | {"out": str(folder / "out"), "err": str(folder / "err")}), folder
+
+    def end(self, process):
+        """Its exit code, and what it printed."""
+        number, folder = process
+        code = self.server.ask({"wait": number})
+        texts = [(folder / name).read_text() for name in ("out", "err")]
+        shutil.rmtree(folder)
+        return code, *texts
 
     def run(self, code=WORK, **environment):
         """What a process prints, as numbers; it has nothing to complain of."""
-        process = self.begin(code, **environment)
-        out, err = process.communicate()
-        assert (process.returncode, err) == (0, "")
+        code, out, err = self.end(self.begin(code, **environment))
+        assert (code, err) == (0, "")
         return [json.loads(word) for word in out.split()]
 
     def edit(self, name, old, new):
@@ -90,9 +148,16 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def warm(tmp_path_factory):
+def server():
+    started = Server()
+    yield started
+    started.process.communicate()
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory, server):
     """One process has compiled the kernels."""
-    world = World(tmp_path_factory.mktemp("warm"))
+    world = World(tmp_path_factory.mktemp("warm"), server)
     for name, text in PACKAGE.items():
         path = world.package / "condmask" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -106,7 +171,7 @@ def warm(tmp_path_factory):
 @pytest.fixture
 def world(warm, tmp_path):
     shutil.copytree(warm.root, tmp_path, dirs_exist_ok=True)
-    return World(tmp_path)
+    return World(tmp_path, warm.server)
 
 
 @pytest.fixture
@@ -287,10 +352,11 @@ def test_a_folder_of_somebody_else_is_not_used(owner, mode, private):
 
 def test_old_folders_are_forgotten_and_nothing_else(world):
     (used,) = world.folders()
+    now = (world.ours / used).stat().st_mtime
     for age in range(1, 12):
         folder = world.ours / f"kernels-{age}"
         folder.mkdir()
-        os.utime(folder, (time.time() - 1000 * age,) * 2)
+        os.utime(folder, (now - 1000 * age,) * 2)
     (world.ours / "other").mkdir()
 
     world.run(CONDMASK_CACHE="1", NUMBA_OPT="2")
@@ -308,20 +374,30 @@ def test_old_folders_are_forgotten_and_nothing_else(world):
 def test_eight_cold_processes_at_once(cold):
     types = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "float64"]
     code = """if 1:
-        import sys, time, pathlib, numpy
-        from condmask.kernels import outer
-        pathlib.Path("ready-{kind}").touch()
-        while len(list(pathlib.Path().glob("ready-*"))) < 8:
-            time.sleep(0.001)
+        import numpy
+        try:
+            from condmask.kernels import outer
+        finally:
+            with open("ready", "wb", buffering=0) as ready:
+                ready.write(b".")
+        with open("go", "rb", buffering=0) as go:
+            go.read(1)  # when all are ready
         print(outer.work(numpy.{kind}(2)))
     """
+    for name in ("ready", "go"):
+        os.mkfifo(cold.root / name)
+    # open for both, an end waits for nobody
+    ready, go = (os.open(cold.root / name, os.O_RDWR) for name in ("ready", "go"))
     processes = [cold.begin(code.format(kind=kind)) for kind in types]
-    finished = [process.communicate() for process in processes]
+    for _ in types:
+        os.read(ready, 1)
+    os.write(go, b"." * 8)
+    found = [cold.end(process) for process in processes]
+    os.close(ready)
+    os.close(go)
 
-    assert [(process.returncode, err) for process, (_, err) in zip(processes, finished, strict=True)] == [
-        (0, "")
-    ] * 8
-    assert [float(out) for out, _ in finished] == [30] * 8
+    assert [(code, err) for code, _, err in found] == [(0, "")] * 8
+    assert [float(out) for _, out, _ in found] == [30] * 8
     calls = ", ".join(f"outer.work(numpy.{kind}(2))" for kind in types)
     hits = "sum(outer.work.stats.cache_hits.values())"
     assert cold.run(f"import numpy; from condmask.kernels import outer; print({calls}, {hits})") == [

@@ -1,11 +1,12 @@
 """What the API says of its arguments is said of options; an option with one value is given once."""
 
+import contextlib
 import os
 import resource
 import signal
 import subprocess
 import sys
-import time
+import threading
 
 import pytest
 from command_line import MASK
@@ -79,9 +80,17 @@ def test_a_polite_kill_is_no_traceback(tmp_path):
     job = subprocess.Popen(
         [sys.executable, "-m", "condmask", *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True
     )
-    time.sleep(2.0)  # it waits for the file to be written
-    job.send_signal(signal.SIGTERM)
-    _, err = job.communicate(timeout=20)
+
+    def read_in_its_place():
+        job.wait()
+        os.close(os.open(tmp_path / "a.csv", os.O_RDONLY | os.O_NONBLOCK))
+
+    threading.Thread(target=read_in_its_place).start()  # if it ends too early, it keeps nobody waiting
+    with open(tmp_path / "a.csv", "wb"):  # as soon as the job opens it too
+        job.send_signal(signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            job.wait(60)
+    _, err = job.communicate()  # the file is at its end: the job is too, whatever it made of the signal
 
     assert job.returncode == 128 + signal.SIGTERM
     assert err == ""

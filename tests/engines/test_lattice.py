@@ -114,7 +114,8 @@ def test_any_data_keep_their_tolerance(data, noise, beta):
 
 
 def test_thin_records_are_left_to_the_table_and_thick_ones_get_a_lattice():
-    z = np.sort(np.concatenate((RNG.normal(size=500), [1e4, 1e8, 1e9], 1e6 + RNG.normal(size=400))))
+    rng = np.random.default_rng(101)
+    z = np.sort(np.concatenate((rng.normal(size=500), [1e4, 1e8, 1e9], 1e6 + rng.normal(size=400))))
 
     stretches = curves.curve(z, 1.0, Masking("normal", 0.6), 1e-10).stretches
 
@@ -123,8 +124,9 @@ def test_thin_records_are_left_to_the_table_and_thick_ones_get_a_lattice():
 
 
 def test_cells_stay_within_the_room_and_the_fullest_pages_come_first(monkeypatch):
+    rng = np.random.default_rng(102)
     monkeypatch.setattr(curves, "CELLS", 600)
-    z = np.sort(np.concatenate([k * 200.0 + RNG.normal(size=20 + 10 * k) for k in range(12)]))
+    z = np.sort(np.concatenate([k * 200.0 + rng.normal(size=20 + 10 * k) for k in range(12)]))
     masking = Masking("normal", 0.6)
 
     curve = curves.curve(z, 1.0, masking, 1e-10)
@@ -132,7 +134,7 @@ def test_cells_stay_within_the_room_and_the_fullest_pages_come_first(monkeypatch
     assert 0 < len(curve.coefficients) <= 600 + z.size // curves.RECORDS_PER_CELL
     assert curve.stretches["stop"][-1] == z.size
     assert curve.stretches["start"][0] > 100
-    x = points(z, 1.0, RNG)[:-2]
+    x = points(z, 1.0, rng)[:-2]
     assert np.abs(curves.values(curve, x) - exact(z, x, 1.0, masking)).max() <= 1e-10
 
 
@@ -165,7 +167,8 @@ def test_coarser_cells_hold_the_same_power_sums(z, times):
 
 
 def test_scattered_sums_are_those_of_sorted_records():
-    z = RNG.normal(0, 5, 3_001)
+    rng = np.random.default_rng(103)
+    z = rng.normal(0, 5, 3_001)
     low = z.min()
     sums = [np.zeros((200, ORDER)) for _ in range(2)]
     lattice.scattered_power_sums(z, np.empty(0, dtype=np.int64), 0, z.size, low, 3.0, 0, sums[0])
@@ -192,7 +195,8 @@ def test_the_smooth_part_rises_no_faster_than_its_bound(masking):
     "masking", [Masking("normal", 0.6), Masking("normal", 0.6, 0.05), Masking("laplace", 0.6)]
 )
 def test_workers_leave_no_trace(masking):
-    z = RNG.normal(0, 4, 300_000)
+    rng = np.random.default_rng(104)
+    z = rng.normal(0, 4, 300_000)
     x = np.linspace(-9, 9, 10_001)
     with ThreadPoolExecutor(3) as pool:
         found = [

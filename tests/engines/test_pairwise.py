@@ -49,7 +49,8 @@ def test_gridded_records_are_summed_half_a_step_to_the_right(noise):
 @pytest.mark.parametrize("method", ["series", "interpolant"])
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
 def test_blocks_of_records_add_up_whatever_the_workers(noise, method):
-    z = RNG.normal(0.0, 3.0, BLOCK + 5)
+    rng = np.random.default_rng(105)
+    z = rng.normal(0.0, 3.0, BLOCK + 5)
     x = np.linspace(-2.0, 2.0, pairwise.POINTS + 1)
     masking = Masking(noise, 0.6, 0.0)
 

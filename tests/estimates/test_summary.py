@@ -61,8 +61,9 @@ def assert_same_answers(one, other):
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("p", [0.2, 0.6])
 def test_a_summary_gives_the_bits_of_its_values(noise, p):
+    rng = np.random.default_rng(108)
     one = scheme(p, noise=noise)
-    z = gridded(RNG.laplace(40, 5, 4_000))
+    z = gridded(rng.laplace(40, 5, 4_000))
 
     assert_same_answers(one.estimate(summarised(one, z)), one.estimate(z))
 
@@ -162,8 +163,9 @@ def test_bounds_always_hold_what_the_records_say(seed, n, p, noise, most, crossi
 
 
 def test_bounds_are_as_narrow_as_the_cells():
+    rng = np.random.default_rng(109)
     one = scheme(0.7, step=2.0**-7)
-    z = gridded(RNG.normal(0, 4, 30_000), 2.0**-7)
+    z = gridded(rng.normal(0, 4, 30_000), 2.0**-7)
     summary = summarised(one, z, most_points=1000)
     found = one.estimate(summary)
     low, high = found.cdf_bounds(np.linspace(-12, 12, 300))
@@ -220,8 +222,9 @@ def test_codes_released_as_nulls_are_no_part_of_a_release():
 
 @pytest.mark.parametrize("strata", ["region", ("region", "sex")])
 def test_bytes_give_the_summary_back(strata):
+    rng = np.random.default_rng(110)
     summary = cm.Summary(scheme(0.6, strata=strata, group="g"), most_points=50)
-    summary.update(gridded(RNG.normal(size=1000) * 9), RNG.normal(size=1000))
+    summary.update(gridded(rng.normal(size=1000) * 9), rng.normal(size=1000))
 
     back = cm.Summary.from_bytes(summary.to_bytes())
 
@@ -235,7 +238,8 @@ def test_bytes_give_the_summary_back(strata):
 
 @pytest.mark.parametrize("read", [cm.Summary.from_bytes, cm.StudyResult.load])
 def test_damaged_bytes_are_refused(read, tmp_path):
-    whole = summarised(scheme(), gridded(RNG.normal(size=100))).to_bytes()
+    rng = np.random.default_rng(111)
+    whole = summarised(scheme(), gridded(rng.normal(size=100))).to_bytes()
     turned = bytearray(whole)
     turned[len(whole) // 2] ^= 255
     missing = io.BytesIO()
@@ -255,8 +259,9 @@ def test_damaged_bytes_are_refused(read, tmp_path):
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("step", [2.0**-10, 1.0])
 def test_infinite_points_have_the_limits(noise, step):
+    rng = np.random.default_rng(112)
     one = scheme(sigma=8.0, noise=noise, step=step)
-    estimate = one.estimate(summarised(one, np.round(RNG.normal(0, 9, 100))))
+    estimate = one.estimate(summarised(one, np.round(rng.normal(0, 9, 100))))
     far, limits = [-np.inf, -1e308, 1e308, np.inf], pytest.approx([0.0, 0.0, 1.0, 1.0], abs=1e-15)
 
     assert estimate.cdf(far) == limits
@@ -266,9 +271,10 @@ def test_infinite_points_have_the_limits(noise, step):
 
 
 def test_memory_is_capped_and_cells_coarsen():
+    rng = np.random.default_rng(113)
     summary = cm.Summary(scheme(), most_points=1_000)
     for _ in range(5):
-        summary.update(gridded(1e3 * RNG.standard_cauchy(5_000)))
+        summary.update(gridded(1e3 * rng.standard_cauchy(5_000)))
 
     assert summary.n == 25_000
     assert summary.nbytes < 17_000
@@ -391,7 +397,8 @@ def test_a_refused_update_adds_nothing():
 
 @pytest.mark.parametrize("container", [pd.Series, pl.Series, pa.array, list])
 def test_any_container_is_summarised(container):
-    z = gridded(RNG.normal(size=500))
+    rng = np.random.default_rng(114)
+    z = gridded(rng.normal(size=500))
 
     assert summarised(scheme(), container(z)).to_bytes() == summarised(scheme(), z).to_bytes()
 

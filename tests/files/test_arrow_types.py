@@ -67,8 +67,9 @@ def test_integers_become_int64(tmp_path, suffix, bits):
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])
 @pytest.mark.parametrize("bits", ["float32", "float64"])
 def test_floats_stay(tmp_path, suffix, bits):
+    rng = np.random.default_rng(115)
     scheme = cm.ConditionalMasking(0.6, 40.0)
-    values = RANDOM.normal(size=N).astype(bits)
+    values = rng.normal(size=N).astype(bits)
 
     found = masked(tmp_path, pa.array(values), scheme, suffix)
 
@@ -138,7 +139,8 @@ def test_decimals_without_room_are_refused():
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])
 def test_numbers_in_a_dictionary_are_released_as_numbers(tmp_path, suffix):
-    values = RANDOM.integers(0, 50, N) / 100
+    rng = np.random.default_rng(116)
+    values = rng.integers(0, 50, N) / 100
     column = pa.array(values).dictionary_encode().cast(pa.dictionary(pa.int8(), pa.float64()))
 
     found = masked(tmp_path, column, CENTS, suffix)

@@ -4,8 +4,10 @@ Nothing waits for a clock: jobs meet at a pipe, and a job that is to be killed k
 its operations on files.
 """
 
+import errno
 import os
 import random
+import re
 import signal
 import stat
 import sys
@@ -149,6 +151,27 @@ def test_targets_are_looked_at_and_named_under_one_lock(tmp_path, monkeypatch):
     assert not locked()
 
 
+@pytest.mark.parametrize("operation", ["write", "fsync", "link", "replace"])
+def test_a_disk_that_is_full_at_any_operation_is_said_and_nothing_is_left(
+    source, tmp_path, monkeypatch, operation
+):
+    target, where = release_of(source, tmp_path / "out"), atomic.Output if operation == "write" else os
+    done, real = [], getattr(where, operation)
+
+    def full(*arguments, **options):
+        done.append(operation)
+        if len(done) > 1 or operation == "replace":  # of two files the first is complete, but has no name
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(where, operation, full)
+    word = f"cannot write {target}: no space left on the device; nothing was published"
+    with pytest.raises(cm.FileError, match=f"^{re.escape(word)}$"):
+        cm.mask_file(source, target, {"income": SCHEME}, rng=1)
+
+    assert list(target.parent.iterdir()) == []
+
+
 @pytest.mark.parametrize("jobs", [2, 7])
 def test_of_jobs_with_one_target_one_wins_whole(source, tmp_path, jobs):
     cm.mask_file(source, release_of(source, tmp_path / "warm"), {"income": SCHEME})  # kernels are compiled
@@ -252,8 +275,15 @@ def assert_nothing_raw(target, temporary, sent):
     return target.exists()
 
 
-@pytest.mark.parametrize("nameless", [True, False])
-@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("sent", "nameless"),
+    [
+        (signal.SIGKILL, False),
+        (signal.SIGTERM, True),
+        pytest.param(signal.SIGKILL, True, marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, False, marks=pytest.mark.slow),
+    ],
+)
 def test_a_kill_at_any_operation_leaves_nothing_raw(source, tmp_path, temporary, monkeypatch, sent, nameless):
     is_folder = os.path.isdir
     if not nameless:

@@ -118,7 +118,8 @@ def test_a_code_that_is_hit_nevertheless_is_not_published(tmp_path, monkeypatch)
 
 
 def test_columns_share_coins_where_both_have_values(tmp_path):
-    bonus = np.where(RANDOM.random(N) < 0.2, -9.0, VALUES / 5.0)
+    rng = np.random.default_rng(120)
+    bonus = np.where(rng.random(N) < 0.2, -9.0, VALUES / 5.0)
     source, target = tmp_path / "a.csv", tmp_path / "b.csv"
     schemes = {
         "income": replace(SCHEME, missing=(-8, -999), small_strata="merge"),
@@ -136,7 +137,7 @@ def test_columns_share_coins_where_both_have_values(tmp_path):
     assert stamped == expected
     for name in schemes:
         assert np.array_equal(cm.read_column(target, name), data[name])
-    w = RANDOM.normal(size=N)
+    w = rng.normal(size=N)
     read = cm.read_release(target, "income").covariance(w)
     assert read == expected["income"].estimate(data["income"], patterns=data).covariance(w)
 

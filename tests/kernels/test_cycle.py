@@ -43,7 +43,7 @@ def test_words_that_tie_or_differ_in_any_bits_are_ordered_or_given_up(seed, n, s
 )  # fmt: skip
 def test_passes_of_any_number_and_width_order_words(seed, n, digit, alike, values):
     words = np.random.default_rng(seed).integers(0, values, n, dtype=np.uint64, endpoint=True)
-    words <<= np.uint64(0 if values == ALL else 58)
+    words <<= np.uint64(0 if values == ALL else 58)  # of which the top bits tell
     order = np.zeros_like(words)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cycle, "DIGIT", digit)
@@ -51,8 +51,9 @@ def test_passes_of_any_number_and_width_order_words(seed, n, digit, alike, value
         # compiled code keeps the constants it was compiled with
         done = getattr(cycle.order_words, "py_func", cycle.order_words)(words, order)
 
-    assert done
-    assert order.tolist() == sorted(range(n), key=words.tolist().__getitem__)
+    # of random words insertion moves each past fewer than `alike` others on average, of alike ones past all
+    assert done or values != ALL
+    assert not done or order.tolist() == sorted(range(n), key=words.tolist().__getitem__)
 
 
 def test_words_equal_but_for_bits_that_their_places_took_are_ordered_by_these():

@@ -65,7 +65,7 @@ def test_estimates_are_those_without_the_codes():
         assert each.n == np.count_nonzero(~IS_CODE)
         assert each.mean() == expected.mean()
         assert np.array_equal(each.quantile([0.1, 0.5, 0.9]), expected.quantile([0.1, 0.5, 0.9]))
-    w = RANDOM.normal(size=N)
+    w = np.random.default_rng(121).normal(size=N)
     assert found.covariance(w) == plain.estimate(np.where(IS_CODE, np.nan, z)).covariance(w)
 
 

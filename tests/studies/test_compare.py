@@ -65,7 +65,7 @@ def test_what_theory_says_of_each_method(found):
 
 
 def test_losses_against_plain_loops():
-    z = X + RNG.normal(0.0, 300.0, X.size)
+    z = X + np.random.default_rng(122).normal(0.0, 300.0, X.size)
     table, masked = np.array([X, AGE, AGE**2]), np.array([z, AGE, AGE**2])
     plain = sum(abs(a - b) for a, b in zip(X, z, strict=True)) / X.size / (np.sqrt(2) * np.std(X, ddof=1))
     own, other = (sorted(np.linalg.eigvals(np.corrcoef(each)).real) for each in (table, masked))

@@ -15,6 +15,7 @@ from scipy.stats import gamma, laplace
 import condmask as cm
 from condmask.cli import main
 from condmask.studies import paper, populations, replicates
+from condmask.studies import simulate as studies
 from condmask.studies import toml as study_files
 
 SCHEMES = {
@@ -78,6 +79,29 @@ def test_an_interrupted_study_keeps_what_was_done(tmp_path, monkeypatch):
 
     assert partial.replications == 3
     assert run(8, checkpoint=file) == whole
+
+
+@pytest.mark.parametrize(("every", "saved"), [(-1.0, 2), (np.inf, None)])
+def test_a_long_study_is_saved_on_its_way(tmp_path, monkeypatch, every, saved):
+    """Whatever ends it: of a kill nothing is heard."""
+    file, original = tmp_path / "state.npz", replicates.block
+    chosen = {"swapped": cm.DataSwapping()}
+
+    def killed(design, seed, index):
+        if index == 2:
+            raise SystemExit
+        return original(design, seed, index)
+
+    monkeypatch.setattr(replicates, "RECORDS", 100)
+    monkeypatch.setattr(studies, "SAVE_SECONDS", every)
+    monkeypatch.setattr(replicates, "block", killed)
+    with pytest.raises(SystemExit):
+        run(5, chosen, n=100, checkpoint=file)
+    monkeypatch.setattr(replicates, "block", original)
+
+    assert file.exists() == (saved is not None)
+    assert saved is None or cm.StudyResult.load(file) == run(saved, chosen, n=100)
+    assert run(5, chosen, n=100, checkpoint=file) == run(5, chosen, n=100)
 
 
 def test_sums_give_bias_rmse_and_their_standard_errors():
