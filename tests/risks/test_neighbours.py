@@ -88,7 +88,7 @@ def test_weights_are_those_of_a_swap_and_of_noise_about_a_local_law(p, scale):
         # kept: on the scale of the noise, a density of X + Y at z by a normal kernel of Silverman's width
         own = np.log(own) if scale == "log" else own
         width = 0.9 * own.std() * k**-0.2
-        line = np.linspace(own.min() - 8 * width, own.max() + 8 * width, 20_001)
+        line = np.linspace(own.min() - 8 * width, own.max() + 8 * width, 4_001)
         local = norm.pdf(line[:, None], own, width).mean(axis=1)
         kept = (1.0 - p) * local * norm.pdf(at[i] - line, 0.0, sigma) * (line[1] - line[0])
         where, weight = file.numbers(points[i, k:]), mass[i, k:]
