@@ -85,3 +85,24 @@ def test_ties_along_a_cycle_tell_nothing():
     column = attack.lay_out(x, "float64", scheme.law, None, rows, FULL)
 
     assert attack.figures(column, column.outcomes(), x.size, shared=scheme.shared_donors).ties == P
+
+
+def repeats(x, sigma, **options):
+    rows = attack.rows_of(x.size, FULL)
+    law = cm.ConditionalMasking(P, sigma, **options).law
+    column = attack.lay_out(np.random.default_rng(6).permutation(x), "float64", law, None, rows, FULL)
+    return attack.repeats(column, column.outcomes())
+
+
+@pytest.mark.parametrize(("pairs", "shown"), [(12, False), (13, True)])
+def test_some_pairs_of_equal_values_may_be_by_chance(pairs, shown):
+    x = np.random.default_rng(5).uniform(0.0, 1e6, 400)
+    x[:pairs] = x[-pairs:]  # each counts twice; 24 are passed, and three times those of chance, .001 here
+
+    assert repeats(x, 1e3) is shown
+
+
+@pytest.mark.parametrize(("every", "shown"), [(1, False), (2, False), (4, True)])
+def test_three_times_as_many_equal_values_as_noise_makes_are_too_many(every, shown):
+    """On all of 100 points, every second or every fourth one: as many, twice or four times as many agree."""
+    assert repeats(np.resize(np.arange(0.0, 100.0, every), 400), 4.0, step=1) is shown

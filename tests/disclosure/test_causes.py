@@ -142,3 +142,17 @@ def test_a_range_is_named_where_two_records_in_a_hundred_are_outside():
         assert ("range" in found) is is_named
         if is_named:
             assert found["range"].share == pytest.approx(OUTSIDE * sigma / SIGMA, abs=1e-3)
+
+
+@pytest.mark.parametrize(("times", "is_common"), [(19, False), (21, True)])
+def test_a_value_is_common_where_a_hundredth_of_the_records_have_it(times, is_common):
+    """Records that show it were swapped: noise takes next to none there on so fine a grid."""
+    x = np.append(EVEN[times:], np.full(times, 400_000.0))
+    law = cm.ConditionalMasking(P, SIGMA).law
+    column = attack.lay_out(x, "float64", law, None, attack.rows_of(N, FULL), FULL)
+
+    share, number = causes._common(column, column.outcomes(closely=True))
+
+    assert number == is_common
+    # one half of the records is attacked by who has seen the other, and then that one
+    assert share == pytest.approx(P * times / N if is_common else 0.0, rel=0.01)

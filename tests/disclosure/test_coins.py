@@ -171,6 +171,16 @@ def test_problems_count_by_fold(values, seed):
         assert np.array_equal(np.repeat(task.values, task.table[k]), np.sort(at[fold == k]))
 
 
+@pytest.mark.parametrize(
+    ("p", "doubt"), [(0.5, 0.05), (0.1, 0.05), (0.9, 0.05), (0.08, 0.04), (0.96, 0.02), (0.6, 0.05)]
+)
+def test_he_is_certain_to_one_in_twenty_and_to_half_of_a_blind_error(p, doubt):
+    for chance, sure in ((doubt - 1e-6, True), (doubt + 1e-6, False)):
+        for of_a_swap in (chance, 1.0 - chance):
+            found = coins.certain(np.array([0.3]), np.array([0.2]), np.array([of_a_swap]), p)
+            assert found == (0.5 if sure else 0.0)
+
+
 # --- what nobody can tell -------------------------------------------------------------------------
 
 ONE_OFF = X.round(2)

@@ -141,15 +141,30 @@ def test_small_and_odd_columns_have_risks(x):
         assert "best attacker" in str(each)
 
 
-def test_uniques_are_counted_and_printed_as_often_as_donors_pass_them_on():
-    rng = np.random.default_rng(6)
-    a, b = rng.integers(0, 40, 3_000), rng.integers(0, 40, 3_000)
-    _, counts = np.unique(np.column_stack([a, b]), axis=0, return_counts=True)
-    found = cm.uniques({"a": a, "b": b}, SCHEME, fraction=0.1)
+@pytest.mark.parametrize("d", [0.5, 0.75, 1.0, 1.5, 1.75, 2.0, 3.0])
+def test_a_record_is_hit_where_the_guess_is_nearer_than_d_on_coarse_grids_too(d):
+    """The guess is the middle of its interval, all of which is nearer than d and nothing beside it."""
+    scheme = cm.ConditionalMasking(0.6, 3.0, step=1)
+    x = np.rint(np.random.default_rng(7).gamma(2.0, 6.0, 400)) + 1.0
+    z = scheme.mask(x, rng=1, accept_visible_coins=True)
 
-    once, twice = np.sum(counts == 1), np.sum(counts == 2)
-    assert found.unique == once / 3_000
-    assert found.printed == pytest.approx(found.unique * (1 - np.exp(-0.6)), rel=1e-3)
-    assert found.population == pytest.approx(0.1 * once / (0.1 * once + 1.8 * twice))
-    along = cm.ConditionalMasking(0.6, 1000.0, donors="permutation")
-    assert cm.uniques({"a": a, "b": b}, along).printed == pytest.approx(0.6 * found.unique)
+    found = cm.record_risk(x, z, scheme, d=d)
+
+    assert np.array_equal(found.hit, np.abs(found.guess - x) < d)
+    assert 0 < np.count_nonzero(found.hit) < x.size
+    line = np.arange(-100, 200)
+    held = {int(np.sum(np.abs(line - guess) < d)) for guess in found.guess}
+    assert held == {int(np.ceil(2.0 * d))}  # as many numbers as lie that near any number
+
+
+@pytest.mark.parametrize("d", [0.7, 1.3, 5.2])
+def test_a_record_of_the_log_scale_is_hit_where_the_guess_is_nearer_than_d(d):
+    scheme = cm.ConditionalMasking(0.6, 0.3, scale="log", decimals=0)
+    x = np.rint(np.random.default_rng(7).gamma(2.0, 6.0, 400)) + 1.0
+    x[::3] *= -1.0
+    z = scheme.mask(x, rng=1, accept_visible_coins=True)
+
+    found = cm.record_risk(x, z, scheme, d=d)
+
+    assert np.array_equal(found.hit, np.abs(found.guess - x) < d)
+    assert 0 < np.count_nonzero(found.hit) < x.size
