@@ -124,30 +124,30 @@ def test_the_pvalue_of_two_samples_is_the_share_of_pairs_of_releases_as_far_apar
 
 def test_without_masking_bands_and_tests_are_those_of_kolmogorov():
     # Values that a permutation leaves as they are, together. At 250 even steps the largest is smaller by
-    # .5826 / sqrt(250) than on the whole line (Siegmund), which leaves some 1/250; of 4000 draws the .95
-    # quantile is known to .013, shares to .008: 4.5 times that.
-    x = np.round(np.random.default_rng(3).gamma(2.0, 10.0, 2000), 3)
-    scheme = cm.ConditionalMasking(1.0 - 1e-9, 0.06, donors="permutation", decimals=3)
+    # .5826 / sqrt(250) than on the whole line (Siegmund), which leaves some 1/250; of 2000 draws the .95
+    # quantile is known to .018, shares to .011: 4.5 times that.
+    x = np.round(np.random.default_rng(3).gamma(2.0, 10.0, 2000), 1)
+    scheme = cm.ConditionalMasking(1.0 - 1e-9, 0.6, donors="permutation", decimals=1)
     estimate, less = scheme.estimate(x), 0.5826 / np.sqrt(250.0)
 
-    band = estimate.cdf_band(rng=1, draws=4000)
+    band = estimate.cdf_band(rng=1, draws=2000)
 
     assert band.half_width * np.sqrt(2000.0) == pytest.approx(
-        kstwobign.ppf(0.95) - less, abs=4.5 * 0.013 + 0.004
+        kstwobign.ppf(0.95) - less, abs=4.5 * 0.018 + 0.004
     )
     assert estimate.cdf_band(rng=1, target="file").half_width < 1e-4
     for scale in (9.7, 10.0, 10.4):  # of the given law
         given = lambda t, s=scale: 1.0 - np.exp(-t / s) * (1.0 + t / s)  # noqa: E731
-        found = cm.compare_distributions(estimate, given, rng=1, draws=4000)
+        found = cm.compare_distributions(estimate, given, rng=1, draws=2000)
         chance = kstwobign.sf(found.statistic * np.sqrt(2000.0) + less)
-        assert abs(found.pvalue - chance) <= 4.5 * 0.008 + 0.004
+        assert abs(found.pvalue - chance) <= 4.5 * 0.011 + 0.004
 
 
 def test_a_pvalue_counts_the_draws_that_are_as_large_and_the_data(monkeypatch):
     # so that it is never 0; of 199 draws one is as large as the data's and two are larger
     a, far = release(seed=1), release(seed=3, shift=6.0 * SD)
     for other in (release(seed=2), below):
-        statistic = cm.compare_distributions(a, other, rng=1).statistic
+        statistic = cm.compare_distributions(a, other, rng=1, draws=199).statistic
         sizes = np.append(np.full(196, 0.99 * statistic), [statistic, 2.0 * statistic, 3.0 * statistic])
         with monkeypatch.context() as patch:
             patch.setattr(bands, "largest", lambda *_, sizes=sizes: sizes)
