@@ -147,14 +147,14 @@ def test_a_pvalue_counts_the_draws_that_are_as_large_and_the_data(monkeypatch):
     # so that it is never 0; of 199 draws one is as large as the data's and two are larger
     a, far = release(seed=1), release(seed=3, shift=6.0 * SD)
     for other in (release(seed=2), below):
-        statistic = cm.compare_distributions(a, other, rng=1, draws=199).statistic
+        statistic = cm.compare_distributions(a, other, rng=1, draws=199, points=60).statistic
         sizes = np.append(np.full(196, 0.99 * statistic), [statistic, 2.0 * statistic, 3.0 * statistic])
         with monkeypatch.context() as patch:
             patch.setattr(bands, "largest", lambda *_, sizes=sizes: sizes)
-            assert cm.compare_distributions(a, other, rng=1, draws=199).pvalue == 4 / 200
-    assert cm.compare_distributions(a, a, rng=1, draws=199).pvalue == 1.0
-    assert cm.compare_distributions(a, far, rng=1, draws=199).pvalue == 1 / 200
-    assert cm.compare_distributions(far, below, rng=1, draws=199).pvalue == 1 / 200
+            assert cm.compare_distributions(a, other, rng=1, draws=199, points=60).pvalue == 4 / 200
+    assert cm.compare_distributions(a, a, rng=1, draws=199, points=60).pvalue == 1.0
+    assert cm.compare_distributions(a, far, rng=1, draws=199, points=60).pvalue == 1 / 200
+    assert cm.compare_distributions(far, below, rng=1, draws=199, points=60).pvalue == 1 / 200
 
 
 def test_what_differs_is_told_apart():
