@@ -20,8 +20,10 @@ def counted(z):
 
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
 @pytest.mark.parametrize("delta", [0.125, 1.3])
-def test_products_are_sums_over_the_records(noise, delta):
+@pytest.mark.parametrize("chunk", [1 << 12, 50])  # cells at a time: all, and many times so many
+def test_products_are_sums_over_the_records(noise, delta, chunk, monkeypatch):
     # on steps of sigma/32 and more nothing is approximated
+    monkeypatch.setattr(covariances, "CHUNK", chunk)
     p, z = 0.4, np.rint(np.random.default_rng(5).laplace(0.0, 1.5, 60) / delta)
     x, reach = np.array([-3.0, 0.0, 0.0, 9.0]), int(24.0 / delta)
     k = reference.rounded_weights(noise, p, delta, reach)
@@ -37,6 +39,23 @@ def test_products_are_sums_over_the_records(noise, delta):
     np.testing.assert_allclose(found.psi_products, psi @ psi.T, rtol=0.0, atol=1e-7)
     np.testing.assert_allclose(found.rest, rest @ mass, rtol=0.0, atol=1e-7)
     np.testing.assert_allclose(found.rest_products, (rest * mass) @ rest.T, rtol=0.0, atol=1e-7)
+
+
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+@pytest.mark.parametrize("p", [0.3, 0.6])
+def test_standard_errors_on_fine_grids_are_right_to_a_percent(noise, p):
+    # steps of sigma/1000, counted in cells of sigma/32; the other route, in cells of sigma/64 and with each
+    # record's jump at its place, is right to .2% (test_variances.py)
+    z = np.rint(np.random.default_rng(5).laplace(0.0, 1500.0, 400))
+    x, masking = np.array([-2000.0, -500.0, 0.0, 300.0, 2500.0]), Masking(noise, p, 0.0, 1e-3)
+
+    found, each = covariances.products(counted(z), masking, x), variances.sums(counted(z), masking, x)
+
+    v = np.diag(found.psi_products) / 400 - (found.psi / 400) ** 2
+    d = np.diag(found.rest_products) / 400 - (found.rest / 400) ** 2
+    expected = each.psi_squared / 400 - (each.psi / 400) ** 2
+    expected -= each.rest_squared / 400 - (each.rest / 400) ** 2
+    np.testing.assert_allclose(np.sqrt(v - d), np.sqrt(expected), rtol=0.01)
 
 
 def test_products_of_records_that_stay_as_they_are_are_counts():

@@ -15,6 +15,7 @@ from marks import rest_slow
 import condmask as cm
 from condmask._grid import Grid
 from condmask._log_grid import LogGrid
+from condmask.estimates import linear_forms
 from condmask.estimates.linear_forms import undo
 from condmask.law import Law
 
@@ -400,6 +401,25 @@ def test_the_total_is_the_mean_times_the_weights(case):
 
     assert total.estimate == pytest.approx(mean.estimate * file.weights.sum(), rel=1e-12)
     assert total.standard_error == pytest.approx(mean.standard_error * file.weights.sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 149, 150])
+def test_records_of_pools_are_taken_so_many_at_a_time_as_together(case, chunk, monkeypatch):
+    # 150 records of two pools, of which some have no group: sums in another order
+    file, estimate = case
+    labels = np.where(np.arange(file.n) % 5 == 0, np.nan, file.group)
+
+    def errors():
+        return [
+            *estimate.group_means(labels, target="file").standard_error,
+            *estimate.regress(file.w, target="file").standard_error,
+            estimate.total(file.weights).standard_error,
+        ]
+
+    whole = errors()
+    monkeypatch.setattr(linear_forms, "CHUNK", chunk)
+
+    np.testing.assert_allclose(errors(), whole, rtol=1e-10)
 
 
 def test_the_mean_of_all_is_the_mean():

@@ -16,6 +16,7 @@ import pytest
 from marks import rest_slow
 
 import condmask as cm
+from condmask.estimates import linear_forms, regression
 from condmask.estimates.regression import basis
 
 DONORS = ("sample", "permutation")
@@ -118,6 +119,21 @@ def test_the_constant_alone_is_the_mean():
     mean = estimate.weighted_mean(np.ones(100), target="file")
     assert found.estimate == pytest.approx(mean.estimate, rel=1e-12)
     assert found.standard_error == pytest.approx(mean.standard_error, rel=1e-12)
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 50, 299, 300])
+def test_records_are_taken_so_many_at_a_time_as_together(case, chunk, monkeypatch):
+    # 300 records; bases and covariances are sums over them, in another order
+    W, estimate = case
+    whole = [estimate.regress(W, target=target) for target in ("population", "file")]
+
+    for module in (linear_forms, regression):
+        monkeypatch.setattr(module, "CHUNK", chunk)
+
+    for target, expected in zip(("population", "file"), whole, strict=True):
+        found = estimate.regress(W, target=target)
+        np.testing.assert_allclose(found.estimate, expected.estimate, rtol=1e-10)
+        np.testing.assert_allclose(found.standard_error, expected.standard_error, rtol=1e-10)
 
 
 # --- columns that nearly determine each other -----------------------------------------------------------

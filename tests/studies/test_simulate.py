@@ -157,13 +157,25 @@ def test_every_scheme_is_near_the_truth():
 
 
 def test_wide_rows_are_left_to_the_general_engine():
-    result = cm.simulate(
-        lambda rng, replications, n: rng.standard_cauchy((replications, n)) * 1e4,
-        [cm.ConditionalMasking(0.6, 1.0)], n=400, replications=3, quantiles=[0.5], rng=1,
-    )  # fmt: skip
+    # one row is far wider than the noise, the other not: both have the crossings of an estimate of their own
+    scheme, q = cm.ConditionalMasking(0.6, 1.0), np.array([0.2, 0.5])
+    wide = np.random.default_rng(1).standard_cauchy(400) * 1e4
+    x = np.array([wide, np.random.default_rng(2).normal(size=400)])
+    design = replicates.Design(None, {"CM": scheme}, 400, q, (), np.zeros(0), np.zeros(0))
+    z = scheme.mask_rows(x, np.random.default_rng(3), ())
+    ordered = np.sort(z, axis=1)
 
-    assert np.isfinite(result.sums).all()
-    assert result.rows()[0]["defined"] == 3
+    found = replicates._estimates(scheme, z, (), design)
+
+    served = replicates._fused_quantiles(ordered, np.ones(2), q, scheme.law)[1]
+    assert served.tolist() == [False, True]
+    for row in range(2):
+        estimate = scheme.estimate(z[row])
+        for values, bandwidth in zip(found, (None, estimate.bandwidth("scott")), strict=True):
+            expected = estimate.quantile(q, bandwidth=bandwidth, crossing="first")
+            # T is known to 1e-7, which moves a crossing by some 1e-7 of the scale of the data
+            np.testing.assert_allclose(values[row, :2], expected, rtol=1e-5, atol=1e-5)
+            assert values[row, 2] == pytest.approx(z[row].mean(), rel=1e-12)
 
 
 @pytest.mark.parametrize(("spread", "defined"), [(0.3, 0), (7.4, None), (40.0, 20)])
