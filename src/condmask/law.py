@@ -15,6 +15,7 @@ from condmask._log_grid import LogGrid
 # Grids at most this wide (in units of sigma) leave no trace of aliasing in rounded normal noise:
 # exp(-pi^2 / (2 delta^2)) = 5e-20.
 FINE_GRID = 1.0 / 3.0
+LARGEST_GROWTH = 37.0  # exp(37^2 / 2) = 1e297
 
 
 class Law(NamedTuple):
@@ -68,6 +69,11 @@ class Law(NamedTuple):
             raise ValueError(
                 f"sigma must be below {sqrt(2.0) / order:.4g} for a moment of order {order} under Laplace "
                 f"noise on the log scale, where it does not exist otherwise, got {self.sigma:g}"
+            )
+        if order * self.sigma > LARGEST_GROWTH:
+            raise ValueError(
+                f"sigma must be at most {LARGEST_GROWTH / order:.4g} for a moment of order {order} on the log "
+                f"scale, which noise multiplies by more than a number can hold, got {self.sigma:g}"
             )
         return rounded_growth(self.noise, self.step / self.sigma, order * self.sigma)
 

@@ -87,13 +87,19 @@ def searched(
     """The same from the quantiles of T* alone: the values of T* at the ends are searched for."""
     own, lower = np.tile(np.arange(q.size), 2), np.repeat([True, False], q.size)
 
+    def at(values: np.ndarray) -> np.ndarray:
+        """Where T* has these values; 0 and 1, where a search is long, are asked for often."""
+        once, place = np.unique(values, return_inverse=True)
+        return np.asarray(quantiles(once)[place])
+
     def before(values: np.ndarray) -> np.ndarray:
         """Whether the ends lie after the first points where T* has these values."""
-        x = quantiles(values.ravel())
+        x = at(values.ravel())
         side = np.broadcast_to(lower, values.shape).ravel()
         each = np.broadcast_to(own, values.shape).ravel()
         reached = q[each] + np.where(side, -1.0, 1.0) * radius(x, each)
-        after = x < quantiles(np.clip(reached, 0.0, 1.0))
+        after, inside = np.zeros(x.size, dtype=bool), (reached > 0.0) & (reached < 1.0)
+        after[inside] = x[inside] < at(reached[inside])
         found = np.where(side, after & (reached > 0.0), after | (reached >= 1.0))
         return np.asarray(found.reshape(values.shape))
 
