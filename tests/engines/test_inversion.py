@@ -35,3 +35,20 @@ def test_a_line_is_sorted_once():
 
     assert inversion._known(line) is inversion._known(line)
     assert inversion._known(line)._ascending is inversion._known(line)._ascending
+
+
+def test_the_ends_of_the_line_are_asked_for_once():
+    asked = []
+
+    def quantiles(values):  # of a uniform law on (0, 1)
+        asked.append(values.copy())
+        return values
+
+    q = np.arange(1, 10) / 10
+    low, high = inversion.searched(quantiles, q, lambda x, own: np.full(x.size, 0.25), 2.0)
+
+    # to the last halving of a mesh of [0, 1] or less in 32 parts
+    assert low == pytest.approx(np.maximum(q - 0.25, 0.0), abs=2.0**-21)
+    assert high == pytest.approx(np.minimum(q + 0.25, 1.0), abs=2.0**-21)
+    ends = np.concatenate(asked)
+    assert np.count_nonzero((ends <= 0.0) | (ends >= 1.0)) <= 2

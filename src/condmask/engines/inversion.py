@@ -87,10 +87,14 @@ def searched(
     """The same from the quantiles of T* alone: the values of T* at the ends are searched for."""
     own, lower = np.tile(np.arange(q.size), 2), np.repeat([True, False], q.size)
 
+    known: dict[float, float] = {}
+
     def at(values: np.ndarray) -> np.ndarray:
-        """Where T* has these values; 0 and 1, where a search is long, are asked for often."""
+        """Where T* has these values: 0 and 1, for which a search is long, come up again and again."""
         once, place = np.unique(values, return_inverse=True)
-        return np.asarray(quantiles(once)[place])
+        new = [each for each in once.tolist() if each not in known]
+        known.update(zip(new, quantiles(np.array(new)).tolist(), strict=True))
+        return np.array([known[each] for each in once.tolist()])[place]
 
     def before(values: np.ndarray) -> np.ndarray:
         """Whether the ends lie after the first points where T* has these values."""
@@ -113,7 +117,7 @@ def searched(
         middle = 0.5 * (left + right)
         still = before(middle)
         left, right = np.where(still, middle, left), np.where(still, right, middle)
-    low, high = np.split(quantiles(right), 2)
+    low, high = np.split(at(right), 2)
     return low, high
 
 

@@ -20,7 +20,7 @@ from condmask.kernels.interpolant import DEGREE, Table
 from condmask.weights import weight
 from condmask.weights.weight import Masking
 
-MOST_WORK, TRIALS = 2.0**28, 64  # waves summed for a table
+MOST_WORK, TRIALS = 2.0**26, 64  # waves summed for a table
 
 
 def smallest_tol(p: float) -> float:
