@@ -511,6 +511,7 @@ def estimate(z=GENERIC, p=0.6, sigma=2.0, labels=None, nan_policy="omit", **opti
 
 
 RULES = "bandwidth must be one of 'scott', 'silverman', 'undersmooth', got 'sheather'"
+TOO_LARGE = ", beyond which powers of the noise are too large for a number"
 NOT_TOGETHER = "other must have been masked together with this column (mask_table), got groups "
 TOO_FEW = " records (in each stratum) for a covariance at p="
 
@@ -619,6 +620,43 @@ ESTIMATE = [
             f"order must be a whole number of at least 1, got {k}",
         )
         for k in (0, -2)
+    ),
+    *(
+        Row(call, ValueError, f"order must be at most {most}{TOO_LARGE}, got {k}")
+        for call, most, k in (
+            (lambda: estimate().moment(171), 170, 171),
+            (lambda: estimate().moment(10**5, central=True), 170, 100000),
+            (lambda: estimate().moment_interval(86), 85, 86),
+        )
+    ),
+    Row(
+        lambda: estimate([1.0, 1.0], sigma=20.0, scale="log", step=None).moment(2),
+        ValueError,
+        "sigma must be at most 18.5 for a moment of order 2 on the log scale, which noise multiplies by too "
+        "large a number, got 20",
+    ),
+    Row(
+        lambda: estimate(np.round(GENERIC), sigma=1e6, decimals=3).expectation(np.sin),
+        ValueError,
+        "the mean of a function needs its value at every point of the grid within reach of the data, at most "
+        "2^27, got 3.9e+10 of step 0.001 with sigma=1e+06; moment and cdf need none, and a release on a "
+        "coarser grid has fewer",
+    ),
+    *(
+        Row(
+            lambda name=name: getattr(
+                estimate(np.round(GENERIC), sigma=1e6, noise="laplace", decimals=3), name
+            )(0.5, bandwidth=10.0),
+            ValueError,
+            f"bandwidth must be at least {least} sigma for Laplace noise on a grid where no transform "
+            "serves, got 1e-05 sigma",
+        )
+        for name, least in (("cdf", 0.0084), ("pdf", 0.012), ("quantile", 0.0084))
+    ),
+    Row(
+        lambda: estimate(np.round(GENERIC), sigma=1e6, decimals=3).cdf_interval(0.5, bandwidth=10.0),
+        ValueError,
+        "bandwidth must be at least 0.00044 sigma for a standard error, got 1e-05 sigma",
     ),
     Row(lambda: estimate().moment(2.0), TypeError, "order must be a whole number of at least 1, got 2.0"),
     Row(lambda: estimate([1.5]), ValueError, "z must have at least 2 values, got 1"),

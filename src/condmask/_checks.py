@@ -16,6 +16,7 @@ import numpy as np
 LARGEST_EXACT_INTEGER = 2**53
 LARGEST = 2.0**1022  # so that the difference of two values is finite
 LARGEST_SIGMA = 1e300  # so that a value and its noise are
+MOST_ORDER = 170  # whose factorial is the largest that a number can hold
 NAN_POLICIES = ("raise", "omit")
 
 
@@ -122,6 +123,17 @@ def whole(value: Any, name: str, *, least: int) -> int:
     number = int(value)
     if number < least:
         raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    return number
+
+
+def order(value: Any, name: str, *, most: int = MOST_ORDER) -> int:
+    """Of a moment: beyond the largest one those of the noise are larger than numbers can be."""
+    number = whole(value, name, least=1)
+    if number > most:
+        raise ValueError(
+            f"{name} must be at most {most}, beyond which powers of the noise are too large for a number, "
+            f"got {value!r}"
+        )
     return number
 
 

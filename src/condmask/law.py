@@ -15,6 +15,8 @@ from condmask._log_grid import LogGrid
 # Grids at most this wide (in units of sigma) leave no trace of aliasing in rounded normal noise:
 # exp(-pi^2 / (2 delta^2)) = 5e-20.
 FINE_GRID = 1.0 / 3.0
+HIGH = 20  # orders from which on powers of a fine step, by themselves, may be too small for a number
+LARGEST_GROWTH = 37.0  # exp(37^2 / 2) = 1e297
 
 
 class Law(NamedTuple):
@@ -68,6 +70,11 @@ class Law(NamedTuple):
             raise ValueError(
                 f"sigma must be below {sqrt(2.0) / order:.4g} for a moment of order {order} under Laplace "
                 f"noise on the log scale, where it does not exist otherwise, got {self.sigma:g}"
+            )
+        if order * self.sigma > LARGEST_GROWTH:
+            raise ValueError(
+                f"sigma must be at most {LARGEST_GROWTH / order:.4g} for a moment of order {order} on the "
+                f"log scale, which noise multiplies by too large a number, got {self.sigma:g}"
             )
         return rounded_growth(self.noise, self.step / self.sigma, order * self.sigma)
 
@@ -156,8 +163,11 @@ def _rounded_laplace_moment(k: int, delta: float) -> float:
     for size in range(2, k + 1):
         previous = [0, *eulerian, 0]
         eulerian = [(i + 1) * previous[i + 1] + (size - i) * previous[i] for i in range(size)]
-    q = exp(-h)
-    polylog = sum(number * q ** (i + 1) for i, number in enumerate(eulerian)) / (-np.expm1(-h)) ** (k + 1)
+    q, fall = exp(-h), -np.expm1(-h)
+    if k > HIGH:
+        total = sum(number * q ** (i + 1) for i, number in enumerate(eulerian))
+        return float(2.0 * np.sinh(0.5 * h) / fall * total * (delta / fall) ** k)
+    polylog = sum(number * q ** (i + 1) for i, number in enumerate(eulerian)) / fall ** (k + 1)
     return float(2.0 * np.sinh(0.5 * h) * polylog * delta**k)
 
 

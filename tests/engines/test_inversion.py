@@ -83,3 +83,20 @@ def test_an_interval_ends_where_the_points_are_excluded(radius, count):
     assert np.array_equal(low, expected[0])
     # where no point is too high it is the end of the line
     assert np.array_equal(np.minimum(high, first + count - 1.0), expected[1])
+
+
+def test_the_ends_of_the_line_are_asked_for_once():
+    asked = []
+
+    def quantiles(values):  # of a uniform law on (0, 1)
+        asked.append(values.copy())
+        return values
+
+    q = np.arange(1, 10) / 10
+    low, high = inversion.searched(quantiles, q, lambda x, own: np.full(x.size, 0.25), 2.0)
+
+    # to the last halving of a mesh of [0, 1] or less in 32 parts
+    assert low == pytest.approx(np.maximum(q - 0.25, 0.0), abs=2.0**-21)
+    assert high == pytest.approx(np.minimum(q + 0.25, 1.0), abs=2.0**-21)
+    ends = np.concatenate(asked)
+    assert np.count_nonzero((ends <= 0.0) | (ends >= 1.0)) <= 2

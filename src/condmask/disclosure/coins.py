@@ -213,8 +213,28 @@ def per_point(task: Problem, masses: np.ndarray) -> np.ndarray:
     return masses / (1 << bits_of(task))
 
 
-def cells_around(values: np.ndarray, task: Problem, bits: int | None = None) -> Cells:
-    """Cells within reach of the noise of ascending values; of 2^bits steps, where that is given."""
+class Pieces(NamedTuple):
+    """Where cells are to be, before there are any: their size and the noise, and the pieces they make."""
+
+    bits: int
+    sigma: float
+    noise: np.ndarray
+    starts: np.ndarray
+    lengths: np.ndarray
+
+    @property
+    def cells(self) -> int:
+        """How many there would be."""
+        return int(self.lengths.sum())
+
+    @property
+    def each(self) -> int:
+        """How many there are around one value alone."""
+        return int(self.noise.size)
+
+
+def pieces_around(values: np.ndarray, task: Problem, bits: int | None = None) -> Pieces:
+    """Those within reach of the noise of ascending values; of cells of 2^bits steps, where that is given."""
     bits = bits_of(task) if bits is None else bits
     sigma = task.sigma / (1 << bits)
     noise = noise_shares(task.law.noise, sigma)
@@ -222,7 +242,13 @@ def cells_around(values: np.ndarray, task: Problem, bits: int | None = None) -> 
     own = values >> bits
     new = np.flatnonzero(np.diff(own) > 2 * reach) + 1
     first, last = np.append(0, new), np.append(new, own.size) - 1
-    return _laid_out(bits, own[first] - reach, own[last] - own[first] + 1 + 2 * reach, sigma, noise)
+    return Pieces(bits, sigma, noise, own[first] - reach, own[last] - own[first] + 1 + 2 * reach)
+
+
+def cells_around(values: np.ndarray, task: Problem, bits: int | None = None) -> Cells:
+    """The cells of these pieces: so many that the caller has to know that there are not too many."""
+    found = pieces_around(values, task, bits)
+    return _laid_out(found.bits, found.starts, found.lengths, found.sigma, found.noise)
 
 
 def _laid_out(bits: int, starts: np.ndarray, lengths: np.ndarray, sigma: float, noise: np.ndarray) -> Cells:
@@ -377,11 +403,12 @@ def best_look(task: Problem, found: list[Look]) -> tuple[Look, float]:
 def attacked(task: Problem, look: Look, most: int, folds: int, *, closely: bool) -> Outcomes:
     """What may be released of so many folds, against attackers who have seen the others."""
     total, table = task.counts, task.table
-    cells = cells_around(task.values, task)
-    if cells.offsets[-1] > MOST_CELLS:
-        chosen = evenly(np.cumsum(total), max(2, MOST_CELLS // (2 * cells.reach + 1)))[0]
+    values, pieces = task.values, pieces_around(task.values, task)
+    if pieces.cells > MOST_CELLS:
+        chosen = evenly(np.cumsum(total), max(2, MOST_CELLS // pieces.each))[0]
         table = table * (np.bincount(chosen, minlength=total.size) / total)
-        cells = cells_around(task.values[np.unique(chosen)], task)
+        values = task.values[np.unique(chosen)]
+    cells = cells_around(values, task)
     own = [k for k in range(len(table)) if table[k].any() and (total > task.table[k]).any()][:folds]
     all_own = sum(table[k].sum() for k in own)
     parts = []
@@ -396,9 +423,9 @@ def attacked(task: Problem, look: Look, most: int, folds: int, *, closely: bool)
 def ratios(task: Problem, look: Look, at: np.ndarray, fold: np.ndarray) -> np.ndarray:
     """log F - log (F * noise) of released values, in whole steps, as who has not seen a fold has them."""
     found, order = np.zeros(at.size), np.argsort(at, kind="stable")
-    cells = cells_around(at[order], task)
-    few = cells.offsets[-1] <= MOST_CELLS
-    lot = at.size if few else max(1, MOST_CELLS // (2 * cells.reach + 1))  # the cells of so many surely fit
+    pieces = pieces_around(at[order], task)
+    # the cells of so many surely fit
+    lot = at.size if pieces.cells <= MOST_CELLS else max(1, MOST_CELLS // pieces.each)
     known = [
         learned(task, task.counts - own, look) if (task.counts > own).any() else None for own in task.table
     ]

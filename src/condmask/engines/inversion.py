@@ -87,13 +87,23 @@ def searched(
     """The same from the quantiles of T* alone: the values of T* at the ends are searched for."""
     own, lower = np.tile(np.arange(q.size), 2), np.repeat([True, False], q.size)
 
+    known: dict[float, float] = {}
+
+    def at(values: np.ndarray) -> np.ndarray:
+        """Where T* has these values: 0 and 1, for which a search is long, come up again and again."""
+        once, place = np.unique(values, return_inverse=True)
+        new = [each for each in once.tolist() if each not in known]
+        known.update(zip(new, quantiles(np.array(new)).tolist(), strict=True))
+        return np.array([known[each] for each in once.tolist()])[place]
+
     def before(values: np.ndarray) -> np.ndarray:
         """Whether the ends lie after the first points where T* has these values."""
-        x = quantiles(values.ravel())
+        x = at(values.ravel())
         side = np.broadcast_to(lower, values.shape).ravel()
         each = np.broadcast_to(own, values.shape).ravel()
         reached = q[each] + np.where(side, -1.0, 1.0) * radius(x, each)
-        after = x < quantiles(np.clip(reached, 0.0, 1.0))
+        after, inside = np.zeros(x.size, dtype=bool), (reached > 0.0) & (reached < 1.0)
+        after[inside] = x[inside] < at(reached[inside])
         found = np.where(side, after & (reached > 0.0), after | (reached >= 1.0))
         return np.asarray(found.reshape(values.shape))
 
@@ -107,7 +117,7 @@ def searched(
         middle = 0.5 * (left + right)
         still = before(middle)
         left, right = np.where(still, middle, left), np.where(still, right, middle)
-    low, high = np.split(quantiles(right), 2)
+    low, high = np.split(at(right), 2)
     return low, high
 
 

@@ -31,6 +31,7 @@ CELLS_PER_SIGMA = 64
 CELLS_PER_BANDWIDTH = 4  # at least, between which T_b is interpolated
 TAIL = 1e-10  # of a kernel, beyond which it counts as constant
 WINDOW = 1 << 14  # cells
+MOST_REACH = 1 << 17  # cells; of T_b that are so many bandwidths, and of T_1 two thousand
 
 
 class Sums(NamedTuple):
@@ -140,6 +141,11 @@ def kernels(noise: Masking, width: float) -> Kernels:
     """Those of T for noise on a grid of noise.delta, at multiples of `width`, both in units of sigma."""
     p, beta = noise.p, noise.beta
     reach = ceil((weight.reach(noise._replace(beta=0.0), TAIL) + SATURATION * beta) / width) + 1
+    if reach > MOST_REACH:
+        raise ValueError(
+            f"bandwidth must be at least {1.05 * beta * reach / MOST_REACH:.2g} sigma for a standard error, "
+            f"got {beta:.2g} sigma"
+        )
     size = fast_length(4 * reach)
     w = 2.0 * pi / (size * width) * np.arange(size // 2 + 1)
     inverse = 1.0 / (p + (1.0 - p) * weight.symbol(noise, w))

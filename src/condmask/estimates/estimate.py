@@ -168,7 +168,7 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
         Parameters
         ----------
         order : int
-            At least 1.
+            From 1 to 170.
         central : bool
             About the estimated mean, with divisor n, instead of about 0.
 
@@ -181,7 +181,7 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
         -----
         Recursion of Theorem 2.1; raw moments are exactly unbiased.
         """
-        order = _checks.whole(order, "order", least=1)
+        order = _checks.order(order, "order")
         results = []
         for source in self._sources:
             center, scale, about = source.moments(order)

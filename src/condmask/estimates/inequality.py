@@ -15,6 +15,7 @@ from condmask.estimates.interval import Interval, check_target, multiplier
 from condmask.estimates.sample import Source
 from condmask.estimates.spread import Spread, finest_tol, masking, sums_at
 
+MOST_POINTS = 1 << 23  # at which T is looked at
 FINEST = 64  # points for each sigma, at which T is integrated where its grid is too long for that
 FEW = 1 << 12  # points at which variances are
 
@@ -174,7 +175,7 @@ def _lorenz(source: Source, q: np.ndarray) -> list[_Functional]:
 
 def _whole(source: Source) -> tuple[np.ndarray, np.ndarray]:
     """Points from where T is 0 to where it is 1, and T from each to the next."""
-    stretches, exact = [], True
+    stretches, exact, most = [], True, MOST_POINTS
     for part in source.parts():
         if part.law is None:
             stretches.append(part.values(part.counts.values))
@@ -185,6 +186,13 @@ def _whole(source: Source) -> tuple[np.ndarray, np.ndarray]:
             exact, step = False, max(1.0, np.floor(1.0 / (FINEST * own.delta)))
         for piece in pieces(part.counts, 2.0 * reach):
             first, last = piece.values[0] - reach, piece.values[-1] + reach
+            most -= int((last - first) // step) + 2
+            if most < 0:
+                raise ValueError(
+                    "the data must lie closer together for the Gini coefficient and the Lorenz curve, got "
+                    f"values with gaps around which T varies over more than {MOST_POINTS // FINEST:,} times "
+                    f"sigma={source.law.sigma:g}; quantile and moment serve there"
+                )
             stretches.append(part.values(first + step * np.arange((last - first) // step + 2.0)))
     x = np.concatenate(stretches)
     x = x[np.isfinite(x)]

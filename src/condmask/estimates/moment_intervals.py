@@ -61,7 +61,7 @@ class MomentIntervals(Shared):
         Parameters
         ----------
         order : int
-            At least 1.
+            From 1 to 85.
         central : bool
             About the mean instead of about 0.
         confidence_level, target
@@ -80,7 +80,7 @@ class MomentIntervals(Shared):
 
         Under Laplace noise on the log scale the standard error exists where 2 order sigma < sqrt(2).
         """
-        order = _checks.whole(order, "order", least=1)
+        order = _checks.order(order, "order", most=_checks.MOST_ORDER // 2)
         return self._moment_interval(
             order,
             central,

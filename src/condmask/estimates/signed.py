@@ -21,6 +21,7 @@ from condmask.law import Law
 from condmask.levels import classes
 from condmask.weights import weight
 
+MOST_PUBLISHED = 1 << 22  # amounts that are tried one by one for a quantile
 NEAR = 1e-8  # steps of the logarithm; who asks so near to a grid point means it
 
 
@@ -207,10 +208,18 @@ class Signed:
         assert grid.shown is not None
         reach = weight.reach(masking_of(self.law.additive, None), 0.25 * tol) * self.law.sigma
         # while they are denser than the grid of the logarithm all of them, then one for each of its points
-        dense = np.arange(1.0, ceil(1.0 / grid.step) + 2.0)
+        densest = ceil(1.0 / grid.step) + 1.0
         size = np.abs(self._amounts[np.sign(self._amounts) == sign]).max() / grid.shown.step
         last = min(log(size * grid.shown.step) + reach, LARGEST_LOGARITHM)
-        k = np.arange(floor(log(dense[-1] * grid.shown.step) / grid.step), ceil(last / grid.step) + 1.0)
+        lowest, highest = floor(log(densest * grid.shown.step) / grid.step), ceil(last / grid.step)
+        densest = min(densest, floor(exp(last) / grid.shown.step) + 1.0)
+        amounts = densest + max(0.0, highest - lowest)
+        if amounts > MOST_PUBLISHED:
+            raise ValueError(
+                "crossing must be 'rearranged' where so many amounts can be published, "
+                f"{amounts:.2g} with a step of {grid.step:g}, got 'first'"
+            )
+        dense, k = np.arange(1.0, densest + 1.0), np.arange(lowest, highest + 1.0)
         sparse = grid.shown.units(np.exp(grid.logarithms.values(k)))
         units = np.unique(np.concatenate((dense[dense * grid.shown.step <= exp(last)], sparse)))
         return np.sort(sign * grid.shown.values(units))

@@ -86,9 +86,9 @@ def bits_for(task: coins.Problem, line: Line, wide: np.ndarray) -> np.ndarray:
     return np.array([max(0, min(most, floor(log2(max(1.0, each / CELLS_PER_WIDTH))))) for each in steps])
 
 
-def room(cells: coins.Cells) -> int:
+def room(pieces: coins.Pieces) -> int:
     """Around how many values cells surely fit."""
-    return max(2, MOST_CELLS // (2 * cells.reach + 1))
+    return max(2, MOST_CELLS // pieces.each)
 
 
 class Outlook:
@@ -123,12 +123,13 @@ class Outlook:
         self.line, self.wide = line, wide
         total = self.problem.counts
         self.table = self.problem.table.astype(np.float64)
-        cells = coins.cells_around(self.problem.values if around is None else around, self.problem, bits)
-        if around is None and cells.offsets[-1] > MOST_CELLS:
-            chosen = coins.evenly(np.cumsum(total), room(cells))[0]
-            self.table *= np.bincount(chosen, minlength=total.size) / total
-            cells = coins.cells_around(self.problem.values[np.unique(chosen)], self.problem, bits)
-        self.cells = cells
+        if around is None:
+            around, pieces = self.problem.values, coins.pieces_around(self.problem.values, self.problem, bits)
+            if pieces.cells > MOST_CELLS:
+                chosen = coins.evenly(np.cumsum(total), room(pieces))[0]
+                self.table *= np.bincount(chosen, minlength=total.size) / total
+                around = self.problem.values[np.unique(chosen)]
+        self.cells = cells = coins.cells_around(around, self.problem, bits)
         self.noise = self._noise()
         edges = line.position(cells.first)
         size = wide.size, edges.size

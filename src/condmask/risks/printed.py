@@ -85,13 +85,14 @@ def _shares(printed: float, tied: float, swapped_tied: float, p: float) -> Print
 
 def _kept(problem: coins.Problem, counts: np.ndarray, share: float) -> tuple[np.ndarray, float]:
     """How many kept records are expected at each original, and how many of all agree with another one."""
-    steps, cells = problem.values, coins.cells_around(problem.values, problem)
-    if cells.offsets[-1] <= MOST_CELLS:
+    steps, pieces = problem.values, coins.pieces_around(problem.values, problem)
+    if pieces.cells <= MOST_CELLS:
+        cells = coins.cells_around(steps, problem)
         width = 1 << cells.bits
         noised = share * cells.noised(cells.counted(steps, counts.astype(np.float64)))
         each = noised / width
         return cells.around(noised, steps, cells.at(steps)[0]) / width, float(noised @ -np.expm1(-each))
-    found, lot = np.empty(steps.size), room(cells)
+    found, lot = np.empty(steps.size), room(pieces)
     for start in range(0, steps.size, lot):
         own = steps[start : start + lot]
         cells = coins.cells_around(own, problem)

@@ -67,10 +67,10 @@ def looked_at(
 def _lots(own: Class, ordered: np.ndarray) -> list[slice]:
     """Masked values whose cells fit into memory together."""
     assert own.task is not None
-    cells = coins.cells_around(ordered, own.task.problem) if ordered.size else None
-    if cells is None or cells.offsets[-1] <= MOST_CELLS:
+    pieces = coins.pieces_around(ordered, own.task.problem) if ordered.size else None
+    if pieces is None or pieces.cells <= MOST_CELLS:
         return [slice(0, ordered.size)]
-    return [slice(start, start + room(cells)) for start in range(0, ordered.size, room(cells))]
+    return [slice(start, start + room(pieces)) for start in range(0, ordered.size, room(pieces))]
 
 
 def _look(

@@ -112,7 +112,7 @@ def simulate(
         _named(schemes),
         _checks.whole(n, "n", least=4),
         _checks.probabilities(quantiles, "quantiles").ravel(),
-        tuple(_checks.whole(order, "moments", least=1) for order in np.atleast_1d(moments).tolist()),
+        tuple(_checks.order(order, "moments") for order in np.atleast_1d(moments).tolist()),
         _checks.reals(cdf_points, "cdf_points").ravel() if np.size(cdf_points) else np.empty(0),
         _checks.distances(risk_distances, "risk_distances").ravel()
         if np.size(risk_distances)

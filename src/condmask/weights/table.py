@@ -20,6 +20,8 @@ from condmask.kernels.interpolant import DEGREE, Table
 from condmask.weights import weight
 from condmask.weights.weight import Masking
 
+MOST_WORK, TRIALS = 2.0**26, 64  # waves summed for a table
+
 
 def smallest_tol(p: float) -> float:
     """The rounding error of one weight: no tolerance below it can be met."""
@@ -37,6 +39,7 @@ def table(masking: Masking, tol: float, density: bool = False) -> Table:
     share = 0.25 * tol
     end = weight.reach(masking, share)
     split, fine_bound, coarse_bound = _zones(masking, 1 if density else 0)
+    _check_work(masking, share, density)
     return _tabulate(
         lambda v: sample(masking, v), min(split, end), end, fine_bound, coarse_bound, share,
         (0.0, 1.0) if density else (0.5, -1.0),
@@ -54,6 +57,7 @@ def smooth_table(masking: Masking, tol: float, density: bool = False) -> Table:
     end = weight.reach(masking, share)
     split, fine_bound, coarse_bound = _zones(masking, 1 if density else 0)
     split = min(split, end) if weight.has_closed_form(masking) else 0.0
+    _check_work(masking, share, density)
     limit = 0.0 if density else 0.5 - 0.5 / p
     return _tabulate(
         lambda v: weight.smooth_weight(masking, v, density), split, end, fine_bound, coarse_bound, share,
@@ -79,6 +83,39 @@ def normal_table(tol: float, density: bool = False, boost: float = 0.0) -> Table
             return weight.normal_half_weight(v) + boost * v * weight.normal_density(v)
 
     return _tabulate(sample, 0.0, end, 0.0, bound, 0.5 * tol, (0.0, 1.0) if density else (0.5, -1.0))
+
+
+def _check_work(masking: Masking, share: float, density: bool) -> None:
+    """Refuse a table of more values, of more waves each, than anybody would wait for.
+
+    Only under Laplace noise on a grid, whose transform has no end but that of the smoothing, do both grow as
+    the bandwidth shrinks.
+    """
+    if masking.noise != "laplace" or weight.has_closed_form(masking):
+        return
+    work = _work(masking, share, density)
+    if not work > MOST_WORK:
+        return
+    least = masking.beta * sqrt(work / MOST_WORK)
+    for _ in range(TRIALS):  # the work falls by somewhat less than the square
+        if _work(masking._replace(beta=least), share, density) <= MOST_WORK:
+            break
+        least *= 1.1
+    raise ValueError(
+        f"bandwidth must be at least {1.05 * least:.2g} sigma for Laplace noise on a grid where no transform "
+        f"serves, got {masking.beta:.2g} sigma"
+    )
+
+
+def _work(masking: Masking, share: float, density: bool) -> float:
+    """How many waves are summed for a table."""
+    end, (split, fine_bound, coarse_bound) = (
+        weight.reach(masking, share),
+        _zones(masking, 1 if density else 0),
+    )
+    split = min(split, end)
+    cells = _cells(split, fine_bound, share) + _cells(end - split, coarse_bound, share)
+    return (DEGREE + 1.0) * cells * weight.waves(masking, end)
 
 
 def _of_steps(half: np.ndarray, limit: float, delta: float) -> Table:

@@ -281,10 +281,18 @@ def _nodes(masking: Masking, largest: float) -> tuple[np.ndarray, float]:
 
     The rule's error at v is the tail of K at 2 pi / h - v, so h is set by the reach.
     """
-    period = largest + reach(masking, 1e-17 / masking.p) + 1.0
-    h = 2.0 * pi / period
+    h = 2.0 * pi / _period(masking, largest)
     w = (np.arange(int(cutoff(masking) / h) + 2) + 0.5) * h
     return w, h / pi
+
+
+def waves(masking: Masking, largest: float) -> float:
+    """How many nodes that integral has."""
+    return cutoff(masking) * _period(masking, largest) / (2.0 * pi) + 2.0
+
+
+def _period(masking: Masking, largest: float) -> float:
+    return largest + reach(masking, 1e-17 / masking.p) + 1.0
 
 
 def _sum_over_nodes(
