@@ -23,6 +23,8 @@ class Published(Protocol):
     @property
     def law(self) -> Law: ...
     @property
+    def shared_donors(self) -> bool: ...
+    @property
     def strata(self) -> Names: ...
     @property
     def group(self) -> str | None: ...
@@ -74,6 +76,7 @@ class Summary:
                 "scheme must have a grid for a Summary, got step=0; mask with "
                 f"step={default_step(self.law.sigma):g}, the default for this sigma"
             )
+        self.shared_donors = scheme.shared_donors  # standard errors about the file depend on it
         self.strata, self.group, self.patterns = scheme.strata, scheme.group, tuple(scheme.patterns)
         self.codes = released_codes(scheme)
         self.most_points = _checks.whole(most_points, "most_points", least=2)
@@ -150,7 +153,7 @@ class Summary:
         p, noise, sigma, grid, heaps = self.law
         described = {
             "p": p, "noise": noise, "sigma": sigma, "grid": grid, "heaps": heaps, "scale": self.law.scale,
-            "strata": self.strata, "group": self.group,
+            "shared_donors": self.shared_donors, "strata": self.strata, "group": self.group,
             "patterns": self.patterns, "most": self.most_points, "level": self.level,
         }  # fmt: skip
         if self.codes:  # a state without them is as it always was
@@ -170,6 +173,7 @@ class Summary:
                 described["p"], described["noise"], described["sigma"], kind(*described["grid"]),
                 described["heaps"],
             )  # fmt: skip
+            summary.shared_donors = described["shared_donors"]
             summary.strata, summary.group = _checks.strata(described["strata"]), described["group"]
             summary.patterns = tuple(described["patterns"])
             summary.codes = tuple(described.get("codes", ()))  # there were none once
@@ -189,7 +193,7 @@ class Summary:
         return self.law.grid
 
     def _identity(self) -> tuple[Any, ...]:
-        return self.law, self.strata, self.group, self.patterns, self.codes
+        return self.law, self.shared_donors, self.strata, self.group, self.patterns, self.codes
 
     def _add(self, counts: Counts, level: int) -> None:
         own = self.counts
