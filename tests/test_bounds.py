@@ -12,7 +12,9 @@ import pytest
 import condmask as cm
 from condmask._grid import Grid
 from condmask.disclosure import coins, looks
+from condmask.estimates import inequality
 from condmask.kernels import coins as kernels
+from condmask.risks import outlook, printed, seen
 from condmask.schemes.audit import posterior
 from condmask.weights import table, weight
 from condmask.weights.weight import Masking
@@ -143,3 +145,40 @@ def test_tables_sum_so_many_waves_and_the_bandwidth_that_is_named_serves(monkeyp
     assert (
         2.0**17 < sum(waves) <= 2.0**20
     )  # a step of the search is a tenth, a bandwidth counts by its square
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, scheme: cm.audit(x, scheme),
+        lambda x, scheme: cm.risk(x, scheme, d=[0.1], audit=False),
+        lambda x, scheme: cm.record_risk(x, x + 0.25, scheme, d=0.1),
+        lambda x, scheme: posterior(x, x + 0.25, scheme),
+    ],
+)
+def test_attackers_lay_out_so_many_cells_at_a_time_however_far_apart_values_lie(monkeypatch, call):
+    laid, each = [], coins._laid_out
+
+    def counting(bits, starts, lengths, *rest):
+        laid.append(int(lengths.sum()))
+        return each(bits, starts, lengths, *rest)
+
+    monkeypatch.setattr(coins, "_laid_out", counting)
+    for module in (coins, outlook, seen, printed):
+        monkeypatch.setattr(module, "MOST_CELLS", 1 << 14)
+    x = np.random.default_rng(5).lognormal(10.0, 0.6, 120).round(2)
+
+    call(x, cm.ConditionalMasking(0.6, 0.5))  # 8 sigma to either side are 257 cells or more: 30,000 of them
+
+    assert 1 << 12 < max(laid) <= 1 << 14
+
+
+def test_the_gini_coefficient_looks_at_so_many_points(monkeypatch):
+    estimate = cm.ConditionalMasking(0.6, 1.0).estimate(1e6 * np.arange(1.0, 30.0))
+    monkeypatch.setattr(inequality, "LONGEST", 0)
+    assert estimate.gini() > 0.0
+
+    monkeypatch.setattr(inequality, "MOST_POINTS", 1 << 10)
+
+    with pytest.raises(ValueError, match="the data must lie closer together for the Gini coefficient"):
+        estimate.gini()

@@ -654,6 +654,12 @@ ESTIMATE = [
         for name, least in (("cdf", 0.0084), ("pdf", 0.012), ("quantile", 0.0084))
     ),
     Row(
+        lambda: estimate([1e6, 2e6], sigma=1e-6, scale="log", decimals=2).quantile(0.5, crossing="first"),
+        ValueError,
+        "crossing must be 'rearranged' where so many amounts can be published, 2e+08 with a step of "
+        "9.31323e-10, got 'first'",
+    ),
+    Row(
         lambda: estimate(np.round(GENERIC), sigma=1e6, decimals=3).cdf_interval(0.5, bandwidth=10.0),
         ValueError,
         "bandwidth must be at least 0.00044 sigma for a standard error, got 1e-05 sigma",

@@ -21,7 +21,7 @@ from condmask.law import Law
 from condmask.levels import classes
 from condmask.weights import weight
 
-MOST_PUBLISHED = 1 << 22  # amounts that are tried one by one for a quantile
+MOST_PUBLISHED = 1 << 21  # amounts that are tried one by one for a quantile
 NEAR = 1e-8  # steps of the logarithm; who asks so near to a grid point means it
 
 

@@ -28,6 +28,7 @@ from condmask.risks.original import Original
 NEAR = {"normal": 5.5, "laplace": 11.0}  # sigma; beyond lies less than 3e-7 of the noise
 CELLS_PER_WIDTH = 8
 MOST_CELLS = 1 << 18
+MOST_OF_NOISE = 1 << 16  # cells within reach of the noise, however narrow the intervals are
 BETWEEN = 16  # places at which intervals begin that hold all of the noise
 FAR = float(1 << 50)
 
@@ -83,7 +84,9 @@ def bits_for(task: coins.Problem, line: Line, wide: np.ndarray) -> np.ndarray:
         steps = wide / float(class_units(line.code, np.ones(1), line.law)[0] - class_units(
             line.code, np.zeros(1), line.law)[0])  # fmt: skip
     most = coins.bits_of(task) + 1  # half as many to a sigma as tell coins
-    return np.array([max(0, min(most, floor(log2(max(1.0, each / CELLS_PER_WIDTH))))) for each in steps])
+    reach = coins.REACH[task.law.noise] * task.sigma
+    least = min(most, max(0, ceil(log2(2.0 * reach / MOST_OF_NOISE))))
+    return np.array([max(least, min(most, floor(log2(max(1.0, each / CELLS_PER_WIDTH))))) for each in steps])
 
 
 def room(pieces: coins.Pieces) -> int:

@@ -9,7 +9,7 @@ from condmask.disclosure.attack import FULL
 from condmask.disclosure.together import chances as chances_of
 from condmask.levels import classes
 from condmask.risks.original import Original
-from condmask.risks.outlook import MOST_CELLS, room
+from condmask.risks.outlook import MOST_CELLS, bits_for, room
 from condmask.risks.posterior import Class, classes_of, outlooks
 
 
@@ -56,7 +56,7 @@ def looked_at(
                 _as_it_is(found, file, members, float(file.positions[own.rows[0]]), d, wide)
             continue
         order = members[np.argsort(at[members], kind="stable")]
-        for lot in _lots(own, at[order]):
+        for lot in _lots(own, at[order], wide):
             _look(found, own, own.rows.size / file.n, order[lot], at, everyone.fold[rows], wide, steady)
     original = file.positions[rows]
     for k, width in enumerate(wide):
@@ -64,10 +64,13 @@ def looked_at(
     return found
 
 
-def _lots(own: Class, ordered: np.ndarray) -> list[slice]:
-    """Masked values whose cells fit into memory together."""
+def _lots(own: Class, ordered: np.ndarray, wide: np.ndarray) -> list[slice]:
+    """Masked values whose cells, the finest of all widths, fit into memory together."""
     assert own.task is not None
-    pieces = coins.pieces_around(ordered, own.task.problem) if ordered.size else None
+    assert own.line is not None
+    problem = own.task.problem
+    bits = int(bits_for(problem, own.line, wide).min())
+    pieces = coins.pieces_around(ordered, problem, bits) if ordered.size else None
     if pieces is None or pieces.cells <= MOST_CELLS:
         return [slice(0, ordered.size)]
     return [slice(start, start + room(pieces)) for start in range(0, ordered.size, room(pieces))]
