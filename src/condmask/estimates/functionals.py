@@ -34,12 +34,14 @@ class Functionals(Distribution):
         ------
         ValueError
             If g is not finite at a value that has mass, which the message names, or grows so fast beyond the
-            data that its mean is not known.
+            data that its mean is not known; and where more than 2^27 points of the grid have mass.
 
         Notes
         -----
         The sum of g with the mass that T gives to the points of the grid; as T, it is without bias given the
-        original file. With ``g = lambda x: x**k`` it is `moment`.
+        original file. g is asked at every point within reach of the data, a block of them at a time where
+        they are many, and at each once; twice there under Laplace noise. With ``g = lambda x: x**k`` it is
+        `moment`.
 
         On the log scale amounts that are not positive have no mass where the data have none, so that
         ``np.log`` needs no floor there. On the linear scale it does, unless the data stay away from 0 by
