@@ -73,13 +73,11 @@ class Overview(Shared):
             "mean": self._had(own.mean, own.mean_interval, options),
             "s.d.": self._had(own.std, own.std_interval, options),
         }
-        smoothed = {} if bandwidth is None else {"bandwidth": bandwidth}
         if q.size:
-            asked = own.quantile_interval(q, **smoothed, **options)
-            asked = asked._replace(estimate=own.quantile(q, **smoothed))
+            asked = own.quantile_interval(q, bandwidth=bandwidth, **options)
             found |= {f"quantile {each:g}": _part(asked, k) for k, each in enumerate(q)}
         if t.size:
-            asked = own.cdf_interval(t, **smoothed, **options)._replace(estimate=own.cdf(t, **smoothed))
+            asked = own.cdf_interval(t, bandwidth=bandwidth, **options)
             found |= {f"cdf at {each:g}": _part(asked, k) for k, each in enumerate(t)}
         return collected(found, self._sources[0].n)
 
