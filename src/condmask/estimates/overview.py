@@ -43,7 +43,8 @@ class Overview(Shared):
         Returns
         -------
         Intervals
-            By name: "mean", "s.d.", "quantile 0.5", "cdf at 1000"; printed, a table.
+            By name: "mean", "s.d.", "quantile 0.5", "cdf at 1000"; printed, a table. Estimates lie within
+            their intervals: where `cdf` leaves [0, 1], the nearer end stands for it.
 
         Raises
         ------
@@ -78,6 +79,7 @@ class Overview(Shared):
             found |= {f"quantile {each:g}": _part(asked, k) for k, each in enumerate(q)}
         if t.size:
             asked = own.cdf_interval(t, bandwidth=bandwidth, **options)
+            asked = asked._replace(estimate=np.clip(asked.estimate, asked.low, asked.high))
             found |= {f"cdf at {each:g}": _part(asked, k) for k, each in enumerate(t)}
         return collected(found, self._sources[0].n)
 
