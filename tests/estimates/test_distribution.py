@@ -308,40 +308,49 @@ def test_quantiles_of_the_file_are_about_as_uncertain_as_they_say():
 
 @pytest.mark.parametrize("target", ["population", "file"])
 @pytest.mark.parametrize("donors", ["sample", "permutation"])
-@pytest.mark.parametrize(("p", "n"), [(0.3, 200), (0.1, 60)])
+@pytest.mark.parametrize(("p", "n", "rounded"), [(0.3, 200, 1.0), (0.3, 300, 30.0), (0.15, 150, 1.0)])
 def test_ends_are_where_the_rearrangement_differs_by_its_own_standard_error(
-    target, donors, p, n, monkeypatch
+    target, donors, p, n, rounded, monkeypatch
 ):
-    # in 60 records at p = .1, n p^2 / 10 = .06 is less than tau
-    scheme, q, step = cm.ConditionalMasking(p, 6.0, donors=donors, decimals=0), 0.4, 1.0
-    z = scheme.mask(np.rint(9.0 * np.random.default_rng(2).standard_normal(n)), rng=2)
+    # in 150 records at p = .15, n p^2 / 10 = .34 is less than tau; with sigma 60 steps variances are exact
+    monkeypatch.setattr(inversion, "PLACES", 4_000)  # every one
+    scheme = cm.ConditionalMasking(p, 60.0, donors=donors, decimals=0)
+    x = rounded * np.rint(90.0 / rounded * np.random.default_rng(2).standard_normal(n))
+    z, probabilities = scheme.mask(x, rng=2), np.array([0.08, 0.25, 0.4, 0.55, 0.7, 0.93])
     estimate, c = scheme.estimate(z), ndtri(0.975) ** 2 / n
-    points = np.arange(z.min() - 100.0, z.max() + 100.0)
+    points = np.arange(z.min() - 1500.0, z.max() + 1500.0)
     rearranged = np.clip(np.sort(estimate.cdf(points)), 0.0, 1.0)
-    variance = n * estimate.cdf_interval(points, target="file").standard_error ** 2
-    variance += q * (1.0 - q) if target == "population" else 0.0
+    given_file = n * estimate.cdf_interval(points, target="file").standard_error ** 2
 
-    def ends(share):
+    def ends(q, share):
+        variance = given_file + (q * (1.0 - q) if target == "population" else 0.0)
         radius = np.sqrt(c / (1.0 - c) * share * variance)
-        low = points[np.flatnonzero(rearranged < q - radius)[-1]] + step
-        return low, points[np.flatnonzero(rearranged > q + radius)[0]], radius
+        first = np.append(0, np.flatnonzero(rearranged < q - radius) + 1)[-1]
+        last = np.flatnonzero(rearranged > q + radius)[0]
+        return [(points[k], radius[k], variance[k]) for k in (first, last)]
 
-    low, high, radius = ends(1.0)
-    middle = points[np.searchsorted(rearranged, q)]
-    taus = []
-    for end, room in ((low, q), (high, 1.0 - q)):
-        place = int(end - points[0])
-        rise = min(radius[place], room)
-        records = sum(low <= each <= middle if end == low else middle < each <= high for each in z)
-        rate = records / n / p**2 + rise * ((target == "population") - (donors == "permutation"))
-        taus.append((max(rate, 0.0) / rise) ** 2 / (n * variance[place]))
-    share = (1.0 + 2.0 / 3.0 * min(*taus, n * p**2 / 10.0)) ** -0.5
+    def share_of(q):
+        middle, taus = points[np.searchsorted(rearranged, q)], []
+        (low, *of_low), (high, *of_high) = ends(q, 1.0)
+        below = [low <= each <= middle for each in z]
+        above = [middle < each <= high for each in z]
+        for held, room, radius, variance in ((below, q, *of_low), (above, 1.0 - q, *of_high)):
+            rise = min(radius, room)
+            rate = sum(held) / n / p**2 + rise * ((target == "population") - (donors == "permutation"))
+            taus.append((max(rate, 0.0) / rise) ** 2 / (n * variance))
+        return (1.0 + 2.0 / 3.0 * min(*taus, n * p**2 / 10.0)) ** -0.5
 
-    found = estimate.quantile_interval(q, target=target)
-    assert (found.low, found.high) == ends(share)[:2]
-    assert share < 0.99
+    shares = [share_of(q) for q in probabilities]
+    expected = np.array(
+        [[end for end, *_ in ends(q, share)] for q, share in zip(probabilities, shares, strict=True)]
+    )
+    found = estimate.quantile_interval(probabilities, target=target)
+    assert np.array([found.low, found.high]).T.tolist() == expected.tolist()
+    assert min(shares) < 0.97
+    plain = np.array([[end for end, *_ in ends(q, 1.0)] for q in probabilities])
     monkeypatch.setattr(rearranging, "GAIN", 0.0)
-    assert estimate.quantile_interval(q, target=target)[:2] == (low, high)
+    found = estimate.quantile_interval(probabilities, target=target)
+    assert np.array([found.low, found.high]).T.tolist() == plain.tolist()
 
 
 def test_a_first_crossing_has_the_variance_of_t(monkeypatch):

@@ -100,3 +100,10 @@ def test_a_side_beyond_all_data_does_not_count():
     np.testing.assert_allclose(
         found, (1.0 + 2.0 / 3.0 * (1.0 / 0.16 - 1.0) ** 2 / 1500.0) ** -0.5, rtol=1e-12
     )
+
+
+def test_an_error_cannot_be_less_rough_than_not_at_all():
+    # a permutation of the file has rho = m/p^2 - g, which an estimate may put below 0
+    rise, records = np.full((2, 1), 0.2), np.full((2, 1), 0.001)
+
+    assert kept_variance(rise, records, np.full((2, 1), 3.0), 500, 0.4, -1).tolist() == [1.0]
