@@ -308,7 +308,9 @@ def test_quantiles_of_the_file_are_about_as_uncertain_as_they_say():
 
 @pytest.mark.parametrize("target", ["population", "file"])
 @pytest.mark.parametrize("donors", ["sample", "permutation"])
-@pytest.mark.parametrize(("p", "n", "rounded"), [(0.3, 200, 1.0), (0.3, 300, 30.0), (0.15, 150, 1.0)])
+@pytest.mark.parametrize(
+    ("p", "n", "rounded"), [(0.3, 200, 1.0), (0.3, 300, 30.0), (0.15, 150, 1.0), (0.45, 150, 1.0)]
+)
 def test_ends_are_where_the_rearrangement_differs_by_its_own_standard_error(
     target, donors, p, n, rounded, monkeypatch
 ):
@@ -316,7 +318,7 @@ def test_ends_are_where_the_rearrangement_differs_by_its_own_standard_error(
     monkeypatch.setattr(inversion, "PLACES", 4_000)  # every one
     scheme = cm.ConditionalMasking(p, 60.0, donors=donors, decimals=0)
     x = rounded * np.rint(90.0 / rounded * np.random.default_rng(2).standard_normal(n))
-    z, probabilities = scheme.mask(x, rng=2), np.array([0.08, 0.25, 0.4, 0.55, 0.7, 0.93])
+    z, probabilities = scheme.mask(x, rng=2), np.array([0.04, 0.25, 0.4, 0.55, 0.7, 0.93])
     estimate, c = scheme.estimate(z), ndtri(0.975) ** 2 / n
     points = np.arange(z.min() - 1500.0, z.max() + 1500.0)
     rearranged = np.clip(np.sort(estimate.cdf(points)), 0.0, 1.0)
@@ -334,8 +336,7 @@ def test_ends_are_where_the_rearrangement_differs_by_its_own_standard_error(
         (low, *of_low), (high, *of_high) = ends(q, 1.0)
         below = [low <= each <= middle for each in z]
         above = [middle < each <= high for each in z]
-        for held, room, radius, variance in ((below, q, *of_low), (above, 1.0 - q, *of_high)):
-            rise = min(radius, room)
+        for held, rise, variance in ((below, *of_low), (above, *of_high)):
             rate = sum(held) / n / p**2 + rise * ((target == "population") - (donors == "permutation"))
             taus.append((max(rate, 0.0) / rise) ** 2 / (n * variance))
         return (1.0 + 2.0 / 3.0 * min(*taus, n * p**2 / 10.0)) ** -0.5

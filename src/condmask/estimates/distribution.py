@@ -326,7 +326,7 @@ class Distribution(Shared):
 
         low, high = ends(np.ones(q.size))
         if width is None and self._crossing(None) == "rearranged":
-            kept = self._kept_variance(k, q, value, (low, high), variance, c, target)
+            kept = self._kept_variance(k, value, (low, high), variance, c, target)
             if kept.min(initial=1.0) < SAME:
                 low, high = ends(kept)
         if target == "population":
@@ -336,7 +336,6 @@ class Distribution(Shared):
     def _kept_variance(
         self,
         k: int,
-        q: np.ndarray,
         value: np.ndarray,
         ends: tuple[np.ndarray, np.ndarray],
         variance: inversion.Radius,
@@ -344,10 +343,10 @@ class Distribution(Shared):
         target: str,
     ) -> np.ndarray:
         """Which share of the variance of T its rearrangement has, about quantiles with these ends."""
-        source, own = self._sources[k], np.arange(q.size)
+        source, own = self._sources[k], np.arange(value.size)
         low, high = np.minimum(ends[0], value), np.maximum(ends[1], value)
         at_ends = variance(np.append(low, high), np.tile(own, 2)).reshape(2, -1)
-        rise = np.minimum(np.sqrt(c / (1.0 - c) * at_ends), [q, 1.0 - q])
+        rise = np.sqrt(c / (1.0 - c) * at_ends)
         middle = _share(source, value, "right")
         records = np.array([middle - _share(source, low, "left"), _share(source, high, "right") - middle])
         originals = (target == "population") - (self.scheme.donors == "permutation")
