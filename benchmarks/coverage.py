@@ -22,6 +22,7 @@ from scipy.special import ndtri
 
 import condmask as cm
 from benchmarks.cells import command, row
+from benchmarks.laws import LAWS, STEPS
 from condmask.estimates.spread import sums_at
 
 LEVELS = (0.95, 0.9)
@@ -55,6 +56,7 @@ def cells():
             for data in PLAIN
             for p in (0.3, 0.55, 0.6, 0.8)
         ]
+        found += [(data, noise, donors, p, n) for n in (200, 2_000) for data in LAWS for p in (0.3, 0.6)]
         found += [(data, noise, donors, p, 2_000) for data in OTHERS for p in (0.3, 0.6)]
     return [("-".join(map(str, cell)), *cell) for cell in sorted(found, key=lambda cell: cell[-1])]
 
@@ -67,6 +69,9 @@ def scheme_of(data, noise, donors, p):
         return cm.ConditionalMasking(p, 0.4, scale="log", **options)
     if data == "strata":
         return cm.ConditionalMasking(p, SIGMA, strata="region", **options)
+    if data in LAWS:
+        sigma = SIGMA * float(LAWS[data].std())
+        return cm.ConditionalMasking(p, sigma, step=STEPS.get(data), **options)
     return cm.ConditionalMasking(p, 1_500.0 if data == "inequality" else SIGMA, **options)
 
 
@@ -78,7 +83,7 @@ def drawn(data, rng, n):
     if data == "heaps":  # half of the records know their amount to a thousand only
         x, step = INCOMES.rvs(n, rng), np.where(rng.random(n) < 0.5, 1_000.0, 100.0)
         return step * np.floor(x / step + 0.5), None
-    return (PLAIN.get(data) or INCOMES).rvs(n, rng), None
+    return (PLAIN.get(data) or LAWS.get(data) or INCOMES).rvs(n, rng), None
 
 
 @functools.cache
@@ -101,9 +106,9 @@ def truth_of(data):
         known = [float(total[int(point / 100.0)]) for point in points]
         return points, {**_named("cdf", known), **_named("quantile", points), "mean": mean,
                         "s.d.": math.sqrt(float(share @ (steps - mean) ** 2))}  # fmt: skip
-    law = PLAIN.get(data) or INCOMES
-    points = law.ppf(AT).tolist()
-    found = {**_named("cdf", AT), **_named("quantile", points), "mean": float(law.mean())}
+    law = PLAIN.get(data) or LAWS.get(data) or INCOMES
+    points = [float(point) for point in law.ppf(AT)]
+    found = {**_named("cdf", law.cdf(points)), **_named("quantile", points), "mean": float(law.mean())}
     if data == "inequality":
         s = 0.6
         found["Gini"] = 2.0 * stats.norm.cdf(s / math.sqrt(2.0)) - 1.0

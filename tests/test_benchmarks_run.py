@@ -6,6 +6,7 @@ import textwrap
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
@@ -73,7 +74,7 @@ def test_the_table_of_coverage_is_made_from_cells():
     quick += [cell for cell in coverage.cells() if cell[1] in coverage.OTHERS and cell[4] == 0.6][:4]
     text = coverage.table([coverage.run(cell, 2, 1) for cell in quick])
 
-    assert len(coverage.cells()) == len({name for name, *_ in coverage.cells()}) == 224
+    assert len(coverage.cells()) == len({name for name, *_ in coverage.cells()}) == 288
     for cell in quick:
         assert f"   * - {cell[0]}\n     - 2\n" in text
     for group in coverage.GROUPS:
@@ -99,3 +100,20 @@ def test_the_table_of_rearranging_is_made_from_cells():
 
     assert 0.6 < ratios["ends"][0] < 1.0  # .85 with a standard error of .05
     assert text.count("   * - ends") == 2 * len(rearranging.SIZES)
+
+
+def test_the_table_of_mended_intervals_has_what_they_were():
+    from benchmarks import faults
+
+    name = "normal-file-quantiles-sample-0.3-200"
+    found = faults.run((name,), 2, 1)
+
+    assert set(faults.BEFORE) == set(faults.CELLS) == {name for (name,) in faults.cells()}
+    assert f"   * - {name}\n     - 2\n     - quantile 0.05\n     - .996\n" in faults.table([found])
+    for law in faults.LAWS.values():  # quantiles belong to the distribution function, moments to the draws
+        places = np.asarray(law.ppf((0.03, 0.29, 0.5, 0.92)))
+        assert (np.asarray(law.cdf(places)) >= np.array([0.03, 0.29, 0.5, 0.92]) - 1e-9).all()
+        assert (np.asarray(law.cdf(places - 1e-6)) <= np.array([0.03, 0.29, 0.5, 0.92]) + 1e-9).all()
+        x = np.asarray(law.rvs(20_000, np.random.default_rng(1)))
+        assert abs(x.mean() - law.mean()) < 5.0 * law.std() / 20_000**0.5  # 6 in 10^7
+        assert abs(x.std() / law.std() - 1.0) < 0.05  # t_4, the roughest: 2% of 20,000 draws

@@ -1,10 +1,7 @@
 """Intervals and bands against the estimates alone: ``python benchmarks/versus/intervals.py``.
 
-A million incomes. Calls begin with the masked column, so nothing is known from the one before. Below p = 1/2
-intervals for quantiles smooth by default, and another estimate is computed; both ways are timed.
+A million incomes. Calls begin with the masked column, so nothing is known from the one before.
 """
-
-from functools import partial
 
 import numpy as np
 import tables
@@ -53,16 +50,14 @@ def measure(args, n=N):
             estimate = scheme.estimate(z)
             return estimate.quantile(DECILES), estimate.cdf(points)
 
-        def intervals(scheme=scheme, z=z, points=points, bandwidth=None):
+        def intervals(scheme=scheme, z=z, points=points):
             estimate = scheme.estimate(z)
-            of_q = estimate.quantile_interval(DECILES, bandwidth=bandwidth)
-            return of_q, estimate.cdf_interval(points)
+            return estimate.quantile_interval(DECILES), estimate.cdf_interval(points)
 
         def band(scheme=scheme, z=z):
             return scheme.estimate(z).cdf_band(rng=1)
 
         calls |= {f"alone{name}": alone, f"intervals{name}": intervals, f"band{name}": band}
-        calls[f"smoothed{name}"] = partial(intervals, bandwidth="auto")
     _, scheme, z = file(n)
     estimate = scheme.estimate(z)
     calls |= {
@@ -84,10 +79,8 @@ def measure(args, n=N):
             Line(f"their intervals{name}, to that", t[f"intervals{name}"] / base, 2.0),
             Line(f"a band{name}, to that", t[f"band{name}"] / base, 20.0),
         ]
-    smoothed = t["smoothed, p = .3"] / t["alone, p = .3"]
     return [
         *found,
-        Line("intervals, p = .3, of smoothed quantiles, to that", smoothed),
         Line("Gini coefficient", 1e3 * t["gini"], unit="ms"),
         Line("its interval", 1e3 * t["gini interval"], unit="ms"),
         Line("three ordinates of the Lorenz curve", 1e3 * t["lorenz"], unit="ms"),

@@ -33,3 +33,27 @@ def test_wrong_arguments_are_refused_whatever_exists(options, message, noise):
 
     with pytest.raises(ValueError, match=message):
         estimate.summary(**options)
+
+
+@pytest.mark.parametrize("target", ["population", "file"])
+def test_a_table_has_one_estimate_and_its_interval(target):
+    """Few swapped records: T leaves [0, 1] at most points, and its rearrangement is what quantiles are of."""
+    scheme = cm.ConditionalMasking(0.2, 0.7, decimals=2)
+    x = np.random.default_rng(2).standard_normal(200).round(2)
+    estimate, points = scheme.estimate(scheme.mask(x, rng=2)), np.linspace(-3.0, 3.0, 13)
+
+    found = estimate.summary(points=points, target=target)
+
+    assert (found.low <= found.estimate).all()
+    assert (found.estimate <= found.high).all()
+    q = np.arange(1, 10) / 10
+    apart = estimate.quantile_interval(q, target=target)
+    shown = np.array([found[f"quantile {each:g}"].estimate for each in q])
+    assert shown.tolist() == apart.estimate.tolist() == estimate.quantile(q).tolist()
+    assert found["quantile 0.3"].high == apart.high[2]
+    t = estimate.cdf(points)
+    assert (t < 0.0).any()
+    assert (t > 1.0).any()
+    inside = (t >= 0.0) & (t <= 1.0)
+    shown = np.array([found[f"cdf at {each:g}"].estimate for each in points])
+    assert shown[inside].tolist() == t[inside].tolist()

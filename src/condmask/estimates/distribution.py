@@ -1,21 +1,19 @@
 """Intervals for the distribution function and its quantiles, and tests at one point."""
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from condmask import _checks
 from condmask._log_grid import LogGrid
 from condmask.engines import inversion
+from condmask.estimates import rearranging
 from condmask.estimates.interval import Interval, check_target, multiplier
 from condmask.estimates.sample import Source
 from condmask.estimates.shared import Shared
 from condmask.estimates.spread import Spread, largest_weight, sums_at
 
-# of the rule "undersmooth": at all of it the bias shows where the density is steep (coverage .933 at the
-# quantile .05 of lognormal data, .947 at .7 of it, which is 2% longer)
-SHARE = 0.7
-FINE_BANDWIDTH = 8.0  # steps, from which on rounding does not show beside the smoothing
+SAME = 0.999  # of a variance, which changes no interval visibly
 PLACES = {"population": "in the population", "file": "in the original file"}
 
 
@@ -119,7 +117,7 @@ class Distribution(Shared):
         *,
         confidence_level: float = 0.95,
         target: str = "population",
-        bandwidth: Any = "auto",
+        bandwidth: Any = None,
         tol: float = 1e-10,
     ) -> Interval:
         r"""Confidence intervals for quantiles, one for each probability.
@@ -132,13 +130,9 @@ class Distribution(Shared):
             The share of such intervals that cover their target.
         target : {"population", "file"}
             The distribution that the file is a sample of, or that of the original file itself.
-        bandwidth : float, rule or None
-            "auto" inverts T_1, but for the population below p = 1/2, where T_1 goes up and down between the
-            records, T_b with .7 times the bandwidth of the rule "undersmooth", so narrow that its bias does
-            not show: these intervals are shorter and nearer to their level. It stays with T_1 on grids too
-            coarse for that and with heaps. None is T_1 always. `about` says which.
-        tol
-            As for `quantile`.
+        bandwidth, tol
+            As for `quantile`. The interval of T_b is for the quantile of the *smoothed* distribution, which
+            `about` says.
 
         Returns
         -------
@@ -149,9 +143,11 @@ class Distribution(Shared):
         Notes
         -----
         The interval has the points at which the monotone rearrangement of T does not differ significantly
-        from q, by the test whose inversion is `cdf_interval`; where the data have atoms it begins and ends at
-        one of them, and covers more often than it says. For the population an end is infinite, exactly
-        where q or 1 - q is at most z^2/n: so small a sample need not reach there.
+        from q, by the test whose inversion is `cdf_interval`. Where quantiles are those of the rearrangement
+        (`quantile`), the test has its variance, which is less than that of T the smaller p and n are. Where
+        the data have atoms the interval begins and ends at one of them, and covers more often than it says.
+        For the population an end is infinite, exactly where q or 1 - q is at most z^2/n: so small a sample
+        need not reach there.
 
         Examples
         --------
@@ -169,10 +165,9 @@ class Distribution(Shared):
         target, wanted = check_target(target), probabilities.ravel()
         found, widths, limit = [], [], z**2 / self._sources[0].n
         for k, source in enumerate(self._sources):
-            automatic = isinstance(bandwidth, str) and bandwidth == "auto"
-            width = _width(source, target) if automatic else source.width(bandwidth)
+            width = source.width(bandwidth)
             value = source.quantiles(wanted, width, tol, self._crossing(None))
-            low, high = self._inverted(k, wanted, width, tol, limit, target)
+            low, high = self._inverted(k, wanted, value, width, tol, limit, target)
             low, high = np.minimum(low, value), np.maximum(high, value)
             found.append((low, high, (high - low) / (2.0 * z), value))
             widths.append(width)
@@ -297,34 +292,65 @@ class Distribution(Shared):
         raise NotImplementedError
 
     def _inverted(
-        self, k: int, q: np.ndarray, width: float | None, tol: float, c: float, target: str
+        self, k: int, q: np.ndarray, value: np.ndarray, width: float | None, tol: float, c: float, target: str
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The points that the test does not exclude."""
+        """The points that the test does not exclude; `value` are the quantiles themselves."""
         source = self._sources[k]
         if c >= 1.0:
             return np.full(q.size, -np.inf), np.full(q.size, np.inf)
 
-        def radius(x: np.ndarray, own: np.ndarray) -> np.ndarray:
+        def variance(x: np.ndarray, own: np.ndarray) -> np.ndarray:
             around = self._spread(k, sums_at(x, width))
             found = around.file
             if target == "population":
                 found = np.maximum(found + _smoothed_away(around) + q[own] * (1.0 - q[own]), 0.0)
-            return np.asarray(np.sqrt(c / (1.0 - c) * found))
+            return found
 
         widest = float(np.sqrt(c / (1.0 - c) * (largest_weight(source, width) ** 2 + 0.5)))
         line = source.line(width, tol)
-        if line is None:
-            low, high = inversion.searched(
-                lambda values: source.quantiles(values, width, tol, "rearranged"), q, radius, widest
-            )
-        else:
+
+        def ends(kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            """Where the variance is that of T times `kept`."""
+
+            def radius(x: np.ndarray, own: np.ndarray) -> np.ndarray:
+                return np.asarray(np.sqrt(c / (1.0 - c) * kept[own] * variance(x, own)))
+
+            if line is None:
+                return inversion.searched(
+                    lambda values: source.quantiles(values, width, tol, "rearranged"), q, radius, widest
+                )
             low, high = inversion.within(
                 line, q, lambda steps, own: radius(source.from_steps(steps, width), own), widest
             )
-            low, high = source.from_steps(low, width), source.from_steps(high, width)
+            return source.from_steps(low, width), source.from_steps(high, width)
+
+        low, high = ends(np.ones(q.size))
+        if width is None and self._crossing(None) == "rearranged":
+            kept = self._kept_variance(k, value, (low, high), variance, c, target)
+            if kept.min(initial=1.0) < SAME:
+                low, high = ends(kept)
         if target == "population":
             low, high = np.where(q <= c, -np.inf, low), np.where(1.0 - q <= c, np.inf, high)
         return low, high
+
+    def _kept_variance(
+        self,
+        k: int,
+        value: np.ndarray,
+        ends: tuple[np.ndarray, np.ndarray],
+        variance: inversion.Radius,
+        c: float,
+        target: str,
+    ) -> np.ndarray:
+        """Which share of the variance of T its rearrangement has, about quantiles with these ends."""
+        source, own = self._sources[k], np.arange(value.size)
+        low, high = np.minimum(ends[0], value), np.maximum(ends[1], value)
+        at_ends = variance(np.append(low, high), np.tile(own, 2)).reshape(2, -1)
+        rise = np.sqrt(c / (1.0 - c) * at_ends)
+        middle = _share(source, value, "right")
+        records = np.array([middle - _share(source, low, "left"), _share(source, high, "right") - middle])
+        originals = (target == "population") - (self.scheme.donors == "permutation")
+        return rearranging.kept_variance(rise, records, at_ends, source.n, source.law.p, originals)
 
 
 def _around(value: np.ndarray, around: Spread, c: float, target: str) -> tuple[np.ndarray, np.ndarray]:
@@ -343,6 +369,15 @@ def _around(value: np.ndarray, around: Spread, c: float, target: str) -> tuple[n
 def _smoothed_away(around: Spread) -> np.ndarray:
     """By how much Var h falls short of g (1 - g), turned: 0 for T_1, for T_b E Phi^2 - E Phi."""
     return np.asarray(np.minimum(around.means.h_squared - around.means.psi, 0.0))
+
+
+def _share(source: Source, x: np.ndarray, side: Literal["left", "right"]) -> np.ndarray:
+    """The share of the masked values below points x ("left"), or up to them ("right")."""
+    known = sum(
+        part.counts.below[np.searchsorted(part.counts.values, part.points(x, None), side)]
+        for part in source.parts()
+    )
+    return np.asarray(known / source.n)
 
 
 def _alike(values: np.ndarray, other: np.ndarray, name: str, of: str) -> np.ndarray:
@@ -367,19 +402,6 @@ def _before(source: Source, x: np.ndarray) -> np.ndarray:
 def error_of(around: Spread, n: int, target: str) -> np.ndarray:
     found = around.file if target == "file" else around.file + around.sample
     return np.asarray(np.sqrt(found / n))
-
-
-def _width(source: Source, target: str) -> float | None:
-    """The bandwidth at which quantiles are inverted by default."""
-    law = source.law
-    rounded = law.heaps > 1 or (isinstance(law.grid, LogGrid) and law.grid.shown is not None)
-    if target == "file" or law.p >= 0.5 or rounded:
-        return None
-    try:
-        width = SHARE * (source.width("undersmooth") or 0.0)
-    except ValueError:  # all masked values are the same
-        return None
-    return width if width >= FINE_BANDWIDTH * law.step else None
 
 
 def _smoothing(widths: list[float | None]) -> str:

@@ -43,7 +43,8 @@ class Overview(Shared):
         Returns
         -------
         Intervals
-            By name: "mean", "s.d.", "quantile 0.5", "cdf at 1000"; printed, a table.
+            By name: "mean", "s.d.", "quantile 0.5", "cdf at 1000"; printed, a table. Estimates lie within
+            their intervals: where `cdf` leaves [0, 1], the nearer end stands for it.
 
         Raises
         ------
@@ -73,13 +74,12 @@ class Overview(Shared):
             "mean": self._had(own.mean, own.mean_interval, options),
             "s.d.": self._had(own.std, own.std_interval, options),
         }
-        smoothed = {} if bandwidth is None else {"bandwidth": bandwidth}
         if q.size:
-            asked = own.quantile_interval(q, **smoothed, **options)
-            asked = asked._replace(estimate=own.quantile(q, **smoothed))
+            asked = own.quantile_interval(q, bandwidth=bandwidth, **options)
             found |= {f"quantile {each:g}": _part(asked, k) for k, each in enumerate(q)}
         if t.size:
-            asked = own.cdf_interval(t, **smoothed, **options)._replace(estimate=own.cdf(t, **smoothed))
+            asked = own.cdf_interval(t, bandwidth=bandwidth, **options)
+            asked = asked._replace(estimate=np.clip(asked.estimate, asked.low, asked.high))
             found |= {f"cdf at {each:g}": _part(asked, k) for k, each in enumerate(t)}
         return collected(found, self._sources[0].n)
 
