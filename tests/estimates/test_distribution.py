@@ -240,14 +240,14 @@ def test_too_few_records_for_the_level_bound_nothing():
 
 
 def modes(rng, n):
-    """30% within a mode a twelfth as wide as the noise; the others are wide. In steps of an eighth."""
+    """30% within a mode a twelfth as wide as the noise; the others are wide. In steps of a 16th."""
     narrow = rng.random(n) < 0.3
-    return np.rint(8.0 * np.where(narrow, rng.normal(0.0, 1.0, n), rng.normal(30.0, 10.0, n))) / 8.0
+    return np.rint(16.0 * np.where(narrow, rng.normal(0.0, 1.0, n), rng.normal(30.0, 10.0, n))) / 16.0
 
 
 def zeros(rng, n):
-    """A fifth are 0, the others exponential; in steps of an eighth."""
-    return np.rint(8.0 * np.where(rng.random(n) < 0.2, 0.0, rng.exponential(10.0, n))) / 8.0
+    """A fifth are 0, the others exponential; in steps of a 16th."""
+    return np.rint(16.0 * np.where(rng.random(n) < 0.2, 0.0, rng.exponential(10.0, n))) / 16.0
 
 
 def mode_quantiles(q):
@@ -267,35 +267,35 @@ LOCAL = {
 def test_modes_and_atoms_narrower_than_the_noise_keep_their_quantiles(law):
     # 25 files: an interval that covers .95 of them misses more than 5 once in 800, one of .76 in 2 of 3
     draw, sigma, q, places = LOCAL[law]
-    scheme = cm.ConditionalMasking(0.3, sigma, step=0.125)
+    scheme = cm.ConditionalMasking(0.3, sigma, step=0.0625)
     _, z = files(lambda rng: draw(rng, 1000), scheme, seed=8, count=25)
 
     found = scheme.estimate(z).quantile_interval(q)
 
-    inside = (found.low - 0.0625 <= places) & (np.array(places) <= found.high + 0.0625)  # rounding
+    inside = (found.low - 0.03125 <= places) & (np.array(places) <= found.high + 0.03125)  # rounding
     assert (inside.sum(axis=0) >= 20).all()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("law", LOCAL)
 @pytest.mark.parametrize("target", ["population", "file"])
-@pytest.mark.parametrize(("p", "n"), [(0.15, 1000), (0.3, 150), (0.45, 1000)])
+@pytest.mark.parametrize(("p", "n"), [(0.15, 1000), (0.3, 150)])
 def test_they_do_so_at_every_size(law, target, p, n):
-    # 400 files: 4.5 standard errors of .011, and .02 for what the normal law is off at so few records
+    # 200 files: 4.5 standard errors of .015, and .02 for what the normal law is off at so few records
     draw, sigma, q, places = LOCAL[law]
-    scheme = cm.ConditionalMasking(p, sigma, step=0.125)
-    x, z = files(lambda rng: draw(rng, n), scheme, seed=9, count=400)
+    scheme = cm.ConditionalMasking(p, sigma, step=0.0625)
+    x, z = files(lambda rng: draw(rng, n), scheme, seed=9, count=200)
     places = quantiles(x, np.array(q)) if target == "file" else np.array(places)
 
     found = scheme.estimate(z).quantile_interval(q, target=target)
 
-    inside = (found.low - 0.0625 <= places) & (places <= found.high + 0.0625)
-    assert (inside.mean(axis=0) >= 0.95 - 0.02 - 4.5 * np.sqrt(0.0475 / 400)).all()
+    inside = (found.low - 0.03125 <= places) & (places <= found.high + 0.03125)
+    assert (inside.mean(axis=0) >= 0.95 - 0.02 - 4.5 * np.sqrt(0.0475 / 200)).all()
 
 
 def test_quantiles_of_the_file_are_about_as_uncertain_as_they_say():
-    # the standard deviation of 80 errors is off by 8%; with the variance of T, which is not rearranged, the
-    # ratios are 1.62 and 1.25
+    # in 1000 files the ratios are 1.07 and .98, with the variance of T 1.23 and 1.06; in these 80, by which
+    # they may be off by 8%, 1.11 and .94, and 1.27 and 1.02
     scheme = cm.ConditionalMasking(0.3, 0.7 * SD, decimals=0)
     x, z = files(lambda rng: normal(rng, 200), scheme, seed=10, count=80)
 
@@ -303,7 +303,7 @@ def test_quantiles_of_the_file_are_about_as_uncertain_as_they_say():
 
     errors = found.estimate - quantiles(x, np.array([0.1, 0.5]))
     ratio = np.mean(found.high - found.low, axis=0) / (2.0 * ndtri(0.975)) / np.std(errors, axis=0)
-    assert (np.abs(ratio - 1.0) <= 0.25).all()
+    assert (np.abs(ratio - 1.0) <= 0.2).all()
 
 
 @pytest.mark.parametrize("target", ["population", "file"])

@@ -1,22 +1,22 @@
 """When quantiles are those of the monotone rearrangement T* of T, and how far T* varies.
 
-*Which crossing of T is the quantile where nobody says: the one with the smaller error.*
-The monotone rearrangement takes out the ups and downs of T, of which the first crossing makes a bias towards
-small values. They grow as p and n fall, so rearranging pays, by 2% of the RMSE of the quantiles .05 and .95
-and more, below a p that falls with n; beyond it the two differ by less (docs/inference_distribution.rst,
+Which crossing of T is the quantile where nobody says is the one with the smaller error. The monotone
+rearrangement takes out the ups and downs of T, of which the first crossing makes a bias towards small
+values. They grow as p and n fall, so rearranging pays, by 2% of the RMSE of the quantiles .05 and .95 and
+more, below a p that falls with n; beyond it the two differ by less (docs/inference_distribution.rst,
 "Rearranging").
 
-*The variance of T*.* Over short distances the error of T is a Brownian motion: its increment over a stretch
-with a share m of the masked values, over which the distribution function rises by g, has variance rho/n with
-rho = m/p^2 + k g; k is 1 for the population and 0 for the file, less 1 where donors are a permutation. Along
-a straight line of that slope T* is T averaged over a stretch of rho/(n g^2) such lengths, so its variance
-depends on that of T, S/n, and on
+How far T* varies: over short distances the error of T is a Brownian motion: its increment over a stretch
+with a share m of the masked values, over which the distribution function rises by g, has variance rho/n
+with rho = m/p^2 + k g; k is 1 for the population and 0 for the file, less 1 where donors are a permutation.
+Along a straight line of that slope T* is T averaged over a stretch of rho/(n g^2) such lengths, so its
+variance depends on that of T, S/n, and on
 
     tau = (rho / g)^2 / (n S)
 
 alone. If the error forgets itself at the rate rho/S, as it does on the scale of sigma, simulation gives
 Var T* / Var T = .957 .877 .737 .586 at tau = .1 .3 1 3, and (1 + 2 tau / 3)^(-1/2) is .968 .913 .775 .577
-(docs/inference_distribution.rst, "Rearranging").
+(docs/inference_distribution.rst, "How far T* varies").
 """
 
 from math import log
