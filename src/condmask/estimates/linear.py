@@ -169,7 +169,10 @@ class LinearEstimates(ByName):
         Notes
         -----
         sum w Zt / sum w, Zt the pseudo-values. Student's t has (sum w)^2 / sum w^2 - 1 degrees of
-        freedom, or one less than there are clusters. Weighted quantiles cannot be had.
+        freedom, or one less than there are clusters; for the file it has n - 1, the masking of all n records
+        being what its error is known from. There is no weighted quantile or distribution function: a mean
+        takes the values that swapped records brought along out by one factor, a distribution function would
+        have to undo the noise among records of one weight alone, which magnifies errors without bound.
         """
         asked, w = self._asked(confidence_level, target, clusters, population_size), self._weights(weights)
         if (w < 0.0).any():
