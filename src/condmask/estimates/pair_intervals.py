@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.estimates import bounded
+from condmask.estimates import bounded, heavy_tails
 from condmask.estimates.by_name import ByName
 from condmask.estimates.covariance import Records, donors, products, standardised
 from condmask.estimates.interval import EstimateWarning, Interval, multiplier
@@ -82,6 +82,11 @@ class PairIntervals(ByName):
         ValueError
             As for `covariance`; for a Summary, which has no fourth moments of its pairs.
 
+        Warns
+        -----
+        EstimateWarning
+            If the tails of either column are heavy, by its estimated kurtosis.
+
         Notes
         -----
         With a plain column the covariance is linear in the original, and its variance given the file is
@@ -90,12 +95,14 @@ class PairIntervals(ByName):
         masking.
         """
         asked = survey(confidence_level, target, None, None, 0)
-        found = []
+        found, tails = [], []
         for pair in self._pairs_of(other):
+            tails += _tails(pair)
             estimate, _, unit = _estimated(pair)
             error = (_linear if pair.theirs is None else _joint)(pair, asked.target) * unit
             estimate *= unit
             found.append((estimate, error))
+        heavy_tails.warn(tails, "covariances", stacklevel=2)
         estimates, errors = np.array(found).T
         reach = multiplier(asked.level)[1] * errors
         about = f"covariance {TARGETS[asked.target]}"
@@ -128,7 +135,8 @@ class PairIntervals(ByName):
         Warns
         -----
         EstimateWarning
-            If the records tell less than 10 unmasked ones would, with the number that would do.
+            If the records tell less than 10 unmasked ones would, with the number that would do; else if the
+            tails of either column are heavy.
 
         Notes
         -----
@@ -154,7 +162,8 @@ class PairIntervals(ByName):
         """
         level, times = multiplier(confidence_level)
         about = f"correlation {TARGETS[survey(confidence_level, target, None, None, 0).target]}"
-        found = [_correlation(pair, target, level, times) for pair in self._pairs_of(other)]
+        pairs = list(self._pairs_of(other))
+        found = [_correlation(pair, target, level, times) for pair in pairs]
         values = np.array([each[:5] for each in found])
         outside = values[~np.isnan(values[:, 4]), 4]
         if outside.size:
@@ -168,6 +177,8 @@ class PairIntervals(ByName):
         worst = max(found, key=lambda each: each.enough)
         if worst.few:
             warnings.warn(f"correlation: {worst.few}", EstimateWarning, stacklevel=2)
+        else:
+            heavy_tails.warn((each for pair in pairs for each in _tails(pair)), "correlations", stacklevel=2)
         return self._interval(*values[:, :4].T, level, target, about)
 
     # --- private ---
@@ -311,6 +322,14 @@ def _little(pair: Pair, variances: tuple[float, float]) -> tuple[str, float]:
         f"{n} masked records tell as much of it as {n * share:.2g} unmasked ones; {ceil(ENOUGH / share):,} "
         f"would tell as much as {ENOUGH:.0f}"
     ), ENOUGH / share
+
+
+def _tails(pair: Pair) -> list[float]:
+    """The kurtosis of either column."""
+    both = ~(np.isnan(pair.z) | np.isnan(pair.w))
+    w = pair.w[both]
+    other = heavy_tails.of_plain(w) if pair.theirs is None else heavy_tails.of_records(w, pair.theirs)
+    return [heavy_tails.of_records(pair.z[both], pair.law), other]
 
 
 def _records(pair: Pair) -> int:
