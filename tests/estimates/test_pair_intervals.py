@@ -469,6 +469,18 @@ def test_a_variance_that_noise_hides_leaves_all_correlations():
     assert re.search("it takes at least [0-9,]+ records$", much)
 
 
+def test_heavy_tails_without_much_noise_leave_an_interval():
+    # one value of 40 of 200: the variance is known to its own size, since that record may be swapped, but
+    # noise is next to nothing of it
+    z, w = np.random.default_rng(1).normal(size=(2, 200))
+    z[-1] = 40.0
+
+    found, message = said(cm.ConditionalMasking(0.3, 0.5, step=0.0).estimate(z), w)
+
+    assert found.high - found.low < 1.9
+    assert message.startswith("heavy tails")
+
+
 @pytest.mark.parametrize("name", ["correlation_interval", "covariance_interval"])
 def test_what_cannot_be_had(name):
     scheme = cm.ConditionalMasking(0.4, 1.0, decimals=0)

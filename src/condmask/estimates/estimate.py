@@ -314,9 +314,8 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
         are excluded and others halved, so no crossing is missed but for excursions by less than rounding;
         on a grid T_1 is known at all points. Cost: as `cdf`, then O(log n) a crossing.
 
-        Records have no weights here. A swapped record shows the value of a record with another weight, and to
-        take that out the noise would have to be undone among records of one weight alone, which magnifies
-        errors without bound, as for a `part` that is no stratum. `weighted_mean` and `total` exist.
+        There are no weights: swapped records show values of others, and to take these out the noise would
+        have to be undone among records of one weight alone, which magnifies errors without bound.
 
         Examples
         --------

@@ -289,8 +289,9 @@ def _unknown(pair: Pair, variances: tuple[float, float], errors: np.ndarray) -> 
     as are needed for half the length.
     """
     share = 0.0
-    for variance, error in zip(variances, errors, strict=False):
-        if variance <= error:
+    for variance, error, kept in zip(variances, errors, _kept(pair, variances), strict=False):
+        # with less noise than that a variance is not small, but heavy tails leave it uncertain
+        if variance <= error and kept < 0.5:
             upper = variance + error
             share = max(share, (2.0 * error / upper) ** 2 if upper > 0.0 else np.inf)
     if share == 0.0:
@@ -309,12 +310,9 @@ def _little(pair: Pair, variances: tuple[float, float]) -> tuple[str, float]:
     n (1-p)^2 Var X / Var Z unmasked ones; of columns masked together, which keep their pairs when they are
     swapped, as n (Var X / Var Z) (Var X' / Var Z').
     """
-    both = ~(np.isnan(pair.z) | np.isnan(pair.w))
-    share = 1.0 if pair.theirs is not None else (1.0 - pair.law.p) ** 2
-    columns = ((pair.z, pair.law), (pair.w, pair.theirs))
-    for (values, law), variance in zip(columns, variances, strict=True):
-        if law is not None:
-            share *= min(variance / float(standardised(values, law)[0][both].var(ddof=1)), 1.0)
+    share = (1.0 if pair.theirs is not None else (1.0 - pair.law.p) ** 2) * float(
+        np.prod(np.minimum(_kept(pair, variances), 1.0))
+    )
     n = _records(pair)
     if n * share >= ENOUGH:
         return "", 0.0
@@ -322,6 +320,16 @@ def _little(pair: Pair, variances: tuple[float, float]) -> tuple[str, float]:
         f"{n} masked records tell as much of it as {n * share:.2g} unmasked ones; {ceil(ENOUGH / share):,} "
         f"would tell as much as {ENOUGH:.0f}"
     ), ENOUGH / share
+
+
+def _kept(pair: Pair, variances: tuple[float, float]) -> list[float]:
+    """What part of the variance of each masked column is that of its original."""
+    both = ~(np.isnan(pair.z) | np.isnan(pair.w))
+    found = []
+    for values, law, variance in zip((pair.z, pair.w), (pair.law, pair.theirs), variances, strict=True):
+        if law is not None:
+            found.append(variance / float(standardised(values, law)[0][both].var(ddof=1)))
+    return found
 
 
 def _tails(pair: Pair) -> list[float]:
