@@ -168,7 +168,91 @@ CELLS = {
 }
 
 # by cell, (share that covers, mean length) of the earlier rule for the statistics that it changed
-BEFORE = {}
+BEFORE = {
+    "groups-normal-0.6-200": (
+        (math.nan, math.nan),
+        (1.000, 43.4),
+        (1.000, 12.1),
+        (0.999, 6.13),
+        (0.972, 2.27),
+        (1.000, 9.99),
+    ),
+    "groups-lognormal-0.3-1000": (
+        (math.nan, math.nan),
+        (1.000, 22.5),
+        (1.000, 6.37),
+        (0.995, 3.2),
+        (0.969, 1.22),
+        (1.000, 5.26),
+    ),
+    "groups-normal-permutation-0.6-200": (
+        (math.nan, math.nan),
+        (1.000, 44.1),
+        (1.000, 12.1),
+        (1.000, 6.16),
+        (0.963, 2.26),
+        (1.000, 10.1),
+    ),
+    "correlation-normal-0.99-0.6-200": (
+        (0.744, 0.811),
+        (0.739, 0.791),
+        (0.506, math.nan),
+    ),
+    "correlation-normal-0.99-together-0.6-200": (
+        (0.833, 0.448),
+        (0.823, 0.427),
+        (0.577, math.nan),
+    ),
+    "correlation-normal-0.6-0.6-50": (
+        (0.927, 1.35),
+        (0.922, 1.32),
+        (0.854, math.nan),
+    ),
+    "correlation-normal-0.6-0.8-200": (
+        (0.930, 1.34),
+        (0.929, 1.33),
+        (0.850, math.nan),
+    ),
+    "correlation-normal-0.6-0.9-150": (
+        (0.952, 1.67),
+        (0.952, 1.66),
+        (0.627, math.nan),
+    ),
+    "correlation-normal-0.6-0.6-2000": (
+        (0.960, 0.237),
+        (0.960, 0.231),
+        (1.000, math.nan),
+    ),
+    "correlation-lognormal-0.6-0.6-200": (
+        (0.905, 0.924),
+        (0.906, 0.889),
+        (0.956, math.nan),
+    ),
+    "correlation-lognormal-0.6-together-0.3-200": (
+        (0.933, 0.383),
+        (0.945, 0.298),
+        (1.000, math.nan),
+    ),
+    "correlation-normal-0.6-much-noise-0.6-200": (
+        (0.955, 1.1),
+        (0.941, 1.08),
+        (0.877, math.nan),
+    ),
+    "shares-0.05-200": (
+        (0.982, 0.306),
+        (0.949, 0.194),
+        (0.946, 0.141),
+        (1.000, math.nan),
+        (0.377, math.nan),
+    ),
+    "shares-0.3-200": (
+        (0.948, 0.171),
+        (0.942, 0.12),
+        (0.931, 0.136),
+        (1.000, math.nan),
+        (0.773, math.nan),
+    ),
+}
 
 
 # --- running ---

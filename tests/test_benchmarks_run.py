@@ -99,3 +99,15 @@ def test_the_table_of_rearranging_is_made_from_cells():
 
     assert 0.6 < ratios["ends"][0] < 1.0  # .85 with a standard error of .05
     assert text.count("   * - ends") == 2 * len(rearranging.SIZES)
+
+
+def test_the_table_of_mended_linear_intervals_has_what_they_were():
+    from benchmarks import faults_linear as faults
+
+    names = ("groups-normal-0.6-200", "correlation-normal-0.6-0.9-150", "shares-0.05-200", "tails-t4-0.6-150")
+    text = faults.table([faults.run((name,), 2, 1) for name in names])
+
+    assert set(faults.BEFORE) == {name for name in faults.CELLS if not name.startswith("tails")}
+    for name in names:
+        assert f"   * - {name}\n     - 2\n     - {faults.CELLS[name][0][0]}\n" in text
+    assert "     - holds its estimate\n     - .627\n" in text
