@@ -117,3 +117,15 @@ def test_the_table_of_mended_intervals_has_what_they_were():
         x = np.asarray(law.rvs(20_000, np.random.default_rng(1)))
         assert abs(x.mean() - law.mean()) < 5.0 * law.std() / 20_000**0.5  # 6 in 10^7
         assert abs(x.std() / law.std() - 1.0) < 0.05  # t_4, the roughest: 2% of 20,000 draws
+
+
+def test_the_table_of_mended_linear_intervals_has_what_they_were():
+    from benchmarks import faults_linear as faults
+
+    names = ("groups-normal-0.6-200", "correlation-normal-0.6-0.9-150", "shares-0.05-200", "tails-t4-0.6-150")
+    text = faults.table([faults.run((name,), 2, 1) for name in names])
+
+    assert set(faults.BEFORE) == {name for name in faults.CELLS if not name.startswith("tails")}
+    for name in names:
+        assert f"   * - {name}\n     - 2\n     - {faults.CELLS[name][0][0]}\n" in text
+    assert "     - holds its estimate\n     - .627\n" in text

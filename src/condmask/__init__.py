@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from condmask._randomness import Key
     from condmask.disclosure.verdict import Audit
     from condmask.estimates.bands import compare_distributions
-    from condmask.estimates.estimate import Estimate, EstimateWarning
+    from condmask.estimates.estimate import Estimate
+    from condmask.estimates.interval import EstimateWarning
     from condmask.estimates.summary import Summary
     from condmask.files.atomic import FileError
     from condmask.files.dialect import CsvFormat
@@ -45,7 +46,7 @@ _HOMES = {
     "ConditionalMasking": "condmask.schemes.conditional",
     "CsvFormat": "condmask.files.dialect",
     "Estimate": "condmask.estimates.estimate",
-    "EstimateWarning": "condmask.estimates.estimate",
+    "EstimateWarning": "condmask.estimates.interval",
     "FileError": "condmask.files.atomic",
     "Key": "condmask._randomness",
     "MaskedTable": "condmask.schemes.joint",

@@ -6,6 +6,7 @@ errors of the count: a false alarm in 7 of 10^6 looks, of which there are fewer 
 stands beside each test.
 """
 
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -512,3 +513,22 @@ def test_hypotheses_are_one_or_one_for_each():
         ValueError, match=r"^value must be a number or of the shape of t, \(2,\), got \(3,\)$"
     ):
         release().test_cdf([0.0, 1.0], [0.1, 0.2, 0.3])
+
+
+@pytest.mark.parametrize(("p", "says"), [(0.01, True), (0.6, False)])
+def test_a_distribution_function_of_which_nothing_is_known_says_so(p, says):
+    scheme = cm.ConditionalMasking(p, 20.0, step=0.5)
+    estimate = scheme.estimate(np.arange(50.0))
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = estimate.cdf_interval([10.0, 30.0])
+
+    largest = found.standard_error.max()
+    assert (largest > 0.5) == says
+    message = (
+        f"the distribution function has standard errors of up to {largest:.2g} here, which tell next to "
+    )
+    assert [str(each.message) for each in caught] == (
+        [f"{message}to nothing: too few records for p=0.01"] if says else []
+    )

@@ -20,7 +20,7 @@ from marks import rest_slow
 
 import condmask as cm
 from condmask._blocks import BLOCK
-from condmask.estimates.estimate import EstimateWarning
+from condmask.estimates.interval import EstimateWarning
 
 NOISES = ("normal", "laplace")
 TOL = 1e-10

@@ -16,7 +16,7 @@ LINE, FLOOR = 0.6, 0.05
 
 pytestmark = [
     pytest.mark.usefixtures("unaudited"),
-    pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning"),
+    pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning", "ignore::condmask.EstimateWarning"),
 ]
 
 
@@ -471,3 +471,50 @@ def test_inequality_of_records_in_classes_is_near_that_of_the_file(kind):
     assert abs(found.estimate - gini(x)) < 5 * found.standard_error < 0.1
     of_file = np.array([lorenz(x, share) for share in (0.3, 0.8)])
     assert (np.abs(line.estimate - of_file) < 5 * line.standard_error).all()
+
+
+# --- within what can be -------------------------------------------------------------------------------------
+
+
+def some_amounts(n, shift=0.0):
+    return np.rint(2.0 * np.random.default_rng(5).exponential(10.0, n)) / 2.0 + shift
+
+
+def test_shares_of_a_total_stay_within_what_can_be():
+    # 60 records at p = .05, of whose T the standard error is large: -+ 1.96 of it would reach beyond
+    scheme = cm.ConditionalMasking(0.05, 20.0, step=0.5)
+    q = np.array([0.2, 0.5, 0.95])
+    reached = 0
+    for seed in range(4):
+        estimate = scheme.estimate(scheme.mask(some_amounts(60), rng=seed))
+        gini, lorenz = estimate.gini_interval(), estimate.lorenz_interval(q)
+        assert 0.0 <= gini.low <= gini.estimate <= gini.high <= 1.0
+        assert ((lorenz.low >= 0.0) & (lorenz.low <= lorenz.estimate)).all()
+        assert ((lorenz.estimate <= lorenz.high) & (lorenz.high <= q)).all()
+        assert (lorenz.high - lorenz.low > 0.01 * q).all()
+        outside = ~((estimate.lorenz(q) >= 0) & (estimate.lorenz(q) <= q))
+        assert (f"{outside.sum()} of the estimates lie outside" in lorenz.about) == outside.any()
+        reached += np.any(lorenz.high == q) + (gini.high == 1.0)
+
+    assert reached > 0
+
+
+def test_shares_far_from_the_bounds_have_normal_intervals():
+    scheme = cm.ConditionalMasking(0.6, 3.0, step=0.125)
+    estimate = scheme.estimate(scheme.mask(some_amounts(2_000), rng=1))
+
+    for found in (estimate.gini_interval(), estimate.lorenz_interval([0.5, 0.7])):
+        reach = 1.959963985 * found.standard_error
+        np.testing.assert_allclose(found.low, found.estimate - reach, rtol=1e-8)
+        np.testing.assert_allclose(found.high, found.estimate + reach, rtol=1e-8)
+
+
+def test_where_amounts_are_negative_nothing_is_cut():
+    # a third of them: the Gini coefficient about a mean near 0 is above 1, and ordinates are below 0
+    scheme = cm.ConditionalMasking(0.6, 3.0, step=0.125)
+    estimate = scheme.estimate(scheme.mask(some_amounts(2_000, -8.0), rng=1))
+
+    gini, lorenz = estimate.gini_interval(), estimate.lorenz_interval(0.4)
+
+    assert gini.low > 1.0
+    assert lorenz.high < 0.0

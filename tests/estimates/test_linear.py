@@ -5,12 +5,14 @@ estimates vary as they do. Every test has a fixed seed; false alarms are stated 
 """
 
 import re
+import warnings
 from itertools import combinations, permutations, product
 
 import numpy as np
 import pandas as pd
 import pytest
 from marks import rest_slow
+from scipy import stats
 
 import condmask as cm
 from condmask._grid import Grid
@@ -23,7 +25,7 @@ DONORS = ("sample", "permutation")
 P = 0.4
 pytestmark = [
     pytest.mark.usefixtures("unaudited"),
-    pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning"),
+    pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning", "ignore::condmask.EstimateWarning"),
 ]
 
 
@@ -508,13 +510,74 @@ def test_a_table_is_printed():
     assert len({len(line) for line in shown[1:]}) == 1
 
 
-def test_a_group_of_one_record_has_no_interval():
+def test_a_group_of_one_record_has_no_interval_for_the_population():
     z = np.arange(40.0)
 
     found = cm.ConditionalMasking(0.4, 1.0, step=0.0).estimate(z).group_means([1] + [0] * 39)[1]
 
     assert np.isfinite(found.estimate)
     assert np.isnan([found.low, found.high, found.standard_error]).all()
+
+
+def test_about_the_file_all_records_count_as_degrees_of_freedom():
+    # Student's t with n - 1, whatever a group has: the masking of all n is what the variance is known from
+    z = np.random.default_rng(3).normal(size=40)
+    estimate = cm.ConditionalMasking(0.4, 1.0, step=0.0).estimate(z)
+    groups = estimate.group_means(np.repeat([1, 2, 3, 34], [1, 2, 3, 34]), target="file")
+    weights = np.where(np.arange(40) < 2, 1.0, 0.0)
+    line = estimate.regress(np.arange(40.0), target="file")
+
+    found = [*groups.values(), *line.values(), estimate.weighted_mean(weights, target="file")]
+
+    for each in found:
+        reach = stats.t.ppf(0.975, 39) * each.standard_error
+        assert each.standard_error > 0.0
+        assert (each.low, each.high) == pytest.approx(
+            (each.estimate - reach, each.estimate + reach), rel=1e-9
+        )
+
+
+def test_a_group_without_a_value_has_no_mean():
+    z = np.append(np.arange(39.0), np.nan)
+    scheme = cm.ConditionalMasking(0.4, 1.0, step=0.0)
+
+    for target in ("population", "file"):
+        found = scheme.estimate(z).group_means([0] * 39 + [1], target=target)[1]
+        assert np.isnan(found[:4]).all()
+
+
+def said(ask):
+    """The one warning of a call, or none."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ask()
+    assert len(caught) <= 1
+    assert not caught or caught[0].filename == __file__
+    return str(caught[0].message) if caught else ""
+
+
+@pytest.mark.parametrize(("size", "few"), [(20, False), (19, True)])
+def test_groups_that_tell_less_than_five_records_are_flagged(size, few):
+    # n_g (1-p)^2 = 20 / 4 = 5
+    estimate = cm.ConditionalMasking(0.5, 1.0, step=0.0).estimate(np.arange(100.0) - 50.0)
+
+    found = said(lambda: estimate.group_means(np.arange(100) < size))
+
+    message = "1 of 2 groups have fewer than 20 records, and tell less than 5 unmasked ones would"
+    assert found == (f"group_means: {message}" if few else "")
+
+
+@pytest.mark.parametrize("shift", [0.0, -50.0])
+def test_a_negative_mean_of_amounts_that_are_not_negative_says_why(shift):
+    # the 20 least of 400 amounts from 1 to 400: Zt = (Z - p Zbar)/(1-p) is far below 0; where amounts are
+    # negative, such a mean may be right
+    z = np.arange(1.0, 401.0) + shift
+    estimate = cm.ConditionalMasking(0.5, 1.0, step=0.0).estimate(z)
+
+    found = said(lambda: estimate.group_means(np.arange(400) < 20))
+
+    expected = "group_means: 1 mean of a group comes out negative, though hardly a value is: too few records"
+    assert found == (expected if shift == 0.0 else "")
 
 
 # --- what is refused --------------------------------------------------------------------------------------

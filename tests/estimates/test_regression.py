@@ -22,7 +22,7 @@ from condmask.estimates.regression import basis
 DONORS = ("sample", "permutation")
 pytestmark = [
     pytest.mark.usefixtures("unaudited"),
-    pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning"),
+    pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning", "ignore::condmask.EstimateWarning"),
 ]
 
 

@@ -67,10 +67,6 @@ NO_PAIRS = (
     "z must be masked values for an interval of two columns, got a Summary, which keeps no fourth moments of "
     "its pairs"
 )
-WEIGHTS = (
-    ", got some: swapped records show the values of records with other weights, and the noise of the rest "
-    "cannot be undone by record; weighted_mean and total have weights"
-)
 
 
 def summary():
@@ -100,14 +96,6 @@ def summary():
             "rows must be True or False for each of 10 records, got int64 of shape (2,)",
         ),
         (lambda: SMALL.part(np.zeros(10, dtype=bool)), "rows must have at least 2 values, got 0"),
-        (
-            lambda: SMALL.weighted_quantile(0.5, np.ones(10)),
-            "weights must be left out of a quantile" + WEIGHTS,
-        ),
-        (
-            lambda: SMALL.weighted_cdf(0.5, np.ones(10)),
-            "weights must be left out of a distribution function" + WEIGHTS,
-        ),
         (
             lambda: summary().part(ROWS),
             "z must be masked values for a part of them, got a Summary, which keeps no records",

@@ -15,7 +15,7 @@ import condmask as cm
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::condmask.ReleaseWarning",
-    "ignore::condmask.estimates.estimate.EstimateWarning",
+    "ignore::condmask.EstimateWarning",
 )
 
 NOISES = ("normal", "laplace")

@@ -10,7 +10,8 @@ from condmask._blocks import Workers
 from condmask.estimates.additive import NoisySample
 from condmask.estimates.columns import counted_column
 from condmask.estimates.covariance import Records
-from condmask.estimates.estimate import Estimate, EstimateWarning
+from condmask.estimates.estimate import Estimate
+from condmask.estimates.interval import EstimateWarning
 from condmask.estimates.sample import Sample, Source
 from condmask.estimates.sources import counted
 from condmask.estimates.summary import Summary

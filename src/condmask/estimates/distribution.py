@@ -1,5 +1,6 @@
 """Intervals for the distribution function and its quantiles, and tests at one point."""
 
+import warnings
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -8,12 +9,13 @@ from condmask import _checks
 from condmask._log_grid import LogGrid
 from condmask.engines import inversion
 from condmask.estimates import rearranging
-from condmask.estimates.interval import Interval, check_target, multiplier
+from condmask.estimates.interval import EstimateWarning, Interval, check_target, multiplier
 from condmask.estimates.sample import Source
 from condmask.estimates.shared import Shared
 from condmask.estimates.spread import Spread, largest_weight, sums_at
 
 SAME = 0.999  # of a variance, which changes no interval visibly
+NOTHING = 0.5  # standard error of a probability, above which next to nothing is known of it
 PLACES = {"population": "in the population", "file": "in the original file"}
 
 
@@ -71,6 +73,11 @@ class Distribution(Shared):
         Interval
             In the shape of `t`, with a leading axis of replicates where `z` is 2-D; within [0, 1].
 
+        Warns
+        -----
+        EstimateWarning
+            If a standard error exceeds .5, so that next to nothing is known.
+
         Notes
         -----
         Each interval covers its own point; see `cdf_band` for all of them together. With c = z^2/n, z the
@@ -108,6 +115,13 @@ class Distribution(Shared):
         low, high, error, value = (
             self._shaped(list(each), points.shape) for each in zip(*found, strict=True)
         )
+        if np.max(error, initial=0.0) > NOTHING:
+            warnings.warn(
+                f"the distribution function has standard errors of up to {np.max(error):.2g} here, which "
+                f"tell next to nothing: too few records for p={self._law.p:g}",
+                EstimateWarning,
+                stacklevel=2,
+            )
         about = f"P(X <= t) {PLACES[target]}{_smoothing(widths)}"
         return Interval(low, high, error, value, level, target, about)
 

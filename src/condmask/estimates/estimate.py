@@ -13,6 +13,7 @@ from condmask.estimates.bands import Bands
 from condmask.estimates.bandwidth import RULES
 from condmask.estimates.covariance import Records, products, summarised
 from condmask.estimates.inequality import Inequality
+from condmask.estimates.interval import EstimateWarning
 from condmask.estimates.linear import LinearEstimates
 from condmask.estimates.moment_intervals import MomentIntervals
 from condmask.estimates.moments import shift
@@ -23,10 +24,6 @@ from condmask.estimates.sample import CROSSINGS, Source
 from condmask.estimates.selection import Selection
 from condmask.law import Law
 from condmask.weights.table import smallest_tol
-
-
-class EstimateWarning(UserWarning):
-    """An estimate lies where no original value could, or comes from a part of a release; it stays so."""
 
 
 class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairIntervals, Bands, Selection):
@@ -316,6 +313,9 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
         A probability counts as reached where T >= q - tol. Intervals on which a bound of T stays below that
         are excluded and others halved, so no crossing is missed but for excursions by less than rounding;
         on a grid T_1 is known at all points. Cost: as `cdf`, then O(log n) a crossing.
+
+        There are no weights: swapped records show values of others, and to take these out the noise would
+        have to be undone among records of one weight alone, which magnifies errors without bound.
 
         Examples
         --------

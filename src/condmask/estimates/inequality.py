@@ -8,12 +8,14 @@ import numpy as np
 from condmask import _checks
 from condmask.engines.far_expectations import Function
 from condmask.engines.grid import LONGEST, pieces, pieces_length, reach_of
+from condmask.estimates import bounded
 from condmask.estimates.distribution import PLACES, error_of
 from condmask.estimates.expectations import sums_of
 from condmask.estimates.functionals import Functionals
-from condmask.estimates.interval import Interval, check_target, multiplier
+from condmask.estimates.interval import Interval, check_target
 from condmask.estimates.sample import Source
-from condmask.estimates.spread import Spread, finest_tol, masking, sums_at
+from condmask.estimates.shared import CERTAIN
+from condmask.estimates.spread import finest_tol, masking, sums_at
 
 MOST_POINTS = 1 << 23  # at which T is looked at
 FINEST = 64  # points for each sigma, at which T is integrated where its grid is too long for that
@@ -61,14 +63,20 @@ class Inequality(Functionals):
         Returns
         -------
         Interval
-            With a leading axis of replicates where `z` is 2-D.
+            With a leading axis of replicates where `z` is 2-D; within [0, 1], where no amount is negative,
+            and so is its estimate, which is the nearest end where `gini` lies outside.
+
+        Notes
+        -----
+        Near 0 and 1 what is surprising is weighed as for `correlation_interval`, so that the interval keeps
+        its level there. Amounts are taken to be negative where the share of such ones is estimated more than
+        three standard errors above 0; then the coefficient may exceed 1, and nothing is cut.
         """
-
-        def one(k: int) -> tuple[Spread, float]:
-            found = self._gini(k)
-            return self._spread(k, sums_of(found.influence)), found.value
-
-        return self._wald(one, confidence_level, target, "the Gini coefficient")
+        self._refuse_additive()
+        functionals = [[self._gini(k)] for k in range(len(self._sources))]
+        found = self._bounded(functionals, 1.0, confidence_level, target, "the Gini coefficient")
+        low, high, error, value = (self._result([own.item() for own in each]) for each in found[:4])
+        return Interval(low, high, error, value, *found[4:])
 
     def lorenz(self, q: Any) -> Any:
         r"""Lorenz curve of the original: the share of the total that the lowest have.
@@ -113,22 +121,46 @@ class Inequality(Functionals):
         Returns
         -------
         Interval
-            In the shape of `q`, with a leading axis of replicates where `z` is 2-D.
+            In the shape of `q`, with a leading axis of replicates where `z` is 2-D; within [0, q], where no
+            amount is negative, and so are its estimates (`gini_interval`).
         """
         shares = _checks.probabilities(q, "q")
         self._refuse_additive()
-        level, z = multiplier(confidence_level)
-        target, values, errors = check_target(target), [], []
-        for k, source in enumerate(self._sources):
-            found = _lorenz(source, shares)
-            around = self._spread(k, sums_of(*(each.influence for each in found)))
-            values.append(np.array([each.value for each in found]))
-            errors.append(error_of(around, source.n, target))
-        value, error = self._shaped(values, shares.shape), self._shaped(errors, shares.shape)
-        about = f"the Lorenz curve {PLACES[target]}"
-        return Interval(value - z * error, value + z * error, error, value, level, target, about)
+        functionals = [_lorenz(source, shares) for source in self._sources]
+        found = self._bounded(functionals, shares.ravel(), confidence_level, target, "the Lorenz curve")
+        low, high, error, value = (self._shaped(each, shares.shape) for each in found[:4])
+        return Interval(low, high, error, value, *found[4:])
 
     # --- private ---
+
+    def _bounded(
+        self,
+        functionals: list[list[_Functional]],
+        highest: Any,
+        confidence_level: Any,
+        target: Any,
+        about: str,
+    ) -> tuple[Any, ...]:
+        """Intervals between 0 and `highest`, each part of an `Interval` replicate by replicate."""
+        level, target = _checks.probability(confidence_level, "confidence_level"), check_target(target)
+        found, outside = [], 0
+        for k, own in enumerate(functionals):
+            around = self._spread(k, sums_of(*(each.influence for each in own)))
+            value = np.array([each.value for each in own])
+            error = error_of(around, self._sources[k].n, target)
+            share, apart = self._below_zero(k)
+            if share > CERTAIN * apart:
+                low, high = bounded.placed(value, error, -np.inf, np.inf, level)
+            else:
+                low, high = bounded.placed(value, error, 0.0, highest, level)
+                nearest = np.clip(value, 0.0, highest)
+                outside += int(np.count_nonzero(nearest != value))
+                value = nearest
+            found.append((low, high, error, value))
+        about = f"{about} {PLACES[target]}"
+        if outside:
+            about += f"; {outside} of the estimates lie outside what can be, and the nearest end is given"
+        return *(list(each) for each in zip(*found, strict=True)), level, target, about
 
     def _gini(self, k: int) -> _Functional:
         source = self._sources[k]

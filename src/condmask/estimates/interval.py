@@ -9,6 +9,10 @@ from condmask import _checks
 TARGETS = ("population", "file")
 
 
+class EstimateWarning(UserWarning):
+    """An estimate, as it is given, that tells little or lies where no original value could, and why."""
+
+
 class UndefinedError(ValueError):
     """What is asked does not exist for these records under this scheme; for others it may."""
 

@@ -1,33 +1,34 @@
 """What is linear in the original: means of groups, weighted means, totals, regressions on other columns."""
 
+import warnings
+from math import ceil
 from typing import Any
 
 import numpy as np
 
 from condmask import _checks, frames
+from condmask.estimates import heavy_tails
 from condmask.estimates.by_name import ByName
-from condmask.estimates.covariance import Records
-from condmask.estimates.interval import Interval
+from condmask.estimates.interval import EstimateWarning, Interval
 from condmask.estimates.linear_forms import Undone, undo
 from condmask.estimates.named import Intervals
 from condmask.estimates.regression import basis, fit
+from condmask.estimates.shared import CERTAIN, Shared
 from condmask.estimates.subgroups import group_means
 from condmask.estimates.survey import Survey, survey
 from condmask.estimates.weighted_sums import total, weighted_mean
 from condmask.law import Law
 
+FEW = 5.0  # unmasked records, less than which a group is flagged
+KNOWN = 0.1  # standard error of the share of negative values, above which nothing is said of it
 
-class LinearEstimates(ByName):
+
+class LinearEstimates(ByName, Shared):
     """Everything linear in the original, with weights from columns that were not masked.
 
     Parts of the records are asked for here, from the estimate of *all* of them: donors come from the whole
     file (stratum), so the values of a part are not a masked sample of that part.
     """
-
-    scheme: Any
-    _law: Law
-    _batch: bool
-    _records: Records | None
 
     def _pools(self) -> np.ndarray | None:
         raise NotImplementedError
@@ -103,12 +104,21 @@ class LinearEstimates(ByName):
         ValueError
             If strata or patterns are needed and missing, or a pool has too few records.
 
+        Warns
+        -----
+        EstimateWarning
+            If groups have so few records that they tell less than 5 unmasked ones, n_g (1-p)^2 < 5, or
+            means of amounts that are not negative come out negative.
+
         Notes
         -----
         The mean of the pseudo-values of the group. About the file it varies by the masking of all records,
         which may have lent their values to the group; about the population by the spread of the group, too.
-        Intervals are by Student's t with one degree of freedom less than the group has records (clusters).
-        The distribution function or quantiles of a group cannot be had, unless it consists of whole strata.
+        Intervals are by Student's t, about the population with one degree of freedom less than the group has
+        records (clusters), about the file, whose variance is known from the masking of all n records, with
+        n - 1; of groups of one to three records these cover more often than they say, as single masked values
+        are not normal. The distribution function or quantiles of a group cannot be had, unless it consists of
+        whole strata.
 
         Examples
         --------
@@ -135,6 +145,7 @@ class LinearEstimates(ByName):
             own = group_means(code[file.rows], len(names), file, asked)
             ends = asked.ends(own.estimate, own.file, own.excess, own.degrees, file.n)
             found.append([*file.placed(own.estimate, *ends), own.records])
+        self._warn_of_few([each[0] for each in found], found[-1][-1])
         used = int(found[-1][-1].sum())
         return self._named(names, found, asked, f"mean of the original {asked.where}, by group", used)
 
@@ -169,7 +180,10 @@ class LinearEstimates(ByName):
         Notes
         -----
         sum w Zt / sum w, Zt the pseudo-values. Student's t has (sum w)^2 / sum w^2 - 1 degrees of
-        freedom, or one less than there are clusters. Weighted quantiles cannot be had.
+        freedom, or one less than there are clusters; for the file it has n - 1, the masking of all n records
+        being what its error is known from. There is no weighted quantile or distribution function: a mean
+        takes the values that swapped records brought along out by one factor, a distribution function would
+        have to undo the noise among records of one weight alone, which magnifies errors without bound.
         """
         asked, w = self._asked(confidence_level, target, clusters, population_size), self._weights(weights)
         if (w < 0.0).any():
@@ -248,6 +262,11 @@ class LinearEstimates(ByName):
         TypeError
             If a column does not hold numbers.
 
+        Warns
+        -----
+        EstimateWarning
+            If the tails of the original or of a column are heavy, by its kurtosis.
+
         Notes
         -----
         Least squares of the pseudo-values: given the file, on average exactly those of the originals. About
@@ -288,10 +307,44 @@ class LinearEstimates(ByName):
             own = fit(space, file, _among(use, file), asked, intercept=intercept)
             ends = asked.ends(own.estimate, own.file, own.excess, own.degrees, file.n)
             found.append([*file.placed(own.estimate, *ends, total=constant, units=space.units), records])
+        self._warn_of_tails_in(columns)
         about = f"regression of the original, coefficients {asked.where}"
         return self._named(names, found, asked, about, int(use.sum()))
 
     # --- private ---
+
+    def _warn_of_few(self, means: list[np.ndarray], records: np.ndarray) -> None:
+        """Say which groups are too small, and why means may be negative where no value is."""
+        share, said = (1.0 - self._law.p) ** 2, []
+        few = int(np.count_nonzero((records > 0) & (records * share < FEW)))
+        if few:
+            said.append(
+                f"{few} of {records.size} groups have fewer than {ceil(FEW / share)} records, and tell less "
+                f"than {FEW:.0f} unmasked ones would"
+            )
+        below = sum(
+            int(np.count_nonzero(own < 0.0)) for k, own in enumerate(means) if self._no_negatives(own, k)
+        )
+        if below:
+            some = "mean of a group comes" if below == 1 else "means of groups come"
+            said.append(f"{below} {some} out negative, though hardly a value is: too few records")
+        if said:
+            warnings.warn("group_means: " + "; ".join(said), EstimateWarning, stacklevel=3)
+
+    def _no_negatives(self, means: np.ndarray, k: int) -> bool:
+        """Whether a replicate, of which a mean is negative, is known to have next to no negative values."""
+        if self._law.p == 0.0 or not np.any(means < 0.0):
+            return False
+        share, error = self._below_zero(k)
+        return share <= CERTAIN * error <= CERTAIN * KNOWN
+
+    def _warn_of_tails_in(self, columns: list[np.ndarray]) -> None:
+        """Of the original and of regressors."""
+        own = []
+        if self._law.is_plain:
+            own = [heavy_tails.kurtosis(source.moments(4), self._law) for source in self._sources]
+        found = [*own, *(heavy_tails.of_plain(column) for column in columns)]
+        heavy_tails.warn(found, "coefficients", stacklevel=3)
 
     def _asked(self, confidence_level: Any, target: Any, clusters: Any, population_size: Any) -> Survey:
         clusters = self._by_name(clusters, "clusters", labels=True)

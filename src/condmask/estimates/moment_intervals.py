@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
+from condmask.estimates import heavy_tails
 from condmask.estimates.distribution import PLACES
 from condmask.estimates.expectations import check_growth, shifted_power, sums_of_polynomial
 from condmask.estimates.interval import Interval, check_target, multiplier
@@ -102,6 +103,12 @@ class MomentIntervals(Shared):
         Interval
             In squared units of the data, with a leading axis of replicates where `z` is 2-D. Where the
             variance is estimated negative it is symmetric about the estimate, and cut off at 0.
+
+        Warns
+        -----
+        EstimateWarning
+            If the tails of the original are heavy, by its estimated kurtosis (docs/inference.rst, "Heavy
+            tails").
         """
         return self._variance_interval(confidence_level, target, root=False)
 
@@ -118,6 +125,11 @@ class MomentIntervals(Shared):
         Interval
             In the units of the data, with a leading axis of replicates where `z` is 2-D. Estimate and
             standard error are NaN where the variance is estimated negative.
+
+        Warns
+        -----
+        EstimateWarning
+            As for `variance_interval`.
         """
         return self._variance_interval(confidence_level, target, root=True)
 
@@ -129,6 +141,8 @@ class MomentIntervals(Shared):
         self._refuse_additive()
         level, z = multiplier(confidence_level)
         target = check_target(target)
+        if order > 1:
+            self._warn_of_tails("moments of order 2 and more")
         values, errors = [], []
         for k, source in enumerate(self._sources):
             center, scale, means = source.moments(order)
@@ -146,6 +160,7 @@ class MomentIntervals(Shared):
         self._refuse_additive()
         level, z = multiplier(confidence_level)
         target = check_target(target)
+        self._warn_of_tails("variances")
         found = []
         for k, source in enumerate(self._sources):
             value, scale = source.variance()
@@ -164,6 +179,11 @@ class MomentIntervals(Shared):
         low, high, error, value = (self._result(list(each)) for each in zip(*found, strict=True))
         name = "standard deviation" if root else "variance"
         return Interval(low, high, error, value, level, target, f"the {name} {PLACES[target]}")
+
+    def _warn_of_tails(self, what: str) -> None:
+        if self._law.is_plain:
+            found = (heavy_tails.kurtosis(source.moments(4), self._law) for source in self._sources)
+            heavy_tails.warn(found, what, stacklevel=4)
 
     def _moment_error(self, k: int, order: int, central: bool, target: str) -> float:
         """The standard error of a moment, in the scale of the source's moments to its power."""

@@ -1,17 +1,23 @@
 """Intervals of the covariance and the correlation of the original with another column."""
 
+import warnings
 from collections.abc import Iterator
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask.estimates import bounded, heavy_tails
 from condmask.estimates.by_name import ByName
 from condmask.estimates.covariance import Records, donors, products, standardised
-from condmask.estimates.interval import Interval, multiplier
+from condmask.estimates.interval import EstimateWarning, Interval, multiplier
 from condmask.estimates.linear_forms import file_covariance, undo
 from condmask.estimates.pair_moments import Weights, column, spreads
 from condmask.estimates.survey import TARGETS, survey
 from condmask.law import Law
+
+TARGETS_OF_THEOREM = ("file", "population")  # in the order of `spreads`
+ENOUGH = 10.0  # unmasked records, whose correlation is known to some .3
 
 
 class Pair(NamedTuple):
@@ -23,6 +29,18 @@ class Pair(NamedTuple):
     theirs: Law | None
     pool: np.ndarray | None
     shared_donors: bool
+
+
+class Correlation(NamedTuple):
+    """A correlation with its interval; what is to be said of it, and how many records would do."""
+
+    low: float
+    high: float
+    error: float
+    value: float
+    outside: float = np.nan
+    few: str = ""
+    enough: float = 0.0
 
 
 class PairIntervals(ByName):
@@ -64,6 +82,11 @@ class PairIntervals(ByName):
         ValueError
             As for `covariance`; for a Summary, which has no fourth moments of its pairs.
 
+        Warns
+        -----
+        EstimateWarning
+            If the tails of either column are heavy, by its estimated kurtosis.
+
         Notes
         -----
         With a plain column the covariance is linear in the original, and its variance given the file is
@@ -72,12 +95,14 @@ class PairIntervals(ByName):
         masking.
         """
         asked = survey(confidence_level, target, None, None, 0)
-        found = []
+        found, tails = [], []
         for pair in self._pairs_of(other):
+            tails += _tails(pair)
             estimate, _, unit = _estimated(pair)
             error = (_linear if pair.theirs is None else _joint)(pair, asked.target) * unit
             estimate *= unit
             found.append((estimate, error))
+        heavy_tails.warn(tails, "covariances", stacklevel=2)
         estimates, errors = np.array(found).T
         reach = multiplier(asked.level)[1] * errors
         about = f"covariance {TARGETS[asked.target]}"
@@ -98,18 +123,32 @@ class PairIntervals(ByName):
         Returns
         -------
         Interval
-            With a leading axis of replicates where the estimate has one. NaN where a variance is
-            estimated negative.
+            With a leading axis of replicates where the estimate has one; within [-1, 1], and so is its
+            estimate: where `correlation` lies outside, the nearest end, which `about` says. Where a variance
+            is not significantly above 0 the interval is [-1, 1], and the estimate of a negative one NaN.
 
         Raises
         ------
         ValueError
             As for `covariance_interval`; if fourth moments of noise on the log scale do not exist.
 
+        Warns
+        -----
+        EstimateWarning
+            If the records tell less than 10 unmasked ones would, with the number that would do; else if the
+            tails of either column are heavy.
+
         Notes
         -----
-        By Fisher's z: symmetric in artanh r, within (-1, 1). Where the estimate lies outside, r -+ z s.e.
-        cut to [-1, 1], which `about` says. Gaps in a plain column are taken to be no matter of the values.
+        All r at which the estimate is not surprising, with the standard error that it has if r is the
+        correlation: masking and noise do not let it vanish at -1 and 1, as Fisher's z has it. Near these
+        what is surprising is weighed as by Feldman and Cousins [1]_, so that the interval has its level
+        there too and is never a point. Gaps in a plain column are taken to be no matter of the values.
+
+        References
+        ----------
+        .. [1] G. J. Feldman and R. D. Cousins, "Unified approach to the classical statistical analysis of
+               small signals", Phys. Rev. D 57 (1998) 3873-3889.
 
         Examples
         --------
@@ -123,31 +162,24 @@ class PairIntervals(ByName):
         """
         level, times = multiplier(confidence_level)
         about = f"correlation {TARGETS[survey(confidence_level, target, None, None, 0).target]}"
-        found, outside, without = [], 0, 0
-        for pair in self._pairs_of(other):
-            value, (first, second), _ = _estimated(pair)
-            if min(first, second) <= 0.0:
-                found.append((np.nan,) * 4)
-                without += 1
-                continue
-            size = float(np.sqrt(first) * np.sqrt(second))
-            r = value / size
-            by = Weights(1.0 / size, -0.5 * r / first, -0.5 * r / second)
-            error = _by_theorem(pair, by, target)
-            if abs(r) < 1.0:
-                reach = times * error / (1.0 - r * r)
-                low, high = np.tanh(np.arctanh(r) - reach), np.tanh(np.arctanh(r) + reach)
-            else:
-                low, high = np.clip([r - times * error, r + times * error], -1.0, 1.0)
-                outside += 1
-            found.append((low, high, error, r))
-        if outside:
+        pairs = list(self._pairs_of(other))
+        found = [_correlation(pair, target, level, times) for pair in pairs]
+        values = np.array([each[:5] for each in found])
+        outside = values[~np.isnan(values[:, 4]), 4]
+        if outside.size:
+            estimate = "the estimate" if self._batch else f"the estimate, {outside[0]:.4g},"
             about += (
-                f"; {self._times(outside)} the estimate lies outside [-1, 1], and the interval is cut there"
+                f"; {self._times(outside.size)}{estimate} lies outside [-1, 1], and the nearest end is given"
             )
-        if without:
-            about += f"; {self._times(without)} a variance is estimated negative or zero"
-        return self._interval(*np.array(found).T, level, target, about)
+        if np.isnan(values[:, 3]).any():
+            without = self._times(int(np.isnan(values[:, 3]).sum()))
+            about += f"; {without}a variance is estimated negative or zero"
+        worst = max(found, key=lambda each: each.enough)
+        if worst.few:
+            warnings.warn(f"correlation: {worst.few}", EstimateWarning, stacklevel=2)
+        else:
+            heavy_tails.warn((each for pair in pairs for each in _tails(pair)), "correlations", stacklevel=2)
+        return self._interval(*values[:, :4].T, level, target, about)
 
     # --- private ---
 
@@ -164,7 +196,7 @@ class PairIntervals(ByName):
             yield Pair(z, w, self._law, theirs, pool, shared)
 
     def _times(self, count: int) -> str:
-        return f"in {count} replicates" if self._batch else ""
+        return f"in {count} replicates " if self._batch else ""
 
     def _interval(self, low: Any, high: Any, error: Any, estimate: Any, *rest: Any) -> Interval:
         low, high, error, estimate = (
@@ -194,11 +226,11 @@ def _linear(pair: Pair, target: str) -> float:
 
 
 def _joint(pair: Pair, target: str) -> float:
-    return _by_theorem(pair, Weights(1.0), target)
+    return float(np.sqrt(_by_theorem(pair, [Weights(1.0)])[TARGETS_OF_THEOREM.index(target), 0]))
 
 
-def _by_theorem(pair: Pair, by: Weights, target: str) -> float:
-    """The standard error of a function of the covariance and the variances, in safe units."""
+def _by_theorem(pair: Pair, by: list[Weights]) -> np.ndarray:
+    """The variances of functions of the covariance and the variances, in safe units, about both targets."""
     z, w, law, theirs, pool, shared = pair
     (a, unit), (b, other_unit) = standardised(z, law), standardised(w, theirs)
     both, there = ~(np.isnan(a) | np.isnan(b)), ~np.isnan(a)
@@ -208,8 +240,106 @@ def _by_theorem(pair: Pair, by: Weights, target: str) -> float:
         b = b - b[both].mean()
     pools = donors(a[there], law, None if pool is None else pool[there])
     own = pools.pool[both[there]]
-    file, population = spreads(
+    found = spreads(
         column(z[both], a[both], law, unit), column(w[both], b[both], theirs, other_unit),
         own, pools.factor, by, law.p, shared_donors=shared,
     )  # fmt: skip
-    return float(np.sqrt((population if target == "population" else file) / own.size))
+    return np.asarray(found / own.size)
+
+
+# --- correlations ---
+
+
+def _correlation(pair: Pair, target: str, level: float, times: float) -> Correlation:
+    """The correlation of one pair of columns, in whose units all variances are safe."""
+    value, (first, second), _ = _estimated(pair)
+    lone = [Weights(0.0, 1.0, 0.0), Weights(0.0, 0.0, 1.0)][: 1 if pair.theirs is None else 2]
+    if min(first, second) <= 0.0:
+        errors = np.sqrt(_by_theorem(pair, lone)[0])
+        few, enough = _unknown(pair, (first, second), times * errors)
+        return Correlation(-1.0, 1.0, np.nan, np.nan, few=few, enough=enough)
+    size = float(np.sqrt(first) * np.sqrt(second))
+    r = value / size
+
+    # r - rho, the estimate less a hypothesis, is linear in rho, and so its variance is a quadratic
+    by = [Weights(1.0 / size, -0.5 * rho / first, -0.5 * rho / second) for rho in (-1.0, 0.0, 1.0)]
+    squares = _by_theorem(pair, [*by, *lone])
+    low, middle, high = squares[TARGETS_OF_THEOREM.index(target), :3]
+
+    def error(rho: np.ndarray) -> np.ndarray:
+        square = middle + 0.5 * (high - low) * rho + (0.5 * (high + low) - middle) * rho**2
+        return np.asarray(np.sqrt(np.maximum(square, 0.0)))
+
+    nearest = float(np.clip(r, -1.0, 1.0))
+    own = float(error(np.array([nearest]))[0])
+    found = Correlation(-1.0, 1.0, own, nearest, np.nan if r == nearest else r)
+    few, enough = _unknown(pair, (first, second), times * np.sqrt(squares[0, 3:]))
+    if few:
+        return found._replace(few=few, enough=enough)
+    ends = bounded.interval(r, error, level)
+    few, enough = _little(pair, (first, second))
+    return found._replace(low=ends[0], high=ends[1], few=few, enough=enough)
+
+
+def _unknown(pair: Pair, variances: tuple[float, float], errors: np.ndarray) -> tuple[str, float]:
+    """What to say where the noise hides whether a column varies at all, and how many records it takes.
+
+    Nothing is known of a correlation then. `errors` are by how far the variances of masked columns may be
+    off. With a variance at the upper end of its own interval, so many records make the lower end positive
+    as are needed for half the length.
+    """
+    share = 0.0
+    for variance, error, kept in zip(variances, errors, _kept(pair, variances), strict=False):
+        # with less noise than that a variance is not small, but heavy tails leave it uncertain
+        if variance <= error and kept < 0.5:
+            upper = variance + error
+            share = max(share, (2.0 * error / upper) ** 2 if upper > 0.0 else np.inf)
+    if share == 0.0:
+        return "", 0.0
+    enough = share * _records(pair)
+    some = (
+        f"it takes at least {ceil(enough):,} records" if np.isfinite(enough) else "it takes far more records"
+    )
+    return f"it may be anything, since so much noise hides whether the original varies; {some}", enough
+
+
+def _little(pair: Pair, variances: tuple[float, float]) -> tuple[str, float]:
+    """What to say where the records tell little, and how many would do.
+
+    Where two columns do not depend on each other, n masked pairs tell as much of their correlation as
+    n (1-p)^2 Var X / Var Z unmasked ones; of columns masked together, which keep their pairs when they are
+    swapped, as n (Var X / Var Z) (Var X' / Var Z').
+    """
+    share = (1.0 if pair.theirs is not None else (1.0 - pair.law.p) ** 2) * float(
+        np.prod(np.minimum(_kept(pair, variances), 1.0))
+    )
+    n = _records(pair)
+    if n * share >= ENOUGH:
+        return "", 0.0
+    return (
+        f"{n} masked records tell as much of it as {n * share:.2g} unmasked ones; {ceil(ENOUGH / share):,} "
+        f"would tell as much as {ENOUGH:.0f}"
+    ), ENOUGH / share
+
+
+def _kept(pair: Pair, variances: tuple[float, float]) -> list[float]:
+    """What part of the variance of each masked column is that of its original."""
+    both = ~(np.isnan(pair.z) | np.isnan(pair.w))
+    found = []
+    for values, law, variance in zip((pair.z, pair.w), (pair.law, pair.theirs), variances, strict=True):
+        if law is not None:
+            found.append(variance / float(standardised(values, law)[0][both].var(ddof=1)))
+    return found
+
+
+def _tails(pair: Pair) -> list[float]:
+    """The kurtosis of either column."""
+    both = ~(np.isnan(pair.z) | np.isnan(pair.w))
+    w = pair.w[both]
+    other = heavy_tails.of_plain(w) if pair.theirs is None else heavy_tails.of_records(w, pair.theirs)
+    return [heavy_tails.of_records(pair.z[both], pair.law), other]
+
+
+def _records(pair: Pair) -> int:
+    """How many have both values."""
+    return int(np.count_nonzero(~(np.isnan(pair.z) | np.isnan(pair.w))))

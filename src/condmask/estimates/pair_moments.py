@@ -8,7 +8,7 @@ level, and in the means; their moments under the original law come from those of
 recursion of Theorem 2.1 in two variables.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import comb
 from typing import NamedTuple
 
@@ -194,9 +194,16 @@ def _sum(*parts: tuple[float, Polynomial]) -> Polynomial:
 
 
 def spreads(
-    a: Column, b: Column, pool: np.ndarray, factor: np.ndarray, by: Weights, p: float, *, shared_donors: bool
-) -> tuple[float, float]:
-    """The variances about the file and about the population, of one record.
+    a: Column,
+    b: Column,
+    pool: np.ndarray,
+    factor: np.ndarray,
+    by: Sequence[Weights],
+    p: float,
+    *,
+    shared_donors: bool,
+) -> np.ndarray:
+    """The variances about the file and about the population, of one record; of shape (2, functions).
 
     Parameters
     ----------
@@ -206,12 +213,13 @@ def spreads(
         The number of each pair's donor pool.
     factor : ndarray
         f of each pool.
-    by : Weights
+    by : sequence of Weights
+        Of each function.
     p : float
     shared_donors : bool
     """
     means = float(a.values.mean()) / a.kept(1), float(b.values.mean()) / b.kept(1)
-    total, h, hh = np.zeros(4), 0.0, 0.0
+    total, h, hh = np.zeros((4, len(by))), np.zeros(len(by)), np.zeros(len(by))
     order, first = np.argsort(pool, kind="stable"), 0
     for s, count in enumerate(np.bincount(pool).tolist()):
         if count == 0:
@@ -219,16 +227,17 @@ def spreads(
         rows = order[first : first + count]
         first += count
         own = Moments(a, b, p) if count == pool.size else Moments(a.part(rows), b.part(rows), p)
-        phi, target, at, margin = pieces(own, means, float(factor[s]), by)
-        given_file = _sum((1.0, target), (-p, at))
         share = count / pool.size
-        v = float(own.released(phi).var(ddof=1)) if count > 1 else 0.0
-        parts = own.covariance(given_file, given_file), own.covariance(target, target)
-        total += share * np.array([v, *parts, own.covariance(margin, at)])
-        h += share * own.mean(target)
-        hh += share * own.mean(product(target, target))
-    file = float(over_file(*total, shared_donors=shared_donors, p=p))
-    return file, file + max(hh - h * h, 0.0)
+        for k, weights in enumerate(by):
+            phi, target, at, margin = pieces(own, means, float(factor[s]), weights)
+            given_file = _sum((1.0, target), (-p, at))
+            v = float(own.released(phi).var(ddof=1)) if count > 1 else 0.0
+            parts = own.covariance(given_file, given_file), own.covariance(target, target)
+            total[:, k] += share * np.array([v, *parts, own.covariance(margin, at)])
+            h[k] += share * own.mean(target)
+            hh[k] += share * own.mean(product(target, target))
+    file = over_file(*total, shared_donors=shared_donors, p=p)
+    return np.array([file, file + np.maximum(hh - h * h, 0.0)])
 
 
 def _added(term: Term) -> Iterator[tuple[Term, float]]:

@@ -11,7 +11,7 @@ from condmask.estimates.sources import sample
 
 
 class Selection(Shared):
-    """Some of the records, and records that do not count alike."""
+    """Some of the records."""
 
     def part(self, rows: Any) -> Self:
         r"""The estimate of some of the records, which must be whole strata.
@@ -74,27 +74,6 @@ class Selection(Shared):
         made: Any = type(self)
         found: Self = made(self.scheme, sources, batch=self._batch, records=records)
         return found
-
-    def weighted_cdf(self, t: Any, weights: Any) -> Any:
-        """Not to be had: see `weighted_quantile`."""
-        raise ValueError(_WEIGHTED.format("distribution function"))
-
-    def weighted_quantile(self, q: Any, weights: Any) -> Any:
-        """Not to be had, since swapped records show the values of records with other weights.
-
-        Raises
-        ------
-        ValueError
-            Always. A weighted distribution would have to be undone record by record, as that of a part
-            (`part`). `weighted_mean` and `total` can be had; so can quantiles of whole strata.
-        """
-        raise ValueError(_WEIGHTED.format("quantile"))
-
-
-_WEIGHTED = (
-    "weights must be left out of a {}, got some: swapped records show the values of records with other "
-    "weights, and the noise of the rest cannot be undone by record; weighted_mean and total have weights"
-)
 
 
 def _check_whole(chosen: np.ndarray, pool: np.ndarray) -> None:

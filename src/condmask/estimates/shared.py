@@ -11,8 +11,10 @@ from condmask.estimates.covariance import Records
 from condmask.estimates.interval import UndefinedError
 from condmask.estimates.sample import Kept, Source
 from condmask.estimates.sources import strata
-from condmask.estimates.spread import Spread, spread
+from condmask.estimates.spread import Spread, finest_tol, spread, sums_at
 from condmask.law import Law
+
+CERTAIN = 3.0  # standard errors, beyond which a share is taken to be above 0
 
 
 class Shared:
@@ -39,6 +41,15 @@ class Shared:
         """n times the variances of an estimate from replicate k (`estimates.spread`)."""
         shared = self.scheme.donors == "sample"
         return spread(of, self._sources[k], self._strata_of(k), shared_donors=shared)
+
+    def _below_zero(self, k: int) -> tuple[float, float]:
+        """The share of negative values in the original file of replicate k, and its standard error."""
+        source = self._sources[k]
+        # T is constant from one point of the grid to the next
+        x = np.array([-0.5 * source.law.step or np.nextafter(0.0, -1.0)])
+        around = self._spread(k, sums_at(x, None))
+        share = source.values(x, None, finest_tol(source), "auto").item()
+        return share, float(np.sqrt(around.file.item() / source.n))
 
     def _strata_of(self, k: int) -> list[Source]:
         """The records of replicate k by pool of donors; none where all are one, or it makes no difference."""

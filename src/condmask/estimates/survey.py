@@ -42,7 +42,9 @@ class Survey(NamedTuple):
         """Standard errors and the ends of intervals by Student's t.
 
         `file` is the variance about the file, `excess` by how much more it is about the population, which
-        is estimated and may come out negative; `n` of the population's records are in the file.
+        is estimated and may come out negative; `n` of the population's records are in the file. About the
+        file the variance comes from the masking of all n, however few records the estimate is of, and so do
+        the degrees of freedom; `degrees` are those of the excess.
         """
         from scipy.special import stdtrit  # takes .1 s to import
 
@@ -55,6 +57,8 @@ class Survey(NamedTuple):
                 )
             unseen = 1.0 - n / self.population_size
             variance = variance + unseen * np.maximum(excess, 0.0)
+        else:
+            degrees = np.where(np.isnan(estimate), 0.0, n - 1.0)  # a group may have no record with a value
         degrees = np.asarray(degrees, dtype=np.float64)
         error = np.where(degrees > 0.0, np.sqrt(variance), np.nan)
         reach = stdtrit(np.where(degrees > 0.0, degrees, np.nan), 0.5 + 0.5 * self.level) * error

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from condmask.estimates.estimate import EstimateWarning
+from condmask.estimates.interval import EstimateWarning
 from condmask.planning.candidate import DECILES, Column, predicted
 
 RECORDS = 1 << 20  # masked at a time

@@ -365,11 +365,13 @@ class ConditionalMasking(Scheme):
         z : array_like or series of shape (n,), array_like of shape (replicates, n), or Summary
             Masked values. With two dimensions every result carries a leading axis of replicates.
         strata : array_like of shape (n,), data frame, dict or sequence of columns, optional
-            The columns that the scheme names in `strata`, as for `mask`. Only covariances and correlations
-            need them.
+            The columns that the scheme names in `strata`, as for `mask`. What weighs records needs them:
+            covariances, correlations, pseudo-values, means of groups, weighted means, totals, regressions;
+            and so does `part`. Other estimates are the same without, but where donors are drawn anew their
+            standard errors are larger than they need be.
         patterns : data frame or dict of columns, optional
             The table with the columns that the scheme names in `patterns`; their missing values tell the
-            donor pools. Only covariances and correlations need it.
+            donor pools. Needed for what needs the strata.
         nan_policy : {"raise", "omit"}
             What to do with missing values; "omit" leaves them out.
         workers : int or map-like callable

@@ -11,7 +11,7 @@ from condmask._randomness import Key, seeded_key
 from condmask.disclosure import interval
 from condmask.estimates.bandwidth import FEWEST_STEPS, quartile_places, rule
 from condmask.estimates.covariance import retained
-from condmask.estimates.estimate import EstimateWarning
+from condmask.estimates.interval import EstimateWarning
 from condmask.estimates.moments import shift, unmask
 from condmask.kernels import moments as powers
 from condmask.kernels import pairs, replicate
