@@ -83,11 +83,11 @@ def test_without_an_error_it_is_the_estimate():
 
 def test_parameters_between_other_bounds_are_placed_there():
     # [0, 4] is [-1, 1] stretched by 2; with bounds far away it is the normal interval
-    value, error = np.array([0.3, 2.0, 5.0]), np.array([0.4, 0.1, 0.2])
+    value, error = np.array([0.3, 2.0, 5.0, 3.78]), np.array([0.4, 0.1, 0.2, 0.1])
 
     low, high = bounded.placed(value, error, 0.0, 4.0, 0.95)
 
-    for k in range(3):
+    for k in range(4):  # the last ends just within the bound, and would not without it
         own = bounded.interval(value[k] / 2 - 1, lambda at, s=error[k]: np.full(at.shape, s / 2), 0.95)
         assert (low[k], high[k]) == pytest.approx((2 + 2 * own[0], 2 + 2 * own[1]), abs=1e-6)
     far = bounded.placed(value, error, -np.inf, np.inf, 0.95)

@@ -325,6 +325,34 @@ def test_the_interval_is_about_the_estimate(case, target):
     assert r.about == f"correlation in the {'population' if target == 'population' else 'original file'}"
 
 
+@pytest.mark.parametrize("name", ["correlation_interval", "covariance_interval"])
+def test_the_file_is_known_better_than_the_population(case, name):
+    # the population's variance has Var h besides; of correlations (1 - .36)^2, for which the 500 originals
+    # of the case give .41, and which masked ones know to a third or so
+    scheme, z, w = case
+    population, file = (getattr(scheme.estimate(z), name)(w, target=t) for t in ("population", "file"))
+
+    besides = 500 * (population.standard_error**2 - file.standard_error**2)
+
+    assert 0.5 < besides / {"correlation_interval": 0.64**2, "covariance_interval": 1.36}[name] < 1.5
+
+
+def test_the_standard_error_is_that_under_each_hypothesis():
+    # next to nothing is masked, so the statistic r - rho has the influence u v - rho (u^2 + v^2)/2 of
+    # standardised values; skewed ones, for which its variance at both ends is not that at the estimate
+    rng = np.random.default_rng(6)
+    x, w = rng.gamma(1.0, size=(2, 500))
+    w = 0.6 * x + 0.8 * w
+    u, v = ((each - each.mean()) / each.std() for each in (x, w))
+
+    found = cm.ConditionalMasking(1e-9, 1e-6, step=0.0).estimate(x).correlation_interval(w)
+
+    for end in (found.low, found.high):
+        error = np.std(u * v - 0.5 * end * (u**2 + v**2)) / np.sqrt(500)
+        assert abs(end - found.estimate) == pytest.approx(1.959964 * error, rel=0.01)  # of n for n - 1
+    assert found.high - found.estimate < 0.98 * (found.estimate - found.low)  # what the rest is to tell apart
+
+
 @pytest.mark.parametrize(("shift", "scale"), [(1e6, 1.0), (0.0, 1e200), (0.0, 1e-200)])
 def test_units_do_not_matter(case, shift, scale):
     scheme, z, w = case
@@ -488,7 +516,17 @@ def test_a_variance_that_noise_hides_leaves_all_correlations():
     )
     assert hidden[:2] == (-1.0, 1.0)  # .095, with a standard error of .11
     assert abs(hidden.estimate) < 1.0
-    assert re.search("it takes at least [0-9,]+ records$", much)
+    # the error of the variance about the file is V - D of its influence function, here from moments of Z;
+    # with the variance at its upper end, twice that error is to be that end
+    square, noise = (z - z.mean()) ** 2, 0.7 * 0.6**2
+    m2, m4 = (
+        square.mean() - noise,
+        np.mean(square**2) - 0.7 * (6 * (square.mean() - noise) * 0.36 + 3 * 0.36**2),
+    )
+    reach = 1.959964 * np.sqrt((square.var() - 0.7**2 * (m4 - m2**2)) / 50)
+    needed = 50 * (2 * reach / (z.var(ddof=1) - noise + reach)) ** 2
+    told = int(re.search("it takes at least ([0-9,]+) records$", much)[1].replace(",", ""))
+    assert told == pytest.approx(needed, rel=0.08)  # n for n - 1 in places
 
 
 def test_heavy_tails_without_much_noise_leave_an_interval():
