@@ -530,5 +530,5 @@ def test_a_distribution_function_of_which_nothing_is_known_says_so(p, says):
         f"the distribution function has standard errors of up to {largest:.2g} here, which tell next to "
     )
     assert [str(each.message) for each in caught] == (
-        [f"{message}to nothing: too few records for p=0.01"] if says else []
+        [f"{message}nothing: too few records for p=0.01"] if says else []
     )
