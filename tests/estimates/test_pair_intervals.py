@@ -255,16 +255,15 @@ def normal_file(rng, n, r=0.6):
     return x, r * x + np.sqrt(1 - r * r) * e
 
 
+@pytest.mark.slow  # fewer files stand in test_intervals_cover_correlations_near_1_and_from_little
 @pytest.mark.parametrize(
     ("n", "donors", "joint"),
-    rest_slow(
-        [
-            (200, "sample", False),
-            (2000, "permutation", False),
-            (200, "permutation", True),
-            (2000, "sample", True),
-        ]
-    ),
+    [
+        (200, "sample", False),
+        (2000, "permutation", False),
+        (200, "permutation", True),
+        (2000, "sample", True),
+    ],
 )
 def test_intervals_cover(n, donors, joint):
     # a false alarm in 1 of 10^4 seeds over 9 shares; about the file the population's interval covers in .99
