@@ -20,9 +20,16 @@ MOVES = 8  # a word; of random words it takes 1
 @kernel
 def order_words(words, order):
     """order: the stable argsort of the words, as words; returns whether they are random enough for it."""
-    bits, low = DIGIT, 1
+    bits = DIGIT
     while ALIKE << bits < words.size:
         bits += DIGIT
+    return order_by(words, bits, order)
+
+
+@kernel
+def order_by(words, bits, order):
+    """The same, where so many of the top bits, a multiple of DIGIT, part nearly all words."""
+    low = 1
     while 1 << low < words.size:
         low += 1
     room, places = np.uint64(low), np.uint64((1 << low) - 1)

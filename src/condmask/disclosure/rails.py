@@ -1,0 +1,197 @@
+"""Guard rails of reverse mapping: where its promise does not hold, or does not help.
+
+Coins and release are independent whatever the column (docs/reverse_mapping.rst), so no digit, heap or edge
+is looked at. What is left: pools so small that who knows most of one reads off the rest; rare values that
+come back to their own records; the order of the rows; columns in clear that are in the order of a masked
+one; and columns that hang together so closely that their pairs show who was kept.
+
+Rare values are looked for in cells of a sigma: records among few neighbours are candidates, and the chance
+that these get their own value back is simulated, with the same draws in every run.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from condmask.disclosure import causes, relations
+from condmask.disclosure.review import Data
+
+FEWEST, FEWEST_KEPT, FEWEST_SWAPPED, SMALL = 50, 20, 10, 200  # records of a pool
+OWN, RARE = 0.3, 0.01  # the chance that a record keeps its value; the share of a value that is no longer rare
+NEIGHBOURS = 12.0  # kept ones in three cells: so many bring the chance below a third of `OWN`
+MAPS, LONGEST, AROUND = 300, 1 << 14, 300  # simulated; records in each; those on both sides of a candidate
+WIDEST = 1 << 22  # cells, beyond which they are sorted instead
+
+
+def review(data: Data, schemes: dict[str, Any]) -> tuple[str | None, list[str]]:
+    """Why columns must not be released, None where they may, and what to warn of."""
+    p = next(iter(schemes.values())).p
+    refusal, told = _pools(data, p)
+    for name, scheme in schemes.items():
+        refusal = refusal or _order(data.values[name], name) or _rare(data, name, scheme)
+    return refusal or _together(data, set(schemes)), told
+
+
+def review_clear(data: Data) -> tuple[str | None, list[str]]:
+    """The same of columns that are left in clear."""
+    told: list[str] = []
+    for each in relations.copies(data.values, data.clear):
+        text = f"{each.clear!r} is left in clear and {each.how} as {each.masked!r}"
+        text = text if each.how.startswith("is the same") else text.replace(f" as {each.masked!r}", "")
+        remedy = f"mask {each.clear!r} together with {each.masked!r}, or drop it"
+        x, y = data.values[each.masked], data.clear[each.clear]
+        if each.how.startswith("is the same") or _monotone(x, y):
+            return f"{text}: the order of {each.masked!r} can be read from it; {remedy}", told
+        told.append(f"{text}: it gives much of {each.masked!r} away; {remedy}")
+    return None, told
+
+
+def _pools(data: Data, p: float) -> tuple[str | None, list[str]]:
+    there = np.logical_or.reduce([~np.isnan(x) for x in data.values.values()])
+    if data.strata is None:
+        least = int(there.sum())
+    else:
+        counts = np.bincount(data.strata[there & (data.strata >= 0)])
+        least = int(counts[counts > 0].min(initial=data.n))
+    own = "" if data.strata is None else "; merge strata, or leave them out"
+    if least < FEWEST:
+        text = f"a donor pool has {least} records, fewer than {FEWEST}: who knows most of them knows the rest"
+        return text + (own or "; publish no values of so few records"), []
+    for expected, most, what, other in (
+        (least * (1.0 - p), FEWEST_KEPT, "kept", "smaller"),
+        (least * p, FEWEST_SWAPPED, "swapped", "larger"),
+    ):
+        if expected < most:
+            return (
+                f"a donor pool of {least} records has {expected:.1f} that are {what}, on average, fewer than "
+                f"{most}; pass a {other} p{own.replace(';', ',')}"
+            ), []
+    if least < SMALL:
+        return None, [
+            f"a donor pool has {least} records: who knows most of them learns much of the rest; with {SMALL} "
+            "and more that takes a large part of the file"
+        ]
+    return None, []
+
+
+def _order(values: np.ndarray, name: str) -> str | None:
+    for cause in causes.of_order(values):
+        return f"{name}: {cause.text}; {cause.remedy}"
+    return None
+
+
+def _monotone(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether one of two columns never falls, or never rises, where the other rises."""
+    there = ~(np.isnan(x) | np.isnan(y))
+    x, y = x[there], y[there]
+    up, down = np.diff(x[np.lexsort((x, y))]), np.diff(x[np.lexsort((-x, y))])
+    return bool((up >= 0.0).all() or (down <= 0.0).all())
+
+
+def _together(data: Data, masked: set[str]) -> str | None:
+    """Identities and close correlations, which the pairs of kept records break."""
+    if len(masked) == 1 and not data.clear:
+        return None
+    table = {**data.values, **data.clear}
+    for found in relations.identities(table, dict.fromkeys(table, (0.0, 0.0)), masked):
+        if len(masked & set(found.names)) > 1:
+            return f"{found} in swapped records, not in kept ones: that shows the coins; drop one of them"
+    names = list(data.values)
+    for k, name in enumerate(names):
+        others = {other: data.values[other] for other in names[k + 1 :]}
+        for each in relations.copies({name: data.values[name]}, others):
+            how = f"{each.how} as {name!r}" if "same" in each.how else f"{each.how}, {name!r},"
+            return (
+                f"{each.clear!r} {how} in swapped records, not in kept ones: that shows the coins; drop one "
+                "of them"
+            )
+    return None
+
+
+# --- rare values ---
+
+
+def _rare(data: Data, name: str, scheme: Any) -> str | None:
+    """Records of a rare value that keep it too often."""
+    if 1.0 - scheme.p <= OWN:
+        return None
+    x, chances = data.values[name], []
+    for own in _by_pool(x, data.strata):
+        chances.append(own_value(own, scheme))
+    found = np.concatenate(chances) if chances else np.empty(0)
+    worst = found[found > OWN]
+    if worst.size == 0:
+        return None
+    more = "" if scheme.scale == "log" else ', or scale="log"'
+    return (
+        f"{worst.size} record{'s' if worst.size > 1 else ''} of {name} with a rare value get that value back "
+        f"with a chance above {OWN:g} (at most {worst.max():.2f}); pass a larger sigma{more}"
+    )
+
+
+def _by_pool(x: np.ndarray, code: np.ndarray | None) -> list[np.ndarray]:
+    """The values of each pool."""
+    there = ~np.isnan(x)
+    if code is None:
+        return [x[there]] if there.any() else []
+    there &= code >= 0
+    order = np.argsort(code[there], kind="stable")
+    cuts = np.flatnonzero(np.diff(code[there][order])) + 1
+    return [own for own in np.split(x[there][order], cuts) if own.size]
+
+
+def own_value(x: np.ndarray, scheme: Any) -> np.ndarray:
+    """The chance of each record of one pool with few neighbours and a rare value to get that value back."""
+    cell = _cells(x, scheme)
+    few = np.sort(cell[_near(cell) < NEIGHBOURS / (1.0 - scheme.p)])
+    if few.size == 0:
+        return np.empty(0)
+    values = np.sort(x)
+    candidates = np.isin(_cells(values, scheme), few)
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    candidates &= counts[place] < max(2.0, RARE * x.size)
+    at = np.flatnonzero(candidates)[: LONGEST // 2]
+    around = np.zeros(x.size + 1, dtype=np.int64)
+    np.add.at(around, np.maximum(at - AROUND, 0), 1)
+    np.add.at(around, np.minimum(at + AROUND + 1, x.size), -1)
+    chosen = np.flatnonzero(np.cumsum(around[:-1]) > 0)
+    found = _simulated(values[chosen], scheme) + scheme.p / x.size
+    return np.asarray(found[candidates[chosen]])
+
+
+def _cells(x: np.ndarray, scheme: Any) -> np.ndarray:
+    """Whole sigmas, on the log scale those of the logarithm, where signs are apart and zero is alone."""
+    if scheme.scale == "linear":
+        return np.asarray(np.floor(x / scheme.sigma))
+    with np.errstate(divide="ignore"):
+        size = np.floor(np.log(np.abs(x)) / scheme.sigma)
+    return np.where(x == 0.0, 0.0, np.sign(x) * (size + 2000.0 / scheme.sigma + 2.0))
+
+
+def _near(cell: np.ndarray) -> np.ndarray:
+    """How many records are in a record's cell and the two beside it."""
+    distinct, place, counts = np.unique(cell, return_inverse=True, return_counts=True)
+    padded = np.concatenate(([0], counts, [0]))
+    left = np.append(False, np.diff(distinct) == 1.0)
+    right = np.append(left[1:], False)
+    return np.asarray((counts + left * padded[:-2] + right * padded[2:])[place])
+
+
+def _simulated(values: np.ndarray, scheme: Any) -> np.ndarray:
+    """The share of maps of ascending values in which each is kept and gets its own value."""
+    draws, same = np.random.default_rng(0), np.zeros(values.size)
+    for _ in range(MAPS):
+        kept = np.flatnonzero(draws.random(values.size) >= scheme.p)
+        noise = (
+            draws.standard_normal(kept.size)
+            if scheme.noise == "normal"
+            else draws.laplace(0.0, np.sqrt(0.5), kept.size)
+        )
+        own = values[kept]
+        with np.errstate(over="ignore"):
+            keys = (
+                own + scheme.sigma * noise if scheme.scale == "linear" else own * np.exp(scheme.sigma * noise)
+            )
+        order = np.argsort(keys, kind="stable")
+        same[kept[order]] += own == own[order]
+    return same / MAPS
