@@ -19,7 +19,9 @@ from condmask.disclosure.review import Data
 FEWEST, FEWEST_KEPT, FEWEST_SWAPPED, SMALL = 50, 20, 10, 200  # records of a pool
 OWN, RARE = 0.3, 0.01  # the chance that a record keeps its value; the share of a value that is no longer rare
 NEIGHBOURS = 12.0  # kept ones in three cells: so many bring the chance below a third of `OWN`
-MAPS, LONGEST, AROUND = 300, 1 << 14, 300  # simulated; records in each; those on both sides of a candidate
+MAPS, LONGEST, AROUND = 300, 1 << 10, 300  # simulated; candidates; records on both sides of one
+REACH = 8  # cells: records farther away hardly ever come between
+FARTHEST = 800.0  # from 0: the logarithms of numbers
 WIDEST = 1 << 22  # cells, beyond which they are sorted instead
 
 
@@ -143,38 +145,45 @@ def _by_pool(x: np.ndarray, code: np.ndarray | None) -> list[np.ndarray]:
 def own_value(x: np.ndarray, scheme: Any) -> np.ndarray:
     """The chance of each record of one pool with few neighbours and a rare value to get that value back."""
     cell = _cells(x, scheme)
-    few = np.sort(cell[_near(cell) < NEIGHBOURS / (1.0 - scheme.p)])
-    if few.size == 0:
+    counts = np.bincount(cell)
+    padded = np.concatenate(([0], counts, [0]))
+    lonely = (counts > 0) & (padded[:-2] + counts + padded[2:] < NEIGHBOURS / (1.0 - scheme.p))
+    if not lonely.any():
         return np.empty(0)
-    values = np.sort(x)
-    candidates = np.isin(_cells(values, scheme), few)
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    candidates &= counts[place] < max(2.0, RARE * x.size)
-    at = np.flatnonzero(candidates)[: LONGEST // 2]
-    around = np.zeros(x.size + 1, dtype=np.int64)
-    np.add.at(around, np.maximum(at - AROUND, 0), 1)
-    np.add.at(around, np.minimum(at + AROUND + 1, x.size), -1)
-    chosen = np.flatnonzero(np.cumsum(around[:-1]) > 0)
-    found = _simulated(values[chosen], scheme) + scheme.p / x.size
-    return np.asarray(found[candidates[chosen]])
+    before = np.concatenate(([0], np.cumsum(lonely)))
+    at = np.arange(lonely.size)
+    near = before[np.minimum(at + REACH + 1, lonely.size)] > before[np.maximum(at - REACH, 0)]
+    chosen = np.flatnonzero(near[cell])
+    chosen = chosen[np.argsort(x[chosen], kind="stable")]
+    values = x[chosen]
+    _, place, times = np.unique(values, return_inverse=True, return_counts=True)
+    candidates = np.flatnonzero(lonely[cell[chosen]] & (times[place] < max(2.0, RARE * x.size)))[:LONGEST]
+    beside = np.zeros(values.size + 1, dtype=np.int64)
+    np.add.at(beside, np.maximum(candidates - AROUND, 0), 1)
+    np.add.at(beside, np.minimum(candidates + AROUND + 1, values.size), -1)
+    found = np.full(values.size, np.nan)
+    some = np.flatnonzero(np.cumsum(beside[:-1]) > 0)
+    found[some] = _simulated(values[some], scheme) + scheme.p / x.size
+    return np.asarray(found[candidates])
 
 
 def _cells(x: np.ndarray, scheme: Any) -> np.ndarray:
-    """Whole sigmas, on the log scale those of the logarithm, where signs are apart and zero is alone."""
+    """Whole sigmas, on the log scale those of the logarithm, where signs are apart and zero is alone.
+
+    Counted from the smallest; long gaps are shortened.
+    """
     if scheme.scale == "linear":
-        return np.asarray(np.floor(x / scheme.sigma))
-    with np.errstate(divide="ignore"):
-        size = np.floor(np.log(np.abs(x)) / scheme.sigma)
-    return np.where(x == 0.0, 0.0, np.sign(x) * (size + 2000.0 / scheme.sigma + 2.0))
-
-
-def _near(cell: np.ndarray) -> np.ndarray:
-    """How many records are in a record's cell and the two beside it."""
-    distinct, place, counts = np.unique(cell, return_inverse=True, return_counts=True)
-    padded = np.concatenate(([0], counts, [0]))
-    left = np.append(False, np.diff(distinct) == 1.0)
-    right = np.append(left[1:], False)
-    return np.asarray((counts + left * padded[:-2] + right * padded[2:])[place])
+        units = x / scheme.sigma
+    else:
+        with np.errstate(divide="ignore"):
+            size = np.log(np.abs(x)) / scheme.sigma
+        units = np.where(x == 0.0, 0.0, np.sign(x) * (size + FARTHEST / scheme.sigma + 2.0))
+    low, high = float(units.min()), float(units.max())
+    if high - low < WIDEST:
+        return np.asarray(units - low).astype(np.int64)
+    distinct, place = np.unique(np.floor(units), return_inverse=True)
+    number = np.cumsum(np.concatenate(([0.0], np.minimum(np.diff(distinct), 2.0))))
+    return np.asarray(number[place].astype(np.int64))
 
 
 def _simulated(values: np.ndarray, scheme: Any) -> np.ndarray:

@@ -50,6 +50,13 @@ def make_keys(x, rows, noise, multiplied, keys):
 
 
 @kernel
+def place(rows, to, source, values, x):
+    """x[rows[to[k]]] = values[source[k]]."""
+    for k in range(to.size):
+        x[rows[to[k]]] = values[source[k]]
+
+
+@kernel
 def order_floats(values, order):
     """order: the stable argsort of numbers, as words; returns whether they are spread widely enough."""
     bits, words = values.view(np.uint64), np.empty(values.size, dtype=np.uint64)

@@ -15,6 +15,7 @@ Cost: O(n), by counting sorts; O(n log n) where keys or values lie in a tiny par
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,7 @@ def release_of(
 
 
 class RearrangedRelease(Release):
-    """Columns on their way to being masked together by reverse mapping.
+    """Columns masked together by reverse mapping, in their places: the originals are gone.
 
     One coin for each record and one order of the swapped for all columns; each column is mapped back by
     itself.
@@ -71,7 +72,7 @@ class RearrangedRelease(Release):
     Parameters
     ----------
     columns : list of ndarray of shape (n,)
-        Originals.
+        Originals, which the release replaces.
     laws : list of Law
         The noise of each column, without a grid; p is the same.
     scales : list of {"linear", "log"}
@@ -98,31 +99,44 @@ class RearrangedRelease(Release):
     ) -> None:
         super().__init__(columns, laws, key, pools=pools, rows=rows)
         threads = workers if isinstance(workers, int) else 1
-        tossed = _Tossed(key, self.p, self.n, threads)
-        swapped = partial(_shuffled, tossed, pools)
-        tasks: list[Callable[[], Any]] = [swapped]
-        for number, (x, law, scale) in enumerate(zip(columns, laws, scales, strict=True)):
-            there = None if pools is None else ~np.isnan(x[tossed.kept])
-            tasks += [
-                partial(_by_key, tossed, x, law, scale, number, there, threads),
-                partial(_by_value, tossed, x, there),
-            ]
-        (to, taken), *orders = ordered_map(_call, tasks, threads)
-        self.sources = []
-        for by_key, by_value in zip(orders[::2], orders[1::2], strict=True):
-            source = np.arange(self.n, dtype=tossed.kept.dtype)
-            source[to] = taken
-            source[_by_pool(by_key, pools)] = _by_pool(by_value, pools)
-            self.sources.append(source)
+        rearrange(columns, laws, scales, Tossed(key, self.p, self.n, threads), pools, threads)
 
     def block(self, number: int) -> list[np.ndarray]:
         """One block of every column, masked."""
-        part = slice(number * BLOCK, (number + 1) * BLOCK)
-        return [x[source[part]] for x, source in zip(self.columns, self.sources, strict=True)]
+        return [x[number * BLOCK : (number + 1) * BLOCK] for x in self.columns]
+
+    def masked(self, workers: Workers) -> list[np.ndarray]:
+        """The masked values of the wanted rows, whole, for every column."""
+        return [x[slice(*self.rows)] for x in self.columns]
 
 
-class _Tossed:
-    """The swapped rows of a file and the kept ones, with how many of each stand before each block."""
+def rearrange(
+    columns: list[np.ndarray],
+    laws: list[Law],
+    scales: Sequence[str],
+    tossed: "Tossed",
+    pools: Pools | None,
+    threads: int,
+) -> None:
+    """Put columns of originals into the order in which they are released."""
+    pool = None if pools is None else pools.pool
+    shuffled: tuple[np.ndarray, np.ndarray] | None = None
+    for number, (x, law, scale) in enumerate(zip(columns, laws, scales, strict=True)):
+        kept = tossed.kept if pool is None else tossed.kept[~np.isnan(x[tossed.kept])]
+        tasks: list[Callable[[], Any]] = [
+            partial(_by_key, tossed, x, law, scale, number, pool, threads),
+            partial(_by_value, x, kept, pool),
+        ]
+        if shuffled is None:
+            tasks.append(partial(_shuffled, tossed, pool))
+        by_key, by_value, *more = ordered_map(_call, tasks, threads)
+        shuffled = shuffled or more[0]
+        for rows, (to, source) in ((tossed.swapped, shuffled), (kept, (by_key, by_value))):
+            ordering.place(rows, to, source, x[rows], x)
+
+
+class Tossed:
+    """The swapped rows of a file and the kept ones, and how many of each stand before each block."""
 
     def __init__(self, key: Key, p: float, n: int, threads: int) -> None:
         kind = index_type(n)
@@ -136,77 +150,78 @@ class _Tossed:
         swapped, kept = zip(*ordered_map(toss, self.numbers, threads), strict=True)
         self.swapped, self.kept = np.concatenate(swapped), np.concatenate(kept)
         self.swapped_before, self.kept_before = (
-            np.cumsum([0, *(rows.size for rows in each)]) for each in (swapped, kept)
+            np.cumsum([0, *(rows.size for rows in each)]).tolist() for each in (swapped, kept)
         )
 
     def words_of_swapped(self) -> np.ndarray:
         """One word for each swapped row."""
         drawn = np.empty(self.swapped.size, dtype=np.uint64)
-        for block, size in enumerate(np.diff(self.swapped_before)):
-            first = self.swapped_before[block]
-            drawn[first : first + size] = words(self.key.stream(block, DONOR), size)
+        for block, (first, last) in enumerate(pairwise(self.swapped_before)):
+            drawn[first:last] = words(self.key.stream(block, DONOR), last - first)
         return drawn
 
     def words_of_kept(self) -> np.ndarray:
         """One word for each kept row, from behind those of the swapped rows of its block."""
-        drawn = []
-        for block in self.numbers:
-            swapped, kept = (np.diff(each)[block] for each in (self.swapped_before, self.kept_before))
-            drawn.append(words(self.key.stream(block, DONOR), swapped + kept)[swapped:])
-        return np.concatenate(drawn)
+        drawn = np.empty(self.kept.size, dtype=np.uint64)
+        swapped = np.diff(self.swapped_before).tolist()
+        for block, (first, last) in enumerate(pairwise(self.kept_before)):
+            both = words(self.key.stream(block, DONOR), swapped[block] + last - first)
+            drawn[first:last] = both[swapped[block] :]
+        return drawn
 
 
 def _call(task: Callable[[], Any]) -> Any:
     return task()
 
 
-def _shuffled(tossed: _Tossed, pools: Pools | None) -> tuple[np.ndarray, np.ndarray]:
-    """The swapped rows by pool, and as many of the same pool in random order."""
-    drawn = tossed.words_of_swapped()
-    order = [tossed.swapped[places] for places in in_order(drawn)]
-    return _by_pool(tossed.swapped, pools), _by_pool(np.concatenate(order), pools)
+def _shuffled(tossed: Tossed, pool: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """The places of the swapped rows by pool, and as many of the same pool in random order."""
+    order = np.concatenate(list(in_order(tossed.words_of_swapped())))
+    return _by_pool(np.arange(order.size, dtype=np.uint64), tossed.swapped, pool), _by_pool(
+        order, tossed.swapped, pool
+    )
 
 
 def _by_key(
-    tossed: _Tossed, x: np.ndarray, law: Law, scale: str, column: int, there: np.ndarray | None, threads: int
+    tossed: Tossed, x: np.ndarray, law: Law, scale: str, column: int, pool: np.ndarray | None, threads: int
 ) -> np.ndarray:
-    """The kept rows with a value in the order of their keys, ties in random order."""
-    keys = np.empty(tossed.kept.size)
+    """The places of the kept rows with a value, by pool in the order of their keys, ties in random order."""
+    keys, rows = np.empty(tossed.kept.size), tossed.kept
 
     def make(block: int) -> None:
         first, last = tossed.kept_before[block : block + 2]
         noise = law.draw(tossed.key.stream(block, NOISE, column), last - first)
-        ordering.make_keys(x, tossed.kept[first:last], noise, scale == "log", keys[first:last])
+        ordering.make_keys(x, rows[first:last], noise, scale == "log", keys[first:last])
 
     for _ in ordered_map(make, tossed.numbers, threads):
-        pass
+        order[tied] = own[np.lexsort((drawn[own], keys[own]))]
+    there = None if pool is None else ~np.isnan(keys)
     if there is not None:
-        keys = keys[there]
+        keys, rows = keys[there], rows[there]
     order = ascending(keys)
     tied = np.flatnonzero(ordering.tied(keys, order))
     if tied.size:
         drawn, own = tossed.words_of_kept(), order[tied]
         drawn = drawn if there is None else drawn[there]
         order[tied] = own[np.lexsort((drawn[own], keys[own]))]
-    return np.asarray((tossed.kept if there is None else tossed.kept[there])[order])
+    return _by_pool(order, rows, pool)
 
 
-def _by_value(tossed: _Tossed, x: np.ndarray, there: np.ndarray | None) -> np.ndarray:
-    """The kept rows with a value in the order of their values."""
-    rows = tossed.kept if there is None else tossed.kept[there]
-    return np.asarray(rows[ascending(x[rows])])
+def _by_value(x: np.ndarray, rows: np.ndarray, pool: np.ndarray | None) -> np.ndarray:
+    """The places of rows by pool in the order of their values."""
+    return _by_pool(ascending(x[rows]), rows, pool)
 
 
-def _by_pool(rows: np.ndarray, pools: Pools | None) -> np.ndarray:
-    """Rows by pool, within a pool in the order they stand in; those in none are left out."""
-    if pools is None:
-        return rows
-    pool = pools.pool[rows]
-    counts = np.zeros(pools.size.size, dtype=np.int64)
-    sorting.count(pool, counts)
-    order = np.empty(int(counts.sum()), dtype=rows.dtype)
-    sorting.sort(pool, np.cumsum(counts) - counts, order)
-    return rows[order]
+def _by_pool(places: np.ndarray, rows: np.ndarray, pool: np.ndarray | None) -> np.ndarray:
+    """Places in a list of rows by the pools of these, in a pool in their order; rows in none are left out."""
+    if pool is None:
+        return places
+    own = pool[rows[places]]
+    counts = np.zeros(int(own.max(initial=-1)) + 1, dtype=np.int64)
+    sorting.count(own, counts)
+    order = np.empty(int(counts.sum()), dtype=pool.dtype)
+    sorting.sort(own, np.cumsum(counts) - counts, order)
+    return np.asarray(places[order])
 
 
 def ascending(values: np.ndarray) -> np.ndarray:
