@@ -13,6 +13,7 @@ from condmask.estimates.bands import Bands
 from condmask.estimates.bandwidth import RULES
 from condmask.estimates.covariance import Records, products, summarised
 from condmask.estimates.inequality import Inequality
+from condmask.estimates.interval import refuse_reverse_mapping
 from condmask.estimates.linear import LinearEstimates
 from condmask.estimates.moment_intervals import MomentIntervals
 from condmask.estimates.moments import shift
@@ -73,7 +74,7 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
         pairs: tuple[np.ndarray, Counts] | None = None,
     ) -> None:
         self.scheme = scheme
-        self._law: Law = scheme.law
+        self._law: Law = sources[0].law
         self._sources, self._batch = sources, batch
         self._records, self._pairs = records, pairs
 
@@ -104,7 +105,8 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
 
         Returns
         -------
-        {"grid", "series", "interpolant", "lattice"}
+        {"grid", "series", "interpolant", "lattice", "exact"}
+            "exact" is the distribution function of values released by reverse mapping.
         """
         points = _checks.whole(points, "points", least=1)
         source = self._sources[0]
@@ -456,6 +458,7 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
     def _products(self, other: Any) -> Iterator[tuple[float, tuple[float, float], float]]:
         """For each replicate the covariance and both variances of the originals, in safe units, and the
         product of the units."""
+        refuse_reverse_mapping(self._law.p)
         if self._pairs is not None:
             if other is not None:
                 raise ValueError(

@@ -81,7 +81,7 @@ class Overview(Shared):
         if t.size:
             asked = own.cdf_interval(t, **smoothed, **options)._replace(estimate=own.cdf(t, **smoothed))
             found |= {f"cdf at {each:g}": _part(asked, k) for k, each in enumerate(t)}
-        return collected(found, self._sources[0].n)
+        return collected(found, self._sources[0].n, exact=self._law.p == 1.0)
 
     def _had(
         self, value: Callable[[], float], interval: Callable[..., Interval], options: dict[str, Any]
@@ -100,17 +100,18 @@ class Overview(Shared):
         return Interval(nothing, nothing, nothing, estimate, level, target, "left out")
 
 
-def collected(found: dict[str, Interval], n: int) -> Intervals:
-    """Intervals of one release together."""
+def collected(found: dict[str, Interval], n: int, *, exact: bool) -> Intervals:
+    """Intervals of one release together; `exact` where its values are those of the original."""
     columns = {
         name: np.array([float(getattr(each, name)) for each in found.values()])
         for name in ("estimate", "standard_error", "low", "high")
     }
     first = next(iter(found.values()))
     where = "the population" if first.target == "population" else "the original file"
+    known = "exact" if exact and first.target == "file" else "estimated"
     return Intervals(
         list(found), **columns, records=np.full(len(found), n),
-        confidence_level=first.confidence_level, target=first.target, about=f"{where}, estimated",
+        confidence_level=first.confidence_level, target=first.target, about=f"{where}, {known}",
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from condmask.estimates.by_name import ByName
 from condmask.estimates.covariance import Records, donors, products, standardised
-from condmask.estimates.interval import Interval, multiplier
+from condmask.estimates.interval import Interval, multiplier, refuse_reverse_mapping
 from condmask.estimates.linear_forms import file_covariance, undo
 from condmask.estimates.pair_moments import Weights, column, spreads
 from condmask.estimates.survey import TARGETS, survey
@@ -152,6 +152,7 @@ class PairIntervals(ByName):
     # --- private ---
 
     def _pairs_of(self, other: Any) -> Iterator[Pair]:
+        refuse_reverse_mapping(self._law.p)
         if self._records is None:
             raise ValueError(
                 "z must be masked values for an interval of two columns, got a Summary, which keeps no "

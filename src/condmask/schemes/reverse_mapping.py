@@ -194,7 +194,7 @@ def _by_key(
         ordering.make_keys(x, rows[first:last], noise, scale == "log", keys[first:last])
 
     for _ in ordered_map(make, tossed.numbers, threads):
-        order[tied] = own[np.lexsort((drawn[own], keys[own]))]
+        pass
     there = None if pool is None else ~np.isnan(keys)
     if there is not None:
         keys, rows = keys[there], rows[there]
