@@ -75,8 +75,7 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
     ) -> None:
         self.scheme = scheme
         self._law: Law = sources[0].law
-        self._sources, self._batch = sources, batch
-        self._records, self._pairs = records, pairs
+        self._sources, self._batch, self._records, self._pairs = sources, batch, records, pairs
 
     @property
     def n(self) -> int:
@@ -106,7 +105,6 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
         Returns
         -------
         {"grid", "series", "interpolant", "lattice", "exact"}
-            "exact" is the distribution function of values released by reverse mapping.
         """
         points = _checks.whole(points, "points", least=1)
         source = self._sources[0]
@@ -468,9 +466,8 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
             yield summarised(pairs, counts, self._law, self.scheme.strata, self.scheme.patterns)
             return
         other = self._by_name(other, "other", masked=True)
-        theirs = other._law if isinstance(other, Estimate) else None
         for z, w in self._both(other):
-            yield products(z, w, self._law, theirs, self._pools)
+            yield products(z, w, self._law, getattr(other, "_law", None), self._pools)
 
     def _both(self, other: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Each replicate, and its part of the other column."""
