@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> str:
         "bandwidth": release.bandwidth(bandwidth) if isinstance(bandwidth, str) else bandwidth,
         "quantiles": [{"q": q, **_numbers(found[f"quantile {q:g}"])} for q in quantiles],
     }
-    if target == "file" and schemes[column].reverse_mapping:
+    if target == "file" and schemes[column].reverse_mapping and not schemes[column].aggregate_ends:
         result["exact"] = True
     if points:
         result["cdf"] = [{"t": t, **_numbers(found[f"cdf at {t:g}"])} for t in points]

@@ -25,6 +25,10 @@ def add_scheme(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
         help="release the values of the data themselves, in another order that does not show who was swapped",
     )  # fmt: skip
     parser.add_argument(
+        "--aggregate-ends", type=int, default=0, metavar="K",
+        help="with --reverse-mapping: release the K smallest and largest values as their means (3 to 5)",
+    )  # fmt: skip
+    parser.add_argument(
         "--decimals", type=int, action="append",
         help="decimal places of the data, where they are rounded: once, or once per column",
     )  # fmt: skip
@@ -103,6 +107,7 @@ def schemes_of(args: argparse.Namespace) -> "dict[str, ConditionalMasking]":
             noise=args.noise,
             donors=args.donors,
             reverse_mapping=args.reverse_mapping,
+            aggregate_ends=args.aggregate_ends,
             strata=args.strata,
             small_strata=args.small_strata,
             missing=args.missing or (),

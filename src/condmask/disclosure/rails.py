@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from condmask._grid import decimals_of
 from condmask.disclosure import causes, relations
 from condmask.disclosure.review import Data
 
@@ -21,6 +22,7 @@ OWN, RARE = 0.3, 0.01  # the chance that a record keeps its value; the share of 
 NEIGHBOURS = 12.0  # kept ones in three cells: so many bring the chance below a third of `OWN`
 MAPS, LONGEST, AROUND = 300, 1 << 10, 300  # simulated; candidates; records on both sides of one
 REACH = 8  # cells: records farther away hardly ever come between
+CHANGED = 0.001  # of a standard deviation: what is worth a word
 FARTHEST = 800.0  # from 0: the logarithms of numbers
 WIDEST = 1 << 22  # cells, beyond which they are sorted instead
 
@@ -30,6 +32,9 @@ def review(data: Data, schemes: dict[str, Any]) -> tuple[str | None, list[str]]:
     p = next(iter(schemes.values())).p
     refusal, told = _pools(data, p)
     for name, scheme in schemes.items():
+        if scheme.aggregate_ends and refusal is None:
+            changed = _changed(data, name, scheme)
+            told += [] if changed is None else [changed]
         refusal = refusal or _order(data.values[name], name) or _rare(data, name, scheme)
     return refusal or _together(data, set(schemes)), told
 
@@ -102,12 +107,50 @@ def _together(data: Data, masked: set[str]) -> str | None:
     for k, name in enumerate(names):
         others = {other: data.values[other] for other in names[k + 1 :]}
         for each in relations.copies({name: data.values[name]}, others):
-            how = f"{each.how} as {name!r}" if "same" in each.how else f"{each.how}, {name!r},"
             return (
-                f"{each.clear!r} {how} in swapped records, not in kept ones: that shows the coins; drop one "
-                "of them"
+                f"{name!r} and {each.clear!r} hang together too closely ({each.share:.3f}) in swapped "
+                "records, not in kept ones: that shows the coins; drop one of them"
             )
     return None
+
+
+# --- the ends ---
+
+
+def aggregate(x: np.ndarray, code: np.ndarray | None, count: int) -> None:
+    """Replace the smallest and largest values of each pool by their means, to the digits of the column."""
+    places = decimals_of(x)
+    for rows in _by_pool(x, code):
+        own = x[rows]
+        least, most = _ends(own, count)
+        for end in (own <= least, own >= most):
+            if end.any():
+                middle = float(own[end].min()) + float(np.mean(own[end] - own[end].min()))
+                x[rows[end]] = middle if places is None else round(middle, places)
+
+
+def _ends(x: np.ndarray, count: int) -> tuple[float, float]:
+    """Up to which value the smallest go, and from which on the largest; none where they are the same ones."""
+    if x.size < 2 * count:
+        return -np.inf, np.inf
+    ordered = np.partition(x, [count - 1, x.size - count])
+    least, most = float(ordered[count - 1]), float(ordered[x.size - count])
+    return (least, most) if least < most else (-np.inf, np.inf)
+
+
+def _changed(data: Data, name: str, scheme: Any) -> str | None:
+    """What means at the ends do to the standard deviation."""
+    x = data.values[name].copy()
+    known = ~np.isnan(x)
+    before = float(x[known].std())
+    aggregate(x, data.strata, scheme.aggregate_ends)
+    after = float(x[known].std())
+    if abs(after - before) <= CHANGED * before:
+        return None
+    return (
+        f"aggregate_ends={scheme.aggregate_ends} takes the s.d. of {name} from {before:.4g} to {after:.4g} "
+        f"({100.0 * (after / before - 1.0):+.1f}%), which analysts cannot undo"
+    )
 
 
 # --- rare values ---
@@ -118,13 +161,14 @@ def _rare(data: Data, name: str, scheme: Any) -> str | None:
     if 1.0 - scheme.p <= OWN:
         return None
     x, chances = data.values[name], []
-    for own in _by_pool(x, data.strata):
-        chances.append(own_value(own, scheme))
+    for rows in _by_pool(x, data.strata):
+        chances.append(own_value(x[rows], scheme))
     found = np.concatenate(chances) if chances else np.empty(0)
     worst = found[found > OWN]
     if worst.size == 0:
         return None
     more = "" if scheme.scale == "log" else ', or scale="log"'
+    more += "" if scheme.aggregate_ends else ", or aggregate_ends=3 where it is the smallest or largest ones"
     return (
         f"{worst.size} record{'s' if worst.size > 1 else ''} of {name} with a rare value get that value back "
         f"with a chance above {OWN:g} (at most {worst.max():.2f}); pass a larger sigma{more}"
@@ -132,14 +176,12 @@ def _rare(data: Data, name: str, scheme: Any) -> str | None:
 
 
 def _by_pool(x: np.ndarray, code: np.ndarray | None) -> list[np.ndarray]:
-    """The values of each pool."""
-    there = ~np.isnan(x)
-    if code is None:
-        return [x[there]] if there.any() else []
-    there &= code >= 0
-    order = np.argsort(code[there], kind="stable")
-    cuts = np.flatnonzero(np.diff(code[there][order])) + 1
-    return [own for own in np.split(x[there][order], cuts) if own.size]
+    """The rows of each pool that have a value."""
+    there = np.flatnonzero(~np.isnan(x) if code is None else ~np.isnan(x) & (code >= 0))
+    if code is not None:
+        there = there[np.argsort(code[there], kind="stable")]
+    parts = [there] if code is None else np.split(there, np.flatnonzero(np.diff(code[there])) + 1)
+    return [own for own in parts if own.size]
 
 
 def own_value(x: np.ndarray, scheme: Any) -> np.ndarray:
@@ -157,7 +199,11 @@ def own_value(x: np.ndarray, scheme: Any) -> np.ndarray:
     chosen = chosen[np.argsort(x[chosen], kind="stable")]
     values = x[chosen]
     _, place, times = np.unique(values, return_inverse=True, return_counts=True)
-    candidates = np.flatnonzero(lonely[cell[chosen]] & (times[place] < max(2.0, RARE * x.size)))[:LONGEST]
+    rare = lonely[cell[chosen]] & (times[place] < max(2.0, RARE * x.size))
+    if scheme.aggregate_ends:
+        least, most = _ends(x, scheme.aggregate_ends)
+        rare &= (values > least) & (values < most)
+    candidates = np.flatnonzero(rare)[:LONGEST]
     beside = np.zeros(values.size + 1, dtype=np.int64)
     np.add.at(beside, np.maximum(candidates - AROUND, 0), 1)
     np.add.at(beside, np.minimum(candidates + AROUND + 1, values.size), -1)
@@ -175,9 +221,9 @@ def _cells(x: np.ndarray, scheme: Any) -> np.ndarray:
     if scheme.scale == "linear":
         units = x / scheme.sigma
     else:
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             size = np.log(np.abs(x)) / scheme.sigma
-        units = np.where(x == 0.0, 0.0, np.sign(x) * (size + FARTHEST / scheme.sigma + 2.0))
+            units = np.where(x == 0.0, 0.0, np.sign(x) * (size + FARTHEST / scheme.sigma + 2.0))
     low, high = float(units.min()), float(units.max())
     if high - low < WIDEST:
         return np.asarray(units - low).astype(np.int64)

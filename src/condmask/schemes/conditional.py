@@ -22,7 +22,7 @@ from condmask.schemes.draws import mask_rows
 from condmask.schemes.missing import put_back, refuse_reachable, taken_out
 from condmask.schemes.pools import Pools, pools_of
 from condmask.schemes.publishing import check_beside, check_release
-from condmask.schemes.reverse_mapping import refuse_with_it, release_of
+from condmask.schemes.reverse_mapping import ends_of_pools, refuse_with_it, release_of
 from condmask.schemes.scheme import Scheme, release_key
 from condmask.strata import POLICIES, Names, labels_of
 
@@ -55,6 +55,9 @@ class ConditionalMasking(Scheme):
         are shuffled. What is released is the column in another order: no value shows which records were
         swapped, every statistic of the column alone is exact, and every original value is printed, once
         (docs/reverse_mapping.rst). Without `decimals`, `step` and `heaps`, since nothing is rounded.
+    aggregate_ends : int
+        With `reverse_mapping`: the so many smallest and largest values of each donor pool, and all that equal
+        these, are released as their means, to the digits of the data. At least 2, or 0 for none.
     decimals : int, optional
         Decimal places of the data: data and noise live on this grid. Negative numbers stand for tens,
         hundreds, ...
@@ -138,6 +141,7 @@ class ConditionalMasking(Scheme):
     noise: str = "normal"
     donors: str = "sample"
     reverse_mapping: bool = False
+    aggregate_ends: int = 0
     decimals: int | None = None
     step: float = 0.0
     heaps: float | None = None
@@ -159,6 +163,7 @@ class ConditionalMasking(Scheme):
         noise: str = "normal",
         donors: str | None = None,
         reverse_mapping: bool = False,
+        aggregate_ends: int = 0,
         decimals: int | None = None,
         step: float | None = None,
         heaps: float | None = None,
@@ -173,6 +178,7 @@ class ConditionalMasking(Scheme):
         records: int | None = None,
     ) -> None:
         reverse = _checks.truth(reverse_mapping, "reverse_mapping")
+        ends = ends_of_pools(aggregate_ends, reverse=reverse)
         if reverse:
             refuse_with_it(donors, decimals=decimals, step=step, heaps=heaps)
         own_donors = "permutation" if reverse else "sample"
@@ -182,6 +188,7 @@ class ConditionalMasking(Scheme):
             "noise": _checks.choice(noise, "noise", NOISES),
             "donors": _checks.choice(own_donors if donors is None else donors, "donors", DONORS),
             "reverse_mapping": reverse,
+            "aggregate_ends": ends,
             "decimals": _checks.decimals(decimals),
             "scale": _checks.choice(scale, "scale", SCALES),
             "strata": _checks.strata(strata),
@@ -472,7 +479,8 @@ class ConditionalMasking(Scheme):
     def to_dict(self) -> dict[str, Any]:
         """The scheme in terms of JSON; without missing codes as it was written before there were any."""
         entries = super().to_dict()
-        unsaid = {"missing": [], "missing_as": "code", "pattern_codes": [], "reverse_mapping": False}
+        unsaid: dict[str, Any] = {"missing": [], "missing_as": "code", "pattern_codes": []}
+        unsaid |= {"reverse_mapping": False, "aggregate_ends": 0}
         if self.reverse_mapping:
             unsaid |= {"decimals": None, "step": 0.0, "heaps": None}
         return {name: value for name, value in entries.items() if name not in unsaid or unsaid[name] != value}

@@ -20,8 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from condmask import _checks
 from condmask._blocks import BLOCK, Workers, ordered_map
 from condmask._randomness import DONOR, NOISE, Key, words
+from condmask.disclosure import rails
 from condmask.kernels import ordering, sorting
 from condmask.law import Law
 from condmask.schemes.draws import Release, coins, in_order
@@ -60,7 +62,21 @@ def release_of(
         return Release(columns, [each.law for each in schemes], key, pools=pools, cycle=cycle, rows=rows)
     laws = [Law(each.p, each.noise, each.sigma) for each in schemes]
     scales = [each.scale for each in schemes]
-    return RearrangedRelease(columns, laws, scales, key, pools=pools, rows=rows, workers=workers)
+    release = RearrangedRelease(columns, laws, scales, key, pools=pools, rows=rows, workers=workers)
+    for x, scheme in zip(columns, schemes, strict=True):
+        if scheme.aggregate_ends:
+            rails.aggregate(x, None if pools is None else pools.pool, scheme.aggregate_ends)
+    return release
+
+
+def ends_of_pools(value: Any, *, reverse: bool) -> int:
+    """How many values at either end of a pool become their mean, checked."""
+    count = _checks.whole(value, "aggregate_ends", least=0)
+    if count == 1:
+        raise ValueError("aggregate_ends must be 0 or at least 2, got 1: one value is its own mean")
+    if count and not reverse:
+        raise ValueError(f"aggregate_ends must be left out without reverse_mapping=True, got {count}")
+    return count
 
 
 class RearrangedRelease(Release):

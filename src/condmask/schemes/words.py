@@ -15,6 +15,7 @@ def shown(scheme: Any) -> str:
         ("noise", "normal"),
         ("donors", "permutation" if scheme.reverse_mapping else "sample"),
         ("reverse_mapping", False),
+        ("aggregate_ends", 0),
         ("decimals", None),
         ("step", scheme.step if not chosen else None),
         ("heaps", None),
@@ -65,9 +66,11 @@ def _reverse(scheme: Any) -> str:
     groups = names_of(scheme.strata)
     within = f" of the same {' and '.join(groups)}" if groups else ""
     unit = " of the logarithm" if scheme.scale == "log" else ""
+    k = scheme.aggregate_ends
+    ends = f" The {k} smallest and {k} largest values{within} are released as their means." if k else ""
     return (
         f"the values are those of the original, each once, in another order. With probability {scheme.p:g} a "
         f"record shows the value of a random record{within}; the others{within} were put in the order of "
         f"their values with {scheme.noise} noise of standard deviation {scheme.sigma:g}{unit}, and got their "
-        "own values back in that order; which of the two is not told."
+        f"own values back in that order; which of the two is not told.{ends}"
     )
