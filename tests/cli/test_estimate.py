@@ -177,7 +177,7 @@ def test_of_the_original_file_a_column_in_another_order_tells_everything(run, so
 
     assert result["mean"]["value"] == pytest.approx(income.mean(), rel=1e-12)
     assert result["mean"]["standard_error"] == 0.0
-    assert result["exact"] is True
+    assert result["known"] == "exact"
     assert code == 0
     assert out.splitlines()[0] == f"income of the original file, exact, from {len(income):,} masked values"
 
@@ -188,3 +188,13 @@ def test_a_column_in_another_order_has_no_summary_and_no_correlations(run, mappe
 
     code, _, err = run("estimate", mapped, "-c", "income", "--with", "age")
     assert (code, "statistics with other columns" in err) == (1, True)
+
+
+def test_means_at_the_ends_are_said_beside_standard_errors_of_0(run, source, tmp_path):
+    scheme = cm.ConditionalMasking(0.6, 0.5, reverse_mapping=True, scale="log", aggregate_ends=5)
+    cm.mask_file(source, tmp_path / "b.parquet", {"income": scheme}, rng=3)
+
+    _, out, _ = run("estimate", tmp_path / "b.parquet", "--target", "file")
+
+    said = "income of the original file, exact but for the ends, which are means, from 2,000 masked values"
+    assert out.splitlines()[0] == said

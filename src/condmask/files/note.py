@@ -52,7 +52,7 @@ the values as they stand: they come out nearer to nothing than those of the orig
 import condmask as cm
 {variable} = cm.read_release("{name}", "{column}")
 print({variable}.summary())                           # of the population, with standard errors
-print({variable}.summary(target="file"))              # of the original file: exact
+print({variable}.summary(target="file"))              # of the original file itself
 ```
 """
 
