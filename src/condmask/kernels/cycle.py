@@ -27,16 +27,9 @@ def order_words(words, order):
 
 
 @kernel
-def order_by(words, bits, order):
-    """The same, where so many of the top bits, a multiple of DIGIT, part nearly all words."""
-    low = 1
-    while 1 << low < words.size:
-        low += 1
-    room, places = np.uint64(low), np.uint64((1 << low) - 1)
+def by_digits(source, target, bits):
+    """Words in the order of so many of their top bits, in one of two arrays, which it returns."""
     digits = np.uint64((1 << DIGIT) - 1)
-    source, target = order, np.empty_like(order)
-    for k in range(words.size):
-        source[k] = words[k] >> room << room | np.uint64(k)
     for passed in range(64 - bits, 64, DIGIT):
         shift = np.uint64(passed)
         # counted two places ahead, so that their sums tell one place ahead where each digit begins
@@ -50,6 +43,19 @@ def order_by(words, bits, order):
             target[ends[digit]] = packed
             ends[digit] += 1
         source, target = target, source
+    return source
+
+
+@kernel
+def order_by(words, bits, order):
+    """The same, where so many of the top bits, a multiple of DIGIT, part nearly all words."""
+    low = 1
+    while 1 << low < words.size:
+        low += 1
+    room, places = np.uint64(low), np.uint64((1 << low) - 1)
+    for k in range(words.size):
+        order[k] = words[k] >> room << room | np.uint64(k)
+    source = by_digits(order, np.empty_like(order), bits)
     left = MOVES * words.size
     for k in range(words.size):
         packed, place = source[k], k

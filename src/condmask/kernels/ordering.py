@@ -12,7 +12,7 @@ from math import exp
 import numpy as np
 
 from condmask._jit import kernel
-from condmask.kernels.cycle import DIGIT, order_by
+from condmask.kernels.cycle import DIGIT, MOVES, by_digits, order_by
 
 SIGN = np.uint64(1 << 63)
 PARTING = np.int64(3 * DIGIT)  # bits: of numbers spread over some octaves nearly all differ in these
@@ -50,17 +50,56 @@ def make_keys(x, rows, noise, multiplied, keys):
 
 
 @kernel
+def take(x, rows, values):
+    """values[k] = x[rows[k]]."""
+    for k in range(rows.size):
+        values[k] = x[rows[k]]
+
+
+@kernel
 def place(rows, to, source, values, x):
-    """x[rows[to[k]]] = values[source[k]]."""
-    for k in range(to.size):
-        x[rows[to[k]]] = values[source[k]]
+    """x[rows[to[k]]] = values[source[k]]; empty lists of places are 0, 1, 2, ..."""
+    for k in range(max(to.size, source.size)):
+        row = rows[np.int64(to[k]) if to.size else k]
+        x[row] = values[np.int64(source[k]) if source.size else k]
 
 
 @kernel
 def order_floats(values, order):
     """order: the stable argsort of numbers, as words; returns whether they are spread widely enough."""
-    bits, words = values.view(np.uint64), np.empty(values.size, dtype=np.uint64)
-    least, most = ~np.uint64(0), np.uint64(0)
+    words = np.empty(values.size, dtype=np.uint64)
+    float_words(values, words)
+    return order_by(words, PARTING, order)
+
+
+@kernel
+def sort_floats(values):
+    """Sort numbers; returns whether they are spread widely enough for it, else they stay as they were."""
+    words = np.empty(values.size, dtype=np.uint64)
+    least, up = float_words(values, words)
+    words = by_digits(words, np.empty_like(words), PARTING)
+    left = MOVES * words.size
+    for k in range(words.size):
+        word, place = words[k], k
+        while place > 0 and words[place - 1] > word:
+            words[place] = words[place - 1]
+            place -= 1
+        words[place] = word
+        left -= k - place
+        if left < 0:
+            return False
+    bits = values.view(np.uint64)
+    for k in range(words.size):
+        word = (words[k] >> up) + least
+        bits[k] = word ^ SIGN if word & SIGN else ~word
+    return True
+
+
+@kernel
+def float_words(values, words):
+    """Words in the order of numbers, that differ in their top bits; returns what was taken from them, and by
+    how many bits they were moved up."""
+    bits, least, most = values.view(np.uint64), ~np.uint64(0), np.uint64(0)
     for k in range(values.size):
         word = ~bits[k] if bits[k] & SIGN else bits[k] | SIGN
         words[k] = word
@@ -70,7 +109,7 @@ def order_floats(values, order):
         up += np.uint64(1)
     for k in range(values.size):
         words[k] = (words[k] - least) << up
-    return order_by(words, PARTING, order)
+    return least, up
 
 
 @kernel

@@ -30,6 +30,8 @@ from condmask.schemes.draws import Release, coins, in_order
 from condmask.schemes.pools import Pools
 from condmask.strata import index_type
 
+ALL_PLACES = np.empty(0, dtype=np.uint64)  # in their order
+
 
 def refuse_with_it(donors: str | None, **grid: Any) -> None:
     """Refuse what has no meaning beside ``reverse_mapping=True``."""
@@ -139,16 +141,17 @@ def rearrange(
     shuffled: tuple[np.ndarray, np.ndarray] | None = None
     for number, (x, law, scale) in enumerate(zip(columns, laws, scales, strict=True)):
         kept = tossed.kept if pool is None else tossed.kept[~np.isnan(x[tossed.kept])]
+        values = _values(x, kept)
         tasks: list[Callable[[], Any]] = [
             partial(_by_key, tossed, x, law, scale, number, pool, threads),
-            partial(_by_value, x, kept, pool),
+            partial(_by_value, values, kept, pool),
         ]
         if shuffled is None:
             tasks.append(partial(_shuffled, tossed, pool))
         by_key, by_value, *more = ordered_map(_call, tasks, threads)
         shuffled = shuffled or more[0]
-        for rows, (to, source) in ((tossed.swapped, shuffled), (kept, (by_key, by_value))):
-            ordering.place(rows, to, source, x[rows], x)
+        ordering.place(tossed.swapped, *shuffled, _values(x, tossed.swapped), x)
+        ordering.place(kept, by_key, by_value, values, x)
 
 
 class Tossed:
@@ -193,9 +196,10 @@ def _call(task: Callable[[], Any]) -> Any:
 def _shuffled(tossed: Tossed, pool: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """The places of the swapped rows by pool, and as many of the same pool in random order."""
     order = np.concatenate(list(in_order(tossed.words_of_swapped())))
-    return _by_pool(np.arange(order.size, dtype=np.uint64), tossed.swapped, pool), _by_pool(
-        order, tossed.swapped, pool
-    )
+    if pool is None:
+        return ALL_PLACES, order
+    places = np.arange(order.size, dtype=np.uint64)
+    return _by_pool(places, tossed.swapped, pool), _by_pool(order, tossed.swapped, pool)
 
 
 def _by_key(
@@ -223,9 +227,19 @@ def _by_key(
     return _by_pool(order, rows, pool)
 
 
-def _by_value(x: np.ndarray, rows: np.ndarray, pool: np.ndarray | None) -> np.ndarray:
-    """The places of rows by pool in the order of their values."""
-    return _by_pool(ascending(x[rows]), rows, pool)
+def _by_value(values: np.ndarray, rows: np.ndarray, pool: np.ndarray | None) -> np.ndarray:
+    """The places of rows by pool in the order of values; of a single pool these are sorted."""
+    if pool is not None:
+        return _by_pool(ascending(values), rows, pool)
+    if values.size and not ordering.sort_floats(values):
+        values.sort()
+    return ALL_PLACES
+
+
+def _values(x: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    values = np.empty(rows.size)
+    ordering.take(x, rows, values)
+    return values
 
 
 def _by_pool(places: np.ndarray, rows: np.ndarray, pool: np.ndarray | None) -> np.ndarray:
