@@ -9,13 +9,15 @@ Rare values are looked for in cells of a sigma: records among few neighbours are
 that these get their own value back is simulated, with the same draws in every run.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask._blocks import blocks
 from condmask._grid import decimals_of
 from condmask.disclosure import causes, relations
 from condmask.disclosure.review import Data
+from condmask.kernels import sorting
 
 FEWEST, FEWEST_KEPT, FEWEST_SWAPPED, SMALL = 50, 20, 10, 200  # records of a pool
 OWN, RARE = 0.3, 0.01  # the chance that a record keeps its value; the share of a value that is no longer rare
@@ -161,8 +163,10 @@ def _rare(data: Data, name: str, scheme: Any) -> str | None:
     if 1.0 - scheme.p <= OWN:
         return None
     x, chances = data.values[name], []
-    for rows in _by_pool(x, data.strata):
-        chances.append(own_value(x[rows], scheme))
+    if data.strata is None and not np.isnan(x).any():  # without a copy of a long column
+        chances.append(own_value(x, scheme))
+    else:
+        chances += [own_value(x[rows], scheme) for rows in _by_pool(x, data.strata)]
     found = np.concatenate(chances) if chances else np.empty(0)
     worst = found[found > OWN]
     if worst.size == 0:
@@ -187,19 +191,18 @@ def _by_pool(x: np.ndarray, code: np.ndarray | None) -> list[np.ndarray]:
 def own_value(x: np.ndarray, scheme: Any) -> np.ndarray:
     """The chance of each record of one pool with few neighbours and a rare value to get that value back."""
     cell = _cells(x, scheme)
-    counts = np.bincount(cell)
+    counts = np.zeros(cell.cells, dtype=np.int64)
+    for start, stop in blocks(x.size):
+        sorting.count(cell.of(x[start:stop]), counts)
     padded = np.concatenate(([0], counts, [0]))
     lonely = (counts > 0) & (padded[:-2] + counts + padded[2:] < NEIGHBOURS / (1.0 - scheme.p))
     if not lonely.any():
         return np.empty(0)
-    before = np.concatenate(([0], np.cumsum(lonely)))
-    at = np.arange(lonely.size)
-    near = before[np.minimum(at + REACH + 1, lonely.size)] > before[np.maximum(at - REACH, 0)]
-    chosen = np.flatnonzero(near[cell])
-    chosen = chosen[np.argsort(x[chosen], kind="stable")]
-    values = x[chosen]
+    near = _around(np.flatnonzero(lonely), counts)
+    parts = [x[start:stop] for start, stop in blocks(x.size)]
+    values = np.sort(np.concatenate([part[near[cell.of(part)]] for part in parts]))
     _, place, times = np.unique(values, return_inverse=True, return_counts=True)
-    rare = lonely[cell[chosen]] & (times[place] < max(2.0, RARE * x.size))
+    rare = lonely[cell.of(values)] & (times[place] < max(2.0, RARE * x.size))
     if scheme.aggregate_ends:
         least, most = _ends(x, scheme.aggregate_ends)
         rare &= (values > least) & (values < most)
@@ -213,23 +216,53 @@ def own_value(x: np.ndarray, scheme: Any) -> np.ndarray:
     return np.asarray(found[candidates])
 
 
-def _cells(x: np.ndarray, scheme: Any) -> np.ndarray:
-    """Whole sigmas, on the log scale those of the logarithm, where signs are apart and zero is alone.
+def _around(lonely: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Which cells hold so many records on both sides of lonely ones as may come between."""
+    before = np.concatenate(([0], np.cumsum(counts)))
+    first = np.searchsorted(before, before[lonely] - AROUND, side="right") - 1
+    last = np.searchsorted(before, before[lonely + 1] + AROUND, side="left")
+    near = np.zeros(counts.size + 1, dtype=np.int64)
+    np.add.at(near, np.maximum(first, np.maximum(lonely - REACH, 0)), 1)
+    np.add.at(near, np.minimum(last, np.minimum(lonely + REACH + 1, counts.size)), -1)
+    return np.asarray(np.cumsum(near[:-1]) > 0)
 
-    Counted from the smallest; long gaps are shortened.
+
+class _Cells(NamedTuple):
+    """Values by whole sigmas, on the log scale those of the logarithm: there signs are apart, zero alone.
+
+    Counted from the smallest; where there are too many, the occupied ones alone, with a gap between others.
     """
-    if scheme.scale == "linear":
-        units = x / scheme.sigma
-    else:
+
+    scale: str
+    sigma: float
+    low: float
+    cells: int
+    occupied: np.ndarray | None = None
+    number: np.ndarray | None = None
+
+    def units(self, x: np.ndarray) -> np.ndarray:
+        if self.scale == "linear":
+            return np.asarray(x / self.sigma)
         with np.errstate(divide="ignore", invalid="ignore"):
-            size = np.log(np.abs(x)) / scheme.sigma
-            units = np.where(x == 0.0, 0.0, np.sign(x) * (size + FARTHEST / scheme.sigma + 2.0))
-    low, high = float(units.min()), float(units.max())
+            size = np.log(np.abs(x)) / self.sigma
+            return np.where(x == 0.0, 0.0, np.sign(x) * (size + FARTHEST / self.sigma + 2.0))
+
+    def of(self, x: np.ndarray) -> np.ndarray:
+        if self.occupied is None or self.number is None:
+            return np.asarray(self.units(x) - self.low).astype(np.int64)
+        return np.asarray(self.number[np.searchsorted(self.occupied, np.floor(self.units(x)))])
+
+
+def _cells(x: np.ndarray, scheme: Any) -> _Cells:
+    found = _Cells(scheme.scale, scheme.sigma, 0.0, 0)
+    parts = [x[start:stop] for start, stop in blocks(x.size)]
+    ends = [(float(units.min()), float(units.max())) for units in map(found.units, parts)]
+    low, high = min(each[0] for each in ends), max(each[1] for each in ends)
     if high - low < WIDEST:
-        return np.asarray(units - low).astype(np.int64)
-    distinct, place = np.unique(np.floor(units), return_inverse=True)
-    number = np.cumsum(np.concatenate(([0.0], np.minimum(np.diff(distinct), 2.0))))
-    return np.asarray(number[place].astype(np.int64))
+        return found._replace(low=low, cells=int(high - low) + 1)
+    occupied = np.unique(np.concatenate([np.unique(np.floor(found.units(part))) for part in parts]))
+    number = np.cumsum(np.concatenate(([0.0], np.minimum(np.diff(occupied), 2.0)))).astype(np.int64)
+    return found._replace(cells=int(number[-1]) + 1, occupied=occupied, number=number)
 
 
 def _simulated(values: np.ndarray, scheme: Any) -> np.ndarray:

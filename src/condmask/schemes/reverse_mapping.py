@@ -195,7 +195,10 @@ def _call(task: Callable[[], Any]) -> Any:
 
 def _shuffled(tossed: Tossed, pool: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """The places of the swapped rows by pool, and as many of the same pool in random order."""
-    order = np.concatenate(list(in_order(tossed.words_of_swapped())))
+    order, last = np.empty(tossed.swapped.size, dtype=np.uint64), 0
+    for some in in_order(tossed.words_of_swapped()):
+        order[last : last + some.size] = some
+        last += some.size
     if pool is None:
         return ALL_PLACES, order
     places = np.arange(order.size, dtype=np.uint64)
