@@ -48,7 +48,10 @@ def by_digits(source, target, bits):
 
 @kernel
 def order_by(words, bits, order):
-    """The same, where so many of the top bits, a multiple of DIGIT, part nearly all words."""
+    """The same, where so many of the top bits, a multiple of DIGIT, part nearly all words.
+
+    Returns 0 if they do not, 1 if all words differ before their places begin, 2 if some may be equal.
+    """
     low = 1
     while 1 << low < words.size:
         low += 1
@@ -68,10 +71,13 @@ def order_by(words, bits, order):
         source[place] = packed
         left -= k - place
         if left < 0:
-            return False
+            return 0
+    alike, last = False, np.uint64(0)
     for k in range(words.size):
-        order[k] = source[k] & places
-    return True
+        packed = source[k]
+        alike |= k > 0 and packed >> room == last >> room
+        order[k], last = packed & places, packed
+    return 2 if alike else 1
 
 
 @kernel

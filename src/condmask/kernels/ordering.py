@@ -66,7 +66,10 @@ def place(rows, to, source, values, x):
 
 @kernel
 def order_floats(values, order):
-    """order: the stable argsort of numbers, as words; returns whether they are spread widely enough."""
+    """order: the stable argsort of numbers, as words.
+
+    Returns 0 if they are not spread widely enough for it, 1 if all differ, 2 if some may be equal.
+    """
     words = np.empty(values.size, dtype=np.uint64)
     float_words(values, words)
     return order_by(words, PARTING, order)

@@ -15,7 +15,7 @@ Cost: O(n), by counting sorts; O(n log n) where keys or values lie in a tiny par
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -164,7 +164,8 @@ class Tossed:
         def toss(block: int) -> tuple[np.ndarray, np.ndarray]:
             start = block * BLOCK
             found = coins(key, p, block, min(BLOCK, n - start))
-            return (found[0] + start).astype(kind), (found[1] + start).astype(kind)
+            swapped, kept = (np.add(rows, start, dtype=kind, casting="unsafe") for rows in found)
+            return swapped, kept
 
         swapped, kept = zip(*ordered_map(toss, self.numbers, threads), strict=True)
         self.swapped, self.kept = np.concatenate(swapped), np.concatenate(kept)
@@ -195,10 +196,13 @@ def _call(task: Callable[[], Any]) -> Any:
 
 def _shuffled(tossed: Tossed, pool: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """The places of the swapped rows by pool, and as many of the same pool in random order."""
-    order, last = np.empty(tossed.swapped.size, dtype=np.uint64), 0
-    for some in in_order(tossed.words_of_swapped()):
-        order[last : last + some.size] = some
-        last += some.size
+    parts = in_order(tossed.words_of_swapped())
+    order, last = next(parts), 0
+    if order.size < tossed.swapped.size:  # a long list comes in parts
+        first, order = order, np.empty(tossed.swapped.size, dtype=np.uint64)
+        for some in chain([first], parts):
+            order[last : last + some.size] = some
+            last += some.size
     if pool is None:
         return ALL_PLACES, order
     places = np.arange(order.size, dtype=np.uint64)
@@ -221,8 +225,8 @@ def _by_key(
     there = None if pool is None else ~np.isnan(keys)
     if there is not None:
         keys, rows = keys[there], rows[there]
-    order = ascending(keys)
-    tied = np.flatnonzero(ordering.tied(keys, order))
+    order, alike = ascending(keys)
+    tied = np.flatnonzero(ordering.tied(keys, order)) if alike else ALL_PLACES
     if tied.size:
         drawn, own = tossed.words_of_kept(), order[tied]
         drawn = drawn if there is None else drawn[there]
@@ -233,7 +237,7 @@ def _by_key(
 def _by_value(values: np.ndarray, rows: np.ndarray, pool: np.ndarray | None) -> np.ndarray:
     """The places of rows by pool in the order of values; of a single pool these are sorted."""
     if pool is not None:
-        return _by_pool(ascending(values), rows, pool)
+        return _by_pool(ascending(values)[0], rows, pool)
     if values.size and not ordering.sort_floats(values):
         values.sort()
     return ALL_PLACES
@@ -257,9 +261,8 @@ def _by_pool(places: np.ndarray, rows: np.ndarray, pool: np.ndarray | None) -> n
     return np.asarray(places[order])
 
 
-def ascending(values: np.ndarray) -> np.ndarray:
-    """The places of numbers from the smallest to the largest."""
+def ascending(values: np.ndarray) -> tuple[np.ndarray, bool]:
+    """The places of numbers from the smallest to the largest, and whether some may be equal."""
     order = np.empty(values.size, dtype=np.uint64)
-    if values.size and ordering.order_floats(values, order):
-        return order
-    return np.argsort(values, kind="stable").astype(np.uint64)
+    found = ordering.order_floats(values, order) if values.size else 0
+    return (order, found > 1) if found else (np.argsort(values, kind="stable").astype(np.uint64), True)
