@@ -101,6 +101,17 @@ def test_ties_of_keys_are_broken_by_random_words_and_never_by_rows():
     assert_same_bits(log.mask(pairs, rng=9), reference_of({"": log}, [pairs], 9)[0])
 
 
+def test_long_lists_of_words_and_clustered_numbers_give_the_same_release(monkeypatch):
+    # words in parts; numbers that the counting sort gives up, with an outlier far away
+    scheme, x = scheme_of(0.5, 1e-4), np.append(1e6 + 1e-3 * generic(400, 31) / 2e4, 1e300)
+    expected = reference_of({"": scheme}, [x], 32)[0]
+    assert_same_bits(scheme.mask(x, rng=32), expected)
+
+    monkeypatch.setattr(draws, "LONG", 50)
+
+    assert_same_bits(scheme.mask(x, rng=32), expected)
+
+
 # --- coins and release are independent ---
 
 

@@ -66,21 +66,21 @@ def place(rows, to, source, values, x):
 
 @kernel
 def order_floats(values, order):
-    """order: the stable argsort of numbers, as words.
+    """order: the stable argsort of numbers, as words. The numbers become words in the same order.
 
     Returns 0 if they are not spread widely enough for it, 1 if all differ, 2 if some may be equal.
     """
-    words = np.empty(values.size, dtype=np.uint64)
-    float_words(values, words)
+    words = values.view(np.uint64)
+    float_words(words)
     return order_by(words, PARTING, order)
 
 
 @kernel
 def sort_floats(values):
-    """Sort numbers; returns whether they are spread widely enough for it, else they stay as they were."""
-    words = np.empty(values.size, dtype=np.uint64)
-    least, up = float_words(values, words)
-    words = by_digits(words, np.empty_like(words), PARTING)
+    """Sort numbers; returns whether they are spread widely enough for it, else they stay in some order."""
+    bits = values.view(np.uint64)
+    least, up = float_words(bits)
+    words = by_digits(bits, np.empty_like(bits), PARTING)
     left = MOVES * words.size
     for k in range(words.size):
         word, place = words[k], k
@@ -90,28 +90,27 @@ def sort_floats(values):
         words[place] = word
         left -= k - place
         if left < 0:
-            return False
-    bits = values.view(np.uint64)
+            break
     for k in range(words.size):
         word = (words[k] >> up) + least
         bits[k] = word ^ SIGN if word & SIGN else ~word
-    return True
+    return left >= 0
 
 
 @kernel
-def float_words(values, words):
-    """Words in the order of numbers, that differ in their top bits; returns what was taken from them, and by
-    how many bits they were moved up."""
-    bits, least, most = values.view(np.uint64), ~np.uint64(0), np.uint64(0)
-    for k in range(values.size):
+def float_words(bits):
+    """The bits of numbers become words in the same order that differ in their top bits; returns what was
+    taken from them, and by how many bits they were moved up."""
+    least, most = ~np.uint64(0), np.uint64(0)
+    for k in range(bits.size):
         word = ~bits[k] if bits[k] & SIGN else bits[k] | SIGN
-        words[k] = word
+        bits[k] = word
         least, most = min(least, word), max(most, word)
     up = np.uint64(0)
     while (most - least) << up < SIGN and up < np.uint64(63):
         up += np.uint64(1)
-    for k in range(values.size):
-        words[k] = (words[k] - least) << up
+    for k in range(bits.size):
+        bits[k] = (bits[k] - least) << up
     return least, up
 
 

@@ -226,18 +226,18 @@ def _by_key(
     if there is not None:
         keys, rows = keys[there], rows[there]
     order, alike = ascending(keys)
-    tied = np.flatnonzero(ordering.tied(keys, order)) if alike else ALL_PLACES
+    tied = np.flatnonzero(ordering.tied(keys.view(np.uint64), order)) if alike else ALL_PLACES
     if tied.size:
         drawn, own = tossed.words_of_kept(), order[tied]
         drawn = drawn if there is None else drawn[there]
-        order[tied] = own[np.lexsort((drawn[own], keys[own]))]
+        order[tied] = own[np.lexsort((drawn[own], keys.view(np.uint64)[own]))]
     return _by_pool(order, rows, pool)
 
 
 def _by_value(values: np.ndarray, rows: np.ndarray, pool: np.ndarray | None) -> np.ndarray:
     """The places of rows by pool in the order of values; of a single pool these are sorted."""
     if pool is not None:
-        return _by_pool(ascending(values)[0], rows, pool)
+        return _by_pool(ascending(values.copy())[0], rows, pool)
     if values.size and not ordering.sort_floats(values):
         values.sort()
     return ALL_PLACES
@@ -262,7 +262,11 @@ def _by_pool(places: np.ndarray, rows: np.ndarray, pool: np.ndarray | None) -> n
 
 
 def ascending(values: np.ndarray) -> tuple[np.ndarray, bool]:
-    """The places of numbers from the smallest to the largest, and whether some may be equal."""
+    """The places of numbers from the smallest to the largest, and whether some may be equal.
+
+    The numbers become others in the same order.
+    """
     order = np.empty(values.size, dtype=np.uint64)
-    found = ordering.order_floats(values, order) if values.size else 0
-    return (order, found > 1) if found else (np.argsort(values, kind="stable").astype(np.uint64), True)
+    found = ordering.order_floats(values, order) if values.size else 1
+    words = values.view(np.uint64)
+    return (order, found > 1) if found else (np.argsort(words, kind="stable").astype(np.uint64), True)
