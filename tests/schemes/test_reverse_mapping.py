@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import reference
 import strategies
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from releases import ALARM, NOISES, assert_same_bits, generic
 from scipy.stats import chi2
@@ -47,6 +47,7 @@ def reference_of(schemes, columns, seed, strata=None):
 # --- the same bits as the reference ---
 
 
+@settings(max_examples=40)
 @given(
     x=strategies.columns(missing=True),
     p=st.floats(0.05, 0.95),

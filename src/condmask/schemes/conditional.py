@@ -247,7 +247,7 @@ class ConditionalMasking(Scheme):
         workers : int or map-like callable
             Threads, or a function that maps like `map`. The result does not depend on it.
         accept_visible_coins : bool
-            Release without an audit, whatever shows which records were swapped.
+            Release without an audit and without guard rails, whatever the release shows.
 
         Returns
         -------

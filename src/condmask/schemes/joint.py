@@ -53,7 +53,7 @@ def mask_table(
         As for `ConditionalMasking.mask`. With "omit", records that miss different columns form
         strata of their own, since a donor must have what the record has; each needs 10 records.
     accept_visible_coins : bool
-        Release without an audit, whatever shows which records were swapped.
+        Release without an audit and without guard rails, whatever the release shows.
 
     Returns
     -------
