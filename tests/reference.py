@@ -212,6 +212,43 @@ def masked(secret, p, columns, laws, *, strata=None, donors="sample"):
     return released
 
 
+def mapped_back(secret, p, columns, laws, *, strata=None):
+    """The release of ``columns`` by reverse mapping; a law is (noise, sigma, scale)."""
+    n = len(columns[0])
+    swapped, pool = swapped_rows(secret, p, n), pools(columns, strata)
+    donor_word, kept_word = donor_words(secret, swapped, n), {}
+    for block, rows in enumerate(block_ranges(n)):
+        taken = [row for row in rows if row in donor_word]
+        left = [row for row in rows if row not in donor_word]
+        behind = raw_words(secret, block, DONORS, len(rows))[len(taken) :]
+        kept_word.update(zip(left, behind, strict=True))
+    released = []
+    for number, (x, (name, sigma, scale)) in enumerate(zip(columns, laws, strict=True)):
+        added = noise(secret, p, n, (name, sigma, None), number)
+        z = [float("nan")] * n
+        for own in set(pool) - {None}:
+            moved = [row for row in swapped if pool[row] == own]
+            order = sorted(moved, key=lambda row: donor_word[row])
+            for row, giver in zip(moved, order, strict=True):
+                z[row] = float(x[giver]) + 0.0
+            kept = [row for row in range(n) if row not in donor_word and pool[row] == own]
+            if kept and x[kept[0]] != x[kept[0]]:
+                continue  # all of this pool miss the column
+
+            def key(row, x=x, added=added, scale=scale):
+                value = float(x[row])
+                if scale == "linear":
+                    return value + added[row], kept_word[row]
+                factor = math.exp(added[row]) if added[row] < 709.0 else math.inf
+                return value * factor if value else 0.0, kept_word[row]
+
+            values = sorted(float(x[row]) + 0.0 for row in kept)
+            for row, value in zip(sorted(kept, key=key), values, strict=True):
+                z[row] = value
+        released.append(np.array(z))
+    return released
+
+
 # --- the weight K ---------------------------------------------------------------------------------
 #
 # p K(u) + (1 - p) E K(u - Y) = 1{u >= 0}; with a bandwidth beta > 0 (in units of sigma, as u is) the

@@ -88,7 +88,33 @@ SCHEME = [
     Row(lambda: scheme(sigma=[1]), TypeError, "sigma must be a positive finite number, got [1]"),
     Row(lambda: scheme(sigma=10**400), ValueError, f"{NOT_POSITIVE}{10**400}"),
     Row(lambda: scheme(noise="cauchy"), ValueError, "noise must be one of 'normal', 'laplace', got 'cauchy'"),
-    Row(lambda: scheme(donors=None), ValueError, "donors must be one of 'sample', 'permutation', got None"),
+    Row(lambda: scheme(donors="all"), ValueError, "donors must be one of 'sample', 'permutation', got 'all'"),
+    Row(lambda: scheme(reverse_mapping=1), TypeError, "reverse_mapping must be True or False, got 1"),
+    Row(
+        lambda: scheme(reverse_mapping=True, donors="sample"),
+        ValueError,
+        "donors must be 'permutation' where reverse_mapping=True, got 'sample': the swapped records take "
+        "their values from one another",
+    ),
+    *(
+        Row(
+            lambda name=name, value=value: scheme(reverse_mapping=True, **{name: value}),
+            ValueError,
+            f"{name} must be left out where reverse_mapping=True, got {value}: released values are those of "
+            "the data, and nothing is rounded",
+        )
+        for name, value in (("step", 0.5), ("decimals", 2), ("heaps", 100.0))
+    ),
+    Row(
+        lambda: scheme(reverse_mapping=True, aggregate_ends=1),
+        ValueError,
+        "aggregate_ends must be 0 or at least 2, got 1: one value is its own mean",
+    ),
+    Row(
+        lambda: scheme(aggregate_ends=3),
+        ValueError,
+        "aggregate_ends must be left out without reverse_mapping=True, got 3",
+    ),
     *(Row(lambda d=d: scheme(decimals=d), ValueError, f"{NOT_DECIMALS}{d}") for d in (16, -16)),
     *(Row(lambda m=m: scheme(missing=m), TypeError, f"{NOT_CODES}{m!r}") for m in ("NA", None, True)),
     Row(lambda: scheme(missing=[-8, "NA"]), TypeError, f"{NOT_CODES}'NA'"),
@@ -404,6 +430,12 @@ MASK = [
 
 AGREE = "schemes must agree in strata and small_strata, got strata="
 TABLE = [
+    Row(
+        lambda: table(income=scheme(reverse_mapping=True), bonus=scheme(donors="permutation")),
+        ValueError,
+        "schemes must all have reverse_mapping=True or none, since the columns of a table share their coins, "
+        "got True and for 'bonus' False",
+    ),
     Row(
         lambda: table(income=scheme(strata="region")),
         ValueError,

@@ -9,7 +9,16 @@ import reference
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from condmask._grid import Grid, decimal_grid, default_step, grid_of, suits, visible_grid, within
+from condmask._grid import (
+    Grid,
+    decimal_grid,
+    decimals_of,
+    default_step,
+    grid_of,
+    suits,
+    visible_grid,
+    within,
+)
 
 STEPS = [0.05, 12.0, 1 / 3, 0.1, 0.25, 1e-3, 1000.0, 2.0**-40, 2.0**-900, 2.0**900, 7.5, 1 / 7]
 
@@ -223,3 +232,25 @@ def test_any_data_are_looked_through_and_what_is_seen_is_there(values, step):
 )
 def test_a_step_suits_a_grid_of_which_it_is_a_whole_multiple(step, own, fits):
     assert suits(step, grid_of(own)) == fits
+
+
+@pytest.mark.parametrize(
+    ("values", "places"),
+    [
+        ([12.0, np.nan, 0.0], 0),
+        ([0.1, 0.25, 3.0], 2),
+        ([-1.005, 2.0], 3),
+        ([1.0 / 3.0], None),
+        ([1e15 + 0.5, 1.25], None),  # beyond 2^53 tenths
+        ([np.nan], 0),
+    ],
+)
+def test_the_decimals_of_values_are_the_fewest_that_hold_them(values, places):
+    assert decimals_of(np.array(values)) == places
+
+
+def test_decimals_are_looked_for_in_all_values():
+    values = np.ones(20_000)
+    values[-1] = 0.5
+
+    assert decimals_of(values) == 1

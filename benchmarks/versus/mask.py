@@ -11,6 +11,7 @@ from tables import Line
 import condmask as cm
 
 N, P, SIGMA = 1_000_000, 0.6, 1000.0
+SCALES = {"linear": SIGMA, "log": 0.3}  # of reverse mapping
 
 
 def check(masked, x):
@@ -21,6 +22,11 @@ def check(masked, x):
     step = cm.ConditionalMasking(P, SIGMA).step
     for z in (masked()(), masked(donors="permutation")()):
         assert (np.rint(z / step) * step == z).all()
+    for scale, sigma in SCALES.items():
+        z = masked(scale=scale, sigma=sigma, reverse_mapping=True)()
+        assert (np.sort(z) == np.sort(x)).all()
+        # eight standard errors of a coin of .6; hardly any kept record gets its own value
+        assert abs((z != x).mean() - 1.0) < 8.0 / np.sqrt(x.size)
     z = masked(donors="permutation", step=0.0)()
     values, times = np.unique(z, return_counts=True)
     assert times.max() == 1  # no tie tells who was swapped
@@ -30,8 +36,8 @@ def check(masked, x):
 def measure(args, n=N):
     x = np.random.default_rng(1).laplace(10.0, 1000.0, n)
 
-    def masked(workers=1, **options):
-        scheme = cm.ConditionalMasking(P, SIGMA, **options)
+    def masked(workers=1, sigma=SIGMA, **options):
+        scheme = cm.ConditionalMasking(P, sigma, **options)
         return lambda: scheme.mask(x, workers=workers, accept_visible_coins=scheme.step == 0.0)
 
     check(masked, x)
@@ -41,6 +47,8 @@ def measure(args, n=N):
         calls[f"grid {workers}"] = masked(workers)
         calls[f"none {workers}"] = masked(workers, step=0.0)
         calls[f"cycle {workers}"] = masked(workers, donors="permutation")
+        for scale, sigma in SCALES.items():
+            calls[f"{scale} {workers}"] = masked(workers, sigma, scale=scale, reverse_mapping=True)
     t = tables.medians(calls, args.rounds)
     lines = [Line("plain NumPy: all donors, all noise, np.where", 1e3 * t["NumPy"], unit="ms")]
     for workers, said in ((1, "one worker"), (2, "two workers")):
@@ -49,6 +57,14 @@ def measure(args, n=N):
             Line(f"default grid, {said}, to plain NumPy", grid / t["NumPy"]),
             Line(f"default grid, {said}, to no grid", grid / none, 1.2),
             Line(f"permutation donors, {said}, to sample donors", cycle / grid, 2.0),
+            *(
+                Line(
+                    f"reverse mapping, {scale} scale, {said}, to plain NumPy",
+                    t[f"{scale} {workers}"] / t["NumPy"],
+                    1.5 if workers == 1 else 1.0,
+                )
+                for scale in SCALES
+            ),
         ]
     return lines
 

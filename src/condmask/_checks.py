@@ -137,6 +137,13 @@ def order(value: Any, name: str, *, most: int = MOST_ORDER) -> int:
     return number
 
 
+def truth(value: Any, name: str) -> bool:
+    """True or False, and nothing that merely counts as one."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
 def choice(value: Any, name: str, allowed: Sequence[str]) -> str:
     if value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")

@@ -22,6 +22,7 @@ FINE = 64.0
 MOST_DENOMINATOR = 10**6
 BY_CHANCE = 1e-9  # that continuous values lie on a grid
 ULPS = 4.0  # by which a value computed in binary may miss its grid point
+MOST_PLACES = 12
 SAMPLE, PART = 64, 8192  # values that suggest a grid, and values that are checked at once
 
 
@@ -143,6 +144,21 @@ def visible_grid(array: np.ndarray, kind: str, step: float) -> Grid | None:
         off = (some[misses(some, grid.values(grid.units(some)), kind)] for some in _parts(array))
         values = next((some[:SAMPLE] for some in off if some.size), values[:0])
     return grid
+
+
+def decimals_of(array: np.ndarray) -> int | None:
+    """The fewest decimal places that all values have, 0 for whole numbers; None where they need too many."""
+    places = 0
+    for values in _parts(array):
+        while True:
+            grid = decimal_grid(places)
+            units = grid.units(values)
+            if (grid.values(units) == values).all():
+                break
+            places += 1
+            if places > MOST_PLACES or values.max() * 10.0**places > LARGEST_UNITS:
+                return None
+    return places
 
 
 def _parts(array: np.ndarray) -> Iterator[np.ndarray]:

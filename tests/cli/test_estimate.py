@@ -160,3 +160,44 @@ def test_where_quantiles_cannot_be_had_the_rest_is_told(run, tmp_path):
     code, _, err = run("estimate", tmp_path / "b.csv", "--quantiles", "0.5")
     assert code == 1
     assert "2^24 steps" in err
+
+
+@pytest.fixture
+def mapped(source, tmp_path):
+    """A column masked by reverse mapping."""
+    path = tmp_path / "mapped.parquet"
+    scheme = cm.ConditionalMasking(0.6, 0.5, reverse_mapping=True, scale="log")
+    cm.mask_file(source, path, {"income": scheme}, rng=3)
+    return path
+
+
+def test_of_the_original_file_a_column_in_another_order_tells_everything(run, source, mapped, monkeypatch):
+    monkeypatch.setattr(estimate, "SUMMARISED", 0)  # which a summary would count on a grid
+    income = pd.read_parquet(source)["income"]
+
+    result = answer(run("estimate", mapped, "-c", "income", "--target", "file", "--json"))
+    code, out, _ = run("estimate", mapped, "-c", "income", "--target", "file")
+
+    assert result["mean"]["value"] == pytest.approx(income.mean(), rel=1e-12)
+    assert result["mean"]["standard_error"] == 0.0
+    assert result["known"] == "exact"
+    assert code == 0
+    assert out.splitlines()[0] == f"income of the original file, exact, from {len(income):,} masked values"
+
+
+def test_a_column_in_another_order_has_no_summary_and_no_correlations(run, mapped):
+    code, _, err = run("estimate", mapped, "-c", "income", "--one-pass")
+    assert (code, "--one-pass must be left out of 'income'" in err) == (2, True)
+
+    code, _, err = run("estimate", mapped, "-c", "income", "--with", "age")
+    assert (code, "statistics with other columns" in err) == (1, True)
+
+
+def test_means_at_the_ends_are_said_beside_standard_errors_of_0(run, source, tmp_path):
+    scheme = cm.ConditionalMasking(0.6, 0.5, reverse_mapping=True, scale="log", aggregate_ends=5)
+    cm.mask_file(source, tmp_path / "b.parquet", {"income": scheme}, rng=3)
+
+    _, out, _ = run("estimate", tmp_path / "b.parquet", "--target", "file")
+
+    said = "income of the original file, exact but for the ends, which are means, from 2,000 masked values"
+    assert out.splitlines()[0] == said

@@ -212,3 +212,35 @@ def test_how_a_csv_file_is_written_is_said_once(run, tmp_path):
         2,
         "condmask: error: --decimal must be one of '.', ',', got ';'\n",
     )
+
+
+def test_reverse_mapping_releases_the_values_of_the_data(run, source, tmp_path):
+    target = tmp_path / "out.parquet"
+
+    answer(
+        run("mask", source, target, "-c", "age", "--p", "0.6", "--sigma", "9", "--reverse-mapping", "--json")
+    )
+
+    before, after = pd.read_parquet(source)["age"], pd.read_parquet(target)["age"]
+    assert sorted(after) == sorted(before)
+    assert (after != before).mean() > 0.5
+    assert read_schemes(target)["age"].reverse_mapping
+
+
+def test_a_dry_run_of_reverse_mapping_looks_at_its_guard_rails(run, source, tmp_path):
+    options = ("-c", "age", "--p", "0.6", "--sigma", "9", "--reverse-mapping", "--dry-run")
+
+    code, out, _ = run("mask", source, tmp_path / "out.parquet", *options)
+
+    assert code == 0
+    assert out.splitlines()[-1] == "the guard rails hold; nothing was written"
+    assert not (tmp_path / "out.parquet").exists()
+
+
+def test_a_grid_beside_reverse_mapping_is_wrong_usage(run, source, tmp_path):
+    options = ("-c", "age", *MASK, "--reverse-mapping", "--step", "1")
+
+    code, _, err = run("mask", source, tmp_path / "out.parquet", *options)
+
+    assert code == 2
+    assert "--step must be left out where --reverse-mapping, got 1.0" in err

@@ -61,6 +61,19 @@ within = { income = [100, 250.5], growth = 10 }
 250 = 0.45
 "0.5" = 0.01
 """
+MAPPED = """
+source = "people.csv"
+target = "released.csv"
+[scheme]
+p = 0.6
+reverse_mapping = true
+aggregate_ends = 3
+[columns.income]
+sigma = 1000.0
+[columns.assets]
+sigma = 0.3
+scale = "log"
+"""
 
 
 def read(tmp_path, text):
@@ -99,10 +112,19 @@ def test_every_key(tmp_path):
     assert found.checks == {"income": {250.0: 0.45, 0.5: 0.01}}
 
 
+def test_the_keys_of_reverse_mapping(tmp_path):
+    options = {"reverse_mapping": True, "aggregate_ends": 3}
+
+    assert read(tmp_path, MAPPED).schemes == {
+        "income": cm.ConditionalMasking(0.6, 1000.0, **options),
+        "assets": cm.ConditionalMasking(0.6, 0.3, scale="log", **options),
+    }
+
+
 def test_every_key_that_is_known_is_tried():
     keys = {*planfile.TOP, *planfile.SCHEME, *planfile.CSV, *planfile.REPORT}
 
-    assert [key for key in keys if not re.search(rf"\b{key}\b", FULL)] == []
+    assert [key for key in keys if not re.search(rf"\b{key}\b", FULL + MAPPED)] == []
 
 
 def test_distances_for_all_columns(tmp_path):

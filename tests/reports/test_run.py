@@ -135,3 +135,38 @@ def test_coins_that_show_are_accepted_only_where_the_plan_says_so(folder):
     cm.run_plan(folder / "plan.toml")
 
     assert "Coins are visible" in (folder / "internal.html").read_text(encoding="utf-8")
+
+
+def test_a_plan_masks_by_reverse_mapping(folder):
+    plan = folder / "mapped.toml"
+    head = PLAN.replace("decimals = 2", "reverse_mapping = true").partition("[report]")[0]
+    plan.write_text(head)
+
+    cm.run_plan(plan)
+
+    before, after = (
+        np.sort(pd.read_csv(folder / f"{name}.csv")["income"]) for name in ("people", "released")
+    )
+    assert np.array_equal(after, before)
+
+
+@pytest.mark.parametrize("asked", ['[report]\npublic = "public.html"', "[checks.income]\n500 = 0.45"])
+def test_a_plan_of_reverse_mapping_has_no_reports_and_checks_yet(folder, asked):
+    plan = folder / "mapped.toml"
+    head = PLAN.replace("decimals = 2", "reverse_mapping = true").partition("[report]")[0]
+    plan.write_text(head + asked)
+
+    with pytest.raises(
+        ValueError, match=r"must be left out where reverse_mapping = true, which has none yet$"
+    ):
+        cm.run_plan(plan)
+    assert not (folder / "released.csv").exists()
+
+
+def test_a_release_by_reverse_mapping_has_no_report_yet(folder):
+    plan = folder / "mapped.toml"
+    plan.write_text(PLAN.replace("decimals = 2", "reverse_mapping = true").partition("[report]")[0])
+    cm.run_plan(plan)
+
+    with pytest.raises(TypeError, match=r"^release must be masked without reverse_mapping for a report"):
+        cm.report(None, folder / "released.csv", folder / "public.html", public=True)

@@ -74,7 +74,10 @@ def run(args: argparse.Namespace) -> str:
     plain = args.other if args.other not in schemes else None
     summary: Any = None
     release: Any
-    if args.one_pass or os.path.getsize(args.file) > SUMMARISED:
+    if args.one_pass and schemes[column].reverse_mapping:
+        raise UsageError(f"--one-pass must be left out of {column!r}, which was masked by reverse mapping")
+    large = os.path.getsize(args.file) > SUMMARISED and not schemes[column].reverse_mapping
+    if args.one_pass or large:
         summary = read_summary(args.file, column, other=plain)
         release = schemes[column].estimate(summary)
     else:
@@ -97,6 +100,8 @@ def run(args: argparse.Namespace) -> str:
         "bandwidth": release.bandwidth(bandwidth) if isinstance(bandwidth, str) else bandwidth,
         "quantiles": [{"q": q, **_numbers(found[f"quantile {q:g}"])} for q in quantiles],
     }
+    if target == "file" and schemes[column].reverse_mapping:
+        result["known"] = found.about.partition(", ")[2]
     if points:
         result["cdf"] = [{"t": t, **_numbers(found[f"cdf at {t:g}"])} for t in points]
     if summary is not None and summary.level:
@@ -166,7 +171,8 @@ def _table(result: dict[str, Any], group: str | None) -> str:
     ]
     first, *widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
     where = "the population" if result["target"] == "population" else "the original file"
-    lines = [f"{result['column']} of {where}, estimated from {result['n']:,} masked values"]
+    known = f"{result['known']}," if "known" in result else "estimated"
+    lines = [f"{result['column']} of {where}, {known} from {result['n']:,} masked values"]
     lines += ["  ".join([row[0].ljust(first), *map(str.rjust, row[1:], widths)]).rstrip() for row in table]
     lines += [f"{name}  {number(result[name])}" for name in ("bandwidth", "resolution") if result.get(name)]
     return "\n".join(lines)

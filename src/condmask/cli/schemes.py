@@ -19,7 +19,15 @@ def add_scheme(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
         help="s.d. of the noise, in units of the data: once, or once per column",
     )  # fmt: skip
     parser.add_argument("--noise", default="normal", help="normal (default) or laplace")
-    parser.add_argument("--donors", default="sample", help="sample (default) or permutation")
+    parser.add_argument("--donors", help="sample (default) or permutation")
+    parser.add_argument(
+        "--reverse-mapping", action="store_true",
+        help="release the values of the data themselves, in another order that does not show who was swapped",
+    )  # fmt: skip
+    parser.add_argument(
+        "--aggregate-ends", type=int, default=0, metavar="K",
+        help="with --reverse-mapping: release the K smallest and largest values as their means (3 to 5)",
+    )  # fmt: skip
     parser.add_argument(
         "--decimals", type=int, action="append",
         help="decimal places of the data, where they are rounded: once, or once per column",
@@ -98,6 +106,8 @@ def schemes_of(args: argparse.Namespace) -> "dict[str, ConditionalMasking]":
             args.p,
             noise=args.noise,
             donors=args.donors,
+            reverse_mapping=args.reverse_mapping,
+            aggregate_ends=args.aggregate_ends,
             strata=args.strata,
             small_strata=args.small_strata,
             missing=args.missing or (),

@@ -140,12 +140,16 @@ def smooth_curve(
     return _joined(found, layers)
 
 
-def boosted(z: np.ndarray, width: float, boost: float, tol: float) -> Curve:
-    """H - boost width^2 h' of sorted z by a normal kernel of that width: the law before Laplace noise."""
-    shape = Shape(None, boost=boost)
-    table = partial(weights.normal_table, tol, False, boost)
+def boosted(z: np.ndarray, width: float, boost: float, tol: float, *, density: bool = False) -> Curve:
+    """H - boost width^2 h' of sorted z by a normal kernel of that width: the law before Laplace noise.
+
+    Without a boost the smoothed distribution of z, or its density times the width.
+    """
+    shape = Shape(None, density, boost=boost)
+    table = partial(weights.normal_table, tol, density, boost)
     rise, bend = expansion.steepness(shape, tol)
-    layer = _layer(z, _ALL_RECORDS, width, Kernel(shape, 1.0, 1.0, 1.0, tol, table), 1)
+    limit = 0.0 if density else 1.0
+    layer = _layer(z, _ALL_RECORDS, width, Kernel(shape, 1.0, limit, 1.0, tol, table), 1)
     return _joined(_empty(z), [layer])._replace(scale=width, rise=rise, bend=bend)
 
 

@@ -7,13 +7,13 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
-from condmask.estimates.additive import NoisySample
 from condmask.estimates.columns import counted_column
 from condmask.estimates.covariance import Records
 from condmask.estimates.estimate import Estimate
+from condmask.estimates.exact import EXACT
 from condmask.estimates.interval import EstimateWarning
-from condmask.estimates.sample import Sample, Source
-from condmask.estimates.sources import counted
+from condmask.estimates.sample import Source
+from condmask.estimates.sources import counted, plain
 from condmask.estimates.summary import Summary
 from condmask.law import Law
 from condmask.missing import released_codes, without_codes
@@ -30,7 +30,7 @@ def estimate_records(
     workers: Workers = 1,
 ) -> Estimate:
     """The estimate of a scheme from masked values; see `ConditionalMasking.estimate`."""
-    law: Law = scheme.law
+    law: Law = EXACT if scheme.reverse_mapping else scheme.law
     policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
     threads = _checks.workers(workers)
     column = frames.column(z, "z", dimensions=(1, 2), finite=law.grid is None)
@@ -48,7 +48,7 @@ def estimate_records(
         else:
             there = _checks.present(row, "z", policy)
             known = row if there is None else row[there]
-            source = (Sample if law.p > 0.0 else NoisySample)(known, law, threads)
+            source = plain(known, law, threads)
         if there is not None and column.array.ndim == 2:
             raise ValueError("z must have no missing values where it is 2-D; estimate its rows one by one")
         sources.append(source)

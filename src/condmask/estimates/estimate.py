@@ -13,7 +13,7 @@ from condmask.estimates.bands import Bands
 from condmask.estimates.bandwidth import RULES
 from condmask.estimates.covariance import Records, products, summarised
 from condmask.estimates.inequality import Inequality
-from condmask.estimates.interval import EstimateWarning
+from condmask.estimates.interval import EstimateWarning, refuse_reverse_mapping
 from condmask.estimates.linear import LinearEstimates
 from condmask.estimates.moment_intervals import MomentIntervals
 from condmask.estimates.moments import shift
@@ -70,9 +70,8 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
         pairs: tuple[np.ndarray, Counts] | None = None,
     ) -> None:
         self.scheme = scheme
-        self._law: Law = scheme.law
-        self._sources, self._batch = sources, batch
-        self._records, self._pairs = records, pairs
+        self._law: Law = sources[0].law
+        self._sources, self._batch, self._records, self._pairs = sources, batch, records, pairs
 
     @property
     def n(self) -> int:
@@ -101,7 +100,7 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
 
         Returns
         -------
-        {"grid", "series", "interpolant", "lattice"}
+        {"grid", "series", "interpolant", "lattice", "exact"}
         """
         points = _checks.whole(points, "points", least=1)
         source = self._sources[0]
@@ -456,6 +455,7 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
     def _products(self, other: Any) -> Iterator[tuple[float, tuple[float, float], float]]:
         """For each replicate the covariance and both variances of the originals, in safe units, and the
         product of the units."""
+        refuse_reverse_mapping(self._law.p)
         if self._pairs is not None:
             if other is not None:
                 raise ValueError(
@@ -465,9 +465,8 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
             yield summarised(pairs, counts, self._law, self.scheme.strata, self.scheme.patterns)
             return
         other = self._by_name(other, "other", masked=True)
-        theirs = other._law if isinstance(other, Estimate) else None
         for z, w in self._both(other):
-            yield products(z, w, self._law, theirs, self._pools)
+            yield products(z, w, self._law, getattr(other, "_law", None), self._pools)
 
     def _both(self, other: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Each replicate, and its part of the other column."""

@@ -66,7 +66,19 @@ def over_file(
 
     `v` is the variance of the influence function on the masked records, `d` that of its mean given the file,
     `h` that of the influence function on the originals, `a` the covariance of its two margins
-    (docs/inference.rst, "The theorem"). About the population it is larger by `h`.
+    (docs/inference.rst, "The theorem"). About the population it is larger by `h`. With p = 1, a permutation
+    of all records, what is released is the file.
     """
+    if p == 1.0:
+        return np.zeros(np.shape(v))
     found = v - d if shared_donors else v - h + 2.0 * p * np.asarray(a)
     return np.asarray(np.maximum(found, 0.0))
+
+
+def refuse_reverse_mapping(p: float) -> None:
+    """Refuse what concerns other columns too, where values are released in another order (p = 1)."""
+    if p == 1.0:
+        raise UndefinedError(
+            "statistics with other columns, groups and weights must be asked of columns masked without "
+            "reverse_mapping; for those masked with it they are not there yet"
+        )

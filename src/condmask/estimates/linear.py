@@ -9,7 +9,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.estimates import heavy_tails
 from condmask.estimates.by_name import ByName
-from condmask.estimates.interval import EstimateWarning, Interval
+from condmask.estimates.interval import EstimateWarning, Interval, refuse_reverse_mapping
 from condmask.estimates.linear_forms import Undone, undo
 from condmask.estimates.named import Intervals
 from condmask.estimates.regression import basis, fit
@@ -359,6 +359,7 @@ class LinearEstimates(ByName, Shared):
 
     def _masked(self) -> np.ndarray:
         """The records, of shape (replicates, n)."""
+        refuse_reverse_mapping(self._law.p)
         if self._records is None:
             raise ValueError(
                 "z must be masked values for pseudo-values, got a Summary, which keeps no records"

@@ -81,7 +81,7 @@ class Overview(Shared):
             asked = own.cdf_interval(t, bandwidth=bandwidth, **options)
             asked = asked._replace(estimate=np.clip(asked.estimate, asked.low, asked.high))
             found |= {f"cdf at {each:g}": _part(asked, k) for k, each in enumerate(t)}
-        return collected(found, self._sources[0].n)
+        return collected(found, self._sources[0].n, exact=_known(self.scheme) if self._law.p == 1.0 else None)
 
     def _had(
         self, value: Callable[[], float], interval: Callable[..., Interval], options: dict[str, Any]
@@ -100,17 +100,18 @@ class Overview(Shared):
         return Interval(nothing, nothing, nothing, estimate, level, target, "left out")
 
 
-def collected(found: dict[str, Interval], n: int) -> Intervals:
-    """Intervals of one release together."""
+def collected(found: dict[str, Interval], n: int, *, exact: str | None) -> Intervals:
+    """Intervals of one release together; `exact` says how well it is the original, in another order."""
     columns = {
         name: np.array([float(getattr(each, name)) for each in found.values()])
         for name in ("estimate", "standard_error", "low", "high")
     }
     first = next(iter(found.values()))
     where = "the population" if first.target == "population" else "the original file"
+    known = exact if exact is not None and first.target == "file" else "estimated"
     return Intervals(
         list(found), **columns, records=np.full(len(found), n),
-        confidence_level=first.confidence_level, target=first.target, about=f"{where}, estimated",
+        confidence_level=first.confidence_level, target=first.target, about=f"{where}, {known}",
     )  # fmt: skip
 
 
@@ -119,3 +120,8 @@ def _part(interval: Interval, k: int) -> Interval:
         low=interval.low[k], high=interval.high[k], estimate=interval.estimate[k],
         standard_error=interval.standard_error[k],
     )  # fmt: skip
+
+
+def _known(scheme: Any) -> str:
+    """How well the released values are those of the original."""
+    return "exact but for the ends, which are means" if scheme.aggregate_ends else "exact"

@@ -10,7 +10,7 @@ import numpy as np
 from condmask.estimates import bounded, heavy_tails
 from condmask.estimates.by_name import ByName
 from condmask.estimates.covariance import Records, donors, products, standardised
-from condmask.estimates.interval import EstimateWarning, Interval, multiplier
+from condmask.estimates.interval import EstimateWarning, Interval, multiplier, refuse_reverse_mapping
 from condmask.estimates.linear_forms import file_covariance, undo
 from condmask.estimates.pair_moments import Weights, column, spreads
 from condmask.estimates.survey import TARGETS, survey
@@ -184,6 +184,7 @@ class PairIntervals(ByName):
     # --- private ---
 
     def _pairs_of(self, other: Any) -> Iterator[Pair]:
+        refuse_reverse_mapping(self._law.p)
         if self._records is None:
             raise ValueError(
                 "z must be masked values for an interval of two columns, got a Summary, which keeps no "

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask.engines.counting import Counts
+from condmask.engines.variances import Sums
 from condmask.law import Law
 
 
@@ -23,12 +24,15 @@ class Part(NamedTuple):
         the part lie on one side.
     values : callable
         Steps in the units of the data.
+    smoothed : callable or None
+        The sums of T_b at points x for a bandwidth, where values without noise are smoothed by it.
     """
 
     counts: Counts
     law: Law | None
     points: Callable[[np.ndarray, float | None], np.ndarray]
     values: Callable[[np.ndarray], np.ndarray]
+    smoothed: Callable[[np.ndarray, float], Sums] | None = None
 
 
 def shifted(part: Part, by: float) -> Part:

@@ -40,7 +40,9 @@ def covariance(
     order = np.arange(x.size)
     sample = t[np.minimum(order[:, None], order)] - np.outer(t, t)
     total = found.psi_products / n - means
-    if shared_donors:
+    if source.law.p == 1.0:  # what is released is the file
+        total = np.zeros(total.shape)
+    elif shared_donors:
         total = total - (found.rest_products / n - rests)
     else:
         total = total - (t[np.minimum(order[:, None], order)] - means)

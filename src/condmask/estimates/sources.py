@@ -6,6 +6,7 @@ from condmask._blocks import Workers
 from condmask.engines.counting import Counts
 from condmask.estimates.additive import NoisySample
 from condmask.estimates.covariance import Records
+from condmask.estimates.exact import ExactSample
 from condmask.estimates.heaped import Heaped
 from condmask.estimates.sample import Counted, Sample, Source
 from condmask.estimates.signed import Signed
@@ -37,4 +38,11 @@ def sample(z: np.ndarray, law: Law) -> Source:
     """What stands behind masked values without gaps, on the grid where there is one."""
     if law.grid is not None:
         return counted(Counts(*np.unique(law.to_units(z), return_counts=True)), law)
-    return (Sample if law.p > 0.0 else NoisySample)(z, law, 1)
+    return plain(z, law, 1)
+
+
+def plain(z: np.ndarray, law: Law, workers: Workers) -> Source:
+    """What stands behind masked values without gaps and without a grid."""
+    if law.p == 1.0:
+        return ExactSample(z, law, workers)
+    return (Sample if law.p > 0.0 else NoisySample)(z, law, workers)

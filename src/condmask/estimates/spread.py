@@ -63,7 +63,9 @@ def sums_at(x: np.ndarray, width: float | None) -> Callable[[Source], Sums]:
         found = []
         for part in source.parts():
             points = part.points(x, width)
-            if part.law is None:
+            if part.smoothed is not None and width is not None:
+                found.append(part.smoothed(points, width))
+            elif part.law is None:
                 found.append(variances.without_noise(part.counts, source.law.p, points))
             else:
                 found.append(variances.sums(part.counts, masking(part.law, width), points))

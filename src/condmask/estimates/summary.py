@@ -21,7 +21,7 @@ class Published(Protocol):
     """What a Summary needs of a scheme."""
 
     @property
-    def law(self) -> Law: ...
+    def law(self) -> Law | None: ...
     @property
     def shared_donors(self) -> bool: ...
     @property
@@ -70,6 +70,11 @@ class Summary:
     """
 
     def __init__(self, scheme: Published, *, most_points: int = MOST_POINTS) -> None:
+        if scheme.law is None:
+            raise ValueError(
+                "scheme must be one without reverse_mapping for a Summary, which counts on a grid; estimate "
+                f"from the whole column, got {scheme!r}"
+            )
         self.law = scheme.law
         if self.law.grid is None:
             raise ValueError(

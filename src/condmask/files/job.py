@@ -13,6 +13,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import Workers
+from condmask._grid import decimals_of
 from condmask._randomness import check_rng
 from condmask.disclosure.review import Data
 from condmask.files.atomic import FileError, publishing, spool, state
@@ -100,8 +101,9 @@ def release(
         stamped = masking.stamp(job.named, patterns, key, numbers_of(columns))
         if job.dry_run:
             return stamped
+        places = {name: decimals_of(columns[name]) for name, each in schemes.items() if each.reverse_mapping}
         parts = masking.masked_blocks(schemes, columns, key, pools, job.workers)
-        rows = ReleasedRows(parts, schemes, kinds, next(iter(columns.values())).size, job.progress)
+        rows = ReleasedRows(parts, schemes, kinds, next(iter(columns.values())).size, job.progress, places)
         rows.workers = job.workers if isinstance(job.workers, int) else 1
         _publish(table, found, rows, {**before, **stamped}, original)
     return stamped

@@ -44,6 +44,18 @@ The values of {columns} are those of the original in another order: what concern
 from it as it stands.
 """
 
+REVERSE_MAPPED = """
+Statistics of {columns} beside other columns (correlations, means of groups, regressions) cannot be read from
+the values as they stand: they come out nearer to nothing than those of the original.
+
+```python
+import condmask as cm
+{variable} = cm.read_release("{name}", "{column}")
+print({variable}.summary())                           # of the population, with standard errors
+print({variable}.summary(target="file"))              # of the original file itself
+```
+"""
+
 
 def written_note(name: str, rows: int, schemes: dict[str, Scheme]) -> str:
     """The note for a file of this name."""
@@ -51,7 +63,16 @@ def written_note(name: str, rows: int, schemes: dict[str, Scheme]) -> str:
     text = HEAD.format(name=name, rows=rows, columns=columns)
     estimated = [column for column, scheme in schemes.items() if scheme.law is not None]
     if estimated:
-        variable = estimated[0] if estimated[0].isidentifier() else "masked"
-        text += ESTIMATED.format(name=name, column=estimated[0], variable=variable)
+        text += ESTIMATED.format(name=name, column=estimated[0], variable=_variable(estimated[0]))
     others = [f"`{column}`" for column in schemes if column not in estimated]
-    return text + (AS_THEY_ARE.format(columns=", ".join(others)) if others else "")
+    text += AS_THEY_ARE.format(columns=", ".join(others)) if others else ""
+    mapped = [column for column, scheme in schemes.items() if scheme.reverse_mapping]
+    if mapped:
+        columns, variable = ", ".join(f"`{column}`" for column in mapped), _variable(mapped[0])
+        text += REVERSE_MAPPED.format(name=name, column=mapped[0], variable=variable, columns=columns)
+    return text
+
+
+def _variable(column: str) -> str:
+    """What Python may call a column."""
+    return column if column.isidentifier() else "masked"

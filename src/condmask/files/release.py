@@ -52,7 +52,7 @@ def mask_file(
     progress : callable (rows_done, rows_total), optional
         Called as rows are read, when their number is not yet known and None, and again as they are written.
     accept_visible_coins : bool
-        Release without an audit, whatever shows which records were swapped.
+        Release without an audit and without guard rails, whatever the release shows.
     dry_run : bool
         Do everything but write.
     csv : CsvFormat, optional

@@ -8,9 +8,7 @@ import numpy as np
 from condmask import _checks
 from condmask._blocks import blocks
 from condmask.files.atomic import FileError
-from condmask.files.table import (
-    Table,
-)
+from condmask.files.table import Table
 from condmask.frames import codes
 from condmask.schemes.missing import not_hit
 from condmask.schemes.scheme import Scheme
@@ -21,7 +19,10 @@ CODE = np.int32  # which holds the numbers of more labels than memory holds
 
 
 class ReleasedRows:
-    """Masked rows as they are released, handed out in any number of rows at a time."""
+    """Masked rows as they are released, handed out in any number of rows at a time.
+
+    `places` are the decimals of columns that are released with the values of the original.
+    """
 
     workers: int = 1
 
@@ -32,7 +33,9 @@ class ReleasedRows:
         kinds: dict[str, str],
         total: int,
         progress: Progress,
+        places: dict[str, int | None],
     ) -> None:
+        self._places = places
         self._parts, self._schemes, self._kinds, self._progress = parts, schemes, kinds, progress
         self._rest: list[np.ndarray] = []
         self.done, self.total = 0, total
@@ -40,8 +43,11 @@ class ReleasedRows:
     @property
     def columns(self) -> dict[str, tuple[str, int | None]]:
         """Kind and decimals of each column as it is released."""
-        written = {}
+        written: dict[str, tuple[str, int | None]] = {}
         for name, scheme in self._schemes.items():
+            if scheme.reverse_mapping:
+                written[name] = self._kinds[name], self._places.get(name)
+                continue
             whole = scheme.grid is not None and scheme.grid.whole
             kind = "float64" if self._kinds[name] == "int" and not whole else self._kinds[name]
             written[name] = kind, 0 if whole else scheme.decimals

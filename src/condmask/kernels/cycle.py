@@ -20,16 +20,16 @@ MOVES = 8  # a word; of random words it takes 1
 @kernel
 def order_words(words, order):
     """order: the stable argsort of the words, as words; returns whether they are random enough for it."""
-    bits, low = DIGIT, 1
+    bits = DIGIT
     while ALIKE << bits < words.size:
         bits += DIGIT
-    while 1 << low < words.size:
-        low += 1
-    room, places = np.uint64(low), np.uint64((1 << low) - 1)
+    return order_by(words, bits, order)
+
+
+@kernel
+def by_digits(source, target, bits):
+    """Words in the order of so many of their top bits, in one of two arrays, which it returns."""
     digits = np.uint64((1 << DIGIT) - 1)
-    source, target = order, np.empty_like(order)
-    for k in range(words.size):
-        source[k] = words[k] >> room << room | np.uint64(k)
     for passed in range(64 - bits, 64, DIGIT):
         shift = np.uint64(passed)
         # counted two places ahead, so that their sums tell one place ahead where each digit begins
@@ -43,6 +43,22 @@ def order_words(words, order):
             target[ends[digit]] = packed
             ends[digit] += 1
         source, target = target, source
+    return source
+
+
+@kernel
+def order_by(words, bits, order):
+    """The same, where so many of the top bits, a multiple of DIGIT, part nearly all words.
+
+    Returns 0 if they do not, 1 if all words differ before their places begin, 2 if some may be equal.
+    """
+    low = 1
+    while 1 << low < words.size:
+        low += 1
+    room, places = np.uint64(low), np.uint64((1 << low) - 1)
+    for k in range(words.size):
+        order[k] = words[k] >> room << room | np.uint64(k)
+    source = by_digits(order, np.empty_like(order), bits)
     left = MOVES * words.size
     for k in range(words.size):
         packed, place = source[k], k
@@ -55,10 +71,13 @@ def order_words(words, order):
         source[place] = packed
         left -= k - place
         if left < 0:
-            return False
+            return 0
+    alike, last = False, np.uint64(0)
     for k in range(words.size):
-        order[k] = source[k] & places
-    return True
+        packed = source[k]
+        alike |= k > 0 and packed >> room == last >> room
+        order[k], last = packed & places, packed
+    return 2 if alike else 1
 
 
 @kernel

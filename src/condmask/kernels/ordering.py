@@ -1,6 +1,21 @@
-"""Gathering the records of a range of values, so that several threads can each sort a range."""
+"""Numbers in order: those of a range gathered, so that several threads can each sort one; the places of
+numbers from the smallest to the largest; and the keys by which reverse mapping orders the kept records.
+
+A number's bits, turned round for negative ones, are ordered as numbers are. Less those of the smallest, and
+moved up to the top, they are words that differ in their top bits, as the counting sorts of `cycle` want them.
+
+Cost: O(1) a number, but for numbers of which nearly all lie in a tiny part of their range.
+"""
+
+from math import exp
+
+import numpy as np
 
 from condmask._jit import kernel
+from condmask.kernels.cycle import DIGIT, MOVES, by_digits, order_by
+
+SIGN = np.uint64(1 << 63)
+PARTING = np.int64(3 * DIGIT)  # bits: of numbers spread over some octaves nearly all differ in these
 
 
 @kernel
@@ -20,3 +35,90 @@ def gather(z, low, high, out):
         out[k] = z[j]
         k += (low <= z[j]) & (z[j] < high)
         j += 1
+
+
+@kernel
+def make_keys(x, rows, noise, multiplied, keys):
+    """keys[k]: the value of row rows[k] with its noise, added or in the exponent; zero without a sign."""
+    for k in range(rows.size):
+        value = x[rows[k]]
+        if not multiplied:
+            keys[k] = value + noise[k] + 0.0
+        else:
+            # an infinite factor would make 0 something else
+            keys[k] = value * exp(noise[k]) + 0.0 if value != 0.0 else 0.0
+
+
+@kernel
+def take(x, rows, values):
+    """values[k] = x[rows[k]]."""
+    for k in range(rows.size):
+        values[k] = x[rows[k]]
+
+
+@kernel
+def place(rows, to, source, values, x):
+    """x[rows[to[k]]] = values[source[k]]; empty lists of places are 0, 1, 2, ..."""
+    for k in range(max(to.size, source.size)):
+        row = rows[np.int64(to[k]) if to.size else k]
+        x[row] = values[np.int64(source[k]) if source.size else k]
+
+
+@kernel
+def order_floats(values, order):
+    """order: the stable argsort of numbers, as words. The numbers become words in the same order.
+
+    Returns 0 if they are not spread widely enough for it, 1 if all differ, 2 if some may be equal.
+    """
+    words = values.view(np.uint64)
+    float_words(words)
+    return order_by(words, PARTING, order)
+
+
+@kernel
+def sort_floats(values):
+    """Sort numbers; returns whether they are spread widely enough for it, else they stay in some order."""
+    bits = values.view(np.uint64)
+    least, up = float_words(bits)
+    words = by_digits(bits, np.empty_like(bits), PARTING)
+    left = MOVES * words.size
+    for k in range(words.size):
+        word, place = words[k], k
+        while place > 0 and words[place - 1] > word:
+            words[place] = words[place - 1]
+            place -= 1
+        words[place] = word
+        left -= k - place
+        if left < 0:
+            break
+    for k in range(words.size):
+        word = (words[k] >> up) + least
+        bits[k] = word ^ SIGN if word & SIGN else ~word
+    return left >= 0
+
+
+@kernel
+def float_words(bits):
+    """The bits of numbers become words in the same order that differ in their top bits; returns what was
+    taken from them, and by how many bits they were moved up."""
+    least, most = ~np.uint64(0), np.uint64(0)
+    for k in range(bits.size):
+        word = ~bits[k] if bits[k] & SIGN else bits[k] | SIGN
+        bits[k] = word
+        least, most = min(least, word), max(most, word)
+    up = np.uint64(0)
+    while (most - least) << up < SIGN and up < np.uint64(63):
+        up += np.uint64(1)
+    for k in range(bits.size):
+        bits[k] = (bits[k] - least) << up
+    return least, up
+
+
+@kernel
+def tied(values, order):
+    """Whether each number, in their order, equals the one before or behind it."""
+    found = np.zeros(values.size, dtype=np.bool_)
+    for k in range(1, values.size):
+        if values[np.int64(order[k])] == values[np.int64(order[k - 1])]:
+            found[k - 1] = found[k] = True
+    return found

@@ -15,8 +15,8 @@ from condmask.schemes.scheme import together
 from condmask.strata import not_masked
 
 SCHEME = (
-    "p", "sigma", "noise", "donors", "decimals", "step", "heaps", "scale", "strata", "small_strata",
-    "missing", "missing_as",
+    "p", "sigma", "noise", "donors", "reverse_mapping", "aggregate_ends", "decimals", "step", "heaps",
+    "scale", "strata", "small_strata", "missing", "missing_as",
 )  # fmt: skip
 TOP = (
     "source", "target", "scheme", "columns", "omit_missing", "accept_visible_coins", "csv", "report", "checks"
@@ -89,6 +89,10 @@ def _described(plan: Path, given: dict[str, Any]) -> Described:
     for name in ("internal", "public"):
         if name in paths and paths[name].suffix.lower() not in (".html", ".htm"):
             raise ValueError(f"{name} must end in .html or .htm, got {report[name]!r}")
+    mapped = next(iter(schemes.values())).reverse_mapping
+    asked = [name for name in ("report", "checks") if mapped and name in given]
+    if asked:
+        raise ValueError(f"{asked[0]} must be left out where reverse_mapping = true, which has none yet")
     return Described(
         plan, paths["source"], paths["target"], schemes,
         _flag(given, "omit_missing"), _flag(given, "accept_visible_coins"),

@@ -136,6 +136,11 @@ def _data(data: Any, scheme: Any, strata: Any) -> Data:
     """Columns from their containers, checked."""
     schemes = dict(scheme) if isinstance(scheme, Mapping) else {"x": scheme}
     for each in schemes.values():
+        if isinstance(each, Scheme) and each.reverse_mapping:
+            raise TypeError(
+                "scheme must be one without reverse_mapping for an audit of its coins, which a column in "
+                f"another order does not show; masking looks at what else it shows, got {each!r}"
+            )
         law = each.law if isinstance(each, Scheme) else None
         if law is None or law.p == 0.0:
             raise TypeError(f"scheme must be one that swaps records, ConditionalMasking, got {each!r}")

@@ -18,10 +18,11 @@ from condmask.estimates.summary import Summary
 from condmask.law import Law
 from condmask.missing import RELEASED_AS, is_code, released_codes
 from condmask.schemes import words
-from condmask.schemes.draws import Release, mask_rows
+from condmask.schemes.draws import mask_rows
 from condmask.schemes.missing import put_back, refuse_reachable, taken_out
 from condmask.schemes.pools import Pools, pools_of
 from condmask.schemes.publishing import check_beside, check_release
+from condmask.schemes.reverse_mapping import ends_of_pools, refuse_with_it, release_of
 from condmask.schemes.scheme import Scheme, release_key
 from condmask.strata import POLICIES, Names, labels_of
 
@@ -48,7 +49,15 @@ class ConditionalMasking(Scheme):
         "sample": a swapped record takes the value of a record drawn uniformly from the others, eq. (1).
         "permutation": the swapped records pass their values along one random cycle. Each masked value
         has the same law and estimates have smaller errors, but a share `p` of the original values
-        appears verbatim, against 1 - exp(-p).
+        appears verbatim, against 1 - exp(-p). "sample" by default, "permutation" with `reverse_mapping`.
+    reverse_mapping : bool
+        Give the kept records their own values back, in the order of their values with noise; the swapped ones
+        are shuffled. What is released is the column in another order: no value shows which records were
+        swapped, every statistic of the column alone is exact, and every original value is printed, once
+        (docs/reverse_mapping.rst). Without `decimals`, `step` and `heaps`, since nothing is rounded.
+    aggregate_ends : int
+        With `reverse_mapping`: the so many smallest and largest values of each donor pool, and all that equal
+        these, are released as their means, to the digits of the data. At least 2, or 0 for none.
     decimals : int, optional
         Decimal places of the data: data and noise live on this grid. Negative numbers stand for tens,
         hundreds, ...
@@ -64,7 +73,8 @@ class ConditionalMasking(Scheme):
     scale : {"linear", "log"}
         "log": noise is multiplied, Z = X exp(Y), and `sigma` is the standard deviation of its logarithm (.3:
         some 30%). For skewed amounts; their sign, and zero, stay as they are. With `decimals` the product is
-        rounded, nonzero values to one of the last place at least.
+        rounded, nonzero values to one of the last place at least. With `reverse_mapping` the kept records are
+        ordered by X exp(Y), and there is no grid.
     strata : str or sequence of str, optional
         The column within whose groups donors are drawn; several are crossed. `mask` and, for covariances,
         `estimate` then need the columns.
@@ -91,7 +101,8 @@ class ConditionalMasking(Scheme):
     ------
     ValueError
         If `p` is outside (0, 1), `sigma` is not positive and finite, a name is not one of those above, the
-        grid is given twice or cannot hold the noise, or `heaps` is too coarse for `sigma`.
+        grid is given twice or cannot hold the noise, `heaps` is too coarse for `sigma`, or `donors="sample"`
+        or a grid is given with `reverse_mapping`.
 
     See Also
     --------
@@ -129,6 +140,8 @@ class ConditionalMasking(Scheme):
     sigma: float
     noise: str = "normal"
     donors: str = "sample"
+    reverse_mapping: bool = False
+    aggregate_ends: int = 0
     decimals: int | None = None
     step: float = 0.0
     heaps: float | None = None
@@ -148,7 +161,9 @@ class ConditionalMasking(Scheme):
         sigma: float,
         *,
         noise: str = "normal",
-        donors: str = "sample",
+        donors: str | None = None,
+        reverse_mapping: bool = False,
+        aggregate_ends: int = 0,
         decimals: int | None = None,
         step: float | None = None,
         heaps: float | None = None,
@@ -162,11 +177,18 @@ class ConditionalMasking(Scheme):
         pattern_codes: Any = (),
         records: int | None = None,
     ) -> None:
+        reverse = _checks.truth(reverse_mapping, "reverse_mapping")
+        ends = ends_of_pools(aggregate_ends, reverse=reverse)
+        if reverse:
+            refuse_with_it(donors, decimals=decimals, step=step, heaps=heaps)
+        own_donors = "permutation" if reverse else "sample"
         canonical = {
             "p": _checks.probability(p, "p"),
             "sigma": _checks.deviation(sigma),
             "noise": _checks.choice(noise, "noise", NOISES),
-            "donors": _checks.choice(donors, "donors", DONORS),
+            "donors": _checks.choice(own_donors if donors is None else donors, "donors", DONORS),
+            "reverse_mapping": reverse,
+            "aggregate_ends": ends,
             "decimals": _checks.decimals(decimals),
             "scale": _checks.choice(scale, "scale", SCALES),
             "strata": _checks.strata(strata),
@@ -180,7 +202,8 @@ class ConditionalMasking(Scheme):
         }
         for name, value in canonical.items():
             object.__setattr__(self, name, value)
-        object.__setattr__(self, "step", grids.step_of(self.sigma, self.scale, self.decimals, step))
+        own_step = 0.0 if reverse else grids.step_of(self.sigma, self.scale, self.decimals, step)
+        object.__setattr__(self, "step", own_step)
         object.__setattr__(self, "heaps", grids.heaps_of(heaps, self))
 
     @property
@@ -190,29 +213,7 @@ class ConditionalMasking(Scheme):
         return own or self.scale == "log"
 
     def __repr__(self) -> str:
-        shown = [f"p={self.p!r}, sigma={self.sigma!r}"]
-        own_step = self.decimals is None or self.scale == "log"
-        chosen = own_step and self.step != default_step(self.sigma)
-        for name, default in (
-            ("noise", "normal"),
-            ("donors", "sample"),
-            ("decimals", None),
-            ("step", self.step if not chosen else None),
-            ("heaps", None),
-            ("scale", "linear"),
-            ("strata", None),
-            ("small_strata", "refuse"),
-            ("missing", ()),
-            ("missing_as", "code"),
-            ("group", None),
-            ("patterns", ()),
-            ("pattern_codes", ()),
-            ("records", None),
-        ):
-            value = getattr(self, name)
-            if value != default:
-                shown.append(f"{name}={value!r}")
-        return f"ConditionalMasking({', '.join(shown)})"
+        return words.shown(self)
 
     def mask(
         self,
@@ -246,7 +247,7 @@ class ConditionalMasking(Scheme):
         workers : int or map-like callable
             Threads, or a function that maps like `map`. The result does not depend on it.
         accept_visible_coins : bool
-            Release without an audit, whatever shows which records were swapped.
+            Release without an audit and without guard rails, whatever the release shows.
 
         Returns
         -------
@@ -297,19 +298,23 @@ class ConditionalMasking(Scheme):
         units = self.canonical(known["x"], "x", column.kind)
         refuse_reachable({"x": self}, {"x": units}, kinds)
         key = release_key(random, {column.name: self}, [units], pools)
-        release = Release(
-            [units], [self.law], key, pools=pools, cycle=self.donors == "permutation", rows=span
-        )
-        (z,) = release.masked(_checks.workers(workers))
+        threads = _checks.workers(workers)
+        release = release_of([self], [units], key, pools=pools, rows=span, workers=threads)
+        (z,) = release.masked(threads)
         z = put_back(self, z, column.array[slice(*span)], column.kind, "x")
         nulls = is_code(column.array, self.missing, column.kind) if self.missing_as == "null" else None
         return column.back(z, nulls) if rows is None else z
 
     @classmethod
     def agree(cls, schemes: dict[str, Self]) -> None:
-        """All share p and donors, else they cannot be masked together."""
+        """All share p, donors and reverse mapping, else they cannot be masked together."""
         first = next(iter(schemes.values()))
         for name, scheme in schemes.items():
+            if scheme.reverse_mapping != first.reverse_mapping:
+                raise ValueError(
+                    "schemes must all have reverse_mapping=True or none, since the columns of a table share "
+                    f"their coins, got {first.reverse_mapping} and for {name!r} {scheme.reverse_mapping}"
+                )
             if scheme.p != first.p or scheme.donors != first.donors:
                 raise ValueError(
                     f"schemes must agree in p and donors, got p={first.p}, donors={first.donors!r} and for "
@@ -333,15 +338,20 @@ class ConditionalMasking(Scheme):
         workers: Workers,
     ) -> Iterator[list[np.ndarray]]:
         """The masked values of columns that share one coin and one donor, block by block, in whole steps."""
-        laws = [scheme.law for scheme in schemes.values()]
-        donors = next(iter(schemes.values())).donors
-        release = Release(list(columns.values()), laws, key, pools=pools, cycle=donors == "permutation")
+        release = release_of(
+            list(schemes.values()), list(columns.values()), key, pools=pools, workers=workers
+        )
         yield from release.blocks(workers)
 
     def mask_rows(
         self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
     ) -> np.ndarray:
         """Every row of x, masked on its own, without strata: for studies, whose randomness is no secret."""
+        if self.law is None:
+            raise TypeError(
+                "scheme must be one without reverse_mapping for a study or a comparison, which know no "
+                f"releases by reverse mapping yet, got {self!r}"
+            )
         law = self.law
         return law.from_units(mask_rows(law.to_units(x), law, stream, cycle=self.donors == "permutation"))
 
@@ -400,14 +410,18 @@ class ConditionalMasking(Scheme):
         )
 
     @property
-    def law(self) -> Law:
-        """The law of p and the noise, and the grid."""
+    def law(self) -> Law | None:
+        """The law of p and the noise, and the grid; None under reverse mapping, where no value has noise."""
+        if self.reverse_mapping:
+            return None
         heaps = 1 if self.heaps is None else round(self.heaps / self.step)
         return Law(self.p, self.noise, self.sigma, self.grid, heaps)
 
     @property
     def grid(self) -> Grid | LogGrid | None:
         """The grid on which originals, noise and masked values lie."""
+        if self.reverse_mapping:
+            return None
         if self.scale == "log":
             return LogGrid(*grid_of(self.step), self.decimals)
         if self.decimals is not None:
@@ -428,8 +442,7 @@ class ConditionalMasking(Scheme):
         grid = self.grid
         if (
             kind == "int"
-            and grid is not None
-            and grid.whole
+            and (self.reverse_mapping or (grid is not None and grid.whole))
             and (np.abs(z) <= _checks.LARGEST_EXACT_INTEGER).all()
         ):
             return z.astype(np.int64)
@@ -468,13 +481,16 @@ class ConditionalMasking(Scheme):
     def to_dict(self) -> dict[str, Any]:
         """The scheme in terms of JSON; without missing codes as it was written before there were any."""
         entries = super().to_dict()
-        unsaid = {"missing": [], "missing_as": "code", "pattern_codes": []}
+        unsaid: dict[str, Any] = {"missing": [], "missing_as": "code", "pattern_codes": []}
+        unsaid |= {"reverse_mapping": False, "aggregate_ends": 0}
+        if self.reverse_mapping:
+            unsaid |= {"decimals": None, "step": 0.0, "heaps": None}
         return {name: value for name, value in entries.items() if name not in unsaid or unsaid[name] != value}
 
     @classmethod
     def read(cls, options: dict[str, Any]) -> Self:
         """One from its parameters; schemes were written without a step when there was none."""
-        if options.get("decimals") is None:
+        if options.get("decimals") is None and not options.get("reverse_mapping"):
             options = {"step": 0.0, **options}
         unknown = options.keys() - cls.__dataclass_fields__.keys()
         missing = {"p", "sigma"} - options.keys()

@@ -63,7 +63,7 @@ def permutation_donors(key: Key, p: float, n: int, pools: Pools | None) -> tuple
     rows, drawn = rows[:m], drawn[:m]
     donors = np.full(m, -1, dtype=kind)
     first, last = np.full((2, 1 if pools is None else pools.size.size), -1)
-    for order in _ascending(drawn):
+    for order in in_order(drawn):
         cycles.link(rows, order, rows[:0] if pools is None else pools.pool, first, last, donors)
     cycles.close(rows, first, last, donors)
     alone = first[(first == last) & (first >= 0)]
@@ -71,7 +71,7 @@ def permutation_donors(key: Key, p: float, n: int, pools: Pools | None) -> tuple
     return donors, before
 
 
-def _ascending(drawn: np.ndarray) -> Iterator[np.ndarray]:
+def in_order(drawn: np.ndarray) -> Iterator[np.ndarray]:
     """The places of words from the smallest to the largest, those of a long list in parts by top bits."""
     bits = TOP_BITS if drawn.size > LONG else 0
     for top in range(1 << bits):

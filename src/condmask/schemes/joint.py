@@ -13,9 +13,9 @@ from condmask._randomness import check_rng
 from condmask.disclosure.review import Data
 from condmask.missing import is_code
 from condmask.schemes.conditional import ConditionalMasking
-from condmask.schemes.draws import Release
 from condmask.schemes.missing import put_back, refuse_reachable, taken_out
 from condmask.schemes.pools import numbers_of, pools_of
+from condmask.schemes.reverse_mapping import release_of
 from condmask.schemes.scheme import release_key, together
 from condmask.strata import Labels, not_masked
 
@@ -53,7 +53,7 @@ def mask_table(
         As for `ConditionalMasking.mask`. With "omit", records that miss different columns form
         strata of their own, since a donor must have what the record has; each needs 10 records.
     accept_visible_coins : bool
-        Release without an audit, whatever shows which records were swapped.
+        Release without an audit and without guard rails, whatever the release shows.
 
     Returns
     -------
@@ -108,12 +108,10 @@ def mask_table(
     units = [schemes[name].canonical(x, name, kinds[name]) for name, x in known.items()]
     refuse_reachable(schemes, dict(zip(columns, units, strict=True)), kinds)
     key = release_key(random, named, units, pools)
-    release = Release(
-        units, [scheme.law for scheme in schemes.values()], key,
-        pools=pools, cycle=next(iter(schemes.values())).donors == "permutation",
-    )  # fmt: skip
+    threads = _checks.workers(workers)
+    release = release_of(list(schemes.values()), units, key, pools=pools, workers=threads)
     released = {}
-    for (name, column), z in zip(columns.items(), release.masked(_checks.workers(workers)), strict=True):
+    for (name, column), z in zip(columns.items(), release.masked(threads), strict=True):
         scheme = schemes[name]
         nulls = is_code(column.array, scheme.missing, column.kind) if scheme.missing_as == "null" else None
         released[name] = column.back(put_back(scheme, z, column.array, column.kind, name), nulls)

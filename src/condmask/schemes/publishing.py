@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from condmask.disclosure import rails
 from condmask.disclosure.review import Data
 from condmask.disclosure.verdict import Audit
 from condmask.grids import shown_digits
@@ -26,6 +27,9 @@ def check_release(data: Data, schemes: dict[str, Any]) -> None:
 
     Digits that no noise has are looked at in all rows, everything else where a brief look leaves a doubt.
     """
+    if next(iter(schemes.values())).reverse_mapping:
+        _say_of_rails(rails.review(data, schemes), rails.review_clear(data))
+        return
     for name, scheme in schemes.items():
         text = shown_digits(scheme, data.values[name], name, data.kinds[name])
         if text is not None:
@@ -34,6 +38,16 @@ def check_release(data: Data, schemes: dict[str, Any]) -> None:
     found = check(data, schemes)
     if found is not None:
         say(found, stacklevel=4)
+
+
+def _say_of_rails(*found: tuple[str | None, list[str]]) -> None:
+    """Refuse or warn of a release by reverse mapping."""
+    for refusal, _ in found:
+        if refusal is not None:
+            raise ReleaseError(refusal + GO_ON)
+    for _, told in found:
+        for text in told:
+            warnings.warn(text, ReleaseWarning, stacklevel=5)
 
 
 def _warn_of_width(scheme: Any, values: np.ndarray, name: str) -> None:
@@ -55,6 +69,9 @@ def _warn_of_width(scheme: Any, values: np.ndarray, name: str) -> None:
 
 def check_beside(data: Data, schemes: dict[str, Any]) -> None:
     """Warn of columns left in clear that give a masked one away; refuse where they show the coins."""
+    if next(iter(schemes.values())).reverse_mapping:
+        _say_of_rails(rails.review_clear(data))
+        return
     found = check(data, schemes)
     if found is not None:
         relations = tuple(cause for cause in found.causes if cause.name in ("copy", "identity", "relation"))

@@ -57,6 +57,7 @@ class Scheme:
     records: int | None = None
     estimators: ClassVar[dict[str, Any]] = {}
     shared_donors: ClassVar[bool] = False
+    reverse_mapping: bool = False
 
     def __init_subclass__(cls) -> None:
         _REGISTER[cls.method] = cls

@@ -2,11 +2,43 @@
 
 from typing import Any
 
+from condmask._grid import default_step
 from condmask.strata import names_of
+
+
+def shown(scheme: Any) -> str:
+    """The scheme as it is made, without what is as by default."""
+    parts = [f"p={scheme.p!r}, sigma={scheme.sigma!r}"]
+    own_step = scheme.decimals is None or scheme.scale == "log"
+    chosen = own_step and scheme.step != default_step(scheme.sigma) and not scheme.reverse_mapping
+    for name, default in (
+        ("noise", "normal"),
+        ("donors", "permutation" if scheme.reverse_mapping else "sample"),
+        ("reverse_mapping", False),
+        ("aggregate_ends", 0),
+        ("decimals", None),
+        ("step", scheme.step if not chosen else None),
+        ("heaps", None),
+        ("scale", "linear"),
+        ("strata", None),
+        ("small_strata", "refuse"),
+        ("missing", ()),
+        ("missing_as", "code"),
+        ("group", None),
+        ("patterns", ()),
+        ("pattern_codes", ()),
+        ("records", None),
+    ):
+        value = getattr(scheme, name)
+        if value != default:
+            parts.append(f"{name}={value!r}")
+    return f"ConditionalMasking({', '.join(parts)})"
 
 
 def conditional(scheme: Any) -> str:
     """What was done to a column, in two or three sentences."""
+    if scheme.reverse_mapping:
+        return _reverse(scheme)
     noise = f"{scheme.noise} noise of standard deviation {scheme.sigma:g}"
     if scheme.scale == "log":
         kept = f"the own value times the exponential of {noise} (some {100.0 * scheme.sigma:.0f}%)"
@@ -27,3 +59,18 @@ def conditional(scheme: Any) -> str:
     elif scheme.scale == "linear" and scheme.grid is not None:
         text += f" Values are multiples of {scheme.grid.step:g}."
     return text
+
+
+def _reverse(scheme: Any) -> str:
+    """What reverse mapping did to a column."""
+    groups = names_of(scheme.strata)
+    within = f" of the same {' and '.join(groups)}" if groups else ""
+    unit = " of the logarithm" if scheme.scale == "log" else ""
+    k = scheme.aggregate_ends
+    ends = f" The {k} smallest and {k} largest values{within} are released as their means." if k else ""
+    return (
+        f"the values are those of the original, each once, in another order. With probability {scheme.p:g} a "
+        f"record shows the value of a random record{within}; the others{within} were put in the order of "
+        f"their values with {scheme.noise} noise of standard deviation {scheme.sigma:g}{unit}, and got their "
+        f"own values back in that order; which of the two is not told.{ends}"
+    )

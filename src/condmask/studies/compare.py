@@ -158,6 +158,11 @@ def compare(
     """
     if not isinstance(scheme, ConditionalMasking):
         raise TypeError(f"scheme must be a ConditionalMasking, got {scheme!r}")
+    if scheme.law is None:
+        raise TypeError(
+            "scheme must be one without reverse_mapping, which is not compared with others yet, got "
+            f"{scheme!r}"
+        )
     d = _checks.positive(d, "d")
     count = _checks.whole(replications, "replications", least=10)
     values, beside = _complete(x, other, scheme)

@@ -1,0 +1,285 @@
+"""Guard rails of reverse mapping: where its promise does not hold, or does not help.
+
+Coins and release are independent whatever the column (docs/reverse_mapping.rst), so no digit, heap or edge
+is looked at. What is left: pools so small that who knows most of one reads off the rest; rare values that
+come back to their own records; the order of the rows; columns in clear that are in the order of a masked
+one; and columns that hang together so closely that their pairs show who was kept.
+
+Rare values are looked for in cells of a sigma: records among few neighbours are candidates, and the chance
+that these get their own value back is simulated, with the same draws in every run.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask._blocks import blocks
+from condmask._grid import decimals_of
+from condmask.disclosure import causes, relations
+from condmask.disclosure.review import Data
+from condmask.kernels import sorting
+
+FEWEST, FEWEST_KEPT, FEWEST_SWAPPED, SMALL = 50, 20, 10, 200  # records of a pool
+OWN, RARE = 0.3, 0.01  # the chance that a record keeps its value; the share of a value that is no longer rare
+NEIGHBOURS = 12.0  # kept ones in three cells: so many bring the chance below a third of `OWN`
+MAPS, LONGEST, AROUND = 300, 1 << 10, 300  # simulated; candidates; records on both sides of one
+REACH = 8  # cells: records farther away hardly ever come between
+CHANGED = 0.001  # of a standard deviation: what is worth a word
+FARTHEST = 800.0  # from 0: the logarithms of numbers
+WIDEST = 1 << 22  # cells, beyond which they are sorted instead
+
+
+def review(data: Data, schemes: dict[str, Any]) -> tuple[str | None, list[str]]:
+    """Why columns must not be released, None where they may, and what to warn of."""
+    p = next(iter(schemes.values())).p
+    refusal, told = _pools(data, p)
+    for name, scheme in schemes.items():
+        if scheme.aggregate_ends and refusal is None:
+            changed = _changed(data, name, scheme)
+            told += [] if changed is None else [changed]
+        refusal = refusal or _order(data.values[name], name) or _rare(data, name, scheme)
+    return refusal or _together(data, set(schemes)), told
+
+
+def review_clear(data: Data) -> tuple[str | None, list[str]]:
+    """The same of columns that are left in clear."""
+    told: list[str] = []
+    for each in relations.copies(data.values, data.clear):
+        text = f"{each.clear!r} is left in clear and {each.how} as {each.masked!r}"
+        text = text if each.how.startswith("is the same") else text.replace(f" as {each.masked!r}", "")
+        remedy = f"mask {each.clear!r} together with {each.masked!r}, or drop it"
+        x, y = data.values[each.masked], data.clear[each.clear]
+        if each.how.startswith("is the same") or _monotone(x, y):
+            return f"{text}: the order of {each.masked!r} can be read from it; {remedy}", told
+        told.append(f"{text}: it gives much of {each.masked!r} away; {remedy}")
+    return None, told
+
+
+def _pools(data: Data, p: float) -> tuple[str | None, list[str]]:
+    there = np.logical_or.reduce([~np.isnan(x) for x in data.values.values()])
+    if data.strata is None:
+        least = int(there.sum())
+    else:
+        counts = np.bincount(data.strata[there & (data.strata >= 0)])
+        least = int(counts[counts > 0].min(initial=data.n))
+    own = "" if data.strata is None else "; merge strata, or leave them out"
+    if least < FEWEST:
+        text = f"a donor pool has {least} records, fewer than {FEWEST}: who knows most of them knows the rest"
+        return text + (own or "; publish no values of so few records"), []
+    for expected, most, what, other in (
+        (least * (1.0 - p), FEWEST_KEPT, "kept", "smaller"),
+        (least * p, FEWEST_SWAPPED, "swapped", "larger"),
+    ):
+        if expected < most:
+            return (
+                f"a donor pool of {least} records has {expected:.1f} that are {what}, on average, fewer than "
+                f"{most}; pass a {other} p{own.replace(';', ',')}"
+            ), []
+    if least < SMALL:
+        return None, [
+            f"a donor pool has {least} records: who knows most of them learns much of the rest; with {SMALL} "
+            "and more that takes a large part of the file"
+        ]
+    return None, []
+
+
+def _order(values: np.ndarray, name: str) -> str | None:
+    for cause in causes.of_order(values):
+        return f"{name}: {cause.text}; {cause.remedy}"
+    return None
+
+
+def _monotone(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether one of two columns never falls, or never rises, where the other rises."""
+    there = ~(np.isnan(x) | np.isnan(y))
+    x, y = x[there], y[there]
+    up, down = np.diff(x[np.lexsort((x, y))]), np.diff(x[np.lexsort((-x, y))])
+    return bool((up >= 0.0).all() or (down <= 0.0).all())
+
+
+def _together(data: Data, masked: set[str]) -> str | None:
+    """Identities and close correlations, which the pairs of kept records break."""
+    if len(masked) == 1 and not data.clear:
+        return None
+    table = {**data.values, **data.clear}
+    for found in relations.identities(table, dict.fromkeys(table, (0.0, 0.0)), masked):
+        if len(masked & set(found.names)) > 1:
+            return f"{found} in swapped records, not in kept ones: that shows the coins; drop one of them"
+    names = list(data.values)
+    for k, name in enumerate(names):
+        others = {other: data.values[other] for other in names[k + 1 :]}
+        for each in relations.copies({name: data.values[name]}, others):
+            return (
+                f"{name!r} and {each.clear!r} hang together too closely ({each.share:.3f}) in swapped "
+                "records, not in kept ones: that shows the coins; drop one of them"
+            )
+    return None
+
+
+# --- the ends ---
+
+
+def aggregate(x: np.ndarray, code: np.ndarray | None, count: int) -> None:
+    """Replace the smallest and largest values of each pool by their means, to the digits of the column."""
+    places = decimals_of(x)
+    for rows in _by_pool(x, code):
+        own = x[rows]
+        least, most = _ends(own, count)
+        for end in (own <= least, own >= most):
+            if end.any():
+                middle = float(own[end].min()) + float(np.mean(own[end] - own[end].min()))
+                x[rows[end]] = middle if places is None else round(middle, places)
+
+
+def _ends(x: np.ndarray, count: int) -> tuple[float, float]:
+    """Up to which value the smallest go, and from which on the largest; none where they are the same ones."""
+    if x.size < 2 * count:
+        return -np.inf, np.inf
+    ordered = np.partition(x, [count - 1, x.size - count])
+    least, most = float(ordered[count - 1]), float(ordered[x.size - count])
+    return (least, most) if least < most else (-np.inf, np.inf)
+
+
+def _changed(data: Data, name: str, scheme: Any) -> str | None:
+    """What means at the ends do to the standard deviation."""
+    x = data.values[name].copy()
+    known = ~np.isnan(x)
+    before = float(x[known].std())
+    aggregate(x, data.strata, scheme.aggregate_ends)
+    after = float(x[known].std())
+    if abs(after - before) <= CHANGED * before:
+        return None
+    return (
+        f"aggregate_ends={scheme.aggregate_ends} takes the s.d. of {name} from {before:.4g} to {after:.4g} "
+        f"({100.0 * (after / before - 1.0):+.1f}%), which analysts cannot undo"
+    )
+
+
+# --- rare values ---
+
+
+def _rare(data: Data, name: str, scheme: Any) -> str | None:
+    """Records of a rare value that keep it too often."""
+    if 1.0 - scheme.p <= OWN:
+        return None
+    x, chances = data.values[name], []
+    if data.strata is None and not np.isnan(x).any():  # without a copy of a long column
+        chances.append(own_value(x, scheme))
+    else:
+        chances += [own_value(x[rows], scheme) for rows in _by_pool(x, data.strata)]
+    found = np.concatenate(chances) if chances else np.empty(0)
+    worst = found[found > OWN]
+    if worst.size == 0:
+        return None
+    more = "" if scheme.scale == "log" else ', or scale="log"'
+    more += "" if scheme.aggregate_ends else ", or aggregate_ends=3 where it is the smallest or largest ones"
+    return (
+        f"{worst.size} record{'s' if worst.size > 1 else ''} of {name} with a rare value get that value back "
+        f"with a chance above {OWN:g} (at most {worst.max():.2f}); pass a larger sigma{more}"
+    )
+
+
+def _by_pool(x: np.ndarray, code: np.ndarray | None) -> list[np.ndarray]:
+    """The rows of each pool that have a value."""
+    there = np.flatnonzero(~np.isnan(x) if code is None else ~np.isnan(x) & (code >= 0))
+    if code is not None:
+        there = there[np.argsort(code[there], kind="stable")]
+    parts = [there] if code is None else np.split(there, np.flatnonzero(np.diff(code[there])) + 1)
+    return [own for own in parts if own.size]
+
+
+def own_value(x: np.ndarray, scheme: Any) -> np.ndarray:
+    """The chance of each record of one pool with few neighbours and a rare value to get that value back."""
+    cell = _cells(x, scheme)
+    counts = np.zeros(cell.cells, dtype=np.int64)
+    for start, stop in blocks(x.size):
+        sorting.count(cell.of(x[start:stop]), counts)
+    padded = np.concatenate(([0], counts, [0]))
+    lonely = (counts > 0) & (padded[:-2] + counts + padded[2:] < NEIGHBOURS / (1.0 - scheme.p))
+    if not lonely.any():
+        return np.empty(0)
+    near = _around(np.flatnonzero(lonely), counts)
+    parts = [x[start:stop] for start, stop in blocks(x.size)]
+    values = np.sort(np.concatenate([part[near[cell.of(part)]] for part in parts]))
+    _, place, times = np.unique(values, return_inverse=True, return_counts=True)
+    rare = lonely[cell.of(values)] & (times[place] < max(2.0, RARE * x.size))
+    if scheme.aggregate_ends:
+        least, most = _ends(x, scheme.aggregate_ends)
+        rare &= (values > least) & (values < most)
+    candidates = np.flatnonzero(rare)[:LONGEST]
+    beside = np.zeros(values.size + 1, dtype=np.int64)
+    np.add.at(beside, np.maximum(candidates - AROUND, 0), 1)
+    np.add.at(beside, np.minimum(candidates + AROUND + 1, values.size), -1)
+    found = np.full(values.size, np.nan)
+    some = np.flatnonzero(np.cumsum(beside[:-1]) > 0)
+    found[some] = _simulated(values[some], scheme) + scheme.p / x.size
+    return np.asarray(found[candidates])
+
+
+def _around(lonely: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Which cells hold so many records on both sides of lonely ones as may come between."""
+    before = np.concatenate(([0], np.cumsum(counts)))
+    first = np.searchsorted(before, before[lonely] - AROUND, side="right") - 1
+    last = np.searchsorted(before, before[lonely + 1] + AROUND, side="left")
+    near = np.zeros(counts.size + 1, dtype=np.int64)
+    np.add.at(near, np.maximum(first, np.maximum(lonely - REACH, 0)), 1)
+    np.add.at(near, np.minimum(last, np.minimum(lonely + REACH + 1, counts.size)), -1)
+    return np.asarray(np.cumsum(near[:-1]) > 0)
+
+
+class _Cells(NamedTuple):
+    """Values by whole sigmas, on the log scale those of the logarithm: there signs are apart, zero alone.
+
+    Counted from the smallest; where there are too many, the occupied ones alone, with a gap between others.
+    """
+
+    scale: str
+    sigma: float
+    low: float
+    cells: int
+    occupied: np.ndarray | None = None
+    number: np.ndarray | None = None
+
+    def units(self, x: np.ndarray) -> np.ndarray:
+        if self.scale == "linear":
+            return np.asarray(x / self.sigma)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            size = np.log(np.abs(x)) / self.sigma
+            return np.where(x == 0.0, 0.0, np.sign(x) * (size + FARTHEST / self.sigma + 2.0))
+
+    def of(self, x: np.ndarray) -> np.ndarray:
+        if self.occupied is None or self.number is None:
+            return np.asarray(self.units(x) - self.low).astype(np.int64)
+        return np.asarray(self.number[np.searchsorted(self.occupied, np.floor(self.units(x)))])
+
+
+def _cells(x: np.ndarray, scheme: Any) -> _Cells:
+    found = _Cells(scheme.scale, scheme.sigma, 0.0, 0)
+    parts = [x[start:stop] for start, stop in blocks(x.size)]
+    ends = [(float(units.min()), float(units.max())) for units in map(found.units, parts)]
+    low, high = min(each[0] for each in ends), max(each[1] for each in ends)
+    if high - low < WIDEST:
+        return found._replace(low=low, cells=int(high - low) + 1)
+    occupied = np.unique(np.concatenate([np.unique(np.floor(found.units(part))) for part in parts]))
+    number = np.cumsum(np.concatenate(([0.0], np.minimum(np.diff(occupied), 2.0)))).astype(np.int64)
+    return found._replace(cells=int(number[-1]) + 1, occupied=occupied, number=number)
+
+
+def _simulated(values: np.ndarray, scheme: Any) -> np.ndarray:
+    """The share of maps of ascending values in which each is kept and gets its own value."""
+    draws, same = np.random.default_rng(0), np.zeros(values.size)
+    for _ in range(MAPS):
+        kept = np.flatnonzero(draws.random(values.size) >= scheme.p)
+        noise = (
+            draws.standard_normal(kept.size)
+            if scheme.noise == "normal"
+            else draws.laplace(0.0, np.sqrt(0.5), kept.size)
+        )
+        own = values[kept]
+        with np.errstate(over="ignore"):
+            keys = (
+                own + scheme.sigma * noise if scheme.scale == "linear" else own * np.exp(scheme.sigma * noise)
+            )
+        order = np.argsort(keys, kind="stable")
+        same[kept[order]] += own == own[order]
+    return same / MAPS

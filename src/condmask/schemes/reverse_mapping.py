@@ -1,0 +1,272 @@
+"""Reverse mapping: the kept records get their own values back, in the order of their values with noise.
+
+Within each donor pool, with S the swapped records and K the kept ones::
+
+    key = x + Y   or, on the log scale,   x exp(Y)
+    z[S] = shuffle(x[S]),     z[K[argsort(key[K])]] = sort(x[K])
+
+so a release is the column in another order, and that order is independent of the coins
+(docs/reverse_mapping.rst). Coins, words and noise are drawn as for every release (`draws`). The shuffle is
+the order of the words of the swapped rows. Ties of keys are broken by words of the kept rows, which stand in
+the same lane behind those of the swapped ones; the order of the rows would tell who was kept.
+
+Cost: O(n), by counting sorts; O(n log n) where keys or values lie in a tiny part of their range.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain, pairwise
+from typing import Any
+
+import numpy as np
+
+from condmask import _checks
+from condmask._blocks import BLOCK, Workers, ordered_map
+from condmask._randomness import DONOR, NOISE, Key, words
+from condmask.disclosure import rails
+from condmask.kernels import ordering, sorting
+from condmask.law import Law
+from condmask.schemes.draws import Release, coins, in_order
+from condmask.schemes.pools import Pools
+from condmask.strata import index_type
+
+ALL_PLACES = np.empty(0, dtype=np.uint64)  # in their order
+
+
+def refuse_with_it(donors: str | None, **grid: Any) -> None:
+    """Refuse what has no meaning beside ``reverse_mapping=True``."""
+    if donors == "sample":
+        raise ValueError(
+            "donors must be 'permutation' where reverse_mapping=True, got 'sample': the swapped records take "
+            "their values from one another"
+        )
+    for name, value in grid.items():
+        if value is not None and not (name == "step" and value == 0.0):
+            raise ValueError(
+                f"{name} must be left out where reverse_mapping=True, got {value!r}: released values are "
+                "those of the data, and nothing is rounded"
+            )
+
+
+def release_of(
+    schemes: Sequence[Any],
+    columns: list[np.ndarray],
+    key: Key,
+    *,
+    pools: Pools | None,
+    rows: tuple[int, int] | None = None,
+    workers: Workers = 1,
+) -> Release:
+    """Columns on their way to being masked together, by reverse mapping or with the noise as it is."""
+    first = schemes[0]
+    if not first.reverse_mapping:
+        cycle = first.donors == "permutation"
+        return Release(columns, [each.law for each in schemes], key, pools=pools, cycle=cycle, rows=rows)
+    laws = [Law(each.p, each.noise, each.sigma) for each in schemes]
+    scales = [each.scale for each in schemes]
+    release = RearrangedRelease(columns, laws, scales, key, pools=pools, rows=rows, workers=workers)
+    for x, scheme in zip(columns, schemes, strict=True):
+        if scheme.aggregate_ends:
+            rails.aggregate(x, None if pools is None else pools.pool, scheme.aggregate_ends)
+    return release
+
+
+def ends_of_pools(value: Any, *, reverse: bool) -> int:
+    """How many values at either end of a pool become their mean, checked."""
+    count = _checks.whole(value, "aggregate_ends", least=0)
+    if count == 1:
+        raise ValueError("aggregate_ends must be 0 or at least 2, got 1: one value is its own mean")
+    if count and not reverse:
+        raise ValueError(f"aggregate_ends must be left out without reverse_mapping=True, got {count}")
+    return count
+
+
+class RearrangedRelease(Release):
+    """Columns masked together by reverse mapping, in their places: the originals are gone.
+
+    One coin for each record and one order of the swapped for all columns; each column is mapped back by
+    itself.
+
+    Parameters
+    ----------
+    columns : list of ndarray of shape (n,)
+        Originals, which the release replaces.
+    laws : list of Law
+        The noise of each column, without a grid; p is the same.
+    scales : list of {"linear", "log"}
+        Whether noise is added to a value, or its exponential multiplied with it.
+    key : Key
+    pools : Pools, optional
+        Donor pools; None where all records are one.
+    rows : (int, int), optional
+        Only these rows are wanted.
+    workers : int or map-like callable
+        Threads that put records in order; nothing depends on it.
+    """
+
+    def __init__(
+        self,
+        columns: list[np.ndarray],
+        laws: list[Law],
+        scales: Sequence[str],
+        key: Key,
+        *,
+        pools: Pools | None = None,
+        rows: tuple[int, int] | None = None,
+        workers: Workers = 1,
+    ) -> None:
+        super().__init__(columns, laws, key, pools=pools, rows=rows)
+        threads = workers if isinstance(workers, int) else 1
+        rearrange(columns, laws, scales, Tossed(key, self.p, self.n, threads), pools, threads)
+
+    def block(self, number: int) -> list[np.ndarray]:
+        """One block of every column, masked."""
+        return [x[number * BLOCK : (number + 1) * BLOCK] for x in self.columns]
+
+    def masked(self, workers: Workers) -> list[np.ndarray]:
+        """The masked values of the wanted rows, whole, for every column."""
+        return [x[slice(*self.rows)] for x in self.columns]
+
+
+def rearrange(
+    columns: list[np.ndarray],
+    laws: list[Law],
+    scales: Sequence[str],
+    tossed: "Tossed",
+    pools: Pools | None,
+    threads: int,
+) -> None:
+    """Put columns of originals into the order in which they are released."""
+    pool = None if pools is None else pools.pool
+    shuffled: tuple[np.ndarray, np.ndarray] | None = None
+    for number, (x, law, scale) in enumerate(zip(columns, laws, scales, strict=True)):
+        kept = tossed.kept if pool is None else tossed.kept[~np.isnan(x[tossed.kept])]
+        values = _values(x, kept)
+        tasks: list[Callable[[], Any]] = [
+            partial(_by_key, tossed, x, law, scale, number, pool, threads),
+            partial(_by_value, values, kept, pool),
+        ]
+        if shuffled is None:
+            tasks.append(partial(_shuffled, tossed, pool))
+        by_key, by_value, *more = ordered_map(_call, tasks, threads)
+        shuffled = shuffled or more[0]
+        ordering.place(tossed.swapped, *shuffled, _values(x, tossed.swapped), x)
+        ordering.place(kept, by_key, by_value, values, x)
+
+
+class Tossed:
+    """The swapped rows of a file and the kept ones, and how many of each stand before each block."""
+
+    def __init__(self, key: Key, p: float, n: int, threads: int) -> None:
+        kind = index_type(n)
+        self.key, self.numbers = key, range(-(-n // BLOCK))
+
+        def toss(block: int) -> tuple[np.ndarray, np.ndarray]:
+            start = block * BLOCK
+            found = coins(key, p, block, min(BLOCK, n - start))
+            swapped, kept = (np.add(rows, start, dtype=kind, casting="unsafe") for rows in found)
+            return swapped, kept
+
+        swapped, kept = zip(*ordered_map(toss, self.numbers, threads), strict=True)
+        self.swapped, self.kept = np.concatenate(swapped), np.concatenate(kept)
+        self.swapped_before, self.kept_before = (
+            np.cumsum([0, *(rows.size for rows in each)]).tolist() for each in (swapped, kept)
+        )
+
+    def words_of_swapped(self) -> np.ndarray:
+        """One word for each swapped row."""
+        drawn = np.empty(self.swapped.size, dtype=np.uint64)
+        for block, (first, last) in enumerate(pairwise(self.swapped_before)):
+            drawn[first:last] = words(self.key.stream(block, DONOR), last - first)
+        return drawn
+
+    def words_of_kept(self) -> np.ndarray:
+        """One word for each kept row, from behind those of the swapped rows of its block."""
+        drawn = np.empty(self.kept.size, dtype=np.uint64)
+        swapped = np.diff(self.swapped_before).tolist()
+        for block, (first, last) in enumerate(pairwise(self.kept_before)):
+            both = words(self.key.stream(block, DONOR), swapped[block] + last - first)
+            drawn[first:last] = both[swapped[block] :]
+        return drawn
+
+
+def _call(task: Callable[[], Any]) -> Any:
+    return task()
+
+
+def _shuffled(tossed: Tossed, pool: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """The places of the swapped rows by pool, and as many of the same pool in random order."""
+    parts = in_order(tossed.words_of_swapped())
+    order, last = next(parts), 0
+    if order.size < tossed.swapped.size:  # a long list comes in parts
+        first, order = order, np.empty(tossed.swapped.size, dtype=np.uint64)
+        for some in chain([first], parts):
+            order[last : last + some.size] = some
+            last += some.size
+    if pool is None:
+        return ALL_PLACES, order
+    places = np.arange(order.size, dtype=np.uint64)
+    return _by_pool(places, tossed.swapped, pool), _by_pool(order, tossed.swapped, pool)
+
+
+def _by_key(
+    tossed: Tossed, x: np.ndarray, law: Law, scale: str, column: int, pool: np.ndarray | None, threads: int
+) -> np.ndarray:
+    """The places of the kept rows with a value, by pool in the order of their keys, ties in random order."""
+    keys, rows = np.empty(tossed.kept.size), tossed.kept
+
+    def make(block: int) -> None:
+        first, last = tossed.kept_before[block : block + 2]
+        noise = law.draw(tossed.key.stream(block, NOISE, column), last - first)
+        ordering.make_keys(x, rows[first:last], noise, scale == "log", keys[first:last])
+
+    for _ in ordered_map(make, tossed.numbers, threads):
+        pass
+    there = None if pool is None else ~np.isnan(keys)
+    if there is not None:
+        keys, rows = keys[there], rows[there]
+    order, alike = ascending(keys)
+    tied = np.flatnonzero(ordering.tied(keys.view(np.uint64), order)) if alike else ALL_PLACES
+    if tied.size:
+        drawn, own = tossed.words_of_kept(), order[tied]
+        drawn = drawn if there is None else drawn[there]
+        order[tied] = own[np.lexsort((drawn[own], keys.view(np.uint64)[own]))]
+    return _by_pool(order, rows, pool)
+
+
+def _by_value(values: np.ndarray, rows: np.ndarray, pool: np.ndarray | None) -> np.ndarray:
+    """The places of rows by pool in the order of values; of a single pool these are sorted."""
+    if pool is not None:
+        return _by_pool(ascending(values.copy())[0], rows, pool)
+    if values.size and not ordering.sort_floats(values):
+        values.sort()
+    return ALL_PLACES
+
+
+def _values(x: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    values = np.empty(rows.size)
+    ordering.take(x, rows, values)
+    return values
+
+
+def _by_pool(places: np.ndarray, rows: np.ndarray, pool: np.ndarray | None) -> np.ndarray:
+    """Places in a list of rows by the pools of these, in a pool in their order; rows in none are left out."""
+    if pool is None:
+        return places
+    own = pool[rows[places]]
+    counts = np.zeros(int(own.max(initial=-1)) + 1, dtype=np.int64)
+    sorting.count(own, counts)
+    order = np.empty(int(counts.sum()), dtype=pool.dtype)
+    sorting.sort(own, np.cumsum(counts) - counts, order)
+    return np.asarray(places[order])
+
+
+def ascending(values: np.ndarray) -> tuple[np.ndarray, bool]:
+    """The places of numbers from the smallest to the largest, and whether some may be equal.
+
+    The numbers become others in the same order.
+    """
+    order = np.empty(values.size, dtype=np.uint64)
+    found = ordering.order_floats(values, order) if values.size else 1
+    words = values.view(np.uint64)
+    return (order, found > 1) if found else (np.argsort(words, kind="stable").astype(np.uint64), True)

@@ -1,0 +1,226 @@
+"""Guard rails of reverse mapping.
+
+Oracles: closed forms of the chance to keep a value; thresholds with one case on either side.
+"""
+
+from math import sqrt
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import ndtr
+
+import condmask as cm
+from condmask.disclosure import rails
+from condmask.disclosure.review import Data
+
+RNG = np.random.default_rng(1)
+NORMAL = RNG.normal(0.0, 1.0, 1_000)
+
+
+def scheme_of(p=0.6, sigma=1.0, **options):
+    return cm.ConditionalMasking(p, sigma, reverse_mapping=True, **options)
+
+
+def review(x, scheme, strata=None, **more):
+    columns = {"x": np.asarray(x, dtype=float), **more}
+    data = Data(columns, dict.fromkeys(columns, "float64"), {}, strata)
+    return rails.review(data, dict.fromkeys(columns, scheme))
+
+
+# --- numbers of records ---
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "refused", "warned"),
+    [
+        (49, 0.5, "a donor pool has 49 records, fewer than 50", False),
+        (50, 0.5, None, True),
+        (199, 0.5, None, True),
+        (200, 0.5, None, False),
+        (60, 0.7, "18.0 that are kept, on average, fewer than 20; pass a smaller p", False),
+        (60, 0.66, None, True),
+        (60, 0.16, "9.6 that are swapped, on average, fewer than 10; pass a larger p", False),
+        (60, 0.17, None, True),
+    ],
+)
+def test_a_pool_has_enough_records(n, p, refused, warned):
+    refusal, told = review(NORMAL[:n], scheme_of(p, sigma=5.0))
+
+    assert (refused is None and refusal is None) or refused in refusal
+    assert (told != []) == warned
+
+
+def test_the_smallest_pool_counts_and_missing_values_do_not():
+    strata = np.repeat([0, 1], [951, 49])
+    gaps = NORMAL.copy()
+    gaps[49:] = np.nan
+
+    assert "has 49 records" in review(NORMAL, scheme_of(sigma=5.0), strata)[0]
+    assert "merge strata" in review(NORMAL, scheme_of(sigma=5.0), strata)[0]
+    assert "has 49 records" in review(gaps, scheme_of(sigma=5.0))[0]
+
+
+# --- rare values ---
+
+
+@pytest.mark.parametrize(("p", "distance"), [(0.3, 1.0), (0.5, 0.2), (0.1, 3.0)])
+def test_two_lonely_records_keep_their_values_as_often_as_a_closed_form_says(p, distance):
+    # a kept one keeps its value where the other is swapped, or kept and not passed
+    x = np.concatenate([np.tile(np.arange(10.0), 100), [1e3, 1e3 + distance]])
+
+    found = rails.own_value(x, scheme_of(p))
+
+    chance = (1.0 - p) * (p + (1.0 - p) * ndtr(distance / sqrt(2.0))) + p / x.size
+    # 300 maps: a standard error of at most .5 / sqrt(300) = .029; four of them
+    assert found.size == 2
+    assert np.all(np.abs(found - chance) < 0.12)
+
+
+@pytest.mark.parametrize(("scale", "sigma"), [("linear", 1.0), ("log", 0.1)])
+def test_a_lonely_value_is_refused_and_a_common_one_is_not(scale, sigma):
+    body = 100.0 + NORMAL
+    scheme = scheme_of(0.6, sigma, scale=scale)
+
+    refusal, _ = review(np.append(body, 1e6), scheme)
+
+    # it keeps its value whenever it is kept
+    assert refusal.startswith(
+        "1 record of x with a rare value get that value back with a chance above 0.3 (at "
+    )
+    assert ('scale="log"' in refusal) == (scale == "linear")
+    assert review(np.append(body, np.full(11, 1e6)), scheme)[0] is None  # 1% of the records
+    assert review(np.append(body, 1e6), scheme_of(0.71, sigma, scale=scale))[0] is None  # kept too seldom
+
+
+def test_a_lonely_zero_among_amounts_is_seen_on_the_log_scale():
+    assert "1 record" in review(np.append(np.exp(NORMAL), 0.0), scheme_of(sigma=0.7, scale="log"))[0]
+
+
+def test_values_in_gaps_of_wide_data_are_found():
+    # more cells of a sigma than are counted one by one
+    x = np.concatenate([NORMAL, 1e9 + NORMAL, [5e8]])
+
+    assert "1 record" in review(x, scheme_of())[0]
+
+
+def test_means_at_the_ends_are_nobodys_values():
+    x = np.concatenate([NORMAL, [1e3, 2e3, 4e3]])
+
+    assert "3 records" in review(x, scheme_of())[0]
+    assert "aggregate_ends=3" in review(x, scheme_of())[0]
+    refusal, told = review(x, scheme_of(aggregate_ends=3))
+    assert refusal is None
+    middle = np.where(x >= 1e3, 7e3 / 3.0, x)
+    assert f"takes the s.d. of x from {x.std():.4g} to {middle.std():.4g}" in told[0]
+
+
+# --- the ends ---
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1, 3, 6, 10, 20, 30, 40, 60], [2, 2, 6, 10, 20, 30, 50, 50]),
+        ([1, 4, 4, 10, 20, 30, 40, 60], [3, 3, 3, 10, 20, 30, 50, 50]),  # what equals the second goes with it
+        ([1, 2, 5], [1, 2, 5]),  # too few
+        ([3, 3, 3, 3, 3, 3], [3, 3, 3, 3, 3, 3]),
+        ([0.5, 0.26, 7, 8, 9, 12.1], [0.38, 0.38, 7, 8, 10.55, 10.55]),
+        ([1, 2.2, 7, 8, 9, 12], [1.6, 1.6, 7, 8, 10.5, 10.5]),
+        ([1, 1, 2, 7, 8, 9, 12, 13.2], [1, 1, 2, 7, 8, 9, 12.6, 12.6]),
+        ([1, 2, 3, 7, 8, 9, 12, 14], [2, 2, 3, 7, 8, 9, 13, 13]),  # 1.5 as whole as the data
+    ],
+)
+def test_the_smallest_and_the_largest_become_their_means(values, expected):
+    x = np.array(values, dtype=float)
+
+    rails.aggregate(x, None, 2)
+
+    assert np.array_equal(x, np.array(expected, dtype=float))
+
+
+def test_each_pool_has_ends_of_its_own():
+    x = np.array([1.0, 100.0, 3.0, 300.0, 5.5, 500.0, 9.0, 900.0, np.nan])
+    code = np.array([0, 1] * 4 + [-1])
+
+    rails.aggregate(x, code, 2)
+
+    # to one decimal, which the data have
+    assert np.array_equal(x, [2.0, 200.0, 2.0, 200.0, 7.2, 700.0, 7.2, 700.0, np.nan], equal_nan=True)
+
+
+def test_released_ends_are_means_and_the_mean_of_all_stays():
+    x = np.round(1_000.0 * np.exp(NORMAL))
+    scheme = scheme_of(0.6, 0.5, scale="log", aggregate_ends=4)
+    with pytest.warns(cm.ReleaseWarning, match="aggregate_ends=4 takes the s.d. of x from 2257 to"):
+        z = scheme.mask(x.astype(int), rng=2)
+
+    ordered = np.sort(x)
+    expected = np.concatenate([
+        np.full(4, np.round(ordered[:4].mean())), ordered[4:-4], np.full(4, np.round(ordered[-4:].mean())),
+    ])  # fmt: skip
+    assert z.dtype == np.int64
+    assert np.array_equal(np.sort(z), expected)
+
+
+# --- rows, and other columns ---
+
+
+def test_a_file_in_the_order_of_its_values_is_refused():
+    assert "shuffle the rows" in review(np.sort(NORMAL), scheme_of(sigma=3.0))[0]
+
+
+def clear(x, y):
+    return rails.review_clear(Data({"x": x}, {"x": "float64"}, {"y": y}, None))
+
+
+@pytest.mark.parametrize(
+    "function", [np.exp, lambda x: -x, np.round, lambda x: x], ids=["exp", "-x", "round", "x"]
+)
+def test_a_column_in_clear_that_is_a_monotone_function_is_refused(function):
+    refusal, _ = clear(NORMAL, function(NORMAL))
+
+    assert refusal.startswith("'y' is left in clear and ")
+    assert refusal.endswith("mask 'y' together with 'x', or drop it")
+
+
+def test_a_column_in_clear_that_follows_closely_is_told_and_another_is_not():
+    noise = np.random.default_rng(3).normal(0.0, 1.0, NORMAL.size)
+
+    # correlations of .98 and .89
+    assert clear(NORMAL, NORMAL + 0.2 * noise)[0] is None
+    assert "gives much of 'x' away" in clear(NORMAL, NORMAL + 0.2 * noise)[1][0]
+    assert clear(NORMAL, NORMAL + 0.5 * noise) == (None, [])
+
+
+def test_columns_masked_together_may_not_show_their_coins():
+    noise = np.random.default_rng(4).normal(0.0, 1.0, (2, NORMAL.size))
+    wide = scheme_of(sigma=3.0)
+
+    close = "'x' and 'y' hang together too closely (0.99"
+    assert close in review(NORMAL, wide, y=NORMAL + 0.1 * noise[0])[0]
+    assert "'x' = 'y' in" in review(NORMAL, wide, y=np.where(noise[0] > -1.0, NORMAL, noise[1]))[0]
+    assert " in swapped records, not in kept ones" in review(NORMAL, wide, y=noise[0], t=NORMAL + noise[0])[0]
+    assert review(NORMAL, wide, y=NORMAL + noise[0])[0] is None
+
+
+# --- what a publisher sees ---
+
+
+def test_a_refusal_is_an_error_with_a_way_to_go_on():
+    x = np.append(NORMAL, 1e6)
+
+    with pytest.raises(cm.ReleaseError, match=r"accept_visible_coins=True\) goes on$"):
+        scheme_of().mask(x, rng=5)
+    assert scheme_of().mask(x, rng=5, accept_visible_coins=True).max() == 1e6
+
+
+def test_tables_and_files_are_looked_at_too(tmp_path):
+    frame = pd.DataFrame({"x": NORMAL, "y": -NORMAL})
+
+    with pytest.raises(cm.ReleaseError, match="'y' is left in clear"):
+        cm.mask_table(frame, {"x": scheme_of(sigma=3.0)}, rng=6)
+    with pytest.raises(cm.ReleaseError, match="'y' is left in clear"):
+        cm.write_release(frame, {"x": scheme_of(sigma=3.0)}, tmp_path / "b.parquet", rng=6)
+    with pytest.warns(cm.ReleaseWarning, match="a donor pool has 150 records"):
+        scheme_of(sigma=3.0).mask(NORMAL[:150], rng=7)

@@ -1,0 +1,326 @@
+"""Reverse mapping: what is released, and that it tells nothing of the coins.
+
+Oracles: tests/reference.py, which follows the draw contract with loops (bits are equal); enumeration of all
+files, coins and noises at n = 4 and 5; sorted columns, since a release is a column in another order.
+"""
+
+import math
+from collections import Counter
+from itertools import permutations, product
+
+import numpy as np
+import pandas as pd
+import pytest
+import reference
+import strategies
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from releases import ALARM, NOISES, assert_same_bits, generic
+from scipy.stats import chi2
+
+import condmask as cm
+from condmask._blocks import BLOCK
+from condmask._randomness import Key
+from condmask.schemes import draws, reverse_mapping
+from condmask.schemes.reverse_mapping import rearrange
+from condmask.schemes.scheme import release_key
+from condmask.studies.populations import Fixed as Population
+
+pytestmark = pytest.mark.usefixtures("unaudited")
+
+SCALES = ("linear", "log")
+
+
+def scheme_of(p=0.6, sigma=500.0, **options):
+    return cm.ConditionalMasking(p, sigma, reverse_mapping=True, **options)
+
+
+def reference_of(schemes, columns, seed, strata=None):
+    """The release of columns by name; of a column alone, "" is its name."""
+    entries = [(name, scheme.to_dict()) for name, scheme in schemes.items()]
+    columns = [np.asarray(x) + 0.0 for x in columns]
+    secret = reference.working_secret(seed, entries, columns, strata)
+    laws = [(scheme.noise, scheme.sigma, scheme.scale) for scheme in schemes.values()]
+    return reference.mapped_back(secret, next(iter(schemes.values())).p, columns, laws, strata=strata)
+
+
+# --- the same bits as the reference ---
+
+
+@settings(max_examples=40)
+@given(
+    x=strategies.columns(missing=True),
+    p=st.floats(0.05, 0.95),
+    sigma=st.floats(1e-3, 1e3),
+    noise=st.sampled_from(NOISES),
+    scale=st.sampled_from(SCALES),
+    seed=strategies.SEEDS,
+)
+def test_masking_follows_the_draw_contract(x, p, sigma, noise, scale, seed):
+    scheme = scheme_of(p, sigma, noise=noise, scale=scale)
+
+    z = scheme.mask(x, rng=seed, nan_policy="omit")
+
+    assert_same_bits(z, reference_of({"": scheme}, [x], seed)[0])
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_masking_follows_the_draw_contract_over_blocks_of_rows_and_pools(monkeypatch, scale):
+    monkeypatch.setattr(draws, "BLOCK", 64)
+    monkeypatch.setattr(reverse_mapping, "BLOCK", 64)
+    monkeypatch.setattr(reference, "ROWS_PER_BLOCK", 64)
+    scheme = scheme_of(0.4, 0.5, scale=scale, strata="region")
+    x = np.round(generic(300, 1), -3)  # ties, and records that miss their value
+    x[np.random.default_rng(2).random(x.size) < 0.1] = np.nan
+    strata = np.random.default_rng(3).integers(0, 3, x.size)
+
+    z = scheme.mask(x, rng=4, strata=strata, nan_policy="omit")
+
+    assert_same_bits(z, reference_of({"": scheme}, [x], 4, strata)[0])
+
+
+def test_columns_of_a_table_share_coins_and_the_order_of_the_swapped_within_patterns_of_missing_values():
+    x, y = generic(120, 5), np.round(generic(120, 6), -2)
+    y[:30] = np.nan
+    x[30:50] = np.nan
+    schemes = {"x": scheme_of(sigma=5e3), "y": scheme_of(sigma=0.4, scale="log", noise="laplace")}
+
+    data, _ = cm.mask_table(pd.DataFrame({"x": x, "y": y}), schemes, rng=7, nan_policy="omit")
+
+    for name, z in zip(schemes, reference_of(schemes, [x, y], 7), strict=True):
+        assert_same_bits(data[name].to_numpy(), z)
+
+
+def test_ties_of_keys_are_broken_by_random_words_and_never_by_rows():
+    # noise that is lost in the values leaves keys with ties
+    scheme = scheme_of(0.5, 1e-9)
+    x = np.repeat([1e9, 2e9, 3e9, 4e9], 10)
+    pairs = 1e9 + np.repeat(np.arange(20.0), 2) * 1e3
+
+    assert_same_bits(scheme.mask(x, rng=8), reference_of({"": scheme}, [x], 8)[0])
+    log = scheme_of(0.5, 1e3, scale="log")  # keys of infinity and of zero
+    assert_same_bits(log.mask(pairs, rng=9), reference_of({"": log}, [pairs], 9)[0])
+
+
+def test_long_lists_of_words_and_clustered_numbers_give_the_same_release(monkeypatch):
+    # words in parts; numbers that the counting sort gives up, with an outlier far away
+    scheme, x = scheme_of(0.5, 1e-4), np.append(1e6 + 1e-3 * generic(400, 31) / 2e4, 1e300)
+    expected = reference_of({"": scheme}, [x], 32)[0]
+    assert_same_bits(scheme.mask(x, rng=32), expected)
+
+    monkeypatch.setattr(draws, "LONG", 50)
+
+    assert_same_bits(scheme.mask(x, rng=32), expected)
+
+
+# --- coins and release are independent ---
+
+
+class Fixed:
+    """Coins, words and noise of a pool as they are given, in the place of drawn ones."""
+
+    scale, numbers, key = "linear", range(1), Key(bytes(16))
+
+    def __init__(self, swapped, words, noise, ties):
+        rows, swapped = np.arange(len(swapped), dtype=np.int32), np.array(swapped)
+        self.swapped, self.kept = rows[swapped], rows[~swapped]
+        self.kept_before = [0, self.kept.size]
+        self.words, self.noise, self.ties = words, noise, ties
+
+    def draw(self, _, size):
+        return np.array(self.noise[:size], dtype=float)
+
+    def words_of_swapped(self):
+        return np.array(self.words, dtype=np.uint64)
+
+    def words_of_kept(self):
+        return np.array(self.ties, dtype=np.uint64)
+
+
+def released(x, *given):
+    fixed, z = Fixed(*given), x.copy()
+    rearrange([z], [fixed], ["linear"], fixed, None, 1)
+    return tuple(z.tolist())
+
+
+@pytest.mark.parametrize(
+    ("values", "noise", "tied"),
+    [
+        ((1.0, 2.0, 4.0, 8.0), (-3.1, 0.0, 2.2, 5.3), False),
+        ((0.0, 0.0, 3.0, 9.0), (-3.1, 0.3, 2.2, 5.3), False),
+        ((1.0, 2.0, 4.0), (3.0, 2.0, 0.0), True),  # all keys are 4 in one of its arrangements
+    ],
+    ids=["distinct values", "equal values", "equal keys"],
+)
+def test_every_arrangement_of_the_file_is_equally_likely_whatever_the_coins(values, noise, tied):
+    # all arrangements of the file, of the noise and of both kinds of words, each as likely as another
+    n = len(values)
+    files = [np.array(values)[list(order)] for order in permutations(range(n))]
+    for s in range(n + 1):
+        coins = np.isin(np.arange(n), (1, 3, 0, 2)[:s] if n > 3 else (1, 0, 2)[:s])
+        ties = permutations(range(n - s)) if tied else [range(n - s)]
+        drawn = product(permutations(range(s)), permutations(noise, n - s), ties)
+        count = Counter(released(x, coins, *given) for given in drawn for x in files)
+
+        assert len(count) == len({tuple(x) for x in files})  # all there are
+        assert len(set(count.values())) == 1
+
+
+def test_a_released_value_does_not_tell_on_real_shapes_whether_its_record_was_swapped():
+    # heaps, zeros and a long tail; every value's share of swapped records is p, by a chi-square
+    rng = np.random.default_rng(10)
+    x = np.where(rng.random(40_000) < 0.1, 0.0, np.round(rng.lognormal(7.0, 0.6, 40_000), -2))
+    scheme, key = scheme_of(0.6, 500.0), Key(bytes(range(16)))
+
+    z = scheme.mask(x, rng=key)
+
+    derived = release_key(key, {"": scheme}, [x + 0.0])
+    swapped = np.zeros(x.size, dtype=bool)
+    swapped[draws.coins(derived, 0.6, 0, x.size)[0]] = True
+    _, place, times = np.unique(z, return_inverse=True, return_counts=True)
+    common = times >= 50  # for the normal approximation of a count
+    hits = np.bincount(place, swapped)[common]
+    statistic = np.sum((hits - 0.6 * times[common]) ** 2 / (0.24 * times[common]))
+    assert common.sum() > 20
+    assert statistic < chi2.ppf(1.0 - ALARM, common.sum())
+
+
+# --- what is released ---
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int16, np.float32, np.float64])
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_release_is_the_column_in_another_order_and_of_its_kind(dtype, scale):
+    x = np.round(generic(400, 11) / 10.0).astype(dtype)
+
+    z = scheme_of(0.6, 0.5 if scale == "log" else 300.0, scale=scale).mask(x, rng=12)
+
+    assert z.dtype == (np.int64 if np.issubdtype(dtype, np.integer) else dtype)
+    assert np.array_equal(np.sort(z), np.sort(x))
+    assert (z != x).mean() > 0.5  # 60% are swapped
+
+
+def test_decimals_are_those_of_the_data_to_the_last_bit():
+    x = np.round(generic(300, 13), 2)
+
+    assert_same_bits(np.sort(scheme_of().mask(x, rng=14)), np.sort(x))
+
+
+def test_codes_stay_in_their_places_and_go_to_nobody_else():
+    x = generic(400, 15)
+    x[::7] = -8.0
+
+    z = scheme_of(missing=-8.0).mask(x, rng=16)
+    nulls = scheme_of(missing=-8.0, missing_as="null").mask(pd.Series(x), rng=16)
+
+    assert np.array_equal(z == -8.0, x == -8.0)
+    assert np.array_equal(np.sort(z), np.sort(x))
+    assert np.array_equal(nulls.isna(), x == -8.0)
+
+
+def test_a_code_within_the_range_of_the_data_is_no_reason_to_refuse():
+    # no released value can be one: all are originals, of which none is a code
+    x = np.arange(200.0)
+
+    assert 7.0 in scheme_of(sigma=50.0, missing=7.0).mask(x, rng=17)
+
+
+def test_values_stay_in_their_strata():
+    region = np.repeat([0, 1], 200)
+    x = generic(400, 18) + 1e6 * region
+
+    z = scheme_of(strata="region").mask(x, rng=19, strata=region)
+
+    assert np.array_equal(np.sort(z[:200]), np.sort(x[:200]))
+
+
+def test_zeros_and_signs_stay_among_the_kept_on_the_log_scale():
+    x = np.concatenate([np.zeros(100), generic(100, 20), -generic(100, 21)])
+    scheme = scheme_of(1e-9, 2.0, scale="log")  # nobody is swapped
+
+    z = scheme.mask(x, rng=22)
+
+    assert np.array_equal(np.sign(z), np.sign(x))
+    assert (z != x).any()
+
+
+# --- what the result does not depend on ---
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_the_release_has_the_same_bits_for_any_workers_and_any_part(pooled):
+    n = BLOCK + 37
+    scheme = scheme_of(sigma=5e3, strata="region" if pooled else None)
+    strata = {"strata": np.random.default_rng(23).integers(0, 4, n)} if pooled else {}
+    x = generic(n, 24)
+
+    z = scheme.mask(x, rng=25, **strata)
+
+    assert_same_bits(scheme.mask(x, rng=25, workers=3, **strata), z)
+    assert_same_bits(scheme.mask(x, rng=25, workers=map, **strata), z)
+    assert_same_bits(scheme.mask(x, rng=25, rows=(BLOCK - 3, BLOCK + 5), **strata), z[BLOCK - 3 : BLOCK + 5])
+
+
+def test_masking_leaves_the_original_as_it_was():
+    x = generic(100, 26)
+    before = x.copy()
+
+    scheme_of().mask(x, rng=27)
+
+    assert_same_bits(x, before)
+
+
+# --- the kept go far where noise is wide, and stay where it is not ---
+
+
+def test_the_rank_correlation_of_the_kept_falls_with_the_noise():
+    x = np.random.default_rng(28).normal(0.0, 1.0, 4_000)
+    near, far = (scheme_of(1e-9, sigma).mask(x, rng=29) for sigma in (0.1, 1.0))
+
+    # z and x + Y have one order, and corr(x, x + Y) = 1 / sqrt(1 + sigma^2), in ranks (6 / pi) asin(r / 2)
+    for z, sigma in ((near, 0.1), (far, 1.0)):
+        ranks = [np.argsort(np.argsort(column)) for column in (x, z)]
+        expected = 6.0 / math.pi * math.asin(0.5 / math.sqrt(1.0 + sigma**2))
+        # the standard error of a rank correlation is at most 1.06 (1 - r^2) / sqrt(n) < .01; five of them
+        assert abs(np.corrcoef(*ranks)[0, 1] - expected) < 0.05
+
+
+# --- the scheme ---
+
+
+def test_a_scheme_goes_to_json_and_back():
+    scheme = scheme_of(0.3, 0.25, scale="log", noise="laplace", strata=("a", "b"), missing=(-8.0,))
+
+    assert cm.ConditionalMasking.from_dict(scheme.to_dict()) == scheme
+    assert eval(repr(scheme), vars(cm)) == scheme
+    assert not {"step", "decimals", "heaps"} & scheme.to_dict().keys()
+    assert repr(scheme_of()) == "ConditionalMasking(p=0.6, sigma=500.0, reverse_mapping=True)"
+
+
+def test_a_scheme_of_additive_noise_is_written_as_before():
+    assert "reverse_mapping" not in cm.ConditionalMasking(0.6, 500.0).to_dict()
+
+
+# --- what is not there yet ---
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda x, s: cm.audit(x, s), "for an audit of its coins"),
+        (lambda x, s: cm.compare(x, s, d=10.0, replications=10, rng=1), "is not compared with others yet"),
+        (
+            lambda x, s: cm.simulate(
+                Population(x), {"a": s}, n=x.size, replications=2, quantiles=[0.5], rng=1
+            ),
+            "for a study or a comparison",
+        ),
+        (lambda x, s: cm.risk(x, s, d=10.0), "has no closed form of its risk"),
+        (lambda x, s: s.risk(x, 10.0), "has no closed form of its risk"),
+        (lambda x, s: s.mse(x), "has no closed form of its risk"),
+        (lambda x, s: cm.record_risk(x, x, s, d=10.0), "must be one that describes its noise"),
+    ],
+)
+def test_what_is_not_there_yet_is_refused_in_a_sentence(ask, message):
+    with pytest.raises(TypeError, match=message):
+        ask(generic(100, 30), scheme_of())
