@@ -55,6 +55,7 @@ def test_the_distribution_function_and_quantiles_are_those_of_numpy(column):
     assert estimate.median() == np.quantile(x, 0.5, method="inverted_cdf")
 
 
+@pytest.mark.filterwarnings("ignore:heavy tails:condmask.EstimateWarning")
 def test_estimates_do_not_depend_on_the_order_of_the_values(column):
     x, estimate = column
     original = SCHEME.estimate(x)
@@ -101,6 +102,7 @@ def test_the_error_of_a_smoothed_distribution_function_is_that_of_a_mean():
     assert np.allclose(found.standard_error, expected, rtol=0.01)
 
 
+@pytest.mark.filterwarnings("ignore:heavy tails:condmask.EstimateWarning")
 def test_intervals_for_the_population_are_those_of_unmasked_data():
     x = COLUMNS["heaped"]
     estimate = SCHEME.estimate(SCHEME.mask(x, rng=4, accept_visible_coins=True))
@@ -124,6 +126,7 @@ def test_intervals_for_the_population_are_those_of_unmasked_data():
     assert np.mean(x < median.high) <= 0.5 + radius < high + np.mean(x == median.high)
 
 
+@pytest.mark.filterwarnings("ignore:heavy tails:condmask.EstimateWarning")
 def test_of_the_original_file_everything_is_exact():
     x = COLUMNS["heaped"]
     estimate = SCHEME.estimate(SCHEME.mask(x, rng=5, accept_visible_coins=True))

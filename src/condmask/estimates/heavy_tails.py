@@ -29,7 +29,7 @@ def kurtosis(original: Powers, law: Law) -> float:
     if not law.is_plain:
         return np.nan
     _, _, second, _, fourth = shift(original.means, -original.means[1])
-    if second <= (1.0 - law.p) * law.noise_moments(2, original.scale)[2]:
+    if law.p < 1.0 and second <= (1.0 - law.p) * law.noise_moments(2, original.scale)[2]:
         return np.nan
     return float(fourth / second**2)
 

@@ -142,7 +142,7 @@ class MomentIntervals(Shared):
         level, z = multiplier(confidence_level)
         target = check_target(target)
         if order > 1:
-            self._warn_of_tails("moments of order 2 and more")
+            self._warn_of_tails("moments of order 2 and more", target)
         values, errors = [], []
         for k, source in enumerate(self._sources):
             center, scale, means = source.moments(order)
@@ -160,7 +160,7 @@ class MomentIntervals(Shared):
         self._refuse_additive()
         level, z = multiplier(confidence_level)
         target = check_target(target)
-        self._warn_of_tails("variances")
+        self._warn_of_tails("variances", target)
         found = []
         for k, source in enumerate(self._sources):
             value, scale = source.variance()
@@ -180,8 +180,9 @@ class MomentIntervals(Shared):
         name = "standard deviation" if root else "variance"
         return Interval(low, high, error, value, level, target, f"the {name} {PLACES[target]}")
 
-    def _warn_of_tails(self, what: str) -> None:
-        if self._law.is_plain:
+    def _warn_of_tails(self, what: str, target: str) -> None:
+        exact = self._law.p == 1.0 and target == "file"
+        if self._law.is_plain and not exact:
             found = (heavy_tails.kurtosis(source.moments(4), self._law) for source in self._sources)
             heavy_tails.warn(found, what, stacklevel=4)
 
