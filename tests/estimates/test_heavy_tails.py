@@ -129,5 +129,20 @@ def test_an_interval_warns_once(name):
     assert own[0].endswith("cover less often than they say, as they do without masking")
 
 
+@pytest.mark.parametrize(
+    ("kurtosis", "n", "says"),
+    [(10.0, 2, False), (10.1, 2, True), (20.0, 6_000, False), (20.1, 6_000, True), (np.nan, 2, False)],
+)
+def test_more_records_bear_heavier_tails(kurtosis, n, says):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        heavy_tails.warn([1.0, kurtosis, np.nan], n, "variances", stacklevel=1)
+
+    expected = (
+        f"heavy tails, of kurtosis {kurtosis:.3g} in {n} records: intervals of variances cover less often "
+    )
+    assert [str(each.message)[: len(expected)] for each in caught] == [expected] * says
+
+
 def test_means_do_not_warn():
     assert said(lambda e, w: (e.mean_interval(), e.moment_interval(1)), HEAVY, LIGHT) == []

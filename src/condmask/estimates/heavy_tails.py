@@ -2,8 +2,9 @@
 
 The kurtosis E (X - mu)^4 / Var^2 of the originals comes from the masked values by Theorem 2.1, as other
 moments do. It is 3 for a normal law, 1.8 for a uniform, 6 for a Laplace law; for a law without a fourth
-moment it grows with the sample. Where it is above 10, intervals of variances, covariances and slopes cover
-too rarely with or without masking. Where noise is half of the variance of the masked values, that noise,
+moment it grows with the sample. Where it is above 10, and above n/300 so that a variance of n records is
+known to 6% at best, intervals of variances, covariances and slopes cover too rarely with or without masking.
+Where noise is half of the variance of the masked values, that noise,
 whose tails are light, is most of the error, and the kurtosis is hardly known: nothing is said.
 
 In 150 (1000) records, p = .3 to .8, noise of .7 standard deviations, it is above 10 in no file of normal or
@@ -22,6 +23,7 @@ from condmask.estimates.moments import Powers, original_moments, powers, shift
 from condmask.law import Law
 
 HEAVY = 10.0
+ENOUGH = 300.0  # records for each unit of the kurtosis, with which the normal approximation does
 
 
 def kurtosis(original: Powers, law: Law) -> float:
@@ -49,12 +51,12 @@ def of_plain(w: np.ndarray) -> float:
     return float(np.mean(u**2) / np.mean(u) ** 2)
 
 
-def warn(found: Iterable[float], what: str, *, stacklevel: int) -> None:
-    """Of the heaviest tails, if they are heavy; `what` is the statistic whose intervals are meant."""
+def warn(found: Iterable[float], n: int, what: str, *, stacklevel: int) -> None:
+    """Of the heaviest tails, if they are heavy for n records; `what` is what the intervals are of."""
     largest = max((each for each in found if not np.isnan(each)), default=0.0)
-    if largest > HEAVY:
+    if largest > max(HEAVY, n / ENOUGH):
         warnings.warn(
-            f"heavy tails, of kurtosis {largest:.3g}: above {HEAVY:.0f} intervals of {what} cover less often "
+            f"heavy tails, of kurtosis {largest:.3g} in {n} records: intervals of {what} cover less often "
             "than they say, as they do without masking",
             EstimateWarning,
             stacklevel=stacklevel + 1,

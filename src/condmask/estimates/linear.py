@@ -344,7 +344,7 @@ class LinearEstimates(ByName, Shared):
         if self._law.is_plain:
             own = [heavy_tails.kurtosis(source.moments(4), self._law) for source in self._sources]
         found = [*own, *(heavy_tails.of_plain(column) for column in columns)]
-        heavy_tails.warn(found, "coefficients", stacklevel=3)
+        heavy_tails.warn(found, self._sources[0].n, "coefficients", stacklevel=3)
 
     def _asked(self, confidence_level: Any, target: Any, clusters: Any, population_size: Any) -> Survey:
         clusters = self._by_name(clusters, "clusters", labels=True)

@@ -184,7 +184,7 @@ class MomentIntervals(Shared):
         exact = self._law.p == 1.0 and target == "file"
         if self._law.is_plain and not exact:
             found = (heavy_tails.kurtosis(source.moments(4), self._law) for source in self._sources)
-            heavy_tails.warn(found, what, stacklevel=4)
+            heavy_tails.warn(found, self._sources[0].n, what, stacklevel=4)
 
     def _moment_error(self, k: int, order: int, central: bool, target: str) -> float:
         """The standard error of a moment, in the scale of the source's moments to its power."""

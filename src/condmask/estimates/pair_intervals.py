@@ -95,14 +95,14 @@ class PairIntervals(ByName):
         masking.
         """
         asked = survey(confidence_level, target, None, None, 0)
-        found, tails = [], []
-        for pair in self._pairs_of(other):
-            tails += _tails(pair)
+        found, pairs = [], list(self._pairs_of(other))
+        for pair in pairs:
             estimate, _, unit = _estimated(pair)
             error = (_linear if pair.theirs is None else _joint)(pair, asked.target) * unit
             estimate *= unit
             found.append((estimate, error))
-        heavy_tails.warn(tails, "covariances", stacklevel=2)
+        tails = [each for pair in pairs for each in _tails(pair)]
+        heavy_tails.warn(tails, pairs[0].z.size, "covariances", stacklevel=2)
         estimates, errors = np.array(found).T
         reach = multiplier(asked.level)[1] * errors
         about = f"covariance {TARGETS[asked.target]}"
@@ -178,7 +178,8 @@ class PairIntervals(ByName):
         if worst.few:
             warnings.warn(f"correlation: {worst.few}", EstimateWarning, stacklevel=2)
         else:
-            heavy_tails.warn((each for pair in pairs for each in _tails(pair)), "correlations", stacklevel=2)
+            tails = [each for pair in pairs for each in _tails(pair)]
+            heavy_tails.warn(tails, pairs[0].z.size, "correlations", stacklevel=2)
         return self._interval(*values[:, :4].T, level, target, about)
 
     # --- private ---
