@@ -15,7 +15,7 @@ from hypothesis import settings
 from condmask.schemes.conditional import ConditionalMasking
 
 # Compiling a kernel takes seconds the first time, so no deadline. `--hypothesis-profile exploring` tries
-# examples that nobody has seen, as the nightly command does (CONTRIBUTING.md).
+# examples that nobody has seen (CONTRIBUTING.md).
 settings.register_profile("fixed", deadline=None, derandomize=True, database=None)
 settings.register_profile("exploring", deadline=None, max_examples=1000, print_blob=True)
 settings.load_profile("fixed")
