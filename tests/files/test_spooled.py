@@ -25,7 +25,7 @@ def rows_of(parts, schemes, kinds=None, progress=None):
     kinds = kinds or dict.fromkeys(schemes, "float64")
     total = sum(len(part[0]) for part in parts)
     return spooled.ReleasedRows(
-        iter([list(map(np.array, part)) for part in parts]), schemes, kinds, total, progress
+        iter([list(map(np.array, part)) for part in parts]), schemes, kinds, total, progress, {}
     )
 
 

@@ -86,7 +86,7 @@ def test_a_long_list_is_ordered_by_its_top_bits_wherever_its_words_stand(seed, n
         patch.setattr(draws, "LONG", n + beyond)
         patch.setattr(draws, "blocks", lambda n: blocks(n, size))
 
-        parts = [part.tolist() for part in draws._ascending(np.array(drawn, dtype=np.uint64))]
+        parts = [part.tolist() for part in draws.in_order(np.array(drawn, dtype=np.uint64))]
 
     # equal words in the order of their rows, as in Python's own sort
     assert [row for part in parts for row in part] == sorted(range(n), key=drawn.__getitem__)

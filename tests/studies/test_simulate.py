@@ -640,3 +640,17 @@ def test_a_checkpoint_that_cannot_be_written_costs_no_results(tmp_path, monkeypa
         result = simulated(checkpoint=tmp_path / "state.npz")
 
     assert result == simulated()
+
+
+def test_samples_too_wide_for_the_fused_kernel_are_left_unknown():
+    # arithmetic with whatever memory held once warned, by chance
+    law = cm.ConditionalMasking(0.6, 1.0, step=1 / 64).law
+    ordered = np.sort(np.random.default_rng(5).normal(size=(2, 50)), axis=1)
+    ordered[1, -1] = 1e6
+
+    found, served = replicates._fused_quantiles(ordered, np.full(2, 0.5), np.array([0.25, 0.5]), law)
+
+    assert served.tolist() == [True, False]
+    for values in found.values():
+        assert np.isfinite(values[0]).all()
+        assert np.isnan(values[1]).all()

@@ -183,7 +183,8 @@ def _fused_quantiles(
 ) -> tuple[dict[Any, np.ndarray], np.ndarray]:
     """Crossings by bandwidth (None: T_1), for the rows that the fused kernel serves; and which these are."""
     served = np.zeros(len(ordered), dtype=np.bool_)
-    sharp, smoothed = np.empty((2, len(ordered), q.size))
+    # rows that are not served stay unknown: arithmetic with what memory held may warn, or not
+    sharp, smoothed = np.full((2, len(ordered), q.size), np.nan)
     if stencil.serves(law):
         rows, unit = law.to_units(ordered), law.step or 1.0
         plan = stencil.plan(law, TOL)
