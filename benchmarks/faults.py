@@ -7,15 +7,12 @@ the same files. Cells are kept in FOLDER when they are done and not computed aga
 some, ``--replications 0`` writes the table of those that are there.
 """
 
-import math
-import warnings
-import zlib
-
 import numpy as np
 from scipy import stats
 
 import condmask as cm
-from benchmarks.cells import command, row
+from benchmarks import mended
+from benchmarks.cells import command
 from benchmarks.laws import LAWS, STEPS
 
 UNIFORM, NORMAL = stats.uniform(0.0, 1.0), stats.norm(0.0, 1.0)
@@ -130,47 +127,12 @@ def cells():
 def run(cell, replications, seed):
     """Shares and mean lengths of one cell."""
     (name,) = cell
-    trial = CELLS[name][1]
-    found = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", cm.EstimateWarning)
-        for k in range(replications):
-            found.append(
-                np.array(trial(np.random.default_rng([seed, zlib.crc32(name.encode()), k])), dtype=float)
-            )
-    covered, length, unmasked = np.mean(found, axis=0).tolist()
-    return {"cell": name, "seed": seed, "replications": replications,
-            "covered": covered, "length": length, "unmasked": unmasked}  # fmt: skip
-
-
-HEADS = ("", "files", "", "covered before", "now", "unmasked", "length before", "now")
+    return mended.run(name, CELLS[name][1], replications, seed)
 
 
 def table(results):
     """reStructuredText: a row for each statistic of a cell."""
-    counts = sorted({result["replications"] for result in results})
-    errors = ", ".join(f"{math.sqrt(0.0475 / count):.3f} of {count:,}" for count in counts)
-    lines = [
-        f"Standard errors of a share of .95: {errors} files.",
-        "",
-        ".. list-table::",
-        "   :header-rows: 1",
-        "",
-    ]
-    lines += row(HEADS)
-    for result in results:
-        statistics, _ = CELLS[result["cell"]]
-        shown, before = (result["cell"], f"{result['replications']:,}"), BEFORE[result["cell"]]
-        own = zip(statistics, before, result["covered"], result["length"], result["unmasked"], strict=True)
-        for statistic, (share, long), covered, length, unmasked in own:
-            shares = [_text(value) for value in (share, covered, unmasked)]
-            lines += row((*shown, statistic, *shares, f"{long:.3g}", f"{length:.3g}"))
-            shown = ("", "")
-    return "\n".join(lines) + "\n"
-
-
-def _text(share):
-    return "-" if math.isnan(share) else f"{share:.3f}".removeprefix("0")
+    return mended.table(CELLS, BEFORE, results)
 
 
 if __name__ == "__main__":
