@@ -91,7 +91,7 @@ def risk(x: Any, scheme: Any, *, d: Any, others: Any = None, strata: Any = None,
     best constant [0.39 0.63]
     best attacker [0.41 0.66]
     """
-    scheme, distances = _known(scheme), _distances(d)
+    scheme, distances = _known(scheme), checked_distances(d)
     units, there, kind, law = taken(x, scheme)
     code = pool_codes(strata, scheme, there)
     known = None if others is None else _others(others, there)
@@ -141,7 +141,7 @@ def release_risk(
     >>> bool(abs(found.attackers["masked value"][0] - 0.298) < 0.01)
     True
     """
-    distances = _distances(d)
+    distances = checked_distances(d)
     if not isinstance(scheme, Scheme):
         raise TypeError(f"scheme must be a masking scheme, got {scheme!r}")
     present, (x, z), strata, others = both(x, z, strata, others, scheme)
@@ -319,7 +319,7 @@ def _known(scheme: Any) -> Any:
     return scheme
 
 
-def _distances(d: Any) -> np.ndarray:
+def checked_distances(d: Any) -> np.ndarray:
     found = np.atleast_1d(_checks.distances(d, "d")).ravel()
     if not found.size:
         raise ValueError("d must hold at least one distance, got none")

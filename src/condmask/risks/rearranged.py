@@ -31,8 +31,8 @@ from condmask.risks.result import BEST, MEAN, RELEASED
 from condmask.risks.seen import Seen
 
 LEAST, MOST = 256, 4096  # released values on which the best attacker is tried
-EVALUATIONS = 2e7  # of windows, for each distance
-FINE = 16.0  # bins in a sigma, and in a window
+EVALUATIONS = 1e7  # of windows, for each distance
+FINE, NARROW = 16.0, 8.0  # bins in a sigma, and in a window
 ROUNDED = 2.0**-50  # of the largest value: distances are told from each other up to this
 SEED = 2019  # of the maps that are drawn
 
@@ -235,7 +235,7 @@ class Windows:
         self.file, self.share, self.steady = file, share, first
         self.near, self.wide = (float(each[0]) for each in (file.near(np.array([d])), file.wide(np.array([d]))))
         with np.errstate(over="ignore"):
-            cells = np.floor(keys.at * FINE), np.floor((places - places[0]) / self.wide * FINE)
+            cells = np.floor(keys.at * FINE), np.floor((places - places[0]) / self.wide * NARROW)
         start = np.flatnonzero(np.logical_or(*(np.diff(each, prepend=np.nan) != 0.0 for each in cells)))
         self.begin, self.ranks = places[start], np.append(below[start], file.n)
         self.mass = np.diff(self.ranks) / file.n
