@@ -18,13 +18,13 @@ def kept_maps(values: np.ndarray, scheme: Any, draws: np.random.Generator) -> It
         yield kept[by_key(values[kept], scheme, draws)], kept
 
 
-def released(x: np.ndarray, scheme: Any, draws: np.random.Generator) -> np.ndarray:
-    """A release of one pool."""
-    z, coin = x.copy(), draws.random(x.size) < scheme.p
-    kept = np.flatnonzero(~coin)
-    z[kept[by_key(x[kept], scheme, draws)]] = np.sort(x[kept])
-    z[coin] = draws.permutation(x[coin])
-    return z
+def release(values: np.ndarray, scheme: Any, draws: np.random.Generator) -> np.ndarray:
+    """Whose value each record of a pool shows; values ascend."""
+    source, coin = np.arange(values.size), draws.random(values.size) < scheme.p
+    kept, swapped = np.flatnonzero(~coin), np.flatnonzero(coin)
+    source[kept[by_key(values[kept], scheme, draws)]] = kept
+    source[swapped] = draws.permutation(swapped)
+    return source
 
 
 def by_key(x: np.ndarray, scheme: Any, draws: np.random.Generator) -> np.ndarray:

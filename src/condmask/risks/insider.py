@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from condmask import frames
+from condmask.disclosure import maps
 from condmask.kernels.windows import best_of_points
 from condmask.risks.measure import checked_distances, files_of, pool_codes
 from condmask.risks.original import evenly_spaced, taken
-from condmask.risks.rearranged import Rearranged, drawn
+from condmask.risks.rearranged import Rearranged
 from condmask.schemes.scheme import Scheme
 
 UNKNOWN = (1, 2, 5, 20)  # records of the pool; and a tenth and half of it
@@ -17,6 +18,8 @@ SIMULATED = 1_000  # records that stand for a larger pool
 HITS, LEAST, MOST = 4_000, 8, 400  # records that are read in all, and releases that are drawn for it
 ROUNDS = 60  # until rows and columns of chances sum to one
 SEED = 2019  # of the releases that are drawn
+LEAST_CHANCE = 1e-9  # of what was seen
+FAR, FARTHEST = 40.0, 1e6  # logarithms of ratios of chances
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -175,55 +178,92 @@ def insider_risk(x: Any, scheme: Any, *, d: Any, strata: Any = None) -> InsiderR
 def _shares(pool: Rearranged, k: int, d: np.ndarray, stream: np.random.Generator) -> np.ndarray:
     """Read exactly, and within each distance, of k unknown originals: by reverse mapping, and additive."""
     releases = int(np.clip(HITS // k, LEAST, MOST))
-    total = np.zeros((2, 1 + d.size))
+    total = np.zeros((3, 1 + d.size))
     for _ in range(releases):
         hidden = np.sort(stream.permutation(pool.n)[:k])
-        total += [_reverse(pool, hidden, d, stream), _additive(pool, hidden, d, stream)]
-    return total / (releases * k)
+        total += np.vstack([_reverse(pool, hidden, d, stream), _additive(pool, hidden, d, stream)])
+    total /= releases * k
+    return np.array([total[:2].max(axis=0), total[2]])
 
 
 def _reverse(pool: Rearranged, hidden: np.ndarray, d: np.ndarray, stream: np.random.Generator) -> np.ndarray:
-    """How many hidden originals are read, exactly and within each distance, in one release."""
-    places, p, k = pool.places_of(drawn(pool, stream)[hidden]), pool.law.p, hidden.size
-    at, values = pool.keys.at[pool.rank[hidden]], pool.units[hidden]
-    low, high = (np.repeat(pool.cuts[places + side], k) for side in (0, 1))
-    shown = np.diff(pool.shown[1])[places] / pool.n
-    chance = p * shown[:, None] + (1.0 - p) * pool.keys.chances(np.tile(at, k), low, high).reshape(k, k)
+    """How many hidden originals are read, exactly and within each distance, in one release.
+
+    Without and with what the records tell whose originals he knows: two rows.
+    """
+    source = maps.release(pool.units, pool.scheme, stream)
+    rank, n, p = pool.rank, pool.n, pool.law.p
+    shown = np.diff(pool.counted[1])[rank[source]] / n
+    low, high = pool.cuts[rank[source]], pool.cuts[rank[source] + 1]
+    kept = (1.0 - p) * pool.keys.chances(pool.keys.at[rank], low, high) / shown
+    k = hidden.size
+    there = pool.keys.chances(
+        np.tile(pool.keys.at[rank[hidden]], k), np.repeat(low[hidden], k), np.repeat(high[hidden], k)
+    )
+    there = (1.0 - p) * there.reshape(k, k) / shown[hidden, None]
+    owner = np.empty(n, dtype=np.int64)  # of the value that a record shows, any one where several have it
+    owner[np.lexsort((stream.random(n), rank[source]))] = np.arange(n)
+    end, told = followed(owner, hidden, np.log(np.maximum(kept, LEAST_CHANCE) / p))
+    alike = 1.0 / (1.0 + np.exp(-np.clip(told, -FAR, FAR)))  # kept, as far as others tell
+    of_value = np.empty(k)
+    of_value[np.searchsorted(hidden, end)] = alike
+    both = np.outer(alike, of_value), np.outer(1.0 - alike, 1.0 - of_value)
+    own = hidden == end[:, None]
+    both = np.where(own, alike[:, None], both[0]), np.where(own, 1.0 - alike[:, None], both[1])
+    ways = (there + p, both[0] * there + both[1] * p)
+    return np.array([_named(pool, hidden, way, d) for way in ways])
+
+
+def followed(owner: np.ndarray, hidden: np.ndarray, told: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """From each hidden record on to the owner of what it shows, and so on, up to a hidden one again.
+
+    Returns these ones, and the sums of what is told of the records in between: along a cycle all records were
+    kept or all were swapped, since the values of either stay among them.
+    """
+    onward, total = owner.copy(), told.copy()
+    onward[hidden], total[hidden] = hidden, 0.0
+    for _ in range(int(owner.size).bit_length()):  # twice as far each time
+        total = np.clip(total + total[onward], -FARTHEST, FARTHEST)
+        onward = onward[onward]
+    return onward[owner[hidden]], total[owner[hidden]]
+
+
+def _named(pool: Rearranged, hidden: np.ndarray, chance: np.ndarray, d: np.ndarray) -> np.ndarray:
+    """How many are named exactly and within each distance by who weighs records (rows) and values so."""
+    values = pool.units[hidden]
     for _ in range(ROUNDS):
-        chance /= chance.sum(axis=0)
+        chance = chance / chance.sum(axis=0)
         chance /= chance.sum(axis=1, keepdims=True)
     first = np.flatnonzero(np.diff(values, prepend=np.nan) != 0.0)
     guess = values[first][np.argmax(np.add.reduceat(chance, first, axis=1), axis=1)]
-    return np.append(np.sum(guess == values), _near(pool, np.tile(values, (k, 1)), chance, d, values))
+    return np.append(np.sum(guess == values), _near(pool, np.tile(values, (hidden.size, 1)), chance, d, values))
 
 
 def _additive(pool: Rearranged, hidden: np.ndarray, d: np.ndarray, stream: np.random.Generator) -> np.ndarray:
     """The same where kept records show noise, and donors are along one cycle."""
     n, p, k = pool.n, pool.law.p, hidden.size
-    coin, donor, known = stream.random(n) < p, np.arange(n), np.ones(n, dtype=bool)
+    coin, source, known = stream.random(n) < p, np.arange(n), np.ones(n, dtype=bool)
     swapped = stream.permutation(np.flatnonzero(coin))
-    donor[swapped], known[hidden] = np.roll(swapped, 1), False
+    source[swapped], known[hidden] = np.roll(swapped, 1), False
     line = pool.keys.at[pool.rank]
-    noised = line[hidden] + pool.law._replace(sigma=1.0).draw(stream, k)
-    z = np.where(coin[hidden], line[donor[hidden]], noised)
-    sure = coin[hidden] & known[donor[hidden]]  # he knows whose value that is
-    printed = np.sort(donor[coin & known & ~known[donor]])  # unknown originals, at records he knows
-    values, exact = pool.units[hidden], 0.0
-    within = np.zeros(d.size)
-    if sure.any():
-        rows = hidden[sure]
-        candidates = printed if printed.size else np.flatnonzero(known)
-        exact = np.isin(rows, printed).sum() / max(1, printed.size)
-        points = np.tile(pool.units[candidates], (rows.size, 1))
-        within += _near(pool, points, np.ones(points.shape), d, pool.units[rows])
+    z = np.where(coin, line[source], line + pool.law._replace(sigma=1.0).draw(stream, n))[hidden]
+    within, exact = np.zeros(d.size), 0.0
+    printed = np.sort(source[coin & known & ~known[source]])  # hidden originals, shown by records he knows
+    sure = coin[hidden] & known[source[hidden]]  # they show originals that he knows
+    end, _ = followed(source, hidden, np.zeros(n))
+    for row, last in zip(hidden[sure], end[sure], strict=True):
+        some = printed[printed != last] if printed.size > 1 else printed  # a cycle does not close at once
+        exact += np.sum(some == row) / max(1, some.size)
+        points = pool.units[some if some.size else known][None]
+        within += _near(pool, points, np.ones(points.shape), d, pool.units[[row]])
     if not sure.all():
         others = np.flatnonzero(known)
         apart = z[~sure, None] - line[others]
         kept = np.exp(-0.5 * apart**2 if pool.keys.normal else -np.sqrt(2.0) * np.abs(apart))
-        share = p * (k - 1) / (n - 1)  # swapped with another whom he does not know
-        kept *= (1.0 - p) / np.maximum(kept.sum(axis=1, keepdims=True), 1e-300)
-        within += _near(pool, np.tile(pool.units[others], (apart.shape[0], 1)), kept + share / others.size, d,
-                        values[~sure])  # fmt: skip
+        share = p * (k - 1) / (n - 1)  # swapped with another hidden one
+        kept *= (1.0 - p) / np.maximum(kept.sum(axis=1, keepdims=True), LEAST_CHANCE)
+        points = np.tile(pool.units[others], (apart.shape[0], 1))
+        within += _near(pool, points, kept + share / others.size, d, pool.units[hidden[~sure]])
     return np.append(exact, within)
 
 

@@ -286,9 +286,9 @@ def printed(file: Rearranged) -> Printed:
 
 def drawn(file: Rearranged, stream: np.random.Generator) -> np.ndarray:
     """A release, as it is drawn for trials."""
-    order = np.argsort(file.units, kind="stable")
-    z = maps.released(file.units, file.scheme, stream)
-    return np.sort(file.released)[np.searchsorted(file.units[order], z)]
+    order, z = np.argsort(file.units, kind="stable"), np.empty(file.n)
+    z[order] = np.sort(file.released)[maps.release(file.units[order], file.scheme, stream)]
+    return z
 
 
 def looked_at(
