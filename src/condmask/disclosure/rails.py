@@ -278,6 +278,6 @@ def _cells(x: np.ndarray, scheme: Any) -> _Cells:
 def _simulated(values: np.ndarray, scheme: Any) -> np.ndarray:
     """The share of maps of ascending values in which each is kept and gets its own value."""
     same = np.zeros(values.size)
-    for record, value in kept_maps(values, scheme, np.random.default_rng(0)):
-        same[record] += values[record] == values[value]
+    for record, value in kept_maps(values, scheme):
+        same += np.bincount(record[values[record] == values[value]], minlength=values.size)
     return same / MAPS

@@ -139,3 +139,21 @@ def kept_up_to(running, first, bin, part):
     if k >= running.size - 1:
         return running[running.size - 1]
     return running[k] + part * (running[k + 1] - running[k])
+
+
+@kernel
+def balance(chance, rounds):
+    """Bring a square of chances to rows and columns that sum to one, nearly."""
+    size = chance.shape[0]
+    for _ in range(rounds):
+        total = np.zeros(size)
+        for i in range(size):
+            for j in range(size):
+                total[j] += chance[i, j]
+        for i in range(size):
+            row = 0.0
+            for j in range(size):
+                chance[i, j] /= total[j]
+                row += chance[i, j]
+            for j in range(size):
+                chance[i, j] /= row

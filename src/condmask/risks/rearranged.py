@@ -34,7 +34,6 @@ LEAST, MOST = 256, 4096  # released values on which the best attacker is tried
 EVALUATIONS = 1e7  # of windows, for each distance
 FINE, NARROW = 16.0, 8.0  # bins in a sigma, and in a window
 ROUNDED = 2.0**-50  # of the largest value: distances are told from each other up to this
-SEED = 2019  # of the maps that are drawn
 
 
 class Rearranged(Original):
@@ -168,18 +167,21 @@ def lone_chances(file: Rearranged, d: np.ndarray) -> Lone:
     """Of the rare values that the guard rails look at."""
     values, candidates, some = rails.lone(file.units, file.scheme)
     values, own, near = values[some], np.searchsorted(some, candidates), file.near(d)
-    sums = np.zeros((2, values.size, d.size))
-    for record, value in maps.kept_maps(values, file.scheme, np.random.default_rng(SEED)):
-        hit = np.abs(values[record] - values[value])[:, None] < near
-        sums[0, record] += hit
-        sums[1, value] += hit
+    sums, kept = np.zeros((2, values.size, d.size)), np.zeros(values.size)
+    for record, value in maps.kept_maps(values, file.scheme):
+        kept += np.bincount(value, minlength=values.size)
+        away = np.abs(values[record] - values[value])
+        for k, hit in enumerate(away < each for each in near):
+            for total, who in zip(sums, (record, value), strict=True):
+                total[:, k] += np.bincount(who[hit], minlength=values.size)
+    sums *= (1.0 - file.law.p) / np.maximum(kept[:, None], 1.0)  # of those that were kept
     at, which, times = np.unique(
         np.searchsorted(file.counted[0], values[own]), return_inverse=True, return_counts=True
     )
     means = np.zeros((2, at.size, d.size))
     for mean, total in zip(means, sums, strict=True):  # over records with the same value
         np.add.at(mean, which, total[own])
-    return Lone(at, *(means / (times[:, None] * maps.MAPS)))
+    return Lone(at, *(means / times[:, None]))
 
 
 def own_chances(file: Rearranged, d: np.ndarray, lone: Lone) -> np.ndarray:
