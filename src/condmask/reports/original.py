@@ -6,12 +6,15 @@ from pathlib import Path
 import numpy as np
 
 from condmask import frames
+from condmask.disclosure import rails
+from condmask.disclosure.review import Data
 from condmask.disclosure.verdict import Audit
 from condmask.files.dialect import CsvFormat
 from condmask.files.reading import column_of, open_table, read_labels
 from condmask.files.table import columns_exist, reading
 from condmask.missing import without_codes
 from condmask.reports.told import Told, digest
+from condmask.risks.insider import InsiderRisk, insider_risk
 from condmask.risks.linkage import Linkage, record_linkage
 from condmask.risks.measure import release_risk
 from condmask.risks.original import evenly_spaced, taken
@@ -38,6 +41,8 @@ class Beside:
     risk : Risk
     records : RecordRisk
         At the middle one of the distances, for evenly spaced records.
+    insiders : InsiderRisk, optional
+        Of reverse mapping.
     """
 
     values: np.ndarray
@@ -45,6 +50,7 @@ class Beside:
     masked: dict[str, float]
     risk: Risk
     records: RecordRisk
+    insiders: InsiderRisk | None
 
 
 class Original:
@@ -83,6 +89,16 @@ class Original:
         groups = {name: read_labels(told.path, name) for name in told.groups}
         return audit({**self._raw, **told.numbers, **groups}, told.schemes)
 
+    def rails(self) -> tuple[list[str], list[str]]:
+        """Why the guard rails of reverse mapping would refuse the release, and what they warn of."""
+        told = self._told
+        values = {name: self._columns(name)[0].astype(np.float64) for name in told.schemes}
+        pools = told.file[next(iter(values))]._pools()
+        data = Data(values, dict.fromkeys(values, "float64"), told.numbers, pools)
+        found = (rails.review(data, told.schemes), rails.review_clear(data))
+        refusals = [refusal for refusal, _ in found if refusal is not None]
+        return refusals, [text for _, texts in found for text in texts]
+
     def beside(self, name: str, wanted: list[str], d: list[float]) -> Beside:
         """A column beside what was released of it."""
         told, estimate = self._told, self._told.file[name]
@@ -96,7 +112,7 @@ class Original:
         if scheme.grid is not None:  # in double precision, single ones are off their grid
             units, *_, law = taken(x, scheme)
             x = law.from_units(units)
-        some = evenly_spaced(x.size, MOST_RECORDS)
+        some = evenly_spaced(x.size, x.size if told.mapped else MOST_RECORDS)
         middle = sorted(d)[len(d) // 2]
         risk = release_risk(x, z, scheme, d=d, others=known or None, strata=strata, audit=False)
         each = record_risk(
@@ -104,7 +120,9 @@ class Original:
         )
         actual = figures(x, wanted, {**known, **self._partners(name, rows)})
         masked = figures(z.astype(np.float64), wanted, {**known, **self._partners(name, rows, masked=True)})
-        return Beside(x, actual, masked, risk, replace(each, rows=np.flatnonzero(rows)[some][each.rows]))
+        each = replace(each, rows=np.flatnonzero(rows)[some][each.rows])
+        insiders = insider_risk(x, scheme, d=d, strata=strata) if told.mapped else None
+        return Beside(x, actual, masked, risk, each, insiders)
 
     def linkage(self) -> dict[str, Linkage]:
         """Records found again by the masked columns alone, and together with those in clear."""

@@ -217,7 +217,8 @@ def _found(file: Original, z: np.ndarray, scheme: Any, d: np.ndarray, known: lis
             file, z[rows[some]], rows[some], neighbours.scaled(known), Seen(*(a[some] for a in each)), d
         )
         found[LINKED] = np.fmax(found[LINKED], found[BEST])
-    return Part(file.n, found, records, _printed(file, scheme, z), None)
+    worst = rearranged.worst(file, d) if isinstance(file, Rearranged) else None
+    return Part(file.n, found, records, _printed(file, scheme, z), worst)
 
 
 def _printed(file: Original, scheme: Any, z: np.ndarray | None = None) -> printed.Printed:

@@ -145,6 +145,11 @@ def expected(
     return found, own.max(axis=0)
 
 
+def worst(file: Rearranged, d: np.ndarray) -> np.ndarray:
+    """The greatest chance of a record that what is released for it is nearer than d to its original."""
+    return np.asarray(own_chances(file, d, lone_chances(file, d)).max(axis=0))
+
+
 class Lone(NamedTuple):
     """Distinct originals with few neighbours, by simulation.
 
