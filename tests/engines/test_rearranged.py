@@ -37,11 +37,15 @@ def plain(noise, sigma, scale):
         for a, row in enumerate(np.flatnonzero(part)):
             for b, column in enumerate(np.flatnonzero(part)):
                 low, high = (np.clip(t - places[a], -40, 40) for t in cuts[b : b + 2])
-                found[row, column] = quad(law.pdf, low, high, points=[np.clip(0, low, high)], epsabs=1e-12, limit=200)[0]
+                found[row, column] = quad(
+                    law.pdf, low, high, points=[np.clip(0, low, high)], epsabs=1e-12, limit=200
+                )[0]
     return found
 
 
-@pytest.mark.parametrize(("noise", "scale"), [("normal", "linear"), ("laplace", "linear"), ("normal", "log"), ("laplace", "log")])
+@pytest.mark.parametrize(
+    ("noise", "scale"), [("normal", "linear"), ("laplace", "linear"), ("normal", "log"), ("laplace", "log")]
+)
 @pytest.mark.parametrize("sigma", [0.05, 0.6])
 def test_the_law_of_the_map_is_that_of_quadrature(noise, scale, sigma):
     keys = Keys(VALUES, COUNTS, noise, sigma, scale)
@@ -66,7 +70,9 @@ def test_many_records_move_by_this_law():
         kept += np.bincount(record, minlength=x.size)
         inside += np.bincount(record[(value >= 1_000) & (value < 2_600)], minlength=x.size)
 
-    near = np.abs(np.arange(-20, 21) + rows[:, None])  # with 20 neighbours to either side, whose chances differ little
+    near = np.abs(
+        np.arange(-20, 21) + rows[:, None]
+    )  # with 20 neighbours to either side, whose chances differ little
     share = inside[near].sum(axis=1) / kept[near].sum(axis=1)
     # 41 * 150 kept: a standard error of at most .5 / sqrt(6000) = .0065, four of them, and .01 for neighbours
     assert share == pytest.approx(expected, abs=0.036)

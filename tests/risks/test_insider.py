@@ -66,7 +66,9 @@ def exact_share(x, scheme, releases):
             for k, r in enumerate(kept):  # the record that gets the value of kept[i] stands i-th
                 order[place[int(source[r])]] = k
             share = counts.get(tuple(order), 0) / 400
-            total += p ** len(swapped) * (1 - p) ** kept.size * share / np.prod(np.arange(1.0, len(swapped) + 1))
+            total += (
+                p ** len(swapped) * (1 - p) ** kept.size * share / np.prod(np.arange(1.0, len(swapped) + 1))
+            )
         return total
 
     for _ in range(releases):

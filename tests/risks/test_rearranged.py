@@ -45,7 +45,13 @@ def best(j, places, d):
     return (running[np.searchsorted(places, places + 2.0 * d)] - running[:-1]).max(axis=0)
 
 
-OPTIONS = [{}, {"noise": "laplace"}, {"scale": "log", "sigma": 0.3}, {"aggregate_ends": 5}, {"p": 0.2, "sigma": 12.0}]
+OPTIONS = [
+    {},
+    {"noise": "laplace"},
+    {"scale": "log", "sigma": 0.3},
+    {"aggregate_ends": 5},
+    {"p": 0.2, "sigma": 12.0},
+]
 
 
 @pytest.mark.parametrize("options", rest_slow(OPTIONS))
@@ -117,7 +123,9 @@ def test_what_is_expected_of_a_release_is_found_in_simulated_ones(name):
 def test_the_attacker_is_as_sure_as_he_is_right(name):
     x, options = FILES[name]
     scheme = scheme_of(**options)
-    each = [cm.record_risk(x, scheme.mask(x, rng=seed), scheme, d=12.0) for seed in range(20_000 // x.size + 1)]
+    each = [
+        cm.record_risk(x, scheme.mask(x, rng=seed), scheme, d=12.0) for seed in range(20_000 // x.size + 1)
+    ]
     chance, hit = (np.concatenate([getattr(one, of) for one in each]) for of in ("chance", "hit"))
 
     assert hit.mean() == pytest.approx(chance.mean(), abs=0.02)  # 20,000 records: s.e. .0035; 60: see above
@@ -140,7 +148,10 @@ def test_chances_of_records_are_those_of_simulation():
     assert set(np.flatnonzero(x >= 400.0)) <= set(lone.at)
     # 300 maps: a standard error of .028 at most; five of them, and the law of large files among many
     assert found == pytest.approx(simulated, abs=0.14)
-    assert (found[lone.at] < 0.4 + 0.6 / x.size + 0.6 * (np.abs(x[lone.at, None] - x) < 15.0).mean(axis=1)[:, None]).all()
+    assert (
+        found[lone.at]
+        < 0.4 + 0.6 / x.size + 0.6 * (np.abs(x[lone.at, None] - x) < 15.0).mean(axis=1)[:, None]
+    ).all()
     assert found[lone.at].mean(axis=0) == pytest.approx(simulated[lone.at].mean(axis=0), abs=0.02)
     none = rearranged.Lone(np.empty(0, dtype=np.int64), *np.empty((2, 0, 2)))
     top = x >= 400.0

@@ -40,4 +40,6 @@ def with_noise(values: np.ndarray, scheme: Any, draws: np.random.Generator) -> n
     noise = draws.standard_normal(values.shape) if normal else draws.laplace(0.0, np.sqrt(0.5), values.shape)
     with np.errstate(over="ignore"):
         change = scheme.sigma * noise
-        return np.asarray(values + change if scheme.scale == "linear" else values * np.exp(np.minimum(change, 700.0)))
+        return np.asarray(
+            values + change if scheme.scale == "linear" else values * np.exp(np.minimum(change, 700.0))
+        )

@@ -64,9 +64,7 @@ class Keys:
     def thresholds(self, ranks: np.ndarray) -> np.ndarray:
         """Below which keys so many records lie, in expectation; infinite for none and for all."""
         found = np.empty(ranks.shape)
-        rearranging.solve(
-            ranks / self.n, self.nodes, self.below, self.slope, 1.0 / NODES, found
-        )
+        rearranging.solve(ranks / self.n, self.nodes, self.below, self.slope, 1.0 / NODES, found)
         found[ranks <= 0] = -np.inf
         found[ranks >= self.n] = np.inf
         return found
@@ -79,11 +77,11 @@ class Keys:
 
     def density(self, t: np.ndarray) -> np.ndarray:
         """Of keys at places of the line."""
-        return np.interp(t, self.nodes, self.slope)
+        return np.asarray(np.interp(t, self.nodes, self.slope))
 
     def numbers(self, t: np.ndarray) -> np.ndarray:
         """The numbers at places of the line, between the values of the data."""
-        return np.interp(t, self.at, self.values)
+        return np.asarray(np.interp(t, self.at, self.values))
 
 
 def on_a_line(values: np.ndarray, sigma: float, scale: str, gap: float) -> np.ndarray:
@@ -105,4 +103,4 @@ def around(places: np.ndarray, reach: float) -> np.ndarray:
     first, last = low[new], high[np.append(np.flatnonzero(new)[1:] - 1, low.size - 1)]
     size = last - first + 1
     start = np.cumsum(size) - size
-    return (np.arange(size.sum()) + np.repeat(first - start, size)) / NODES
+    return np.asarray((np.arange(size.sum()) + np.repeat(first - start, size)) / NODES)

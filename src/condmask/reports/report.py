@@ -190,8 +190,7 @@ def _near(told: Told, name: str, d: dict[str | None, list[float]] | None) -> lis
     """The distances for a column."""
     if d is not None and (name in d or None in d):
         return d.get(name) or d[None]
-    scheme = told.schemes[name]
-    unit = scheme.sigma
+    scheme, unit = told.schemes[name], 1.0
     if scheme.scale == "log":
-        unit *= abs(float(told.file[name].quantile(0.5))) or 1.0
-    return [float(f"{part * unit:.3g}") for part in PARTS]
+        unit = abs(float(told.file[name].quantile(0.5))) or 1.0
+    return [float(f"{part * scheme.sigma * unit:.3g}") for part in PARTS]

@@ -11,7 +11,8 @@ from condmask.reports.html import Html, paragraph, section, tag
 from condmask.reports.told import Told, figure_of
 
 PARAMETERS = (
-    "p", "sigma", "noise", "donors", "reverse_mapping", "aggregate_ends", "scale", "decimals", "step", "heaps", "strata", "small_strata",
+    "p", "sigma", "noise", "donors", "reverse_mapping", "aggregate_ends", "scale", "decimals", "step", "strata",
+    "small_strata",
     "missing", "missing_as", "patterns", "records",
 )  # fmt: skip
 
@@ -39,20 +40,15 @@ def masked(told: Told) -> Html:
     table = html.table("Parameters", ["", *map(html.name, told.schemes)], _parameters(told))
     if told.mapped:
         return section("How it was masked", said, *_mapped(told), table)
-    parts: list[Html] = [said]
-    for scale in dict.fromkeys(scheme.scale for scheme in told.schemes.values()):
-        parts += [
-            paragraph("Record by record, Z is released, X the original, J another record and Y noise:"),
-            formulas.equation_1(scale),
-            paragraph("so that"),
-            formulas.moments(scale),
-        ]
-    parts += [
+    parts: list[Html] = [
+        said,
+        paragraph("Record by record, Z is released, X the original, J another record and Y noise:"),
+        formulas.equation_1(),
+        paragraph("so that"),
+        formulas.moments(),
         paragraph("and the distribution function is estimated by the weight K that undoes the masking:"),
         formulas.distribution(),
     ]
-    if any(scheme.scale == "log" for scheme in told.schemes.values()):
-        parts.append(paragraph("On the log scale this is said of the logarithms of amounts of one sign."))
     if len(told.schemes) > 1:
         parts.append(
             paragraph("The columns were masked together: a swapped record has all values of one donor.")
@@ -62,7 +58,9 @@ def masked(told: Told) -> Html:
 
 def _mapped(told: Told) -> list[Html]:
     """What reverse mapping did, what is exact, and what is printed."""
-    parts = [paragraph("X being the original, V the value with noise Y by which the kept records are ordered:")]
+    parts = [
+        paragraph("X being the original, V the value with noise Y by which the kept records are ordered:")
+    ]
     parts += [formulas.keys(scale) for scale in dict.fromkeys(each.scale for each in told.schemes.values())]
     parts.append(
         paragraph(

@@ -55,8 +55,12 @@ def compared(told: Told, name: str, found: dict[str, Interval], beside: Beside) 
             estimate, None if told.mapped else _masked(told, name), beside.values, "file"
         ),
     )
-    lines = "original and estimate" if told.mapped else (
-        "original, masked values, and the estimate with the band that holds all of it in 95 of 100 releases"
+    lines = (
+        "original and estimate"
+        if told.mapped
+        else (
+            "original, masked values, and the estimate with the band that holds all of it in 95 of 100 releases"
+        )
     )
     said = html.join(["Distribution function of ", html.name(name), f" in the file: {lines}."])
     warned = paragraph(
@@ -128,7 +132,9 @@ def insiders(name: str, found: InsiderRisk) -> Html:
         "Insiders: share of the values of ", html.name(name), " he does not know that are read by who knows "
         f"all others of a group of {found.n:,}; in brackets, under additive noise of the same p and sigma",
     ])  # fmt: skip
-    return html.table(caption, ["who knows", "exactly", *(f"within {each}" for each in distances(list(found.d)))], rows)
+    return html.table(
+        caption, ["who knows", "exactly", *(f"within {each}" for each in distances(list(found.d)))], rows
+    )
 
 
 def checked(told: Told, original: Original) -> Html:

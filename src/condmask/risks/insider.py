@@ -240,7 +240,9 @@ def _named(pool: Rearranged, hidden: np.ndarray, chance: np.ndarray, d: np.ndarr
     balance(chance, ROUNDS)
     first = np.flatnonzero(np.diff(values, prepend=np.nan) != 0.0)
     guess = values[first][np.argmax(np.add.reduceat(chance, first, axis=1), axis=1)]
-    return np.append(np.sum(guess == values), _near(pool, np.tile(values, (hidden.size, 1)), chance, d, values))
+    return np.append(
+        np.sum(guess == values), _near(pool, np.tile(values, (hidden.size, 1)), chance, d, values)
+    )
 
 
 def _additive(pool: Rearranged, hidden: np.ndarray, d: np.ndarray, stream: np.random.Generator) -> np.ndarray:

@@ -202,7 +202,7 @@ def _found(file: Original, z: np.ndarray, scheme: Any, d: np.ndarray, known: lis
     steady = plain.by_constant(file, d)
     rows = evenly_spaced(file.n, TRIED)
     each = looked_at(file, z[rows], rows, d, steady)
-    away = np.abs(z - file.units if file.steps is not None else file.law.from_units(z) - file.values)
+    away = np.abs(z - file.units)
     found = {
         RELEASED: np.array([np.mean(away < near) for near in file.near(d)]),
         MEAN: plain.around(file, float(file.law.from_units(z).mean()), d),
@@ -234,8 +234,9 @@ def looked_at(
     file: Original, z: np.ndarray, rows: np.ndarray, d: np.ndarray, steady: tuple[np.ndarray, np.ndarray]
 ) -> Seen:
     """What the best attacker makes of the masked values z of the records at `rows`."""
-    look = rearranged.looked_at if isinstance(file, Rearranged) else seen.looked_at
-    return look(file, z, rows, d, steady)  # type: ignore[operator]
+    if isinstance(file, Rearranged):
+        return rearranged.looked_at(file, z, rows, d, steady)
+    return seen.looked_at(file, z, rows, d, steady)
 
 
 def _raise_best(found: dict[str, np.ndarray]) -> None:
@@ -249,7 +250,7 @@ def drawn(file: Original, rows: np.ndarray) -> np.ndarray:
 
     stream = np.random.default_rng(SEED)
     if isinstance(file, Rearranged):
-        return rearranged.drawn(file, stream)[rows]
+        return np.asarray(rearranged.drawn(file, stream)[rows])
     if file.law.p == 0.0:
         return np.asarray(file.units[rows] + file.law.draw(stream, rows.size))
     return np.asarray(mask_rows(file.units[None], file.law, stream, cycle=False)[0][rows])
@@ -270,7 +271,10 @@ def _without_law(x: np.ndarray, z: np.ndarray, scheme: Any, d: np.ndarray) -> Ri
 def _together(of: str, parts: list[Part], d: np.ndarray, coins: Any, scheme: Any) -> Risk:
     """Of all donor pools: shares are averaged over records."""
     n, first = sum(part.n for part in parts), parts[0]
-    found = {name: sum(part.n / n * part.attackers[name] for part in parts) for name in first.attackers}
+    found = {
+        name: np.sum([part.n / n * part.attackers[name] for part in parts], axis=0)
+        for name in first.attackers
+    }
     records = {name: sum(part.records[name] for part in parts) for name in first.records}
     worsts = [part.worst for part in parts if part.worst is not None]
     worst = np.max(worsts, axis=0) if worsts else None

@@ -6,13 +6,14 @@ is released for it is
     J(a, b) = w_a {p w_b + (1 - p) M(a, b)}.
 
 A row of J says what becomes of a record, a column what an attacker makes of a released value: no value shows
-a coin, so given any of them the record was swapped with probability p, and its original is anywhere; or it was
-kept, and its original lies where keys between the thresholds of b come from. A swapped record of n has another
-one's value with the chance p' = p - (1 - (1-p)^n) / n, each as likely, and else its own.
+a coin, so given any of them the record was swapped with probability p, and its original is anywhere; or it
+was kept, and its original lies where keys between the thresholds of b come from. A swapped record of n has
+another one's value with the chance p' = p - (1 - (1-p)^n) / n, each as likely, and else its own.
 
 M is the law among many records. Where a record has few neighbours, only kept ones compete with it, and it
 gets its own value more often: of the rare values that the guard rails look at (`disclosure.rails`) the chance
-is simulated. Means at the ends are part of the law: originals stay what they are, and released values are fewer.
+is simulated. Means at the ends are part of the law: originals stay what they are, and fewer values are
+released.
 """
 
 from functools import cached_property
@@ -240,7 +241,9 @@ class Windows:
     def __init__(self, file: Rearranged, d: float, share: float, first: float) -> None:
         (places, below), keys = file.counted, file.keys
         self.file, self.share, self.steady = file, share, first
-        self.near, self.wide = (float(each[0]) for each in (file.near(np.array([d])), file.wide(np.array([d]))))
+        self.near, self.wide = (
+            float(each[0]) for each in (file.near(np.array([d])), file.wide(np.array([d])))
+        )
         with np.errstate(over="ignore"):
             cells = np.floor(keys.at * FINE), np.floor((places - places[0]) / self.wide * NARROW)
         start = np.flatnonzero(np.logical_or(*(np.diff(each, prepend=np.nan) != 0.0 for each in cells)))
