@@ -220,8 +220,8 @@ def test_columns_in_clear_help_as_under_additive_noise():
     there = cm.release_risk(x, scheme.mask(x, rng=1), scheme, d=[0.1, 0.3], others={"near": near})
     noised = cm.risk(x, cm.ConditionalMasking(0.6, 0.3), d=[0.1, 0.3], others={"near": near}, audit=False)
 
-    # the sd of x given the other column is .196: .39 and .87 at the best, with its key and surely kept .46 and
-    # .93; neighbours are not all of that law. 2,048 records: standard errors of .011
+    # the sd of x given the other column is .196: .39 and .87 at the best, with its key and surely kept .46
+    # and .93; neighbours are not all of that law. 2,048 records: standard errors of .011
     assert told.attackers[LINKED] == pytest.approx([0.39, 0.88], abs=0.05)
     assert told.attackers[LINKED] == pytest.approx(noised.attackers[LINKED], abs=0.05)
     assert there.attackers[LINKED] == pytest.approx(told.attackers[LINKED], abs=0.05)

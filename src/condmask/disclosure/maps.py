@@ -15,8 +15,8 @@ AT_ONCE = 1 << 17  # draws
 
 
 def kept_maps(values: np.ndarray, scheme: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Of many maps of ascending values: kept records, and the records whose values they get; always the same."""
-    draws = np.random.default_rng(0)
+    """Of many maps of ascending values: kept records, and the records whose values they get."""
+    draws = np.random.default_rng(0)  # the same in every run
     for start, stop in blocks(MAPS, 1 + AT_ONCE // max(1, values.size)):
         kept = draws.random((stop - start, values.size)) >= scheme.p
         keys = with_noise(np.broadcast_to(values, kept.shape), scheme, draws)

@@ -24,11 +24,11 @@ NOISED = (
     "were the original is wrong.",
 )
 MAPPED = (
-    "Every value of the original is in the release, but for means at the ends: nothing hides that it is there. "
-    "Who knows all values of a group but a few has the others, and often whose they are.",
+    "Every value of the original is in the release, but for means at the ends: nothing hides that it is "
+    "there. Who knows all values of a group but a few has the others, and often whose they are.",
     "A record that was kept has the value of a near one, and where no other is near its own.",
-    "No masked value is to be read as that of its record. Correlations, means of groups and regressions computed "
-    "from a masked column as if it were the original are wrong: nearer to nothing than they are.",
+    "No masked value is to be read as that of its record. Correlations, means of groups and regressions "
+    "computed from a masked column as if it were the original are wrong: nearer to nothing than they are.",
 )
 
 
@@ -69,10 +69,10 @@ def _read_off(file: str, column: str) -> Html:
         f"print({variable}.summary())               # of the population, with standard errors"
     )
     said = paragraph(
-        "What concerns one column alone is read from its values as they stand, with any software: mean, total, "
-        "standard deviation, quantiles, distribution function, Gini coefficient. For the original file it is "
-        "exact; for the population it has the errors of a sample that is not masked. The same holds in whole "
-        "strata. Statistics with other columns cannot be read so."
+        "What concerns one column alone is read from its values as they stand, with any software: mean, "
+        "total, standard deviation, quantiles, distribution function, Gini coefficient. For the original "
+        "file it is exact; for the population it has the errors of a sample that is not masked. The same "
+        "holds in whole strata. Statistics with other columns cannot be read so."
     )
     return section("What can be computed", said, tag("pre", tag("code", code)))
 

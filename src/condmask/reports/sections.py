@@ -11,8 +11,8 @@ from condmask.reports.html import Html, paragraph, section, tag
 from condmask.reports.told import Told, figure_of
 
 PARAMETERS = (
-    "p", "sigma", "noise", "donors", "reverse_mapping", "aggregate_ends", "scale", "decimals", "step", "strata",
-    "small_strata",
+    "p", "sigma", "noise", "donors", "reverse_mapping", "aggregate_ends", "scale", "decimals", "step",
+    "strata", "small_strata",
     "missing", "missing_as", "patterns", "records",
 )  # fmt: skip
 
@@ -64,16 +64,16 @@ def _mapped(told: Told) -> list[Html]:
     parts += [formulas.keys(scale) for scale in dict.fromkeys(each.scale for each in told.schemes.values())]
     parts.append(
         paragraph(
-            "The kept record with the smallest V got the smallest value of the kept ones, and so on. No value "
-            "of a column shows by itself which records were swapped: given the whole released column each was "
-            "swapped with probability p."
+            "The kept record with the smallest V got the smallest value of the kept ones, and so on. No "
+            "value of a column shows by itself which records were swapped: given the whole released column "
+            "each was swapped with probability p."
         )
     )
     if len(told.schemes) > 1:
         parts.append(
             paragraph(
-                "The columns were masked together: a swapped record has all values of one other record. The kept "
-                "ones were put back column by column."
+                "The columns were masked together: a swapped record has all values of one other record. The "
+                "kept ones were put back column by column."
             )
         )
     ends = any(scheme.aggregate_ends for scheme in told.schemes.values())
@@ -81,9 +81,9 @@ def _mapped(told: Told) -> list[Html]:
     largest = "" if ends else "the largest and "
     parts.append(
         paragraph(
-            "Mean, total, standard deviation, quantiles and distribution function of one column are those of the "
-            f"original file, exactly{but}. All values of the original are in the release, each once{but}: "
-            f"{largest}the total can be read from it."
+            "Mean, total, standard deviation, quantiles and distribution function of one column are those "
+            f"of the original file, exactly{but}. All values of the original are in the release, each "
+            f"once{but}: {largest}the total can be read from it."
         )
     )
     return parts

@@ -59,7 +59,8 @@ def compared(told: Told, name: str, found: dict[str, Interval], beside: Beside) 
         "original and estimate"
         if told.mapped
         else (
-            "original, masked values, and the estimate with the band that holds all of it in 95 of 100 releases"
+            "original, masked values, and the estimate with the band that holds all of it in 95 of 100 "
+            "releases"
         )
     )
     said = html.join(["Distribution function of ", html.name(name), f" in the file: {lines}."])
@@ -148,9 +149,10 @@ def railed(refusals: list[str], warned: list[str]) -> Html:
     return section(
         "Guard rails",
         paragraph(
-            "By reverse mapping no column shows by itself which records were swapped. Looked for are groups of "
-            "too few records, rare values that get back to their records, rows in the order of the values, "
-            "columns in clear that follow a masked one, and columns that show together who was kept. ",
+            "By reverse mapping no column shows by itself which records were swapped. Looked for are groups"
+            " of too few records, rare values that get back to their records, rows in the order of the "
+            "values, columns in clear that follow a masked one, and columns that show together who was "
+            "kept. ",
             tag("strong", verdict),
         ),
         html.items(refusals) if refusals else Html(""),

@@ -97,8 +97,8 @@ class InsiderRisk:
 def insider_risk(x: Any, scheme: Any, *, d: Any, strata: Any = None) -> InsiderRisk:
     """What is read by whoever knows all originals of a donor pool but a few.
 
-    Every original is in a release by reverse mapping, once. So whoever knows all of a pool but k strikes these
-    out, and has the other k values; what he does not know is whose they are.
+    Every original is in a release by reverse mapping, once. So whoever knows all of a pool but k strikes
+    these out, and has the other k values; what he does not know is whose they are.
 
     Parameters
     ----------
@@ -131,17 +131,17 @@ def insider_risk(x: Any, scheme: Any, *, d: Any, strata: Any = None) -> InsiderR
 
     Notes
     -----
-    By simulation, with the same draws in every run: of 2,000 unknown records, or 200 releases; standard errors
-    are at most .03. The attacker weighs each unknown record and each of the k values by the chance that
-    the one is shown for the other, p / n + (1 - p) M, and brings that to rows and columns that sum to one, as
-    each value is somebody's. He also goes from a record to the owner of what it shows, from this one to the
-    owner of what that shows, and so on: they were all kept or all swapped, since the values of either stay
-    among them, and of those whose originals he knows he sees how far their values moved. The better one of both
-    counts. Where several records have one value he cannot go on, and takes any of them.
+    By simulation, with the same draws in every run: of 2,000 unknown records, or 200 releases; standard
+    errors are at most .03. The attacker weighs each unknown record and each of the k values by the chance
+    that the one is shown for the other, p / n + (1 - p) M, and brings that to rows and columns that sum to
+    one, as each value is somebody's. He also goes from a record to the owner of what it shows, from this one
+    to the owner of what that shows, and so on: they were all kept or all swapped, since the values of either
+    stay among them, and of those whose originals he knows he sees how far their values moved. The better one
+    of both counts. Where several records have one value he cannot go on, and takes any of them.
 
-    Under additive noise he knows of each original whether it is in the release, so that of records that show an
-    original which he knows he knows that they were swapped; their own values are among those in the release
-    that he does not know. He reads the others as the best attacker of `risk` does.
+    Under additive noise he knows of each original whether it is in the release, so that of records that show
+    an original which he knows he knows that they were swapped; their own values are among those in the
+    release that he does not know. He reads the others as the best attacker of `risk` does.
 
     Of pools of more than 1,000 records so many evenly spaced ones are taken, and of k a tenth and half of
     these; the share read exactly is smaller in the whole pool then. `aggregate_ends` is left out: who knows
