@@ -106,6 +106,11 @@ SCHEME = [
         for name, value in (("step", 0.5), ("decimals", 2))
     ),
     Row(
+        lambda: scheme(scale="log"),
+        ValueError,
+        "scale must be 'linear' without reverse_mapping=True, which has it, got 'log'",
+    ),
+    Row(
         lambda: scheme(reverse_mapping=True, aggregate_ends=1),
         ValueError,
         "aggregate_ends must be 0 or at least 2, got 1: one value is its own mean",

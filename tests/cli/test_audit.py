@@ -1,6 +1,7 @@
 """``condmask audit``, and what ``condmask mask`` refuses."""
 
 import json
+import shlex
 
 import pyarrow.parquet as pq
 import pytest
@@ -49,3 +50,15 @@ def test_a_column_that_is_not_there_is_one_sentence(run, source):
 
     assert code == 1
     assert "no column 'wage'" in err
+
+
+def test_an_audit_prints_commands_that_release(run, source, tmp_path):
+    options = ("-c", "educ", "--p", "0.6", "--sigma", "2", "--decimals", "1")
+    out = run("audit", source, *options)[1]
+
+    first, second = (shlex.split(line)[1:] for line in out.splitlines() if line.startswith("condmask mask"))
+
+    assert "--reverse-mapping" in first
+    assert "--step" in second
+    first[first.index("OUT")] = str(tmp_path / "released.csv")
+    assert run(*first)[0] == 0
