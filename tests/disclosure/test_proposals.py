@@ -84,9 +84,8 @@ def test_columns_of_a_table_are_all_reverse_mapped_and_told_apart():
 
 
 def test_reverse_mapping_comes_before_a_coarser_step():
-    x = np.where(
-        np.arange(2_000) % 5 > 0, 10.0 * np.rint(10.0 + 1.5 * NORMAL), np.rint(100.0 + 15.0 * NORMAL)
-    )
+    x = 300.0 + 60.0 * NORMAL
+    x = np.where(np.arange(2_000) % 5 > 0, 10.0 * np.rint(x / 10.0), np.rint(x))
     shown = Audit(2_000, 0.6, 0.9, 0.3, 0.0, 0.6, (), {"x": SCHEME})
 
     reverse, coarser = mended(shown, data_of({"x": x}), {"x": SCHEME}).proposals
