@@ -46,10 +46,12 @@ NO_GRID = {
 
 
 def refused_step(scheme, x):
-    """The step that a refusal names, and whether the data must be rounded to it first."""
-    with pytest.raises(cm.ReleaseError, match=rf"pass step=\S+{re.escape(GO_ON)}$") as caught:
+    """The step that a refusal names, and whether the data are to be rounded to it."""
+    with pytest.raises(
+        cm.ReleaseError, match=rf"pass step=\S+( and round=True)?{re.escape(GO_ON)}$"
+    ) as caught:
         scheme.mask(x, rng=1, nan_policy="omit")
-    return float(re.search(r"pass step=(\S+);", str(caught.value))[1]), "round the data" in str(caught.value)
+    return float(re.search(r"pass step=([^\s;]+)", str(caught.value))[1]), "round=True" in str(caught.value)
 
 
 @pytest.mark.parametrize("sigma", [1.0, 7.3])

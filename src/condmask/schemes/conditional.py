@@ -1,6 +1,6 @@
 """Conditional masking, eq. (1) of Ghatak & Roy: swap with probability p, else add noise."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -23,6 +23,7 @@ from condmask.schemes.missing import put_back, refuse_reachable, taken_out
 from condmask.schemes.pools import Pools, pools_of
 from condmask.schemes.publishing import check_beside, check_release
 from condmask.schemes.reverse_mapping import ends_of_pools, refuse_with_it, release_of
+from condmask.schemes.rounding import asked, rounded
 from condmask.schemes.scheme import Scheme, release_key
 from condmask.strata import POLICIES, Names, labels_of
 
@@ -63,9 +64,10 @@ class ConditionalMasking(Scheme):
         hundreds, ...
     step : float, optional
         The step of the grid, where it is no power of ten: .05, 12, 1/3. Data off the grid of `decimals` or
-        `step` are refused. By default the power of two at or below ``sigma / 1000``, to which the data are
-        rounded. 0 is for research: without a grid the last digits show which records were swapped. On the log
-        scale the step of the logarithm, to whose multiples amounts are rounded.
+        `step` are refused, or rounded by ``mask(..., round=True)``. By default the power of two at or below
+        ``sigma / 1000``, to which the data are rounded. 0 is for research: without a grid the last digits
+        show which records were swapped. On the log scale the step of the logarithm, to whose multiples
+        amounts are rounded.
     heaps : float, optional
         The coarsest of the round numbers that people prefer, in the units of the data: the step of the grid
         times a power of ten, at most sigma / 2. Noise then leaves a value's trailing zeros, up to that, and
@@ -96,6 +98,9 @@ class ConditionalMasking(Scheme):
     records : int, optional
         Number of values in the release, stamped by `mask_table` and `mask_file`: estimates from another
         number warn, since a part of a release is no release of that part.
+    rounded : (float, float), optional
+        By how much ``round=True`` moved the mean of the data and their largest value, stamped by `mask_table`
+        and `mask_file`.
 
     Raises
     ------
@@ -154,6 +159,7 @@ class ConditionalMasking(Scheme):
     patterns: tuple[str, ...] = ()
     pattern_codes: tuple[tuple[float, ...], ...] = ()
     records: int | None = None
+    rounded: tuple[float, ...] = ()
 
     def __init__(
         self,
@@ -176,6 +182,7 @@ class ConditionalMasking(Scheme):
         patterns: Any = (),
         pattern_codes: Any = (),
         records: int | None = None,
+        rounded: Any = (),
     ) -> None:
         reverse = _checks.truth(reverse_mapping, "reverse_mapping")
         ends = ends_of_pools(aggregate_ends, reverse=reverse)
@@ -199,6 +206,7 @@ class ConditionalMasking(Scheme):
             "patterns": _checks.names(patterns, "patterns"),
             "pattern_codes": tuple(map(_checks.codes, pattern_codes)),
             "records": None if records is None else _checks.whole(records, "records", least=2),
+            "rounded": tuple(float(shift) for shift in rounded),
         }
         for name, value in canonical.items():
             object.__setattr__(self, name, value)
@@ -222,6 +230,7 @@ class ConditionalMasking(Scheme):
         rng: Any = None,
         strata: Any = None,
         nan_policy: str = "raise",
+        round: bool = False,
         rows: tuple[int, int] | None = None,
         workers: Workers = 1,
         accept_visible_coins: bool = False,
@@ -241,6 +250,10 @@ class ConditionalMasking(Scheme):
             Donors come from the record's own stratum. Given if and only if the scheme names any.
         nan_policy : {"raise", "omit"}
             "omit" leaves missing values missing, and out of the donor pool, as declared codes always are.
+        round : bool
+            Round the data to multiples of the scheme's step before they are masked, ties up as they are
+            written (1.005 to 1.01), so that swapped and kept values lie on one grid. By how much that moves
+            the mean and the largest value is said in a warning.
         rows : (int, int), optional
             Mask only the rows start <= r < stop, exactly as they are masked in the whole column. Needs
             a whole number or a Key as `rng`.
@@ -260,7 +273,8 @@ class ConditionalMasking(Scheme):
         ------
         ValueError
             If values are missing or infinite, lie off the grid of `decimals` or `step` or too far from 0
-            for it, if a stratum is too small, or masked values could be taken for a missing code.
+            for it, if a stratum is too small, or masked values could be taken for a missing code; if `round`
+            is True where there is no grid.
         ReleaseError
             If the release would show which records were swapped (`audit`); the sentence has the remedy.
         TypeError
@@ -291,6 +305,8 @@ class ConditionalMasking(Scheme):
         merge = self.small_strata == "merge"
         kinds = {"x": column.kind}
         known, policy = taken_out({"x": self}, {"x": column.array}, kinds, policy)
+        if asked(round, {"x": self}):
+            known, _ = rounded({"x": self}, known, kinds)
         pools, _ = pools_of([known["x"]], labels, policy, ["x"], merge=merge)
         if not accept_visible_coins:
             code = None if pools is None else pools.pool
@@ -462,26 +478,36 @@ class ConditionalMasking(Scheme):
                     f"small_strata={scheme.small_strata!r}"
                 )
         return {
-            name: replace(scheme, strata=found, group=None, patterns=(), pattern_codes=(), records=None)
+            name: replace(
+                scheme, strata=found, group=None, patterns=(), pattern_codes=(), records=None, rounded=()
+            )
             for name, scheme in schemes.items()
         }
 
     @classmethod
     def stamp(
-        cls, schemes: dict[str, Self], patterns: tuple[str, ...], key: Key, records: dict[str, int]
+        cls,
+        schemes: dict[str, Self],
+        patterns: tuple[str, ...],
+        key: Key,
+        records: dict[str, int],
+        shifts: Mapping[str, tuple[float, ...]],
     ) -> dict[str, Self]:
-        """With the columns whose missing values part the donors, the numbers of values and, where there are
-        several columns, the name of their group."""
+        """With the columns whose missing values part the donors, the numbers of values, what rounding moved
+        and, where there are several columns, the name of their group."""
         group = key.tag() if len(schemes) > 1 else None
         codes = tuple(released_codes(schemes[name]) for name in patterns)
         stamped: dict[str, Any] = {"group": group, "patterns": patterns}
         stamped["pattern_codes"] = codes if any(codes) else ()
-        return {name: replace(scheme, **stamped, records=records[name]) for name, scheme in schemes.items()}
+        return {
+            name: replace(scheme, **stamped, records=records[name], rounded=shifts.get(name, ()))
+            for name, scheme in schemes.items()
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """The scheme in terms of JSON; without missing codes as it was written before there were any."""
         entries = super().to_dict()
-        unsaid: dict[str, Any] = {"missing": [], "missing_as": "code", "pattern_codes": []}
+        unsaid: dict[str, Any] = {"missing": [], "missing_as": "code", "pattern_codes": [], "rounded": []}
         unsaid |= {"reverse_mapping": False, "aggregate_ends": 0}
         if self.reverse_mapping:
             unsaid |= {"decimals": None, "step": 0.0, "heaps": None}

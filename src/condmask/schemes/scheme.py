@@ -140,7 +140,12 @@ class Scheme:
 
     @classmethod
     def stamp(
-        cls, schemes: dict[str, Self], patterns: tuple[str, ...], key: Key, records: dict[str, int]
+        cls,
+        schemes: dict[str, Self],
+        patterns: tuple[str, ...],
+        key: Key,
+        records: dict[str, int],
+        shifts: Mapping[str, tuple[float, ...]],
     ) -> dict[str, Self]:
         """The schemes to publish with columns masked in one call, of so many values; here as they are."""
         return schemes
