@@ -42,7 +42,7 @@ WHOLE = np.rint(X)
 CASES = {
     "grid": (np.rint(X / 100) * 100, scheme(decimals=0), 0.4 * 0.99, "pass step=100"),
     "mixed grid": (
-        np.where(U < 0.985, WHOLE, X.round(2)), scheme(decimals=2), 0.6 * 0.985 - 0.204, "pass step=1 and round=True",
+        np.where(U < 0.985, WHOLE, X.round(2)), scheme(decimals=2), 0.6 * 0.985 - 0.204, "pass step=1 and",
     ),
     "heaps": (
         np.where(U < 0.8, np.rint(X / 100) * 100, WHOLE), scheme(decimals=0), 0.6 * 0.802 - 0.6 + 0.4 * 0.99,

@@ -42,10 +42,6 @@ def run(args: argparse.Namespace) -> str:
             overwrite=args.force, workers=threads, progress=report,
             accept_visible_coins=args.accept_visible_coins, dry_run=args.dry_run, csv=csv,
         )  # fmt: skip
-    if args.dry_run and args.reverse_mapping:  # its guard rails have held
-        if args.json:
-            return to_json({"target": None, "schemes": entries(published)})
-        return "\n".join([*listing(published), "the guard rails hold; nothing was written"])
     if args.dry_run:
         found = audit_file(args.source, schemes, csv=csv)
         if args.json:

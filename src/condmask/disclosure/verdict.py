@@ -7,7 +7,8 @@ from condmask.disclosure.causes import UNCHANGED, Cause
 
 GUESSED, CERTAIN = 0.12, 0.10  # coins beyond the blind guess, and records: more is visible
 FEWEST = 100  # records that tell anything
-WARNED = ("unchanged", "p", "row order", "copy")  # causes for which nothing is refused
+RAIL, TOLD_BY_RAIL = "guard rail", "warning"  # of reverse mapping: what refuses, and what is told
+WARNED = ("unchanged", "p", "row order", "copy", TOLD_BY_RAIL)  # causes for which nothing is refused
 DIGITS = ("grid", "mixed grid", "heaps", "last digits")
 ASIDE = (*WARNED, "ties", "together")  # and those that say nothing of why a release is refused
 
@@ -66,13 +67,16 @@ class Audit:
     def visible(self) -> bool:
         """Whether coins guessed exceed the blind guess by .12, or more than a tenth of records is certain.
 
-        Of fewer than 100 records nothing is said.
+        Of fewer than 100 records nothing is said. By reverse mapping also whether a guard rail refuses.
         """
-        return self.n >= FEWEST and (self.guessed > self.blind + GUESSED or self.certain > CERTAIN)
+        told = self.guessed > self.blind + GUESSED or self.certain > CERTAIN
+        return self._rail is not None or (self.n >= FEWEST and told)
 
     @property
     def refusal(self) -> str:
         """A sentence that refuses the release, with the remedy."""
+        if self._rail is not None:
+            return f"{self._rail.text}; {self._rail.remedy}"
         why = [cause for cause in self.causes if cause.name not in ASIDE]
         if why and why[0].name == "point masses":  # which rounding makes, too
             why.sort(key=lambda cause: cause.name not in DIGITS)
@@ -95,10 +99,24 @@ class Audit:
         )
 
     @property
+    def _rail(self) -> Cause | None:
+        return next((cause for cause in self.causes if cause.name == RAIL), None)
+
+    @property
+    def _mapped(self) -> bool:
+        schemes = self.scheme if isinstance(self.scheme, dict) else {self.name: self.scheme}
+        return bool(next(iter(schemes.values())).reverse_mapping)
+
+    @property
+    def _few(self) -> bool:
+        return self.n < FEWEST and not self._mapped
+
+    @property
     def warnings(self) -> list[str]:
         """Sentences on what the release shows besides, each with its remedy."""
-        found = [f"{cause.text}; {cause.remedy}" for cause in self.causes if cause.name in WARNED]
-        if self.n < FEWEST:
+        told = [(cause.text, cause.remedy) for cause in self.causes if cause.name in WARNED]
+        found = ["; ".join(filter(None, each)) for each in told]
+        if self._few:
             found.append(f"{self.n} records are too few to tell how far their coins can be guessed")
         return found
 
@@ -130,6 +148,8 @@ class Audit:
         ]
         lines += [_row(said, [f"{getattr(each, name):.1%}" for each in sides]) for said, name in SAID]
         lines += [_row("visible", ["yes" if each.visible else "no" for each in sides])]
+        if self._mapped:
+            lines += ["", *ALONE]
         lines += ["", f"scheme    {_shown(self.scheme)}"]
         if self.proposed is not None:
             lines += [f"proposal  {_shown(self.proposal)}", f"          {self.remedy}"]
@@ -138,7 +158,7 @@ class Audit:
             for cause in each.causes:
                 own = f" ({cause.column})" if cause.column else ""
                 lines += [f"  {cause.name}{own}, {cause.share:.2f}: {cause.text}", f"      {cause.remedy}"]
-        if self.n < FEWEST:
+        if self._few:
             lines += ["", self.warnings[-1]]
         return "\n".join(lines)
 
@@ -150,6 +170,12 @@ SAID = (
     ("  by ties alone", "ties_guessed"),
     ("records known for certain", "certain"),
     ("kept records unchanged", "unchanged"),
+)
+
+
+ALONE = (
+    "By reverse mapping a column alone shows nothing of who was swapped: it is released in",
+    "a random order whatever the coins. What is guessed beyond is told by several columns.",
 )
 
 
