@@ -90,9 +90,7 @@ def test_data_on_the_grid_stay_as_they_are_without_a_word():
 
 
 def test_data_off_the_grid_are_refused_with_the_remedy():
-    with pytest.raises(
-        ValueError, match=r"round=True rounds the data, which else would show"
-    ):
+    with pytest.raises(ValueError, match=r"round=True rounds the data, which else would show"):
         SCHEME.mask(X, rng=1)
 
 

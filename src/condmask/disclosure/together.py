@@ -9,8 +9,8 @@ logarithms are added, and the sum is tempered, since features repeat each other:
 first half. Noise is drawn once for every row looked at, from a stream that is always the same.
 
 By reverse mapping a column alone tells nothing (docs/reverse_mapping.rst), and every feature is of several:
-of two masked columns, or of one beside one in clear, also what is left of the normal scores of one given those
-of the other, in classes of the latter. Each row is looked at twice: with the values of another record of its
+of two masked columns, or of one beside one in clear, also what is left of the normal scores of one given
+those of the other, in classes of the latter. Each row is looked at twice: with the values of a record of its
 pool, and with those of its place in the order of the values with noise, all records being kept.
 """
 
@@ -164,15 +164,18 @@ def joint_of_rearranged(
     told = _of_identities(task, swapped, kept, identities, steps, total)
     scores = {name: normal_scores(np.stack((swapped[name], kept[name]))) for name in swapped}
     beside = [(a, b) for a in masked for b in swapped if b not in masked]
-    by_pair = {}
+    by_pair, ratios = {}, []
     for a, b in [*_pairs(masked), *beside]:
         places = [task.crossed(_given(scores[a], scores[b]), scores[b])]
         if b in masked:
             places += [task.classes(each) for each in _left_over(swapped, kept, a, b, task.known)]
         best = max(map(task.ratio, places), key=lambda ratio: task.figures(ratio)[0])
         by_pair[a, b] = task.figures(best)[0]
-        if task.fit(best, ~task.known) > task.fit(np.zeros((2, n)), ~task.known):  # else it is noise
-            total += best
+        ratios.append((by_pair[a, b], best))
+    for _, each in sorted(ratios, key=lambda pair: -pair[0]):
+        now, more = (task.fit(task.tempered(ratio), ~task.known) for ratio in (total, total + each))
+        if more > now:  # else it says what is said, or nothing
+            total += each
     return Joint(*task.figures(task.tempered(total)), told, by_pair)
 
 
