@@ -23,7 +23,7 @@ from condmask.files.spooled import Progress, ReleasedRows, spool_columns, spool_
 from condmask.files.table import Table, in_lines
 from condmask.schemes.missing import refuse_reachable, taken_out
 from condmask.schemes.pools import numbers_of, pools_of
-from condmask.schemes.rounding import asked, rounded
+from condmask.schemes.rounding import asked, rounded, with_shifts
 from condmask.schemes.scheme import Scheme, release_key, together
 from condmask.strata import not_masked
 
@@ -103,7 +103,7 @@ def release(
             scheme.canonical(columns[name], name, kinds[name], out=columns[name])
         refuse_reachable(schemes, columns, kinds)
         key = release_key(job.random, job.named, list(columns.values()), pools)
-        stamped = masking.stamp(job.named, patterns, key, numbers_of(columns), shifts)
+        stamped = with_shifts(masking.stamp(job.named, patterns, key, numbers_of(columns)), shifts)
         if job.dry_run:
             return stamped
         places = {name: decimals_of(columns[name]) for name, each in schemes.items() if each.reverse_mapping}

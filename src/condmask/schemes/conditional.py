@@ -1,6 +1,6 @@
 """Conditional masking, eq. (1) of Ghatak & Roy: swap with probability p, else add noise."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -9,7 +9,6 @@ import numpy as np
 from condmask import _checks, frames, grids
 from condmask._blocks import Workers
 from condmask._grid import Grid, decimal_grid, default_step, grid_of
-from condmask._log_grid import LogGrid
 from condmask._randomness import Key, check_rng, check_rows
 from condmask.disclosure.review import Data
 from condmask.estimates.build import estimate_records, estimate_summary
@@ -55,7 +54,7 @@ class ConditionalMasking(Scheme):
         Give the kept records their own values back, in the order of their values with noise; the swapped ones
         are shuffled. What is released is the column in another order: no value shows which records were
         swapped, every statistic of the column alone is exact, and every original value is printed, once
-        (docs/reverse_mapping.rst). Without `decimals`, `step` and `heaps`, since nothing is rounded.
+        (docs/reverse_mapping.rst). Without `decimals` and `step`, since nothing is rounded.
     aggregate_ends : int
         With `reverse_mapping`: the so many smallest and largest values of each donor pool, and all that equal
         these, are released as their means, to the digits of the data. At least 2, or 0 for none.
@@ -66,17 +65,10 @@ class ConditionalMasking(Scheme):
         The step of the grid, where it is no power of ten: .05, 12, 1/3. Data off the grid of `decimals` or
         `step` are refused, or rounded by ``mask(..., round=True)``. By default the power of two at or below
         ``sigma / 1000``, to which the data are rounded. 0 is for research: without a grid the last digits
-        show which records were swapped. On the log scale the step of the logarithm, to whose multiples
-        amounts are rounded.
-    heaps : float, optional
-        The coarsest of the round numbers that people prefer, in the units of the data: the step of the grid
-        times a power of ten, at most sigma / 2. Noise then leaves a value's trailing zeros, up to that, and
-        the digit before them as they are, since they would show which records were swapped.
+        show which records were swapped.
     scale : {"linear", "log"}
-        "log": noise is multiplied, Z = X exp(Y), and `sigma` is the standard deviation of its logarithm (.3:
-        some 30%). For skewed amounts; their sign, and zero, stay as they are. With `decimals` the product is
-        rounded, nonzero values to one of the last place at least. With `reverse_mapping` the kept records are
-        ordered by X exp(Y), and there is no grid.
+        "log", with `reverse_mapping` alone: the kept records are put in the order of X exp(Y), and `sigma` is
+        the standard deviation of the logarithm (.3: some 30%). For skewed amounts; signs, and zeros, stay.
     strata : str or sequence of str, optional
         The column within whose groups donors are drawn; several are crossed. `mask` and, for covariances,
         `estimate` then need the columns.
@@ -99,15 +91,14 @@ class ConditionalMasking(Scheme):
         Number of values in the release, stamped by `mask_table` and `mask_file`: estimates from another
         number warn, since a part of a release is no release of that part.
     rounded : (float, float), optional
-        By how much ``round=True`` moved the mean of the data and their largest value, stamped by `mask_table`
-        and `mask_file`.
+        What ``round=True`` added to the mean and to the largest value, stamped by `mask_table`.
 
     Raises
     ------
     ValueError
         If `p` is outside (0, 1), `sigma` is not positive and finite, a name is not one of those above, the
-        grid is given twice or cannot hold the noise, `heaps` is too coarse for `sigma`, or `donors="sample"`
-        or a grid is given with `reverse_mapping`.
+        grid is given twice or cannot hold the noise, `donors="sample"` or a grid is given with
+        `reverse_mapping`, or ``scale="log"`` without.
 
     See Also
     --------
@@ -149,7 +140,6 @@ class ConditionalMasking(Scheme):
     aggregate_ends: int = 0
     decimals: int | None = None
     step: float = 0.0
-    heaps: float | None = None
     scale: str = "linear"
     strata: Names = None
     small_strata: str = "refuse"
@@ -172,7 +162,6 @@ class ConditionalMasking(Scheme):
         aggregate_ends: int = 0,
         decimals: int | None = None,
         step: float | None = None,
-        heaps: float | None = None,
         scale: str = "linear",
         strata: Any = None,
         small_strata: str = "refuse",
@@ -187,7 +176,9 @@ class ConditionalMasking(Scheme):
         reverse = _checks.truth(reverse_mapping, "reverse_mapping")
         ends = ends_of_pools(aggregate_ends, reverse=reverse)
         if reverse:
-            refuse_with_it(donors, decimals=decimals, step=step, heaps=heaps)
+            refuse_with_it(donors, decimals=decimals, step=step)
+        elif scale == "log":
+            raise ValueError("scale must be 'linear' without reverse_mapping=True, which has it, got 'log'")
         own_donors = "permutation" if reverse else "sample"
         canonical = {
             "p": _checks.probability(p, "p"),
@@ -210,15 +201,13 @@ class ConditionalMasking(Scheme):
         }
         for name, value in canonical.items():
             object.__setattr__(self, name, value)
-        own_step = 0.0 if reverse else grids.step_of(self.sigma, self.scale, self.decimals, step)
+        own_step = 0.0 if reverse else grids.step_of(self.sigma, self.decimals, step)
         object.__setattr__(self, "step", own_step)
-        object.__setattr__(self, "heaps", grids.heaps_of(heaps, self))
 
     @property
     def rounds(self) -> bool:
         """Whether data are rounded to the grid; data off one that was named are refused."""
-        own = self.decimals is None and self.step == default_step(self.sigma)
-        return own or self.scale == "log"
+        return self.decimals is None and self.step == default_step(self.sigma)
 
     def __repr__(self) -> str:
         return words.shown(self)
@@ -252,8 +241,7 @@ class ConditionalMasking(Scheme):
             "omit" leaves missing values missing, and out of the donor pool, as declared codes always are.
         round : bool
             Round the data to multiples of the scheme's step before they are masked, ties up as they are
-            written (1.005 to 1.01), so that swapped and kept values lie on one grid. By how much that moves
-            the mean and the largest value is said in a warning.
+            written (1.005 to 1.01), and say in a warning what that moves. Refused without a grid.
         rows : (int, int), optional
             Mask only the rows start <= r < stop, exactly as they are masked in the whole column. Needs
             a whole number or a Key as `rng`.
@@ -273,8 +261,7 @@ class ConditionalMasking(Scheme):
         ------
         ValueError
             If values are missing or infinite, lie off the grid of `decimals` or `step` or too far from 0
-            for it, if a stratum is too small, or masked values could be taken for a missing code; if `round`
-            is True where there is no grid.
+            for it, if a stratum is too small, or masked values could be taken for a missing code.
         ReleaseError
             If the release would show which records were swapped (`audit`); the sentence has the remedy.
         TypeError
@@ -430,16 +417,13 @@ class ConditionalMasking(Scheme):
         """The law of p and the noise, and the grid; None under reverse mapping, where no value has noise."""
         if self.reverse_mapping:
             return None
-        heaps = 1 if self.heaps is None else round(self.heaps / self.step)
-        return Law(self.p, self.noise, self.sigma, self.grid, heaps)
+        return Law(self.p, self.noise, self.sigma, self.grid)
 
     @property
-    def grid(self) -> Grid | LogGrid | None:
+    def grid(self) -> Grid | None:
         """The grid on which originals, noise and masked values lie."""
         if self.reverse_mapping:
             return None
-        if self.scale == "log":
-            return LogGrid(*grid_of(self.step), self.decimals)
         if self.decimals is not None:
             return decimal_grid(self.decimals)
         return grid_of(self.step) if self.step > 0.0 else None
@@ -477,32 +461,21 @@ class ConditionalMasking(Scheme):
                     f"small_strata={first.small_strata!r} and for {name!r} strata={scheme.strata!r}, "
                     f"small_strata={scheme.small_strata!r}"
                 )
-        return {
-            name: replace(
-                scheme, strata=found, group=None, patterns=(), pattern_codes=(), records=None, rounded=()
-            )
-            for name, scheme in schemes.items()
-        }
+        traces: dict[str, Any] = {"group": None, "patterns": (), "pattern_codes": (), "records": None}
+        traces["rounded"] = ()
+        return {name: replace(scheme, strata=found, **traces) for name, scheme in schemes.items()}
 
     @classmethod
     def stamp(
-        cls,
-        schemes: dict[str, Self],
-        patterns: tuple[str, ...],
-        key: Key,
-        records: dict[str, int],
-        shifts: Mapping[str, tuple[float, ...]],
+        cls, schemes: dict[str, Self], patterns: tuple[str, ...], key: Key, records: dict[str, int]
     ) -> dict[str, Self]:
-        """With the columns whose missing values part the donors, the numbers of values, what rounding moved
-        and, where there are several columns, the name of their group."""
+        """With the columns whose missing values part the donors, the numbers of values and, where there are
+        several columns, the name of their group."""
         group = key.tag() if len(schemes) > 1 else None
         codes = tuple(released_codes(schemes[name]) for name in patterns)
         stamped: dict[str, Any] = {"group": group, "patterns": patterns}
         stamped["pattern_codes"] = codes if any(codes) else ()
-        return {
-            name: replace(scheme, **stamped, records=records[name], rounded=shifts.get(name, ()))
-            for name, scheme in schemes.items()
-        }
+        return {name: replace(scheme, **stamped, records=records[name]) for name, scheme in schemes.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """The scheme in terms of JSON; without missing codes as it was written before there were any."""
@@ -510,7 +483,7 @@ class ConditionalMasking(Scheme):
         unsaid: dict[str, Any] = {"missing": [], "missing_as": "code", "pattern_codes": [], "rounded": []}
         unsaid |= {"reverse_mapping": False, "aggregate_ends": 0}
         if self.reverse_mapping:
-            unsaid |= {"decimals": None, "step": 0.0, "heaps": None}
+            unsaid |= {"decimals": None, "step": 0.0}
         return {name: value for name, value in entries.items() if name not in unsaid or unsaid[name] != value}
 
     @classmethod

@@ -16,7 +16,7 @@ from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.missing import put_back, refuse_reachable, taken_out
 from condmask.schemes.pools import numbers_of, pools_of
 from condmask.schemes.reverse_mapping import release_of
-from condmask.schemes.rounding import asked, rounded
+from condmask.schemes.rounding import asked, rounded, with_shifts
 from condmask.schemes.scheme import release_key, together
 from condmask.strata import Labels, not_masked
 
@@ -119,5 +119,5 @@ def mask_table(
         scheme = schemes[name]
         nulls = is_code(column.array, scheme.missing, column.kind) if scheme.missing_as == "null" else None
         released[name] = column.back(put_back(scheme, z, column.array, column.kind, name), nulls)
-    stamped = ConditionalMasking.stamp(named, patterns, key, numbers_of(known), shifts)
-    return MaskedTable(frames.with_columns(frame, released), stamped)
+    stamped = ConditionalMasking.stamp(named, patterns, key, numbers_of(known))
+    return MaskedTable(frames.with_columns(frame, released), with_shifts(stamped, shifts))
