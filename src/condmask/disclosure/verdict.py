@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from condmask.disclosure.causes import UNCHANGED, Cause
+from condmask.disclosure.causes import Cause
 
 GUESSED, CERTAIN = 0.12, 0.10  # coins beyond the blind guess, and records: more is visible
 FEWEST = 100  # records that tell anything
@@ -22,22 +22,21 @@ class Proposal(NamedTuple):
         As in the audit.
     remedy : str
         How to come by it.
-    audit : Audit or None
-        What the attacker can tell then. None under reverse mapping, which shows nothing of the coins, and
-        whose guard rails hold.
+    audit : Audit
+        What the attacker can tell then.
     round : bool
         Whether the data have to be rounded for it (``round=True``).
     """
 
     scheme: Any
     remedy: str
-    audit: "Audit | None" = None
+    audit: "Audit"
     round: bool = False
 
     @property
     def hides(self) -> bool:
         """Whether it hides the coins, and changes what is kept."""
-        return self.audit is None or not (self.audit.visible or self.audit.unchanged > UNCHANGED)
+        return not self.audit.visible and all(cause.name != "unchanged" for cause in self.audit.causes)
 
 
 @dataclass(frozen=True)
@@ -161,7 +160,7 @@ class Audit:
             "proposals": [
                 {
                     "remedy": each.remedy, "round": each.round, "schemes": _entries(each.scheme, self.name),
-                    "audit": None if each.audit is None else each.audit.to_dict(),
+                    "audit": each.audit.to_dict(),
                 }
                 for each in self.proposals
             ],
@@ -172,15 +171,15 @@ class Audit:
         head = ["scheme", *(f"proposal {k}" for k in numbers)]
         lines = [f"Coins of {self.n:,} records, {self.name}", "", _row("", head)]
         sides = [self, *(each.audit for each in self.proposals)]
-        lines += [_row(said, [self._cell(name, each) for each in sides]) for said, name in SAID]
-        lines += [_row("visible", ["no" if each is None or not each.visible else "yes" for each in sides])]
-        if self._mapped:
+        lines += [_row(said, [f"{getattr(each, name):.1%}" for each in sides]) for said, name in SAID]
+        lines += [_row("visible", ["yes" if each.visible else "no" for each in sides])]
+        if any(each._mapped for each in sides):
             lines += ["", *ALONE]
         lines += ["", f"scheme      {_shown(self.scheme)}"]
         for k, proposal in zip(numbers, self.proposals, strict=True):
             lines += [f"proposal {k}  {_shown(proposal.scheme)}", f"            {proposal.remedy}"]
         for title, each in zip(("shown by", *(f"with {name}" for name in head[1:])), sides, strict=True):
-            if each is None or not each.causes:
+            if not each.causes:
                 continue
             lines += ["", f"{title}:"]
             for cause in each.causes:
@@ -189,12 +188,6 @@ class Audit:
         if self._few:
             lines += ["", self.warnings[-1]]
         return "\n".join(lines)
-
-    def _cell(self, name: str, side: "Audit | None") -> str:
-        """A figure of this audit or of a proposal; of reverse mapping what follows without a look."""
-        if side is not None:
-            return f"{getattr(side, name):.1%}"
-        return {"certain": "0.0%", "unchanged": "-"}.get(name, f"{self.blind:.1%}")
 
 
 FIGURES = ("n", "blind", "guessed", "certain", "unchanged", "ties_guessed")

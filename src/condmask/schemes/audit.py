@@ -138,7 +138,7 @@ def _single(found: Audit) -> Audit:
     proposals = []
     for each in found.proposals:
         (own,) = each.scheme.values()
-        proposals.append(each._replace(scheme=own, audit=None if each.audit is None else _single(each.audit)))
+        proposals.append(each._replace(scheme=own, audit=_single(each.audit)))
     return replace(found, scheme=scheme, proposals=tuple(proposals))
 
 
