@@ -239,7 +239,7 @@ def test_what_masking_refuses_is_visible_with_the_same_sentence(name):
     assert str(caught.value) == found.refusal + GO_ON
     assert found.visible
     assert json.loads(json.dumps(found.to_dict()))["visible"]
-    assert found.proposal is None
+    assert found.proposals == ()
 
 
 def test_what_masking_warns_of_is_told():
@@ -261,7 +261,7 @@ def test_noise_too_small_to_move_anybody_is_told_and_common_values_are_not():
 
     assert [cause.name for cause in tiny.causes] == ["unchanged"]
     assert tiny.unchanged > 0.98
-    assert wide.unchanged > 0.2
+    assert wide.unchanged < 0.25
     assert wide.causes == ()
     assert [cause.name for cause in cm.audit(x, scheme(3.0, p=0.05)).causes] == ["p"]
 
@@ -271,7 +271,7 @@ def test_what_is_printed_says_why_a_column_alone_tells_nothing():
 
     assert "By reverse mapping a column alone shows nothing of who was swapped" in text
     assert f"{'coins guessed':26}{'60.0%':>12}" in text
-    assert "By reverse mapping" not in str(cm.audit(HEAPED, cm.ConditionalMasking(P, 500.0, decimals=0)))
+    assert "By reverse mapping" not in str(cm.audit(A, cm.ConditionalMasking(P, 1.0)))
 
 
 def test_files_and_the_command_line_tell_the_same(tmp_path, capsys):

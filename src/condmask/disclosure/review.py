@@ -127,10 +127,11 @@ def _rearranged(data: Data, schemes: dict[str, Any]) -> Audit:
     for name, x in some.values.items():
         there = ~np.isnan(x)
         swapped, kept = (float(np.mean(table[name][there] == x[there])) for table in tables)
-        unchanged = max(unchanged, kept)
-        if kept - swapped > causes.UNCHANGED * (1.0 - swapped):  # a common value comes back by chance
+        own = (kept - swapped) / max(1.0 - swapped, 1e-300)  # a common value comes back by chance
+        unchanged = max(unchanged, own)
+        if own > causes.UNCHANGED:
             text = f"{kept:.0%} of the kept records get their own value back, {swapped:.0%} of the swapped"
-            why.append(Cause("unchanged", (1.0 - p) * kept, "pass a larger sigma", text, name))
+            why.append(Cause("unchanged", (1.0 - p) * own, "pass a larger sigma", text, name))
     if len(tables[0]) > 1:
         table, steps = {**some.values, **some.clear}, _steps(some, schemes)
         found = relations.identities(table, steps, set(schemes))

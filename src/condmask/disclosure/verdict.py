@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from condmask.disclosure.causes import Cause
+from condmask.disclosure.causes import UNCHANGED, Cause
 
 GUESSED, CERTAIN = 0.12, 0.10  # coins beyond the blind guess, and records: more is visible
 FEWEST = 100  # records that tell anything
@@ -36,7 +36,7 @@ class Proposal(NamedTuple):
     @property
     def hides(self) -> bool:
         """Whether it hides the coins, and changes what is kept."""
-        return not self.audit.visible and all(cause.name != "unchanged" for cause in self.audit.causes)
+        return not (self.audit.visible or self.audit.unchanged > UNCHANGED)
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,8 @@ class Audit:
     certain : float
         The share of records of whose coin he is certain, to 1 in 20.
     unchanged : float
-        The share of kept records that are released with their own value.
+        The share of kept records that are released with their own value; by reverse mapping of those that do
+        not get it by chance, as the swapped ones do.
     ties_guessed : float
         The share of coins guessed from equal values alone: with sample donors eq. (1) itself shows them.
     causes : tuple of Cause
