@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("unaudited")
 
 def shown(scheme, x):
     """The refusal of data whose digits show."""
-    raise cm.ReleaseError(shown_digits(scheme, x, "x", "float64"))
+    raise cm.ReleaseError("; ".join(shown_digits(scheme, x, "x", "float64")))
 
 
 class Row(NamedTuple):
