@@ -72,7 +72,7 @@ def audit(data: Any, scheme: Any, *, strata: Any = None) -> Audit:
     >>> incomes = np.random.default_rng(1).lognormal(8, 0.5, 5_000).round(-1)
     >>> found = cm.audit(incomes, cm.ConditionalMasking(0.6, 500.0, decimals=0))
     >>> found.visible, found.causes[0].name, found.remedy
-    (True, 'grid', 'pass reverse_mapping=True; or pass step=10')
+    (True, 'grid', 'pass reverse_mapping=True, scale="log", sigma=0.17; or pass step=10')
     """
     given = _data(data, scheme, strata)
     if isinstance(scheme, Mapping):
