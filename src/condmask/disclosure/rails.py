@@ -9,6 +9,8 @@ Rare values are looked for in cells of a sigma: records among few neighbours are
 that these get their own value back is simulated, with the same draws in every run.
 """
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +23,10 @@ from condmask.kernels import sorting
 
 FEWEST, FEWEST_KEPT, FEWEST_SWAPPED, SMALL = 50, 20, 10, 200  # records of a pool
 OWN, RARE = 0.3, 0.01  # the chance that a record keeps its value; the share of a value that is no longer rare
+ENDS, WIDER = (3, 5), (1.5, 2.0, 3.0, 5.0)  # remedies: values at either end, and times sigma
 NEIGHBOURS = 12.0  # kept ones in three cells: so many bring the chance below a third of `OWN`
-MAPS, LONGEST, AROUND = 300, 1 << 10, 300  # simulated; candidates; records on both sides of one
+MAPS, MOST, AROUND = 300, 1 << 8, 300  # simulated; cells, the loneliest; records on both sides of one
+AT_ONCE = 1 << 17  # draws
 REACH = 8  # cells: records farther away hardly ever come between
 CHANGED = 0.001  # of a standard deviation: what is worth a word
 FARTHEST = 800.0  # from 0: the logarithms of numbers
@@ -159,24 +163,60 @@ def _changed(data: Data, name: str, scheme: Any) -> str | None:
 
 
 def _rare(data: Data, name: str, scheme: Any) -> str | None:
-    """Records of a rare value that keep it too often."""
-    if 1.0 - scheme.p <= OWN:
-        return None
-    x, chances = data.values[name], []
-    if data.strata is None and not np.isnan(x).any():  # without a copy of a long column
-        chances.append(own_value(x, scheme))
-    else:
-        chances += [own_value(x[rows], scheme) for rows in _by_pool(x, data.strata)]
-    found = np.concatenate(chances) if chances else np.empty(0)
-    worst = found[found > OWN]
+    """Records of a rare value that keep it too often, and the first remedy, of those tried, that mends it."""
+    worst = np.concatenate([np.empty(0), *_too_often(data, name, scheme)])
     if worst.size == 0:
         return None
-    more = "" if scheme.scale == "log" else ', or scale="log"'
-    more += "" if scheme.aggregate_ends else ", or aggregate_ends=3 where it is the smallest or largest ones"
+    remedy = "drop these records"
+    for other in _remedies(data.values[name], scheme):
+        changed = replace(scheme, **other)
+        if (
+            not any(found.size for found in _too_often(data, name, changed))
+            and not _pools(data, changed.p)[0]
+        ):
+            shown = (
+                f'{key}="{value}"' if key == "scale" else f"{key}={value:g}"
+                for key, value in other.items()
+                if value != getattr(scheme, key)
+            )
+            remedy = f"pass {', '.join(shown)}" + (
+                " for all columns" if "p" in other and len(data.values) > 1 else ""
+            )
+            break
+    # simulated, the chance of a record that stands alone may exceed that to be kept
+    most = min(float(worst.max()), 1.0 - scheme.p + scheme.p / data.n)
     return (
         f"{worst.size} record{'s' if worst.size > 1 else ''} of {name} with a rare value get that value back "
-        f"with a chance above {OWN:g} (at most {worst.max():.2f}); pass a larger sigma{more}"
+        f"with a chance above {OWN:g} (at most {most:.2f}); {remedy}"
     )
+
+
+def _remedies(x: np.ndarray, scheme: Any) -> Iterator[dict[str, Any]]:
+    """Other parameters against rare values that come back, those first that take least from analysts."""
+    yield from ({"aggregate_ends": count} for count in ENDS if count > scheme.aggregate_ends)
+    size = float(np.abs(x[~np.isnan(x) & (x != 0.0)]).mean())
+    other, unit = ("log", 1.0 / size) if scheme.scale == "linear" else ("linear", size)
+    ends = {"aggregate_ends": max(scheme.aggregate_ends, ENDS[0])}
+    for scale, sigma, factors in (
+        (scheme.scale, scheme.sigma, WIDER),
+        (other, unit * scheme.sigma, (1.0, *WIDER)),
+    ):
+        yield from ({"scale": scale, "sigma": float(f"{times * sigma:.2g}"), **ends} for times in factors)
+    yield {"p": 1.0 - OWN}  # then a record is kept too seldom
+
+
+def _too_often(data: Data, name: str, scheme: Any) -> Iterator[np.ndarray]:
+    """By pool, the chances above `OWN` of records of a rare value to get it back."""
+    if scheme.p >= 1.0 - OWN:
+        return
+    x = data.values[name]
+    if data.strata is None and not np.isnan(x).any():  # without a copy of a long column
+        parts = iter([x])
+    else:
+        parts = (x[rows] for rows in _by_pool(x, data.strata))
+    for part in parts:
+        found = own_value(part, scheme)
+        yield found[found > OWN]
 
 
 def _by_pool(x: np.ndarray, code: np.ndarray | None) -> list[np.ndarray]:
@@ -195,23 +235,30 @@ def own_value(x: np.ndarray, scheme: Any) -> np.ndarray:
     for start, stop in blocks(x.size):
         sorting.count(cell.of(x[start:stop]), counts)
     padded = np.concatenate(([0], counts, [0]))
-    lonely = (counts > 0) & (padded[:-2] + counts + padded[2:] < NEIGHBOURS / (1.0 - scheme.p))
-    if not lonely.any():
+    beside = padded[:-2] + counts + padded[2:]
+    alone = np.flatnonzero((counts > 0) & (beside < NEIGHBOURS / (1.0 - scheme.p)))
+    if alone.size == 0:
         return np.empty(0)
-    near = _around(np.flatnonzero(lonely), counts)
+    alone = np.sort(alone[np.argsort(beside[alone], kind="stable")[:MOST]])
+    near = _around(alone, counts)
     parts = [x[start:stop] for start, stop in blocks(x.size)]
     values = np.sort(np.concatenate([part[near[cell.of(part)]] for part in parts]))
     _, place, times = np.unique(values, return_inverse=True, return_counts=True)
-    rare = lonely[cell.of(values)] & (times[place] < max(2.0, RARE * x.size))
+    own = cell.of(values)
+    rare = np.isin(own, alone) & (times[place] < max(2.0, RARE * x.size))
     if scheme.aggregate_ends:
         least, most = _ends(x, scheme.aggregate_ends)
         rare &= (values > least) & (values < most)
-    candidates = np.flatnonzero(rare)[:LONGEST]
-    beside = np.zeros(values.size + 1, dtype=np.int64)
-    np.add.at(beside, np.maximum(candidates - AROUND, 0), 1)
-    np.add.at(beside, np.minimum(candidates + AROUND + 1, values.size), -1)
+    candidates = np.flatnonzero(rare)
+    if candidates.size == 0:
+        return np.empty(0)
+    first = np.maximum(candidates - AROUND, np.searchsorted(own, own[candidates] - REACH))
+    last = np.minimum(candidates + AROUND + 1, np.searchsorted(own, own[candidates] + REACH, side="right"))
+    among = np.zeros(values.size + 1, dtype=np.int64)
+    np.add.at(among, first, 1)
+    np.add.at(among, last, -1)
+    some = np.flatnonzero(np.cumsum(among[:-1]) > 0)
     found = np.full(values.size, np.nan)
-    some = np.flatnonzero(np.cumsum(beside[:-1]) > 0)
     found[some] = _simulated(values[some], scheme) + scheme.p / x.size
     return np.asarray(found[candidates])
 
@@ -268,18 +315,16 @@ def _cells(x: np.ndarray, scheme: Any) -> _Cells:
 def _simulated(values: np.ndarray, scheme: Any) -> np.ndarray:
     """The share of maps of ascending values in which each is kept and gets its own value."""
     draws, same = np.random.default_rng(0), np.zeros(values.size)
-    for _ in range(MAPS):
-        kept = np.flatnonzero(draws.random(values.size) >= scheme.p)
-        noise = (
-            draws.standard_normal(kept.size)
-            if scheme.noise == "normal"
-            else draws.laplace(0.0, np.sqrt(0.5), kept.size)
-        )
-        own = values[kept]
+    for start, stop in blocks(MAPS, 1 + AT_ONCE // values.size):
+        shape = stop - start, values.size
+        kept = draws.random(shape) >= scheme.p
+        normal = scheme.noise == "normal"
+        noise = draws.standard_normal(shape) if normal else draws.laplace(0.0, np.sqrt(0.5), shape)
         with np.errstate(over="ignore"):
-            keys = (
-                own + scheme.sigma * noise if scheme.scale == "linear" else own * np.exp(scheme.sigma * noise)
-            )
-        order = np.argsort(keys, kind="stable")
-        same[kept[order]] += own == own[order]
+            change = scheme.sigma * noise
+            keys = values + change if scheme.scale == "linear" else values * np.exp(np.minimum(change, 700.0))
+        keys[~kept] = np.nan  # to the end
+        _, own = np.nonzero(kept)
+        taken = np.argsort(keys, axis=1)[np.arange(values.size) < kept.sum(axis=1)[:, None]]
+        same += np.bincount(taken[values[own] == values[taken]], minlength=values.size)
     return same / MAPS
