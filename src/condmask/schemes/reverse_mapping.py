@@ -14,8 +14,8 @@ Cost: O(n), by counting sorts; O(n log n) where keys or values lie in a tiny par
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from itertools import chain, pairwise
+from functools import cache, partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,8 +29,6 @@ from condmask.law import Law
 from condmask.schemes.draws import Release, coins, in_order
 from condmask.schemes.pools import Pools
 from condmask.strata import index_type
-
-ALL_PLACES = np.empty(0, dtype=np.uint64)  # in their order
 
 
 def refuse_with_it(donors: str | None, **grid: Any) -> None:
@@ -138,20 +136,16 @@ def rearrange(
 ) -> None:
     """Put columns of originals into the order in which they are released."""
     pool = None if pools is None else pools.pool
-    shuffled: tuple[np.ndarray, np.ndarray] | None = None
+    shuffled = cache(partial(_shuffled, tossed, pool))  # once, for all columns
+
+    def place_swapped(x: np.ndarray) -> None:
+        ordering.place(tossed.swapped, *shuffled(), _values(x, tossed.swapped), x)
+
     for number, (x, law, scale) in enumerate(zip(columns, laws, scales, strict=True)):
-        kept = tossed.kept if pool is None else tossed.kept[~np.isnan(x[tossed.kept])]
-        values = _values(x, kept)
-        tasks: list[Callable[[], Any]] = [
-            partial(_by_key, tossed, x, law, scale, number, pool, threads),
-            partial(_by_value, values, kept, pool),
-        ]
-        if shuffled is None:
-            tasks.append(partial(_shuffled, tossed, pool))
-        by_key, by_value, *more = ordered_map(_call, tasks, threads)
-        shuffled = shuffled or more[0]
-        ordering.place(tossed.swapped, *shuffled, _values(x, tossed.swapped), x)
-        ordering.place(kept, by_key, by_value, values, x)
+        # at the same time: neither looks at the rows of the other
+        place_kept = partial(_place_kept, tossed, x, law, scale, number, pool, threads)
+        for _ in ordered_map(_call, [partial(place_swapped, x), place_kept], threads):
+            pass
 
 
 class Tossed:
@@ -196,17 +190,24 @@ def _call(task: Callable[[], Any]) -> Any:
 
 def _shuffled(tossed: Tossed, pool: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """The places of the swapped rows by pool, and as many of the same pool in random order."""
-    parts = in_order(tossed.words_of_swapped())
-    order, last = next(parts), 0
-    if order.size < tossed.swapped.size:  # a long list comes in parts
-        first, order = order, np.empty(tossed.swapped.size, dtype=np.uint64)
-        for some in chain([first], parts):
-            order[last : last + some.size] = some
-            last += some.size
+    order, last = np.empty_like(tossed.swapped), 0
+    for part in in_order(tossed.words_of_swapped()):  # a long list comes in parts
+        order[last : last + part.size] = part
+        last += part.size
     if pool is None:
-        return ALL_PLACES, order
-    places = np.arange(order.size, dtype=np.uint64)
+        return order[:0], order
+    places = np.arange(order.size, dtype=order.dtype)
     return _by_pool(places, tossed.swapped, pool), _by_pool(order, tossed.swapped, pool)
+
+
+def _place_kept(
+    tossed: Tossed, x: np.ndarray, law: Law, scale: str, column: int, pool: np.ndarray | None, threads: int
+) -> None:
+    """Give the kept rows of a column their values back, in the order of their keys."""
+    by_key = _by_key(tossed, x, law, scale, column, pool, threads)
+    kept = tossed.kept if pool is None else tossed.kept[~np.isnan(x[tossed.kept])]
+    values = _values(x, kept)
+    ordering.place(kept, by_key, _by_value(values, kept, pool), values, x)
 
 
 def _by_key(
@@ -226,7 +227,7 @@ def _by_key(
     if there is not None:
         keys, rows = keys[there], rows[there]
     order, alike = ascending(keys)
-    tied = np.flatnonzero(ordering.tied(keys.view(np.uint64), order)) if alike else ALL_PLACES
+    tied = np.flatnonzero(ordering.tied(keys.view(np.uint64), order)) if alike else order[:0]
     if tied.size:
         drawn, own = tossed.words_of_kept(), order[tied]
         drawn = drawn if there is None else drawn[there]
@@ -240,7 +241,7 @@ def _by_value(values: np.ndarray, rows: np.ndarray, pool: np.ndarray | None) -> 
         return _by_pool(ascending(values.copy())[0], rows, pool)
     if values.size and not ordering.sort_floats(values):
         values.sort()
-    return ALL_PLACES
+    return rows[:0]
 
 
 def _values(x: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -268,5 +269,6 @@ def ascending(values: np.ndarray) -> tuple[np.ndarray, bool]:
     """
     order = np.empty(values.size, dtype=np.uint64)
     found = ordering.order_floats(values, order) if values.size else 1
-    words = values.view(np.uint64)
-    return (order, found > 1) if found else (np.argsort(words, kind="stable").astype(np.uint64), True)
+    if not found:
+        order = np.argsort(values.view(np.uint64), kind="stable").astype(np.uint64)
+    return order.astype(index_type(order.size)), found != 1
