@@ -20,6 +20,7 @@ from condmask._grid import decimals_of
 from condmask.disclosure import causes, relations
 from condmask.disclosure.review import Data
 from condmask.kernels import sorting
+from condmask.strata import index_type
 
 FEWEST, FEWEST_KEPT, FEWEST_SWAPPED, SMALL = 50, 20, 10, 200  # records of a pool
 OWN, RARE = 0.3, 0.01  # the chance that a record keeps its value; the share of a value that is no longer rare
@@ -132,15 +133,20 @@ def aggregate(x: np.ndarray, code: np.ndarray | None, count: int) -> None:
         for end in (own <= least, own >= most):
             if end.any():
                 middle = float(own[end].min()) + float(np.mean(own[end] - own[end].min()))
-                x[rows[end]] = middle if places is None else round(middle, places)
+                own[end] = middle if places is None else round(middle, places)
+        x[rows] = own
 
 
 def _ends(x: np.ndarray, count: int) -> tuple[float, float]:
     """Up to which value the smallest go, and from which on the largest; none where they are the same ones."""
     if x.size < 2 * count:
         return -np.inf, np.inf
-    ordered = np.partition(x, [count - 1, x.size - count])
-    least, most = float(ordered[count - 1]), float(ordered[x.size - count])
+    low, high = np.sort(x[:count]), np.sort(x[:count])
+    for start, stop in blocks(x.size):
+        part = x[max(start, count) : stop]
+        low = np.sort(np.concatenate([low, part[part < low[-1]]]))[:count]
+        high = np.sort(np.concatenate([high, part[part > high[0]]]))[-count:]
+    least, most = float(low[-1]), float(high[0])
     return (least, most) if least < most else (-np.inf, np.inf)
 
 
@@ -210,22 +216,22 @@ def _too_often(data: Data, name: str, scheme: Any) -> Iterator[np.ndarray]:
     if scheme.p >= 1.0 - OWN:
         return
     x = data.values[name]
-    if data.strata is None and not np.isnan(x).any():  # without a copy of a long column
-        parts = iter([x])
-    else:
-        parts = (x[rows] for rows in _by_pool(x, data.strata))
-    for part in parts:
-        found = own_value(part, scheme)
+    for rows in _by_pool(x, data.strata):
+        found = own_value(x[rows], scheme)
         yield found[found > OWN]
 
 
-def _by_pool(x: np.ndarray, code: np.ndarray | None) -> list[np.ndarray]:
-    """The rows of each pool that have a value."""
-    there = np.flatnonzero(~np.isnan(x) if code is None else ~np.isnan(x) & (code >= 0))
-    if code is not None:
-        there = there[np.argsort(code[there], kind="stable")]
-    parts = [there] if code is None else np.split(there, np.flatnonzero(np.diff(code[there])) + 1)
-    return [own for own in parts if own.size]
+def _by_pool(x: np.ndarray, code: np.ndarray | None) -> list[Any]:
+    """The rows of each pool that have a value, all of them without a copy."""
+    missing = np.isnan(x)
+    if code is None and not missing.any():
+        return [slice(None)]
+    pool = np.where(missing, np.int32(-1), np.int32(0) if code is None else code)
+    counts = np.zeros(int(pool.max(initial=-1)) + 1, dtype=np.int64)
+    sorting.count(pool, counts)
+    order = np.empty(int(counts.sum()), dtype=index_type(x.size))
+    sorting.sort(pool, np.cumsum(counts) - counts, order)
+    return [rows for rows in np.split(order, np.cumsum(counts)[:-1]) if rows.size]
 
 
 def own_value(x: np.ndarray, scheme: Any) -> np.ndarray:

@@ -194,26 +194,28 @@ def _shuffled(tossed: Tossed, pool: np.ndarray | None) -> tuple[np.ndarray, np.n
     for part in in_order(tossed.words_of_swapped()):  # a long list comes in parts
         order[last : last + part.size] = part
         last += part.size
-    if pool is None:
-        return order[:0], order
-    places = np.arange(order.size, dtype=order.dtype)
-    return _by_pool(places, tossed.swapped, pool), _by_pool(order, tossed.swapped, pool)
+    return _by_pool(None, tossed.swapped, pool), _by_pool(order, tossed.swapped, pool)
 
 
 def _place_kept(
     tossed: Tossed, x: np.ndarray, law: Law, scale: str, column: int, pool: np.ndarray | None, threads: int
 ) -> None:
     """Give the kept rows of a column their values back, in the order of their keys."""
-    by_key = _by_key(tossed, x, law, scale, column, pool, threads)
-    kept = tossed.kept if pool is None else tossed.kept[~np.isnan(x[tossed.kept])]
-    values = _values(x, kept)
-    ordering.place(kept, by_key, _by_value(values, kept, pool), values, x)
+    rows, by_key = _by_key(tossed, x, law, scale, column, pool, threads)
+    if pool is None:
+        values, by_value = _values(x, rows), rows[:0]
+        if values.size and not ordering.sort_floats(values):
+            values.sort()
+    else:
+        by_value = _by_pool(ascending(_values(x, rows))[0], rows, pool)
+        values = _values(x, rows)
+    ordering.place(rows, by_key, by_value, values, x)
 
 
 def _by_key(
     tossed: Tossed, x: np.ndarray, law: Law, scale: str, column: int, pool: np.ndarray | None, threads: int
-) -> np.ndarray:
-    """The places of the kept rows with a value, by pool in the order of their keys, ties in random order."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """The kept rows with a value, and their places by pool in the order of keys, ties in random order."""
     keys, rows = np.empty(tossed.kept.size), tossed.kept
 
     def make(block: int) -> None:
@@ -223,25 +225,16 @@ def _by_key(
 
     for _ in ordered_map(make, tossed.numbers, threads):
         pass
-    there = None if pool is None else ~np.isnan(keys)
-    if there is not None:
+    there: Any = slice(None)
+    if pool is not None and np.isnan(keys).any():
+        there = ~np.isnan(keys)
         keys, rows = keys[there], rows[there]
     order, alike = ascending(keys)
     tied = np.flatnonzero(ordering.tied(keys.view(np.uint64), order)) if alike else order[:0]
     if tied.size:
-        drawn, own = tossed.words_of_kept(), order[tied]
-        drawn = drawn if there is None else drawn[there]
+        drawn, own = tossed.words_of_kept()[there], order[tied]
         order[tied] = own[np.lexsort((drawn[own], keys.view(np.uint64)[own]))]
-    return _by_pool(order, rows, pool)
-
-
-def _by_value(values: np.ndarray, rows: np.ndarray, pool: np.ndarray | None) -> np.ndarray:
-    """The places of rows by pool in the order of values; of a single pool these are sorted."""
-    if pool is not None:
-        return _by_pool(ascending(values.copy())[0], rows, pool)
-    if values.size and not ordering.sort_floats(values):
-        values.sort()
-    return rows[:0]
+    return rows, _by_pool(order, rows, pool)
 
 
 def _values(x: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -250,16 +243,16 @@ def _values(x: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return values
 
 
-def _by_pool(places: np.ndarray, rows: np.ndarray, pool: np.ndarray | None) -> np.ndarray:
+def _by_pool(places: np.ndarray | None, rows: np.ndarray, pool: np.ndarray | None) -> np.ndarray:
     """Places in a list of rows by the pools of these, in a pool in their order; rows in none are left out."""
     if pool is None:
-        return places
-    own = pool[rows[places]]
+        return rows[:0] if places is None else places
+    own = pool[rows if places is None else rows[places]]
     counts = np.zeros(int(own.max(initial=-1)) + 1, dtype=np.int64)
     sorting.count(own, counts)
-    order = np.empty(int(counts.sum()), dtype=pool.dtype)
+    order = np.empty(int(counts.sum()), dtype=rows.dtype)
     sorting.sort(own, np.cumsum(counts) - counts, order)
-    return np.asarray(places[order])
+    return order if places is None else np.asarray(places[order])
 
 
 def ascending(values: np.ndarray) -> tuple[np.ndarray, bool]:
