@@ -184,25 +184,22 @@ def _rare(data: Data, name: str, scheme: Any) -> str | None:
     remedy = "drop these records"
     for other in _remedies(data.values[name], scheme):
         changed = replace(scheme, **other)
-        if (
-            not any(found.size for found in _too_often(data, name, changed))
-            and not _pools(data, changed.p)[0]
-        ):
-            shown = (
-                f'{key}="{value}"' if key == "scale" else f"{key}={value:g}"
-                for key, value in other.items()
-                if value != getattr(scheme, key)
-            )
-            remedy = f"pass {', '.join(shown)}" + (
-                " for all columns" if "p" in other and len(data.values) > 1 else ""
-            )
-            break
+        if pools(data, changed.p)[0] or any(found.size for found in _too_often(data, name, changed)):
+            continue
+        shown = [_shown(key, value) for key, value in other.items() if value != getattr(scheme, key)]
+        remedy = f"pass {', '.join(shown)}"
+        remedy += " for all columns" if "p" in other and len(data.values) > 1 else ""
+        break
     # simulated, the chance of a record that stands alone may exceed that to be kept
     most = min(float(worst.max()), 1.0 - scheme.p + scheme.p / data.n)
     return (
         f"{worst.size} record{'s' if worst.size > 1 else ''} of {name} with a rare value get that value back "
         f"with a chance above {OWN:g} (at most {most:.2f}); {remedy}"
     )
+
+
+def _shown(name: str, value: Any) -> str:
+    return f'{name}="{value}"' if isinstance(value, str) else f"{name}={value:g}"
 
 
 def _remedies(x: np.ndarray, scheme: Any) -> Iterator[dict[str, Any]]:
