@@ -405,7 +405,6 @@ def test_a_scheme_of_additive_noise_is_written_as_before():
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda x, s: cm.audit(x, s), "for an audit of its coins"),
         (lambda x, s: cm.compare(x, s, d=10.0, replications=10, rng=1), "is not compared with others yet"),
         (
             lambda x, s: cm.simulate(

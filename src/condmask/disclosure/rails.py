@@ -9,18 +9,23 @@ Rare values are looked for in cells of a sigma: records among few neighbours are
 that these get their own value back is simulated, with the same draws in every run.
 """
 
-from collections.abc import Iterator
+from __future__ import annotations
+
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from condmask._blocks import blocks
 from condmask._grid import decimals_of
 from condmask.disclosure import causes, relations
-from condmask.disclosure.review import Data
 from condmask.kernels import sorting
 from condmask.strata import index_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from condmask.disclosure.review import Data
 
 FEWEST, FEWEST_KEPT, FEWEST_SWAPPED, SMALL = 50, 20, 10, 200  # records of a pool
 OWN, RARE = 0.3, 0.01  # the chance that a record keeps its value; the share of a value that is no longer rare
