@@ -1,5 +1,5 @@
-"""Numbers in order: those of a range gathered, so that several threads can each sort one; the places of
-numbers from the smallest to the largest; and the keys by which reverse mapping orders the kept records.
+"""Numbers in order: those of a range gathered, so that several threads can each sort one, or that no other
+need be sorted for some quantiles; the places of numbers from the smallest to the largest; and the keys by which reverse mapping orders the kept records.
 
 A number's bits, turned round for negative ones, are ordered as numbers are. Less those of the smallest, and
 moved up to the top, they are words that differ in their top bits, as the counting sorts of `cycle` want them.
@@ -35,6 +35,24 @@ def gather(z, low, high, out):
         out[k] = z[j]
         k += (low <= z[j]) & (z[j] < high)
         j += 1
+
+
+@kernel
+def count_parts(z, least, down, counts):
+    """counts[k]: how many numbers lie in part k of their range, by the bits above `down` of their words."""
+    for bits in z.view(np.uint64):
+        word = ~bits if bits & SIGN else bits | SIGN
+        counts[np.int64((word - least) >> down)] += 1
+
+
+@kernel
+def take_parts(z, least, down, chosen, out):
+    """The numbers in the chosen parts, one place after the other; out has one place to spare."""
+    bits, taken = z.view(np.uint64), 0
+    for k in range(z.size):  # without a branch, which would be mispredicted
+        word = ~bits[k] if bits[k] & SIGN else bits[k] | SIGN
+        out[taken] = z[k]
+        taken += chosen[np.int64((word - least) >> down)]
 
 
 @kernel
