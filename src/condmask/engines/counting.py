@@ -91,9 +91,11 @@ def in_cells(counts: Counts, width: float) -> Counts:
 
     Of values too large to have other digits each is a cell of its own, wherever cells are that narrow.
     """
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         low = np.floor_divide(counts.values, width) * width
-    low = np.where(np.abs(counts.values) / 2.0**53 < width, np.maximum(low, -np.finfo(float).max), counts.values)
+    low = np.where(
+        np.abs(counts.values) / 2.0**53 < width, np.maximum(low, -np.finfo(float).max), counts.values
+    )
     return merged([Counts(low + 0.0, counts.counts)])
 
 

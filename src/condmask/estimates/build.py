@@ -10,7 +10,7 @@ from condmask._blocks import Workers
 from condmask.estimates.columns import counted_column
 from condmask.estimates.covariance import Records
 from condmask.estimates.estimate import Estimate
-from condmask.estimates.exact import EXACT
+from condmask.estimates.exact import EXACT, ExactSample
 from condmask.estimates.interval import EstimateWarning
 from condmask.estimates.sample import Source
 from condmask.estimates.sources import counted, plain
@@ -63,7 +63,12 @@ def estimate_summary(scheme: Any, summary: Summary, *, workers: Workers = 1) -> 
     if summary.n < 2:
         raise ValueError(f"z must have at least 2 values, got a Summary of {summary.n}")
     _warn_of_a_part(scheme, summary.n)
-    source = counted(summary.counts, scheme.law, _checks.workers(workers), times=1 << summary.level)
+    threads = _checks.workers(workers)
+    source: Source
+    if scheme.reverse_mapping:
+        source = ExactSample(summary.counts, threads, width=summary.resolution)
+    else:
+        source = counted(summary.counts, scheme.law, threads, times=1 << summary.level)
     return Estimate(scheme, [source], pairs=(summary.pairs, summary.counts))
 
 
@@ -105,10 +110,7 @@ def _donor_pools(
         )
     elif scheme.patterns:
         codes = scheme.pattern_codes or ((),) * len(scheme.patterns)
-        missing = [
-            _missing(patterns, name, own, n)
-            for name, own in zip(scheme.patterns, codes, strict=True)
-        ]
+        missing = [_missing(patterns, name, own, n) for name, own in zip(scheme.patterns, codes, strict=True)]
         pattern = crossed(missing, n)
         parts.append(pattern)
     if wanting is not None or not parts:
