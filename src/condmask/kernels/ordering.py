@@ -46,13 +46,18 @@ def count_parts(z, least, down, counts):
 
 
 @kernel
-def take_parts(z, least, down, chosen, out):
-    """The numbers in the chosen parts, one place after the other; out has one place to spare."""
-    bits, taken = z.view(np.uint64), 0
-    for k in range(z.size):  # without a branch, which would be mispredicted
-        word = ~bits[k] if bits[k] & SIGN else bits[k] | SIGN
-        out[taken] = z[k]
-        taken += chosen[np.int64((word - least) >> down)]
+def take_parts(z, least, down, chosen, known, out):
+    """The numbers of the parts with chosen[k] above 0 but those equal to known[chosen[k]], into out.
+
+    Returns how many. `out` has one place to spare.
+    """
+    bits, size = z.view(np.uint64), 0
+    for j in range(z.size):  # without a branch, which would be mispredicted
+        word = ~bits[j] if bits[j] & SIGN else bits[j] | SIGN
+        own = chosen[np.int64((word - least) >> down)]
+        out[size] = z[j]
+        size += (own > 0) & (z[j] != known[own])
+    return size
 
 
 @kernel
