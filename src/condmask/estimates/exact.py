@@ -4,14 +4,13 @@ Reverse mapping releases the values of the original, each once: T is their distr
 concerns the column alone is read from it. As an estimate of the original file it is exact; of the population
 it is as good as data that are not masked. In formulas: donors of a permutation, p = 1.
 
-All depends on how many records have each value, so records and a `Summary` give the same bits. Where a Summary
-had too little memory for all values, its cells of width w stand for theirs, each by its middle: then a mean, an
-s.d. and a quantile are off by w/2 at most (s.d.: times sqrt(n / (n-1))), a T_b by .2 w / bandwidth, and T and
-quantiles are bracketed by the ends of the cells.
+All depends on how many records have each value, so records and a `Summary` give the same bits. Where a
+Summary had too little memory for all values, its cells of width w stand for theirs, each by its middle: then
+a mean, an s.d. and a quantile are off by w/2 at most (s.d.: times sqrt(n / (n-1))), a T_b by .2 w / its
+bandwidth, and T and quantiles are bracketed by the ends of the cells.
 """
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -45,7 +44,8 @@ class ExactSample(Counted):
     """
 
     def __init__(self, z: np.ndarray | Counts, workers: Workers = 1, *, width: float = 0.0) -> None:
-        self._z, self._cells = (EMPTY.values, z) if isinstance(z, Counts) else (z, None)
+        self._z = EMPTY.values if isinstance(z, Counts) else z
+        self._cells = z if isinstance(z, Counts) else None
         self.n = self._z.size if self._cells is None else self._cells.n
         self.law, self._workers, self._width, self._kept = EXACT, workers, width, Kept(KEPT)
         self._asked = False  # for quantiles
@@ -121,15 +121,15 @@ class ExactSample(Counted):
     def line(self, width: float | None, tol: float) -> None:
         return None
 
-    def parts(self) -> list[Part]:
+    def part(self) -> Part:
         def smoothed(x: np.ndarray, width: float) -> Sums:
             return variances.smoothed(self.counts, x, width)
 
-        return [Part(self.counts, None, lambda x, width: x, lambda values: values, smoothed)]
+        return Part(self.counts, None, lambda x, width: x, lambda values: values, smoothed)
 
     def _ranks(self, q: np.ndarray, tol: float) -> np.ndarray:
         """The places of quantiles among the ascending records, from 0 on."""
-        return np.clip(np.ceil((q - tol) * self.n).astype(np.int64), 1, self.n) - 1
+        return np.asarray(np.clip(np.ceil((q - tol) * self.n).astype(np.int64), 1, self.n) - 1)
 
     def _share(self, values: np.ndarray, x: np.ndarray) -> np.ndarray:
         """The share of the records up to points x, where their values are these."""

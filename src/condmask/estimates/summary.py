@@ -1,4 +1,4 @@
-"""A file's masked column in one pass and little memory: counts by grid point or value, which can be merged."""
+"""A masked column in one pass and little memory: counts by grid point or value, which can be merged."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -8,7 +8,6 @@ import numpy as np
 
 from condmask import _checks, _state, frames
 from condmask._grid import Grid, default_step
-from condmask._log_grid import LogGrid
 from condmask.engines.counting import EMPTY, Counts, by_value, coarser, in_cells, merged
 from condmask.estimates.columns import counted_column
 from condmask.law import Law
@@ -73,9 +72,9 @@ class Summary:
     (covariances within 1e-12). How far points are merged depends on the occupied points alone, not on the
     order of updates.
 
-    Beyond the cap a value counts as the middle of its cell, of width `resolution`. Under reverse mapping that
-    moves a mean or a quantile by half of it at most, and an s.d. by that times sqrt(n / (n-1)); under additive
-    noise estimates are those of a release on so wide a grid.
+    Beyond the cap a value counts as the middle of its cell, of width `resolution`. After reverse mapping that
+    moves a mean or a quantile by half of it at most, and an s.d. by that times sqrt(n / (n-1)); under noise
+    estimates are those of a release on so wide a grid.
 
     Examples
     --------
@@ -185,11 +184,11 @@ class Summary:
 
     def to_bytes(self) -> bytes:
         """The whole state; `from_bytes` gives it back bit by bit."""
-        p, noise, sigma, grid, heaps = self.law
+        p, noise, sigma, grid = self.law
         described = {
-            "p": p, "noise": noise, "sigma": sigma, "grid": grid, "heaps": heaps, "scale": self.law.scale,
-            "shared_donors": self.shared_donors, "strata": self.strata, "group": self.group,
-            "patterns": self.patterns, "most": self.most_points, "level": self.level,
+            "p": p, "noise": noise, "sigma": sigma, "grid": grid, "shared_donors": self.shared_donors,
+            "strata": self.strata, "group": self.group, "patterns": self.patterns,
+            "most": self.most_points, "level": self.level,
         }  # fmt: skip
         optional = {"codes": self.codes, "mapped": self.mapped}  # without them a state is as it always was
         described |= {name: value for name, value in optional.items() if value}
@@ -203,11 +202,8 @@ class Summary:
         summary = cls.__new__(cls)
         try:
             described, arrays = _state.unpack(data)
-            kind = LogGrid if described["scale"] == "log" else Grid
-            grid = None if described["grid"] is None else kind(*described["grid"])
-            summary.law = Law(
-                described["p"], described["noise"], described["sigma"], grid, described["heaps"]
-            )
+            grid = None if described["grid"] is None else Grid(*described["grid"])
+            summary.law = Law(described["p"], described["noise"], described["sigma"], grid)
             summary.mapped = tuple(described["mapped"]) if "mapped" in described else None
             summary.shared_donors = described["shared_donors"]
             summary.strata, summary.group = _checks.strata(described["strata"]), described["group"]
@@ -239,11 +235,6 @@ class Summary:
             self.level = levels[min(first, len(levels) - 1)]
             found = in_cells(found, 2.0**self.level)
         while found.values.size > self.most_points and self.mapped is None:
-            if not self.law.is_plain:
-                raise ValueError(
-                    f"most_points must be at least {found.values.size} here, got {self.most_points}: "
-                    "neighbours are not counted together on the log scale or with heaps"
-                )
             found, self.level = coarser(found, 2), self.level + 1
         self.counts = found
 

@@ -22,9 +22,10 @@ def add_powers(z, center, scale, start, stop, sums):
 def add_whole_powers(z, counts, center, per_scale, bits, sums):
     """sums[k]: the sum of u^(k + 1), u = (z - center) per_scale of at most 1, in whole numbers.
 
-    A power is rounded to a multiple of 2^-bits, and what is left of it to one of 2^-2bits: sums[k, 0] += the sum
-    of the first in this unit, sums[k, 1] += that of the second. So it depends on nothing but what is summed. Of
-    counts each value is summed so many times; records have none, and come at most 2^(61 - bits) at a time.
+    A power is rounded to a multiple of 2^-bits, and what is left of it to one of 2^-2bits: sums[k, 0] += the
+    sum of the first in this unit, sums[k, 1] += that of the second. So it depends on nothing but what is
+    summed. Of counts each value is summed so many times; records have none, and come at most 2^(61 - bits) at
+    a time.
     """
     one = 2.0**bits
     coarse, fine = 1.5 * 2.0 ** (52 - bits), 1.5 * 2.0 ** (52 - 2 * bits)  # adding these rounds

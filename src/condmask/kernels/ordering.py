@@ -1,5 +1,6 @@
 """Numbers in order: those of a range gathered, so that several threads can each sort one, or that no other
-need be sorted for some quantiles; the places of numbers from the smallest to the largest; and the keys by which reverse mapping orders the kept records.
+need be sorted for some quantiles; the places of numbers from the smallest to the largest; and the keys by
+which reverse mapping orders the kept records.
 
 A number's bits, turned round for negative ones, are ordered as numbers are. Less those of the smallest, and
 moved up to the top, they are words that differ in their top bits, as the counting sorts of `cycle` want them.
