@@ -6,8 +6,6 @@ from pathlib import Path
 import numpy as np
 
 from condmask import frames
-from condmask.disclosure import rails
-from condmask.disclosure.review import Data
 from condmask.disclosure.verdict import Audit
 from condmask.files.dialect import CsvFormat
 from condmask.files.reading import column_of, open_table, read_labels
@@ -88,16 +86,6 @@ class Original:
         told = self._told
         groups = {name: read_labels(told.path, name) for name in told.groups}
         return audit({**self._raw, **told.numbers, **groups}, told.schemes)
-
-    def rails(self) -> tuple[list[str], list[str]]:
-        """Why the guard rails of reverse mapping would refuse the release, and what they warn of."""
-        told = self._told
-        values = {name: self._columns(name)[0].astype(np.float64) for name in told.schemes}
-        pools = told.file[next(iter(values))]._pools()
-        data = Data(values, dict.fromkeys(values, "float64"), told.numbers, pools)
-        found = (rails.review(data, told.schemes), rails.review_clear(data))
-        refusals = [refusal for refusal, _ in found if refusal is not None]
-        return refusals, [text for _, texts in found for text in texts]
 
     def beside(self, name: str, wanted: list[str], d: list[float]) -> Beside:
         """A column beside what was released of it."""

@@ -138,29 +138,7 @@ def insiders(name: str, found: InsiderRisk) -> Html:
     )
 
 
-def checked(told: Told, original: Original) -> Html:
-    """What the publisher looked at before the release."""
-    return railed(*original.rails()) if told.mapped else audited(original.audit())
-
-
-def railed(refusals: list[str], warned: list[str]) -> Html:
-    """What guard rails found."""
-    verdict = "The guard rails would refuse it:" if refusals else "The guard rails hold."
-    return section(
-        "Guard rails",
-        paragraph(
-            "By reverse mapping no column shows by itself which records were swapped. Looked for are groups"
-            " of too few records, rare values that get back to their records, rows in the order of the "
-            "values, columns in clear that follow a masked one, and columns that show together who was "
-            "kept. ",
-            tag("strong", verdict),
-        ),
-        html.items(refusals) if refusals else Html(""),
-        html.join([paragraph("Warnings:"), html.items(warned)]) if warned else Html(""),
-    )
-
-
-def audited(found: Audit) -> Html:
+def audited(found: Audit, *, mapped: bool) -> Html:
     """What shows of the coins."""
     figures = [
         ["coins guessed", share(found.guessed)],
@@ -169,7 +147,8 @@ def audited(found: Audit) -> Html:
         ["records known for certain", share(found.certain)],
         ["kept records unchanged", share(found.unchanged)],
     ]
-    verdict = "Coins are visible: " + found.refusal if found.visible else "Coins are hidden."
+    shown = "Masking would refuse it: " if mapped else "Coins are visible: "  # of guard rails, too
+    verdict = shown + found.refusal if found.visible else "Coins are hidden."
     causes = [
         html.join([
             cause.name, *([" (", html.name(cause.column), ")"] if cause.column else []),
