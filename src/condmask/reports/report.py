@@ -150,7 +150,8 @@ def internal_page(told: Told, original: Original, d: dict[str | None, list[float
         )  # fmt: skip
     return html.page(
         f"Release {told.path.name}: internal report", promises.internal(),
-        sections.facts(told, within.facts(original)), sections.masked(told), within.audited(original.audit(), mapped=told.mapped),
+        sections.facts(told, within.facts(original)), sections.masked(told),
+        within.audited(original.audit(), mapped=told.mapped),
         *columns, within.linked(original), sections.noted(told), promises.not_promised(mapped=told.mapped),
         within.signed(),
     )  # fmt: skip
