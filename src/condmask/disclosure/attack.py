@@ -19,6 +19,7 @@ FEW = 32  # records of a class that has no look of its own
 APART = 64  # classes and strata that may be attacked each by itself
 STRATUM = 1 << 10  # above every code of a class
 LEAST_POINTS = 256  # looked at in a class
+SIZES = 8  # that stand for those of all strata
 
 
 class Effort(NamedTuple):
@@ -59,10 +60,11 @@ def rows_of(n: int, effort: Effort) -> Rows:
 
 
 class Task(NamedTuple):
-    """One problem, and the look that serves it best."""
+    """One problem, the look that serves it best, and the records of each of its classes and strata."""
 
     problem: Problem
     look: Look
+    sizes: np.ndarray
 
 
 class Column(NamedTuple):
@@ -78,7 +80,7 @@ class Column(NamedTuple):
     def outcomes(self, *, closely: bool = False) -> list[Outcomes]:
         """What may be released of each task, by its share; last, of records of which nothing is told."""
         parts, left = [], 1.0
-        for problem, look in self.tasks:
+        for problem, look, _ in self.tasks:
             share = problem.n / self.n
             most = max(LEAST_POINTS, int(share * self.effort.points))
             found = coins.attacked(problem, look, most, self.effort.attacked, closely=closely)
@@ -89,19 +91,34 @@ class Column(NamedTuple):
         return [*parts, blind]
 
     def ratios(
-        self, code: np.ndarray, at: np.ndarray, strata: np.ndarray | None, fold: np.ndarray
-    ) -> np.ndarray:
-        """log F - log (F * noise) of released values, as who has not seen a fold has them."""
+        self, code: np.ndarray, at: np.ndarray, strata: np.ndarray | None, fold: np.ndarray,
+        *, shared: bool = False,
+    ) -> np.ndarray:  # fmt: skip
+        """log F - log (F * noise) of released values, as who has not seen a fold has them.
+
+        With `shared` donors he counts equal values as well: those of all records, then, are given.
+        """
         found = np.zeros(at.size)
         if not self.tasks:
             return found
         key = _keys(code, strata)
         place = np.minimum(np.searchsorted(self.keys, key), self.keys.size - 1)
         number = np.where(self.keys[place] == key, self.numbers[place], -1)
-        for k, (problem, look) in enumerate(self.tasks):
+        for k, (problem, look, _) in enumerate(self.tasks):
             own = np.flatnonzero(number == k)
             if own.size:
-                found[own] = coins.ratios(problem, look, at[own].astype(np.int64), fold[own])
+                law, noised = coins.densities(problem, look, at[own].astype(np.int64), fold[own])
+                found[own] = np.log(law) - np.log(noised)
+                if shared:
+                    _, where = np.unique(key[own], return_inverse=True)
+                    size = np.bincount(where)[where]
+                    _, where, times = np.unique(
+                        np.stack((where, at[own])), axis=1, return_inverse=True, return_counts=True
+                    )
+                    found[own] += ties.log_ratios(
+                        self.law.p, size * coins.per_point(problem, law),
+                        size * coins.per_point(problem, noised), times[where.ravel()],
+                    )  # fmt: skip
         return found
 
 
@@ -127,10 +144,11 @@ def lay_out(
         apart = effort.apart and 1 < members.size <= APART
 
         def task(which: np.ndarray, compared: bool, own: Law = own) -> tuple[Task | None, float]:
+            sizes = np.bincount(number, minlength=keys.size)[which]
             chosen = np.flatnonzero(np.isin(number, which)) if which.size < numbers.size else slice(None)
             found = coins.problem(at[chosen], fold[chosen], rows.folds, own, looks.points_of(own, law))
             known = values[chosen] if law.heaps == 1 else own.from_units(at[chosen].astype(np.float64))
-            return _task(found, at[chosen], known, kind, effort, compared)
+            return _task(found, at[chosen], known, kind, effort, compared, sizes)
 
         whole, evidence = task(members, apart)
         single = [task(members[k : k + 1], True) for k in range(members.size)] if apart else []
@@ -150,7 +168,13 @@ def _keys(code: np.ndarray, strata: np.ndarray | None) -> np.ndarray:
 
 
 def _task(
-    problem: Problem, at: np.ndarray, values: np.ndarray, kind: str, effort: Effort, compared: bool
+    problem: Problem,
+    at: np.ndarray,
+    values: np.ndarray,
+    kind: str,
+    effort: Effort,
+    compared: bool,
+    sizes: np.ndarray,
 ) -> tuple[Task | None, float]:
     """The problem with its best look, and the evidence; no task where nobody knows of anybody else."""
     law, points = problem.law, problem.points
@@ -160,52 +184,69 @@ def _task(
     tried = [look for look in tried if looks.tells(look, at, points, law, effort.screened)]
     look, evidence = coins.best_look(problem, tried) if tried or compared else (looks.PLAIN, 0.0)
     alone = np.count_nonzero(problem.table.any(axis=1)) < 2
-    return None if alone else Task(problem, look), evidence
+    return None if alone else Task(problem, look, sizes), evidence
 
 
 class Figures(NamedTuple):
     """What an attacker can tell of the coins of one column.
 
     `unchanged` is the share of kept records, of those to which noise is added, that are released as they are;
-    `ties` the share of coins guessed by equal values alone.
+    `alone` that of coins guessed without counting equal values, and `ties` what these add to `guessed` or
+    `certain`.
     """
 
     blind: float
     guessed: float
     certain: float
     unchanged: float
+    alone: float
     ties: float
 
 
 def figures(column: Column, parts: list[Outcomes], n: int, *, shared: bool) -> Figures:
     """The figures from what may be released of n values."""
-    p = column.law.p
-    every = coins.together(parts)
-    chance = coins.posterior(p, every.law, every.noised)
+    p, unchanged, noisy = column.law.p, 0.0, 0.0
     blind = max(p, 1.0 - p)
-    tied, unchanged, noisy = 0.0, 0.0, 0.0
-    for (problem, _), part in zip(column.tasks, parts[:-1], strict=True):
-        share, law = problem.n / column.n, problem.law
-        if shared:
-            told = ties.guessed(p, share * n * coins.per_point(problem, part.noised))
-            tied += float(np.sum(part.kept * told)) / (1.0 - p)
-        unchanged += share * float(law.noise_within(np.array([law.step]))[0])
-        noisy += share
-    right = coins.guessed(every.swapped, every.kept, chance)
-    sure = coins.certain(every.swapped, every.kept, chance, p)
-    return Figures(
-        blind,
-        max(blind, right),
-        sure,
-        unchanged / max(noisy, 1e-300),
-        max(blind, tied + (1.0 - noisy) * blind),
-    )
+    told = np.zeros((2, 2))  # by values alone, and by how many records share them: guessed, certain
+    for task, part in zip([*column.tasks, None], parts, strict=True):
+        chance = coins.posterior(p, part.law, part.noised)
+        alone = (
+            coins.guessed(part.swapped, part.kept, chance),
+            coins.certain(part.swapped, part.kept, chance, p),
+        )
+        told += alone, alone if task is None or not shared else _by_ties(p, task, part, n / column.n)
+        if task is not None:
+            share, law = task.problem.n / column.n, task.problem.law
+            unchanged += share * float(law.noise_within(np.array([law.step]))[0])
+            noisy += share
+    told[:, 0] = np.maximum(told[:, 0], blind)
+    best = told.max(axis=0)
+    return Figures(blind, *best, unchanged / max(noisy, 1e-300), told[0, 0], (best - told[0]).max())
+
+
+def _by_ties(p: float, task: Task, part: Outcomes, scale: float) -> np.ndarray:
+    """Coins guessed and records certain where `scale` times as many records are masked as are looked at.
+
+    Equal values are counted within a stratum. How many records of one have a value is known where it is
+    attacked by itself, and where several are, strata are taken by size.
+    """
+    problem = task.problem
+    law, noised = (coins.per_point(problem, each) for each in (part.law, part.noised))
+    alone = task.sizes.size == 1
+    held = problem.counts_at(part.points) if alone else (part.swapped > 0.0).astype(np.float64)
+    sizes = np.sort(task.sizes)
+    sizes, number = np.unique(sizes[coins.evenly(np.cumsum(sizes), SIZES)[0]], return_counts=True)
+    found = np.zeros(2)
+    for size, weight in zip(sizes * scale, number / SIZES, strict=True):
+        unseen = size - size / scale if alone else size
+        found += weight * ties.figures(p, part, size * law, size * noised, held, unseen * law)
+    return found
 
 
 def repeats(column: Column, parts: list[Outcomes]) -> bool:
     """Whether more records agree than do by chance: so few do not show what values that many share tell."""
     agree, by_chance = 0.0, 0.0
-    for (problem, _), part in zip(column.tasks, parts[:-1], strict=True):
+    for (problem, *_), part in zip(column.tasks, parts[:-1], strict=True):
         counts = problem.counts.astype(np.float64)
         agree += float(np.sum(counts * (counts - 1.0)))
         by_chance += problem.n**2 * float(

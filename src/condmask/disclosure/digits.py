@@ -49,7 +49,7 @@ def _coarse(sigma: float) -> float:
 def _held(values: np.ndarray, kind: str, column: Column) -> list[tuple[float, float]]:
     """Of what more values are multiples than by chance, and how many are: the chain that says most."""
     most, best = EXCESS, np.empty((0, 2))
-    for problem, _ in column.tasks:
+    for problem, *_ in column.tasks:
         on_grid = problem.law.from_units(problem.values.astype(np.float64))
         known = values if column.law.heaps == 1 else on_grid
         for look in looks.candidates(known, kind, problem.points, attack.FULL.lots, 0):

@@ -54,7 +54,7 @@ def is_clear(data: Data, schemes: dict[str, Any]) -> bool:
         check_fits(data.values[name], scheme.law, name, data.kinds[name])
         column = attack.lay_out(some.values[name], data.kinds[name], scheme.law, some.strata, rows, BRIEF)
         parts = column.outcomes()
-        found = attack.figures(column, parts, data.n, shared=False)
+        found = attack.figures(column, parts, data.n, shared=scheme.shared_donors)
         more += found.guessed - found.blind
         if found.certain > CLEARLY * CERTAIN or found.unchanged > causes.UNCHANGED:
             return False
@@ -64,6 +64,8 @@ def is_clear(data: Data, schemes: dict[str, Any]) -> bool:
         return False
     if len(some.values) + len(some.clear) == 1:
         return True
+    if len(schemes) > 1 and any(scheme.shared_donors for scheme in schemes.values()):
+        return False  # all columns hardly ever agree by chance
     noise = {
         name: scheme.sigma * (1.0 if scheme.scale == "linear" else float(np.nanstd(some.values[name])))
         for name, scheme in schemes.items()
@@ -85,7 +87,7 @@ def review(data: Data, schemes: dict[str, Any], effort: Effort) -> Audit:
         values, kind, law = data.values[name], data.kinds[name], scheme.law
         own = causes.of_order(values)
         if law.grid is None:
-            found, n = Figures(max(p, 1.0 - p), 1.0, 1.0, 0.0, 1.0), data.n
+            found, n = Figures(max(p, 1.0 - p), 1.0, 1.0, 0.0, 1.0, 0.0), data.n
             own.append(NO_GRID)
         else:
             check_fits(values, law, name, kind)
@@ -99,14 +101,14 @@ def review(data: Data, schemes: dict[str, Any], effort: Effort) -> Audit:
         why += [cause._replace(column=name) for cause in own] if len(schemes) > 1 else own
     guessed, certain = max(each.guessed for each in every), max(each.certain for each in every)
     if len(schemes) + len(data.clear) > 1 and len(columns) == len(schemes):
-        more, joint = _of_columns(some, schemes, columns, rows, guessed)
+        more, joint = _of_columns(some, schemes, columns, rows, guessed, data.n)
         why += more
         if joint is not None:
             guessed, certain = max(guessed, joint.guessed), max(certain, joint.certain)
     why = sorted(why + causes.of_coin(p), key=lambda cause: -cause.share)
-    unchanged, tied = max(each.unchanged for each in every), max(each.ties for each in every)
+    unchanged = max(each.unchanged for each in every)
     return Audit(
-        n, max(p, 1.0 - p), guessed, certain, unchanged, tied, tuple(why), dict(schemes),
+        n, max(p, 1.0 - p), guessed, certain, unchanged, tuple(why), dict(schemes),
         name=" and ".join(schemes),
     )  # fmt: skip
 
@@ -114,7 +116,10 @@ def review(data: Data, schemes: dict[str, Any], effort: Effort) -> Audit:
 def mended(found: Audit, data: Data, schemes: dict[str, Any]) -> Audit:
     """With the first schemes that hide the coins of each visible column, or the best of those tried."""
     better, remedies = dict(schemes), []
-    for name, scheme in schemes.items():
+    if any(cause.name == "ties" for cause in found.causes):
+        better = {name: replace(scheme, donors="permutation") for name, scheme in schemes.items()}
+        remedies.append('pass donors="permutation"')
+    for name, scheme in better.items():
         own = data.only(name)
         alone = review(own, {name: scheme}, HALF)
         if not alone.visible:
@@ -148,9 +153,12 @@ def _steps(data: Data, schemes: dict[str, Any]) -> relations.Steps:
 
 
 def _of_columns(
-    data: Data, schemes: dict[str, Any], columns: dict[str, Column], rows: Rows, alone: float
+    data: Data, schemes: dict[str, Any], columns: dict[str, Column], rows: Rows, alone: float, records: int
 ) -> tuple[list[Cause], together.Joint | None]:
-    """What columns tell of each other, masked ones and those in clear; `alone`: what the worst one tells."""
+    """What columns tell of each other, masked ones and those in clear.
+
+    `alone` is what the worst one tells, `records` the number in the file.
+    """
     table, steps = {**data.values, **data.clear}, _steps(data, schemes)
     found = relations.identities(table, steps, set(schemes))
     why = [_copied(each, float(each.holds(table, steps).mean()), schemes) for each in found]
@@ -168,9 +176,17 @@ def _of_columns(
     said = [cause for cause in why if cause is not None]
     if len(schemes) == 1:
         return said, None
-    joint = together.joint(data.values, data.clear, columns, data.strata, rows, found, steps)
+    shared = any(scheme.shared_donors for scheme in schemes.values())
+    joint = together.joint(
+        data.values, data.clear, columns, data.strata, rows, found, steps, tied=records if shared else 0
+    )
     p = next(iter(schemes.values())).p
     blind = max(p, 1.0 - p)
+    if joint.ties > alone + TOLD:
+        text = (
+            f"records that agree in all masked columns were swapped: that tells {joint.ties:.0%} of the coins"
+        )
+        said.append(Cause("ties", joint.ties - blind, 'pass donors="permutation"', text))
     said += [_identity(each, t, blind, schemes) for each, t in joint.identities.items() if t > blind + TOLD]
     for (a, b), told in joint.pairs.items():
         if told > alone + TOLD and not any({a, b} <= set(each.names) for each in found):

@@ -9,7 +9,7 @@ GUESSED, CERTAIN = 0.12, 0.10  # coins beyond the blind guess, and records: more
 FEWEST = 100  # records that tell anything
 WARNED = ("unchanged", "p", "row order", "copy")  # causes for which nothing is refused
 DIGITS = ("grid", "mixed grid", "heaps", "last digits")
-ASIDE = (*WARNED, "ties", "together")  # and those that say nothing of why a release is refused
+ASIDE = (*WARNED, "together")  # and those that say nothing of why a release is refused
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,6 @@ class Audit:
         The share of records of whose coin he is certain, to 1 in 20.
     unchanged : float
         The share of kept records that are released with their own value.
-    ties_guessed : float
-        The share of coins guessed from equal values alone: with sample donors eq. (1) itself shows them.
     causes : tuple of Cause
         Why coins show, the greatest first.
     scheme : scheme or dict of str to scheme
@@ -54,7 +52,6 @@ class Audit:
     guessed: float
     certain: float
     unchanged: float
-    ties_guessed: float
     causes: tuple[Cause, ...]
     scheme: Any
     proposal: Any = None
@@ -143,11 +140,10 @@ class Audit:
         return "\n".join(lines)
 
 
-FIGURES = ("n", "blind", "guessed", "certain", "unchanged", "ties_guessed")
+FIGURES = ("n", "blind", "guessed", "certain", "unchanged")
 SAID = (
     ("coins guessed", "guessed"),
     ("  without a look", "blind"),
-    ("  by ties alone", "ties_guessed"),
     ("records known for certain", "certain"),
     ("kept records unchanged", "unchanged"),
 )

@@ -27,7 +27,7 @@ def plan(
     sigma: Any = None,
     noise: Any = "normal",
     scale: Any = "linear",
-    donors: Any = "sample",
+    donors: Any = "permutation",
     heaps: Any = None,
     decimals: int | None = None,
     step: float | None = None,

@@ -114,7 +114,8 @@ def posterior(x: Any, z: Any, scheme: Any, *, strata: Any = None) -> np.ndarray:
     code, at = classes(shown[there], law)
     own = None if given.strata is None else given.strata[there]
     found = np.full(released.size, np.nan)
-    found[there] = together.chances(law.p, laid.ratios(code, at, own, rows.fold[there]))
+    ratios = laid.ratios(code, at, own, rows.fold[there], shared=scheme.shared_donors)
+    found[there] = together.chances(law.p, ratios)
     return found
 
 

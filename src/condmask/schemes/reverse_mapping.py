@@ -33,7 +33,7 @@ from condmask.strata import index_type
 ALL_PLACES = np.empty(0, dtype=np.uint64)  # in their order
 
 
-def refuse_with_it(donors: str | None, **grid: Any) -> None:
+def refuse_with_it(donors: str, **grid: Any) -> None:
     """Refuse what has no meaning beside ``reverse_mapping=True``."""
     if donors == "sample":
         raise ValueError(

@@ -13,7 +13,7 @@ def shown(scheme: Any) -> str:
     chosen = own_step and scheme.step != default_step(scheme.sigma) and not scheme.reverse_mapping
     for name, default in (
         ("noise", "normal"),
-        ("donors", "permutation" if scheme.reverse_mapping else "sample"),
+        ("donors", "permutation"),
         ("reverse_mapping", False),
         ("aggregate_ends", 0),
         ("decimals", None),
