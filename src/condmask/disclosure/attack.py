@@ -214,14 +214,15 @@ def figures(column: Column, parts: list[Outcomes], n: int, *, shared: bool) -> F
             coins.guessed(part.swapped, part.kept, chance),
             coins.certain(part.swapped, part.kept, chance, p),
         )
-        told += alone, alone if task is None or not shared else _by_ties(p, task, part, n / column.n)
+        told[0] += alone
+        told[1] += alone if task is None or not shared else _by_ties(p, task, part, n / column.n)
         if task is not None:
             share, law = task.problem.n / column.n, task.problem.law
             unchanged += share * float(law.noise_within(np.array([law.step]))[0])
             noisy += share
     told[:, 0] = np.maximum(told[:, 0], blind)
-    best = told.max(axis=0)
-    return Figures(blind, *best, unchanged / max(noisy, 1e-300), told[0, 0], (best - told[0]).max())
+    (alone, _), (right, sure), more = told[0].tolist(), told.max(axis=0).tolist(), told[1] - told[0]
+    return Figures(blind, right, sure, unchanged / max(noisy, 1e-300), alone, max(0.0, float(more.max())))
 
 
 def _by_ties(p: float, task: Task, part: Outcomes, scale: float) -> np.ndarray:

@@ -46,8 +46,8 @@ def log_ratios(p: float, donors: np.ndarray, moved: np.ndarray, times: np.ndarra
     found = np.zeros(times.size)
     for own, most in _alike(p, donors, moved):
         shown = np.minimum(times[own], most)
-        laws = chances(p, donors[own], (1.0 - p) * moved[own]) if most > 1 else repeat((1.0, 1.0))
-        for t, (swapped, kept) in zip(range(1, shown.max() + 1), laws, strict=False):
+        laws = chances(p, donors[own], (1.0 - p) * moved[own])
+        for t, (swapped, kept) in zip(range(1, shown.max() + 1 if most > 1 else 1), laws, strict=False):
             found[own] = np.where(shown == t, np.log(swapped) - np.log(kept), found[own])
     return found
 
@@ -63,7 +63,7 @@ def figures(
     for own, most in _alike(p, donors, moved):
         swapped, kept, law, noised = (x[own] for x in (part.swapped, part.kept, part.law, part.noised))
         arrivals, left = (1.0 - p) * moved[own], np.ones(own.size)
-        seen = chances(p, donors[own], arrivals) if most > 1 else repeat((1.0, 1.0))
+        seen = chances(p, donors[own], arrivals) if most > 1 else repeat((left, left))
         true = chances(p, unseen[own], p * held[own] + arrivals)
         for t, of, (_, share) in zip(range(1, most + 1), seen, true, strict=False):
             chance, share = posterior(p, law * of[0], noised * of[1]), left if t == most else share

@@ -122,7 +122,7 @@ class Outlook:
         bits: int,
         around: np.ndarray | None = None,
     ) -> None:
-        self.problem, self.look = task
+        self.problem, self.look, _ = task
         self.line, self.wide = line, wide
         total = self.problem.counts
         self.table = self.problem.table.astype(np.float64)
