@@ -44,7 +44,7 @@ def test_the_chances_are_those_of_a_poisson_number_of_donors(p, donors, arrivals
 
 
 def of_files(n, p, f, k, most):
-    """The chances that t of n records show the value of one that is swapped to it, and of one that is kept."""
+    """The chances that t of n records show the value of one swapped to it, and of one that is kept."""
     found = np.zeros((most, 2))
     number = np.arange(most)
     for swapped in (1, 0):

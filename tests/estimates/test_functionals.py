@@ -133,7 +133,7 @@ def test_intervals_of_heaped_data_cover():
 
 
 def test_strata_are_taken_into_account():
-    # four strata of different scale: as one pool of donors drawn anew, the interval for the mean is 17% longer
+    # four strata of different scale: as one pool, the interval for the mean is 17% longer
     strata = np.repeat(np.arange(4), N // 4)
     scheme = cm.ConditionalMasking(0.6, 0.45, donors="sample", step=1 / 128, strata="region")
 

@@ -179,8 +179,8 @@ def test_metadata_have_all_that_estimates_need(tmp_path):
         "sha256": hashlib.sha256(target.read_bytes()).hexdigest(),
         "columns": {
             "a": {
-                "scheme": "ConditionalMasking", "p": 0.6, "sigma": 1.0, "noise": "normal", "donors": "permutation",
-                "decimals": None, "step": 2.0**-10, "heaps": None, "scale": "linear", "strata": None,
+                "scheme": "ConditionalMasking", "p": 0.6, "sigma": 1.0, "noise": "normal",
+                "donors": "permutation", "decimals": None, "step": 2.0**-10, "heaps": None, "scale": "linear", "strata": None,
                 "small_strata": "refuse", "group": None, "patterns": [],
                 "records": 501,
             }
