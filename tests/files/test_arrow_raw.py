@@ -61,7 +61,7 @@ def found(contents, releases):
     shown = {round(value) for z in releases for value in np.asarray(z, dtype=float).tolist()}
     hidden = [(value, cents) for value, cents in zip(X.tolist(), CENTS.tolist(), strict=True)]
     hidden = [(value, cents) for value, cents in hidden if cents not in shown]
-    assert len(hidden) > N / 5  # e^-2p are in nobody's place in two releases: 30%
+    assert len(hidden) > N / 7  # (1 - p)^2 are in nobody's place in two releases: 16%
     single = {struct.pack("<f", cents / 100) for cents in shown}  # which several values share
     begins = [{content[k : k + 4] for k in range(len(content) - 3)} for content in contents]
     return [
