@@ -6,6 +6,7 @@ masked by reverse mapping, with noise in proportion: the file has the same value
 
 import tempfile
 import time
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,9 @@ def run(rows: int | None = None, out: Any = None) -> Demo:
         target = Path(folder) / "masked.parquet" if out is None else Path(out)
         _write(source, income, educ)
         clock.step("write the original file")
-        schemes = mask_file(source, target, {"income": SCHEME})
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "aggregate_ends=")  # `show` says it
+            schemes = mask_file(source, target, {"income": SCHEME})
         clock.step("mask")
         release = read_release(target, "income")
         clock.step("read the masked file")

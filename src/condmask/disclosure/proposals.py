@@ -39,7 +39,7 @@ def mended(found: Audit, data: Data, schemes: dict[str, Any]) -> Audit:
 
 
 def reverse_mapping(data: Data, schemes: dict[str, Any]) -> Proposal | None:
-    """Reverse mapping with the same p, noise and strata; None where its guard rails do not hold.
+    """Reverse mapping with the same p, noise and strata; None where that hides nothing.
 
     On the linear scale first; on the log scale for skewed amounts, of which none is negative and the upper
     decile of the positive ones lies more than twice as far from their median as the lower one, and for others
@@ -56,7 +56,8 @@ def reverse_mapping(data: Data, schemes: dict[str, Any]) -> Proposal | None:
             continue
         found = {name: _reversed(scheme, known[name], ends) for name, scheme in schemes.items()}
         if rails.review(data, found)[0] is None:
-            return Proposal(found, _said(known, ends))
+            proposal = Proposal(found, _said(known, ends), review(data, found, FULL))
+            return proposal if proposal.hides else None
     return None
 
 
