@@ -51,6 +51,16 @@ def review(data: Data, schemes: dict[str, Any]) -> tuple[str | None, list[str]]:
     return refusal or _together(data, set(schemes)), told
 
 
+def hold(data: Data, schemes: dict[str, Any]) -> bool:
+    """Whether the guard rails hold for columns, without a search for what would help."""
+    if pools(data, next(iter(schemes.values())).p)[0] is not None:
+        return False
+    for name, scheme in schemes.items():
+        if _order(data.values[name], name) or any(found.size for found in _too_often(data, name, scheme)):
+            return False
+    return _together(data, set(schemes)) is None
+
+
 def review_clear(data: Data) -> tuple[str | None, list[str]]:
     """The same of columns that are left in clear."""
     told: list[str] = []
@@ -188,8 +198,7 @@ def _rare(data: Data, name: str, scheme: Any) -> str | None:
         return None
     remedy = "drop these records"
     for other in _remedies(data.values[name], scheme):
-        changed = replace(scheme, **other)
-        if pools(data, changed.p)[0] or any(found.size for found in _too_often(data, name, changed)):
+        if not hold(data.only(name), {name: replace(scheme, **other)}):
             continue
         shown = [_shown(key, value) for key, value in other.items() if value != getattr(scheme, key)]
         remedy = f"pass {', '.join(shown)}"

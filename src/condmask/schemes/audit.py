@@ -54,7 +54,8 @@ def audit(data: Any, scheme: Any, *, strata: Any = None) -> Audit:
     -----
     A Bayes attacker who knows p, the noise and the grid, and learned the law F of the data from other
     records, guesses "swapped" where p F(z) >= (1 - p) (F * noise)(z); with ``donors="sample"`` the number of
-    records that show z counts as well (docs/coins.rst). The file is split into folds; the values of each are attacked with the law of the rest. Nothing is drawn, so the answer is always the same.
+    records that show z counts as well (docs/coins.rst). The file is split into folds; the values of each are
+    attacked with the law of the rest. Nothing is drawn, so the answer is always the same.
     Data are audited as they are rounded to the grid. Columns left in clear count in identities, and are
     compared one by one; what several of them together say of a masked column is not looked at.
 
