@@ -62,8 +62,10 @@ def assert_same_bits(a, b):
 
 def coins_of(scheme, x, key, strata=None):
     """Whether each record of a column without a name was swapped; only the key's owner can know."""
-    labels = labels_of(strata, scheme.strata, x.size, "x", "mask")
-    pools, _ = pools_of([x], labels, "raise", ["x"], merge=False)
+    pools = None
+    if strata is not None:
+        labels = labels_of(strata, scheme.strata, x.size, "x", "mask")
+        pools, _ = pools_of([x], labels, "raise", ["x"], merge=False)
     derived = release_key(key, {"": scheme}, [scheme.canonical(x, "x", "float64")], pools)
     swapped = np.zeros(x.size, dtype=bool)
     for block, (start, stop) in enumerate(blocks(x.size)):
