@@ -103,10 +103,10 @@ def undone(own: Kernel, p: float, target: np.ndarray) -> np.ndarray:
     """h by cell, with the mean of `target` and E[h(Z) | X] as good as the target at X.
 
     A swapped record gets each other's value with the same chance, and its own with what is left of p. So with
-    q = 1 - p the equation is ``{q M + (q - q^n)/(n-1)} h = target`` about the means. Noise makes it ill-posed:
-    conjugate gradients on its normal equations first bring the residual down and then blow up h. A sum of the
-    n records with weights of unit length varies by |h|^2 at most, and what is left of the target adds at most
-    n |residual|^2 to its mean squared error: taken is the step where both together are least.
+    q = 1 - p the equation is ``{q M + (q - q^n)/(n-1)} h = target`` about the means. Noise makes it
+    ill-posed: conjugate gradients on its normal equations first bring the residual down and then blow up h. A
+    sum over the n records with weights of unit length varies by |h|^2 at most, and what is left of the target
+    adds at most n |residual|^2 to its mean squared error: taken is the step where both together are least.
 
     Raises
     ------

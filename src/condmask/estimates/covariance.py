@@ -115,11 +115,12 @@ def standardised(values: np.ndarray, law: Law | None) -> tuple[np.ndarray, float
 
 
 def products(
-    z: np.ndarray, w: np.ndarray, law: Law, theirs: Law | None, pools: Callable[[], np.ndarray | None]
+    z: np.ndarray, w: np.ndarray, law: Law, theirs: Law | None, undo: Callable[[np.ndarray], np.ndarray]
 ) -> Product:
     """Covariance and variances of the originals behind z and w, where both are present, in safe units.
 
-    `theirs` is the law of a column masked together with z; of a plain column None.
+    `theirs` is the law of a column masked together with z; of a plain column None. `undo` gives the
+    pseudo-values of masked values in safe units.
     """
     (a, unit), (b, other_unit) = standardised(z, law), standardised(w, theirs)
     both = ~(np.isnan(a) | np.isnan(b))
@@ -130,7 +131,7 @@ def products(
         float(b[both].var(ddof=1)) if theirs is None else _variance(b[both], w[both], theirs, other_unit),
     )
     if theirs is None:
-        found = covariance(pseudo_values(a, law, pools())[both], b[both])
+        found = covariance(undo(a)[both], b[both])
     elif law.scale == theirs.scale == "linear":
         found = covariance(a[both], b[both])
     else:

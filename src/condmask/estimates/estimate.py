@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,12 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.engines.choice import METHODS
 from condmask.engines.counting import Counts
+from condmask.estimates import reverse_pairs
 from condmask.estimates.bands import Bands
 from condmask.estimates.bandwidth import RULES
 from condmask.estimates.covariance import Records, products, summarised
 from condmask.estimates.inequality import Inequality
-from condmask.estimates.interval import EstimateWarning, refuse_reverse_mapping
+from condmask.estimates.interval import EstimateWarning
 from condmask.estimates.linear import LinearEstimates
 from condmask.estimates.moment_intervals import MomentIntervals
 from condmask.estimates.moments import shift
@@ -455,7 +457,6 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
     def _products(self, other: Any) -> Iterator[tuple[float, tuple[float, float], float]]:
         """For each replicate the covariance and both variances of the originals, in safe units, and the
         product of the units."""
-        refuse_reverse_mapping(self._law.p)
         if self._pairs is not None:
             if other is not None:
                 raise ValueError(
@@ -465,8 +466,12 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
             yield summarised(pairs, counts, self._law, self.scheme.strata, self.scheme.patterns)
             return
         other = self._by_name(other, "other", masked=True)
-        for z, w in self._both(other):
-            yield products(z, w, self._law, getattr(other, "_law", None), self._pools)
+        theirs = getattr(other, "_law", None)
+        for k, (z, w) in enumerate(self._both(other)):
+            if self.scheme.reverse_mapping and theirs is not None:
+                yield reverse_pairs.joint(self._reversed(k), other._reversed(k), z, w)
+            else:
+                yield products(z, w, self._law, theirs, partial(self._undo, k))
 
     def _both(self, other: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Each replicate, and its part of the other column."""
