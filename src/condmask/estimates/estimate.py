@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,10 +9,9 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.engines.choice import METHODS
 from condmask.engines.counting import Counts
-from condmask.estimates import reverse_pairs
 from condmask.estimates.bands import Bands
 from condmask.estimates.bandwidth import RULES
-from condmask.estimates.covariance import Records, products, summarised
+from condmask.estimates.covariance import Records, summarised
 from condmask.estimates.inequality import Inequality
 from condmask.estimates.interval import EstimateWarning
 from condmask.estimates.linear import LinearEstimates
@@ -466,12 +464,8 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
             yield summarised(pairs, counts, self._law, self.scheme.strata, self.scheme.patterns)
             return
         other = self._by_name(other, "other", masked=True)
-        theirs = getattr(other, "_law", None)
         for k, (z, w) in enumerate(self._both(other)):
-            if self.scheme.reverse_mapping and theirs is not None:
-                yield reverse_pairs.joint(self._reversed(k), other._reversed(k), z, w)
-            else:
-                yield products(z, w, self._law, theirs, partial(self._undo, k))
+            yield self._product(k, z, w, other)
 
     def _both(self, other: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Each replicate, and its part of the other column."""

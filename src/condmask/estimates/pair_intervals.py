@@ -10,7 +10,7 @@ import numpy as np
 
 from condmask.estimates import bounded, heavy_tails, reverse_pairs
 from condmask.estimates.by_name import ByName
-from condmask.estimates.covariance import Records, donors, products, standardised
+from condmask.estimates.covariance import Product, Records, donors, products, standardised
 from condmask.estimates.interval import EstimateWarning, Interval, UndefinedError, multiplier
 from condmask.estimates.linear_forms import Undone, file_covariance
 from condmask.estimates.pair_moments import Weights, column, spreads
@@ -226,6 +226,13 @@ class PairIntervals(ByName):
                 z, w, self._law, theirs, pool, shared, partial(self._undo, k), partial(self._undone, k),
                 share, self._reversed(k) if reverse else None,
             )  # fmt: skip
+
+    def _product(self, k: int, z: np.ndarray, w: np.ndarray, other: Any) -> Product:
+        """Covariance and variances of the originals of replicate k, in safe units."""
+        theirs = getattr(other, "_law", None)
+        if self.scheme.reverse_mapping and theirs is not None:
+            return reverse_pairs.joint(self._reversed(k), other._reversed(k), z, w)
+        return products(z, w, self._law, theirs, partial(self._undo, k))
 
     def _times(self, count: int) -> str:
         return f"in {count} replicates " if self._batch else ""

@@ -136,7 +136,7 @@ class Reversed:
             raise UndefinedError(_refusal(f"{ratio:.1f} times as much as without noise"))
         variances, ones = h * h - self.of(np.square, centered), np.ones(self.size.size)
         return Undone(
-            float(self.z[0]), unit, self.there, h + (a - centered), variances, np.zeros(1),
+            float(self.z[0]), unit, self.there, h + (a - centered), variances, np.broadcast_to(0.0, h.shape),
             Donors(self.pool, self.size, middle, ones), 0.0 * ones, ones, self.law, False,
         ), ratio  # fmt: skip
 
