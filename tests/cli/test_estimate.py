@@ -185,12 +185,26 @@ def test_of_the_original_file_a_column_in_another_order_tells_everything(run, so
     assert out.splitlines()[0] == f"income of the original file, exact, from {len(income):,} masked values"
 
 
-def test_a_column_in_another_order_has_no_summary_and_no_correlations(run, mapped):
+def test_a_column_in_another_order_has_no_summary_and_other_columns_are_undone(run, source, mapped):
     code, _, err = run("estimate", mapped, "-c", "income", "--one-pass")
     assert (code, "--one-pass must be left out of 'income'" in err) == (2, True)
 
-    code, _, err = run("estimate", mapped, "-c", "income", "--with", "age")
-    assert (code, "statistics with other columns" in err) == (1, True)
+    result = answer(run("estimate", mapped, "-c", "income", "--with", "age", "--group", "region", "--json"))
+    release, frame = cm.read_release(mapped, "income"), pd.read_parquet(source)
+    assert result["correlation"]["value"] == release.correlation(frame["age"])
+    assert result["groups"][0]["value"] == release.group_means(frame["region"]).estimate[0]
+    assert result["N"] == release.spreads()[0].N
+
+
+def test_of_columns_masked_together_in_another_order_the_correlation_has_no_interval(run, source, tmp_path):
+    scheme = cm.ConditionalMasking(0.6, 400.0, reverse_mapping=True)
+    both = {"income": scheme, "bonus": scheme}
+    cm.mask_file(source, tmp_path / "b.parquet", both, rng=3, accept_visible_coins=True)
+
+    result = answer(run("estimate", tmp_path / "b.parquet", "-c", "income", "--with", "bonus", "--json"))
+
+    one, other = (cm.read_release(tmp_path / "b.parquet", name) for name in both)
+    assert result["correlation"] == {"with": "bonus", "value": one.correlation(other)}
 
 
 def test_means_at_the_ends_are_said_beside_standard_errors_of_0(run, source, tmp_path):

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,10 @@ class Overview(Shared):
         ValueError
             If the estimate is of a batch.
 
+        Notes
+        -----
+        After reverse mapping `about` says N, by which statistics with other columns vary more (`spreads`).
+
         Examples
         --------
         >>> import numpy as np
@@ -81,7 +86,15 @@ class Overview(Shared):
             asked = own.cdf_interval(t, bandwidth=bandwidth, **options)
             asked = asked._replace(estimate=np.clip(asked.estimate, asked.low, asked.high))
             found |= {f"cdf at {each:g}": _part(asked, k) for k, each in enumerate(t)}
-        return collected(found, self._sources[0].n, exact=_known(self.scheme) if self._law.p == 1.0 else None)
+        exact = _known(self.scheme) if self.scheme.reverse_mapping else None
+        table = collected(found, self._sources[0].n, exact=exact)
+        if not self.scheme.reverse_mapping:
+            return table
+        try:
+            ratio = max(each.N for each in own.spreads().values())
+        except ValueError:  # pools that are not known, or small
+            return table
+        return replace(table, about=f"{table.about}; for other columns N = {ratio:.2f}")
 
     def _had(
         self, value: Callable[[], float], interval: Callable[..., Interval], options: dict[str, Any]
