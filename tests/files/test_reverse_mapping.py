@@ -91,6 +91,7 @@ def test_a_file_is_masked_as_its_columns_are_in_memory(tmp_path):
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "b.parquet"), data)
 
 
+@pytest.mark.filterwarnings("ignore:undone record by record")
 def test_a_release_of_a_frame_is_read_back_with_exact_estimates(tmp_path):
     frame, path = pd.DataFrame({"x": AMOUNTS.round(-2), "w": np.arange(N)}), tmp_path / "b.parquet"
 
