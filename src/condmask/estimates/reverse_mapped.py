@@ -31,13 +31,13 @@ class Pool(NamedTuple):
 
     Attributes
     ----------
-    rows : ndarray of int
+    rows : ndarray of int or slice
         The records of the pool, among those with a value.
     kernel : Kernel
         M, by cells of sigma/64.
     """
 
-    rows: np.ndarray
+    rows: Any
     kernel: Kernel
 
 
@@ -96,9 +96,11 @@ class Reversed:
         self.law = Law(scheme.p, scheme.noise, scheme.sigma)
         self.pool = np.zeros(self.z.size, dtype=np.int64) if pool is None else pool[self.there]
         self.size = np.bincount(self.pool)
-        ends = np.cumsum(self.size)
-        order = np.arange(self.z.size) if self.size.size == 1 else np.argsort(self.pool, kind="stable")
         self.pools = {}
+        if self.size.size == 1:
+            self.pools[0] = Pool(slice(None), _kernel(self.z, scheme))
+            return
+        order, ends = np.argsort(self.pool, kind="stable"), np.cumsum(self.size)
         for number in np.flatnonzero(self.size).tolist():
             rows = order[ends[number] - self.size[number] : ends[number]]
             self.pools[number] = Pool(rows, _kernel(self.z[rows], scheme))
@@ -119,7 +121,7 @@ class Reversed:
         for number, (rows, own) in self.pools.items():
             x = own.means(self.z[rows])
             h = self._solved(own, x) - own.share @ x
-            found[number] = Spread(x, own.share, h, own.matrix, rows.size, _ratio(own, x, h, self.p))
+            found[number] = Spread(x, own.share, h, own.matrix, own.cell.size, _ratio(own, x, h, self.p))
         return found
 
     def undone(self) -> tuple[Undone, float]:
