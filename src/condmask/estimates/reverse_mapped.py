@@ -126,7 +126,7 @@ class Reversed:
 
     def undone(self) -> tuple[Undone, float]:
         """The records undone, and the largest N of their pools."""
-        a, unit = standardised(self.z, self.law)
+        a, unit = standardised(self.z)
         middle = np.bincount(self.pool, a) / np.maximum(self.size, 1)
         centered = a - (middle if middle.size == 1 else middle[self.pool])
         h = self.of(lambda x: x, centered)

@@ -35,7 +35,7 @@ def joint(one: Reversed, two: Reversed, z: np.ndarray, w: np.ndarray) -> Product
     A donor pool has the values of both columns or lacks one of them.
     """
     both = ~(np.isnan(z) | np.isnan(w))
-    (a, unit), (b, other_unit) = standardised(z, None), standardised(w, None)
+    (a, unit), (b, other_unit) = standardised(z), standardised(w)
     a, b = a[one.there] - a[both].mean(), b[two.there] - b[both].mean()
     total, c = 0.0, coefficients(one.p)
     for number, (rows, own) in one.pools.items():
@@ -59,7 +59,7 @@ def spreads(file: Undone, own: Reversed, z: np.ndarray, w: np.ndarray, by: Seque
     square the mean follows from powers of the original, undone, times powers of w. Of shape (2, functions).
     """
     both = ~(np.isnan(z) | np.isnan(w))
-    a, v = standardised(z, None)[0], standardised(w, None)[0][both]
+    a, v = standardised(z)[0], standardised(w)[0][both]
     v = v - v.mean()
     n = v.size
     known = both[own.there]

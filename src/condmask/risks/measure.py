@@ -192,9 +192,7 @@ def _found(file: Original, z: np.ndarray, scheme: Any, d: np.ndarray, known: lis
     steady = plain.by_constant(file, d)
     rows = evenly_spaced(file.n, TRIED)
     seen = looked_at(file, z[rows], rows, d, steady)
-    away = np.abs(file.law.from_units(z) - file.values)
-    if file.steps is not None:
-        away = np.abs(z - file.units)
+    away = np.abs(z - file.units)
     found = {
         RELEASED: np.array([np.mean(away < each) for each in file.near(d)]),
         MEAN: plain.around(file, float(file.law.from_units(z).mean()), d),
