@@ -12,6 +12,7 @@ from marks import rest_slow
 from scipy import stats
 
 import condmask as cm
+from benchmarks.reverse_linear import masked
 from condmask.engines import reverse_kernel
 from condmask.estimates import reverse_pairs
 from condmask.estimates.interval import EstimateWarning, UndefinedError
@@ -41,23 +42,6 @@ LOST = 1e-15 * 26 * 2 * 64
 def scheme_of(x, p=0.6, noise="normal", scale="linear", **options):
     sigma = 0.3 if scale == "log" else 0.3 * float(x.std())
     return cm.ConditionalMasking(p, sigma, noise=noise, scale=scale, reverse_mapping=True, **options)
-
-
-def masked(x, scheme, count, rng):
-    """The scheme as it is written, `count` times: rows of one file, all in one pool; and the coins."""
-    n, shape = x.size, (count, x.size)
-    swapped = rng.random(shape) < scheme.p
-    noise = rng.standard_normal(shape) if scheme.noise == "normal" else rng.laplace(0.0, np.sqrt(0.5), shape)
-    keys = x + scheme.sigma * noise if scheme.scale == "linear" else x * np.exp(scheme.sigma * noise)
-    order = np.lexsort((rng.random(shape), np.where(swapped, np.inf, keys)))  # the kept first, ties at random
-    z = np.empty(shape)
-    np.put_along_axis(z, order, np.sort(np.where(swapped, np.inf, x), axis=1), axis=1)
-    hat = np.argsort(np.where(swapped, rng.random(shape), 2.0), axis=1)
-    rows = np.argsort(np.where(swapped, np.arange(n), n), axis=1, kind="stable")
-    own = np.arange(n) < swapped.sum(axis=1, keepdims=True)
-    moved = np.where(own, x[hat], np.take_along_axis(z, rows, axis=1))
-    np.put_along_axis(z, rows, moved, axis=1)
-    return z
 
 
 def weights_of(x, rng):

@@ -49,10 +49,12 @@ class LinearEstimates(ByName, Shared):
 
         Notes
         -----
-        :math:`\tilde Z_i = (Z_i - p' \bar Z / \kappa) / f` with the mean of the stratum, p' = p n/(n-1),
-        f = (1-p) M - p/(n-1), kappa = p + (1-p) M, and M = 1 unless noise is multiplied. Given the file
-        its mean is X_i exactly, so sums of it with weights from other columns are without bias. It varies
-        more than the original: its variance is no estimate of that, and its distribution means nothing.
+        :math:`\tilde Z_i = (Z_i - p' \bar Z) / f` with the mean of the stratum, p' = p n/(n-1) and
+        f = 1 - p - p/(n-1). Given the file its mean is X_i exactly, so sums of it with weights from other
+        columns are without bias. After reverse mapping it is :math:`\bar Z + h(Z_i)`, with h found from the
+        released values (docs/inference_linear.rst), and sums are without bias to .05 standard errors. It
+        varies more than the original: its variance is no estimate of that, and its distribution means
+        nothing.
 
         Slopes of an ordinary regression of the pseudo-values, in a file that is one stratum, have right
         standard errors for the population in any package that offers robust ones (HC3). Intercepts, means
@@ -335,7 +337,7 @@ class LinearEstimates(ByName, Shared):
         >>> import numpy as np
         >>> import condmask as cm
         >>> x = np.random.default_rng(1).normal(100.0, 15.0, 2_000)
-        >>> scheme = cm.ConditionalMasking(0.6, 5.0, reverse_mapping=True)
+        >>> scheme = cm.ConditionalMasking(0.6, 5.0, reverse_mapping=True, aggregate_ends=3)
         >>> found = scheme.estimate(scheme.mask(x, rng=2)).spreads()[0]
         >>> round(found.N, 2)
         1.05
