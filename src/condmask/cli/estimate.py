@@ -71,13 +71,11 @@ def run(args: argparse.Namespace) -> str:
             raise UsageError(f"{option} must name another column, got {column!r} twice")
     if args.group in schemes:
         raise UsageError(f"--group must name a column that was not masked, got {args.group!r}")
-    plain = args.other if args.other not in schemes else None
+    # sums that a summary keeps have correlations with columns that are not masked, but after reverse mapping
+    plain = None if args.other in schemes or schemes[column].reverse_mapping else args.other
     summary: Any = None
     release: Any
-    if args.one_pass and schemes[column].reverse_mapping:
-        raise UsageError(f"--one-pass must be left out of {column!r}, which was masked by reverse mapping")
-    large = os.path.getsize(args.file) > SUMMARISED and not schemes[column].reverse_mapping
-    if args.one_pass or large:
+    if args.one_pass or os.path.getsize(args.file) > SUMMARISED:
         summary = read_summary(args.file, column, other=plain)
         release = schemes[column].estimate(summary)
     else:
@@ -104,22 +102,21 @@ def run(args: argparse.Namespace) -> str:
         result["known"] = found.about.partition(", ")[2].partition(";")[0]
     if points:
         result["cdf"] = [{"t": t, **_numbers(found[f"cdf at {t:g}"])} for t in points]
-    if summary is not None and summary.level:
+    if summary is not None and not summary.exact:
         result["resolution"] = summary.resolution
-    if args.other is not None:
-        if plain is not None and summary is not None:
-            result["correlation"] = {"with": args.other, "value": release.correlation()}
+    if plain is not None and summary is not None:
+        result["correlation"] = {"with": args.other, "value": release.correlation()}
+    if args.group is not None or (args.other is not None and "correlation" not in result):
+        release = release if summary is None else read_release(args.file, column, workers=threads)
+    if args.other is not None and "correlation" not in result:
+        other = _other(args.file, args.other, schemes, threads)
+        if args.other in schemes and schemes[column].reverse_mapping:  # no interval is known
+            correlation = {"value": release.correlation(other)}
         else:
-            exact = read_release(args.file, column, workers=threads) if summary is not None else release
-            other = _other(args.file, args.other, schemes, threads)
-            if plain is None and schemes[column].reverse_mapping:  # no interval is known
-                found = {"value": exact.correlation(other)}
-            else:
-                found = _numbers(exact.correlation_interval(other, **options))
-            result["correlation"] = {"with": args.other, **found}
+            correlation = _numbers(release.correlation_interval(other, **options))
+        result["correlation"] = {"with": args.other, **correlation}
     if args.group is not None:
-        whole = read_release(args.file, column, workers=threads) if summary is not None else release
-        groups = whole.group_means(read_labels(args.file, args.group), **options)
+        groups = release.group_means(read_labels(args.file, args.group), **options)
         result["groups"] = [{"group": str(name), **_numbers(groups[name])} for name in groups]
     if schemes[column].reverse_mapping and (args.other, args.group) != (None, None):
         result["N"] = max(each.N for each in release.spreads().values())

@@ -455,7 +455,7 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
     def _products(self, other: Any) -> Iterator[tuple[float, tuple[float, float], float]]:
         """For each replicate the covariance and both variances of the originals, in safe units, and the
         product of the units."""
-        if self._pairs is not None:
+        if self._pairs is not None and not self.scheme.reverse_mapping:
             if other is not None:
                 raise ValueError(
                     "other must be left out: a Summary has the column that its updates brought along"
