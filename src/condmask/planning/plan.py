@@ -179,7 +179,8 @@ def _hidden(
             better: Candidate | None = each
             if told.visible:
                 better = None
-                coarser = [prop.scheme for prop in told.proposals if prop.audit and not prop.audit.visible]
+                hiding = (each.scheme for each in told.proposals if not each.audit.visible)
+                coarser = [scheme for scheme in hiding if not scheme.reverse_mapping]
                 if coarser and column.fits(coarser[0]):
                     own = candidate(column, coarser[0], d)
                     better = own if scored.keeps(own) else None

@@ -19,7 +19,8 @@ SCHEME = (
     "strata", "small_strata", "missing", "missing_as",
 )  # fmt: skip
 TOP = (
-    "source", "target", "scheme", "columns", "omit_missing", "accept_visible_coins", "csv", "report", "checks"
+    "source", "target", "scheme", "columns", "omit_missing", "round", "accept_visible_coins", "csv", "report",
+    "checks",
 )  # fmt: skip
 CSV = ("delimiter", "decimal", "encoding", "na")
 REPORT = ("internal", "public", "within")
@@ -32,7 +33,7 @@ class Described(NamedTuple):
     ----------
     path, source, target : Path
     schemes : dict of str to ConditionalMasking
-    omit_missing, accept_visible_coins : bool
+    omit_missing, round, accept_visible_coins : bool
     csv : CsvFormat or None
     internal, public : Path or None
         Reports.
@@ -47,6 +48,7 @@ class Described(NamedTuple):
     target: Path
     schemes: dict[str, ConditionalMasking]
     omit_missing: bool
+    round: bool
     accept_visible_coins: bool
     csv: CsvFormat | None
     internal: Path | None
@@ -95,7 +97,7 @@ def _described(plan: Path, given: dict[str, Any]) -> Described:
         raise ValueError(f"{asked[0]} must be left out where reverse_mapping = true, which has none yet")
     return Described(
         plan, paths["source"], paths["target"], schemes,
-        _flag(given, "omit_missing"), _flag(given, "accept_visible_coins"),
+        _flag(given, "omit_missing"), _flag(given, "round"), _flag(given, "accept_visible_coins"),
         CsvFormat(**csv) if csv else None,
         paths.get("internal"), paths.get("public"),
         _within(report.get("within", []), schemes), _caps(_table(given, "checks"), schemes),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._grid import Grid, default_step, grid_of
+from condmask._grid import Grid, default_step, grid_of, nearest
 from condmask.disclosure.attack import Rows
 from condmask.disclosure.coins import fold_of, folds_for
 from condmask.engines.counting import count
@@ -83,7 +83,10 @@ def evenly_spaced(n: int, most: int) -> np.ndarray:
 
 
 def taken(x: Any, scheme: Any, name: str = "x") -> tuple[np.ndarray, np.ndarray, str, Law]:
-    """A column in units of the law of a scheme, where it is present, its kind, and the law with a grid."""
+    """A column in units of the law of a scheme, where it is present, its kind, and the law with a grid.
+
+    Data off the grid are those of a release for which they are rounded.
+    """
     column = frames.column(x, name)
     values = without_codes(column.array, scheme.missing, column.kind)
     there = _checks.present(values, name, "omit")
@@ -95,5 +98,6 @@ def taken(x: Any, scheme: Any, name: str = "x") -> tuple[np.ndarray, np.ndarray,
         check_fits(known, law, name, column.kind)
         units = law.to_units(known)
     else:
-        units = scheme.canonical(known, name, column.kind)
+        rounded = nearest(known, law.grid, column.kind) if isinstance(law.grid, Grid) else known
+        units = scheme.canonical(rounded, name, column.kind)
     return units, there, column.kind, law
