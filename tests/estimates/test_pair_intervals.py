@@ -16,6 +16,7 @@ from marks import rest_slow
 
 import condmask as cm
 from condmask.estimates import pair_intervals
+from condmask.estimates.linear_forms import undo
 from condmask.estimates.pair_moments import DEGREE, Column, Moments, Weights, pieces
 
 DONORS = ("sample", "permutation")
@@ -333,7 +334,10 @@ def test_records_without_the_other_column_still_lend_their_values(donors):
         x, w = originals(rng, 400)
         w[np.arange(400) % 20 >= 8] = np.nan
         (z,) = releases(rng, [scheme], [x], pool, 1)[0]
-        pair = pair_intervals.Pair(z, w, scheme.law, None, pool, donors == "sample")
+        file = undo(z, scheme.law, pool, cycle=donors == "permutation")
+        pair = pair_intervals.Pair(
+            z, w, scheme.law, None, pool, donors == "sample", None, lambda file=file: file, 1.0, None
+        )  # fmt: skip
         ratios.append([
             pair_intervals._joint(pair, target) ** 2 / pair_intervals._linear(pair, target) ** 2
             for target in ("file", "population")
@@ -436,7 +440,7 @@ def test_a_variance_that_noise_hides_leaves_all_correlations():
     other = z**2
 
     found, message = said(cm.ConditionalMasking(0.3, 5.0, step=0.0).estimate(z), other)
-    hidden, much = said(cm.ConditionalMasking(0.3, 0.6, step=0.0).estimate(z), other)
+    hidden, much = said(cm.ConditionalMasking(0.3, 0.6, donors="sample", step=0.0).estimate(z), other)
 
     assert found[:2] == (-1.0, 1.0)
     assert np.isnan(found[2:4]).all()

@@ -64,7 +64,7 @@ def test_what_is_lost_is_the_mean_ratio_of_intervals_to_those_without_masking():
     file = column.original(scheme)
     _, longer = quantiles.errors(
         quantiles.Ordered(file.values, file.units), file.law, np.arange(1, 10) / 10, X.size,
-        shared_donors=True,
+        shared_donors=False,
     )  # fmt: skip
     ratios = [found.population[name] * np.sqrt(X.size) / error for name, error in unmasked.items()]
     # X on steps of sigma / 1000

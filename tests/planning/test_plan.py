@@ -69,7 +69,9 @@ def test_errors_of_deciles_are_those_of_estimates(p, donors):
 
 def test_the_paper_quantile_errors_are_predicted():
     exact = [109.0, 72.3, 54.9, 43.8, 35.7, 43.8, 54.9, 72.3, 109.0]  # of its example at n = 2000
-    found = candidate(*of(X, cm.ConditionalMasking(0.6, 1000.0)), np.array([500.0])).population
+    found = candidate(
+        *of(X, cm.ConditionalMasking(0.6, 1000.0, donors="sample")), np.array([500.0])
+    ).population
 
     # the density comes from the file's own quantiles, one standard error of T to either side: a straight
     # line through a curved quantile function
@@ -110,7 +112,7 @@ def error_of_the_mean(sigma, target, p=0.6):
 @pytest.mark.parametrize(("target", "other"), [("file", "population"), ("population", "file")])
 def test_errors_are_capped_and_told_about_the_target(target, other):
     exact = [error_of_the_mean(sigma, target) for sigma in (500.0, 1000.0)]
-    asked = {"d": [500], "p": 0.6, "sigma": [500.0, 1000.0], "target": target}
+    asked = {"d": [500], "p": 0.6, "sigma": [500.0, 1000.0], "donors": "sample", "target": target}
     # rounding to a step of sigma / 1000 adds 1e-6 of sigma^2, 1e-4 is well above it; errors about the other
     # target are .77 times as large, or 1.3
     assert not 0.9 < error_of_the_mean(1000.0, other) / exact[1] < 1.1
@@ -136,7 +138,7 @@ def test_caps_may_be_reached_but_not_passed():
 
 
 def test_a_check_is_about_the_target_of_the_plan_unless_another_is_named():
-    made = cm.plan(X, d=[500], p=0.6, sigma=1000.0, target="file")
+    made = cm.plan(X, d=[500], p=0.6, sigma=1000.0, donors="sample", target="file")
 
     for named, target in ((None, "file"), ("population", "population")):
         checked = made.check(replications=10, target=named, rng=1)

@@ -27,7 +27,9 @@ def add(commands: Any) -> None:
     new.add_argument("--p", type=float, nargs="+", help="swap probabilities to try (default nine)")
     new.add_argument("--sigma", type=float, nargs="+", help="s.d. of noise to try (default nine)")
     new.add_argument("--noise", nargs="+", default=["normal"], help="normal (default), laplace, or both")
-    new.add_argument("--donors", nargs="+", default=["sample"], help="sample (default), permutation, or both")
+    new.add_argument(
+        "--donors", nargs="+", default=["permutation"], help="permutation (default), sample, or both"
+    )
     new.add_argument(
         "--missing", type=float, nargs="+", default=[], metavar="CODE", help="numbers that stand for no value"
     )

@@ -19,6 +19,7 @@ import numpy as np
 from condmask._blocks import blocks
 from condmask._grid import decimals_of
 from condmask.disclosure import causes, relations
+from condmask.disclosure.maps import MAPS, kept_maps
 from condmask.kernels import sorting
 from condmask.strata import index_type
 
@@ -31,10 +32,10 @@ FEWEST, FEWEST_KEPT, FEWEST_SWAPPED, SMALL = 50, 20, 10, 200  # records of a poo
 OWN, RARE = 0.3, 0.01  # the chance that a record keeps its value; the share of a value that is no longer rare
 ENDS, WIDER = (3, 5), (1.5, 2.0, 3.0, 5.0)  # remedies: values at either end, and times sigma
 NEIGHBOURS = 12.0  # kept ones in three cells: so many bring the chance below a third of `OWN`
-MAPS, MOST, AROUND = 300, 1 << 8, 300  # simulated; cells, the loneliest; records on both sides of one
-AT_ONCE = 1 << 17  # draws
+MOST, AROUND = 1 << 8, 300  # cells, the loneliest; records on both sides of one
 REACH = 8  # cells: records farther away hardly ever come between
 CHANGED = 0.001  # of a standard deviation: what is worth a word
+NONE = np.empty(0, dtype=np.int64)
 FARTHEST = 800.0  # from 0: the logarithms of numbers
 WIDEST = 1 << 22  # cells, beyond which they are sorted instead
 
@@ -255,6 +256,17 @@ def _by_pool(x: np.ndarray, code: np.ndarray | None) -> list[Any]:
 
 def own_value(x: np.ndarray, scheme: Any) -> np.ndarray:
     """The chance of each record of one pool with few neighbours and a rare value to get that value back."""
+    values, candidates, some = lone(x, scheme)
+    found = np.full(values.size, np.nan)
+    found[some] = _simulated(values[some], scheme) + scheme.p / x.size
+    return np.asarray(found[candidates])
+
+
+def lone(x: np.ndarray, scheme: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Values of one pool around records with few neighbours and a rare value, ascending.
+
+    And the places of such records among them, and of all that may come between.
+    """
     cell = _cells(x, scheme)
     counts = np.zeros(cell.cells, dtype=np.int64)
     for start, stop in blocks(x.size):
@@ -263,7 +275,7 @@ def own_value(x: np.ndarray, scheme: Any) -> np.ndarray:
     beside = padded[:-2] + counts + padded[2:]
     alone = np.flatnonzero((counts > 0) & (beside < NEIGHBOURS / (1.0 - scheme.p)))
     if alone.size == 0:
-        return np.empty(0)
+        return np.empty(0), NONE, NONE
     alone = np.sort(alone[np.argsort(beside[alone], kind="stable")[:MOST]])
     near = _around(alone, counts)
     parts = [x[start:stop] for start, stop in blocks(x.size)]
@@ -276,16 +288,13 @@ def own_value(x: np.ndarray, scheme: Any) -> np.ndarray:
         rare &= (values > least) & (values < most)
     candidates = np.flatnonzero(rare)
     if candidates.size == 0:
-        return np.empty(0)
+        return np.empty(0), NONE, NONE
     first = np.maximum(candidates - AROUND, np.searchsorted(own, own[candidates] - REACH))
     last = np.minimum(candidates + AROUND + 1, np.searchsorted(own, own[candidates] + REACH, side="right"))
     among = np.zeros(values.size + 1, dtype=np.int64)
     np.add.at(among, first, 1)
     np.add.at(among, last, -1)
-    some = np.flatnonzero(np.cumsum(among[:-1]) > 0)
-    found = np.full(values.size, np.nan)
-    found[some] = _simulated(values[some], scheme) + scheme.p / x.size
-    return np.asarray(found[candidates])
+    return values, candidates, np.flatnonzero(np.cumsum(among[:-1]) > 0)
 
 
 def _around(lonely: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -339,17 +348,7 @@ def _cells(x: np.ndarray, scheme: Any) -> _Cells:
 
 def _simulated(values: np.ndarray, scheme: Any) -> np.ndarray:
     """The share of maps of ascending values in which each is kept and gets its own value."""
-    draws, same = np.random.default_rng(0), np.zeros(values.size)
-    for start, stop in blocks(MAPS, 1 + AT_ONCE // values.size):
-        shape = stop - start, values.size
-        kept = draws.random(shape) >= scheme.p
-        normal = scheme.noise == "normal"
-        noise = draws.standard_normal(shape) if normal else draws.laplace(0.0, np.sqrt(0.5), shape)
-        with np.errstate(over="ignore"):
-            change = scheme.sigma * noise
-            keys = values + change if scheme.scale == "linear" else values * np.exp(np.minimum(change, 700.0))
-        keys[~kept] = np.nan  # to the end
-        _, own = np.nonzero(kept)
-        taken = np.argsort(keys, axis=1)[np.arange(values.size) < kept.sum(axis=1)[:, None]]
-        same += np.bincount(taken[values[own] == values[taken]], minlength=values.size)
+    same = np.zeros(values.size)
+    for record, value in kept_maps(values, scheme):
+        same += np.bincount(record[values[record] == values[value]], minlength=values.size)
     return same / MAPS

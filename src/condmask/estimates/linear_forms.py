@@ -36,6 +36,8 @@ class Undone(NamedTuple):
         Their pools.
     spread : ndarray
         The variance of the originals, pool by pool; at least 0.
+    lent : ndarray
+        p' by pool: by what part of its pool's mean a weight is lowered.
     law : Law
     cycle : bool
         Whether donors form a permutation.
@@ -49,6 +51,7 @@ class Undone(NamedTuple):
     shared: np.ndarray
     donors: Donors
     spread: np.ndarray
+    lent: np.ndarray
     law: Law
     cycle: bool
 
@@ -56,11 +59,6 @@ class Undone(NamedTuple):
     def n(self) -> int:
         """The number of records with a value."""
         return int(self.values.size)
-
-    @property
-    def lent(self) -> np.ndarray:
-        """p' by pool: by what part of its pool's mean a weight is lowered."""
-        return 1.0 - self.donors.factor
 
     def placed(
         self,
@@ -115,7 +113,8 @@ def undo(z: np.ndarray, law: Law, pool: np.ndarray | None, *, cycle: bool) -> Un
     pools = donors(a, law, None if pool is None else pool[rows])
     values = a if law.p == 0.0 else undone(a, pools)
     own, shared, spread = _variances(a, law.p, pools, float(law.noise_moments(2, unit)[2]))
-    return Undone(origin, unit, rows, values, own, shared, pools, spread, law, cycle)
+    lent = 1.0 - pools.factor
+    return Undone(origin, unit, rows, values, own, shared, pools, spread, lent, law, cycle)
 
 
 def _variances(

@@ -26,7 +26,7 @@ def plan(
     p: Any = None,
     sigma: Any = None,
     noise: Any = "normal",
-    donors: Any = "sample",
+    donors: Any = "permutation",
     decimals: int | None = None,
     step: float | None = None,
     target: str = "population",

@@ -91,10 +91,6 @@ def _described(plan: Path, given: dict[str, Any]) -> Described:
     for name in ("internal", "public"):
         if name in paths and paths[name].suffix.lower() not in (".html", ".htm"):
             raise ValueError(f"{name} must end in .html or .htm, got {report[name]!r}")
-    mapped = next(iter(schemes.values())).reverse_mapping
-    asked = [name for name in ("report", "checks") if mapped and name in given]
-    if asked:
-        raise ValueError(f"{asked[0]} must be left out where reverse_mapping = true, which has none yet")
     return Described(
         plan, paths["source"], paths["target"], schemes,
         _flag(given, "omit_missing"), _flag(given, "round"), _flag(given, "accept_visible_coins"),

@@ -17,6 +17,7 @@ import numpy as np
 
 from condmask.kernels.windows import best_of_points
 from condmask.risks.original import Original
+from condmask.risks.rearranged import Rearranged
 from condmask.risks.seen import Seen
 
 NUMBERS = (16, 64, 256)  # of neighbours that are tried
@@ -94,13 +95,18 @@ def _points(
     law, k = file.law, near.shape[1]
     steps = file.units[near]
     swapped = np.repeat((law.p * density / k)[:, None], k, axis=1)
-    sigma = law.sigma / law.step
+    at, sigma = z, law.sigma / file.grid.step
+    if isinstance(file, Rearranged):  # what is known of a value is where its key lies
+        at, steps, sigma = file.between(file.places_of(z)), file.keys.at[file.rank[near]], 1.0
     spread = 0.9 * steps.std(axis=1) * k**-0.2
     scale = (sigma**2 + spread**2)[:, None]
-    apart = z[:, None] - steps
+    apart = at[:, None] - steps
     kept = np.exp(-0.5 * apart**2 / scale) / np.sqrt(2.0 * np.pi * scale) * ((1.0 - law.p) / k)
     middle = steps + apart * (spread[:, None] ** 2 / scale)
     across = np.sqrt(sigma**2 * spread**2 / scale[:, 0])[:, None, None] * NODES
     guesses = (middle[:, :, None] + across).reshape(z.size, -1)
     kept = (kept[:, :, None] * WEIGHTS).reshape(z.size, -1)
-    return np.concatenate((steps, guesses), axis=1), np.concatenate((swapped, kept), axis=1)
+    anywhere = file.units[near]
+    if isinstance(file, Rearranged):
+        guesses = file.keys.numbers(guesses)
+    return np.concatenate((anywhere, guesses), axis=1), np.concatenate((swapped, kept), axis=1)

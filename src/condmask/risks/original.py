@@ -31,13 +31,12 @@ class Original:
     kind : str
         What the container held.
     law : Law
-        p and the noise; with a grid.
+        p and the noise; with a grid, but under reverse mapping.
     """
 
     def __init__(self, units: np.ndarray, kind: str, law: Law) -> None:
-        assert law.grid is not None
         self.units, self.kind, self.law = units, kind, law
-        self.n, self.grid = units.size, law.grid
+        self.n, self.grid = units.size, law.grid or ONES
 
     @cached_property
     def values(self) -> np.ndarray:
@@ -91,8 +90,10 @@ def taken(x: Any, scheme: Any, name: str = "x") -> tuple[np.ndarray, np.ndarray,
     values = without_codes(column.array, scheme.missing, column.kind)
     there = _checks.present(values, name, "omit")
     there = np.ones(values.size, dtype=bool) if there is None else there
-    law = scheme.law
     known = np.ascontiguousarray(values[there])
+    if scheme.reverse_mapping:
+        return known, there, column.kind, Law(scheme.p, scheme.noise, scheme.sigma)
+    law = scheme.law
     if law.grid is None:  # digits are not looked at then
         law = law._replace(grid=grid_of(default_step(law.sigma)))
         check_fits(known, law, name, column.kind)

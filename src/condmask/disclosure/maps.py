@@ -1,0 +1,45 @@
+"""Reverse mapping as studies draw it: the map of the kept records, and whole releases of a pool.
+
+Never for a release: those follow the draw contract (`schemes.reverse_mapping`).
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from condmask._blocks import blocks
+
+MAPS = 300  # simulated
+AT_ONCE = 1 << 17  # draws
+
+
+def kept_maps(values: np.ndarray, scheme: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Of many maps of ascending values: kept records, and the records whose values they get."""
+    draws = np.random.default_rng(0)  # the same in every run
+    for start, stop in blocks(MAPS, 1 + AT_ONCE // max(1, values.size)):
+        kept = draws.random((stop - start, values.size)) >= scheme.p
+        keys = with_noise(np.broadcast_to(values, kept.shape), scheme, draws)
+        keys[~kept] = np.nan  # to the end
+        among = np.arange(values.size) < kept.sum(axis=1)[:, None]
+        yield np.argsort(keys, axis=1)[among], np.nonzero(kept)[1]
+
+
+def release(values: np.ndarray, scheme: Any, draws: np.random.Generator) -> np.ndarray:
+    """Whose value each record of a pool shows; values ascend."""
+    source, coin = np.arange(values.size), draws.random(values.size) < scheme.p
+    kept, swapped = np.flatnonzero(~coin), np.flatnonzero(coin)
+    source[kept[np.argsort(with_noise(values[kept], scheme, draws))]] = kept
+    source[swapped] = draws.permutation(swapped)
+    return source
+
+
+def with_noise(values: np.ndarray, scheme: Any, draws: np.random.Generator) -> np.ndarray:
+    """Keys: values with noise, added or in the exponent."""
+    normal = scheme.noise == "normal"
+    noise = draws.standard_normal(values.shape) if normal else draws.laplace(0.0, np.sqrt(0.5), values.shape)
+    with np.errstate(over="ignore"):
+        change = scheme.sigma * noise
+        return np.asarray(
+            values + change if scheme.scale == "linear" else values * np.exp(np.minimum(change, 700.0))
+        )
