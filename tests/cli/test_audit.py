@@ -67,3 +67,16 @@ def test_an_audit_prints_commands_that_release(run, source, tmp_path):
     assert "--step" in second
     first[first.index("OUT")] = str(tmp_path / "released.csv")
     assert run(*first)[0] == 0
+
+
+def test_commands_have_the_donors_of_the_proposal(run, tmp_path):
+    income = np.random.default_rng(1).lognormal(8.0, 0.5, 3_000).round(-1)
+    pd.DataFrame({"income": income}).to_csv(tmp_path / "rounded.csv", index=False)
+    options = ("-c", "income", "--p", "0.6", "--sigma", "500", "--decimals", "0", "--donors", "sample")
+
+    out = run("audit", tmp_path / "rounded.csv", *options)[1]
+
+    assert "pass --donors permutation" in out
+    commands = [line for line in out.splitlines() if line.startswith("condmask mask")]
+    assert commands
+    assert not any("sample" in each for each in commands)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from condmask.schemes.conditional import ConditionalMasking
 
 PER_COLUMN = ("sigma", "step", "scale")
-DEFAULTS = {"noise": "normal", "small_strata": "refuse"}
+DEFAULTS = {"noise": "normal", "donors": "permutation", "small_strata": "refuse"}
 UNCHANGED = (
     "strata", "small_strata", "missing", "missing_as_null", "delimiter", "decimal", "encoding", "na",
 )  # fmt: skip
@@ -133,7 +133,7 @@ def commands_of(args: argparse.Namespace, found: "Audit", source: str, target: s
             options |= {"reverse_mapping": True, "aggregate_ends": own[0].aggregate_ends}
             options |= {"scale": [each.scale for each in own]}
         else:
-            options |= {"donors": args.donors, "step": [each.grid.step for each in own]}
+            options |= {"donors": own[0].donors, "step": [each.grid.step for each in own]}
         options |= {name: getattr(args, name) for name in UNCHANGED} | {"round": proposal.round}
         words = ["condmask", "mask", source, target]
         for name, value in options.items():
