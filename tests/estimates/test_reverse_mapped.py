@@ -277,6 +277,20 @@ def test_a_column_of_one_value_has_that_as_its_pseudo_values():
     assert found == pytest.approx(3.0, abs=1e-12)
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_column_of_one_value_has_no_correlation_and_a_covariance_of_nothing():
+    scheme = cm.ConditionalMasking(0.6, 0.3, reverse_mapping=True)
+    release = scheme.estimate(np.full(200, 7.0))
+    other = np.arange(200.0)
+
+    found = release.correlation_interval(other)
+
+    assert (found.low, found.high) == (-1.0, 1.0)
+    assert np.isnan(found.estimate)
+    assert release.covariance_interval(other)[:4] == (0.0, 0.0, 0.0, 0.0)
+    assert release.summary()["s.d."].high == 0.0
+
+
 def test_spreads_show_the_law_the_function_and_how_much_it_varies():
     x = FILES["skewed"]
     estimate = scheme_of(x, 0.3).estimate(x)

@@ -27,9 +27,9 @@ ENOUGH = 300.0  # records for each unit of the kurtosis, with which the normal a
 
 
 def kurtosis(original: Powers, law: Law) -> float:
-    """From the moments of the originals to order 4; NaN where noise hides it."""
+    """From the moments of the originals to order 4; NaN where noise hides it, and of a constant."""
     _, _, second, _, fourth = shift(original.means, -original.means[1])
-    if law.p < 1.0 and second <= (1.0 - law.p) * law.noise_moments(2, original.scale)[2]:
+    if second <= (1.0 - law.p) * law.noise_moments(2, original.scale)[2]:
         return np.nan
     return float(fourth / second**2)
 

@@ -366,7 +366,8 @@ def _kept(pair: Pair, variances: tuple[float, float]) -> list[float]:
     found = []
     for values, law, variance in zip((pair.z, pair.w), (pair.law, pair.theirs), variances, strict=True):
         if law is not None:
-            found.append(variance / float(standardised(values)[0][both].var(ddof=1)))
+            masked = float(standardised(values)[0][both].var(ddof=1))
+            found.append(variance / masked if masked > 0.0 else 1.0)
     return found
 
 
