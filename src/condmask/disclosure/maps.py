@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from condmask._blocks import blocks
+from condmask.law import Law
 
 MAPS = 300  # simulated
 AT_ONCE = 1 << 17  # draws
+MOST_NOISE = 700.0  # in the exponent: an infinite factor would make 0 something else
 
 
 def kept_maps(values: np.ndarray, scheme: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -36,10 +38,8 @@ def release(values: np.ndarray, scheme: Any, draws: np.random.Generator) -> np.n
 
 def with_noise(values: np.ndarray, scheme: Any, draws: np.random.Generator) -> np.ndarray:
     """Keys: values with noise, added or in the exponent."""
-    normal = scheme.noise == "normal"
-    noise = draws.standard_normal(values.shape) if normal else draws.laplace(0.0, np.sqrt(0.5), values.shape)
+    noise = Law(scheme.p, scheme.noise, scheme.sigma).draw(draws, values.shape)
+    if scheme.scale == "linear":
+        return np.asarray(values + noise)
     with np.errstate(over="ignore"):
-        change = scheme.sigma * noise
-        return np.asarray(
-            values + change if scheme.scale == "linear" else values * np.exp(np.minimum(change, 700.0))
-        )
+        return np.asarray(values * np.exp(np.minimum(noise, MOST_NOISE)))

@@ -19,11 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.disclosure import coins
+from condmask.disclosure import coins, maps
 from condmask.disclosure.attack import Column, Rows
 from condmask.disclosure.causes import correlation, ranks
 from condmask.disclosure.relations import MOST_COLUMNS, Identity, Steps
-from condmask.law import Law
 from condmask.strata import crossed
 
 LOOKED_AT = 1 << 15
@@ -174,9 +173,7 @@ def rearranged(values: Table, clear: Table, schemes: dict[str, Any], strata: np.
     donor[np.argsort(code, kind="stable")] = np.lexsort((stream.random(n), code))
     for name, scheme in schemes.items():
         own, pool = values[name][there[name]], code[there[name]]
-        noise = Law(scheme.p, scheme.noise, scheme.sigma).draw(stream, own.size)
-        with np.errstate(over="ignore"):
-            keys = own * np.exp(noise) if scheme.scale == "log" else own + noise
+        keys = maps.with_noise(own, scheme, stream)
         place = np.flatnonzero(there[name])[np.lexsort((stream.random(own.size), keys, pool))]
         swapped[name], kept[name] = values[name][donor], np.full(n, np.nan)
         kept[name][place] = own[np.lexsort((own, pool))]
