@@ -43,9 +43,8 @@ class Functionals(Distribution):
         they are many, and at each once; twice there under Laplace noise. With ``g = lambda x: x**k`` it is
         `moment`.
 
-        On the log scale amounts that are not positive have no mass where the data have none, so that
-        ``np.log`` needs no floor there. On the linear scale it does, unless the data stay away from 0 by
-        more than K reaches, some 10 sigma.
+        Under noise T has mass below the data, so ``np.log`` needs a floor unless they stay away from 0 by
+        more than K reaches, some 10 sigma. After reverse mapping g is asked at the values of the data alone.
 
         Examples
         --------

@@ -78,8 +78,6 @@ class MomentIntervals(Shared):
         The standard error needs moments of twice the order. From order 3 on, and for heavy tails from order
         2, intervals cover less often than they say unless there are very many records; so do those from data
         that are not masked (docs/inference.rst, "Coverage").
-
-        Under Laplace noise on the log scale the standard error exists where 2 order sigma < sqrt(2).
         """
         order = _checks.order(order, "order", most=_checks.MOST_ORDER // 2)
         return self._moment_interval(

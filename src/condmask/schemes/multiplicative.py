@@ -14,8 +14,8 @@ from condmask.schemes.scheme import Scheme, known
 class MultiplicativeNoise(Scheme):
     """Multiply every value by a positive random factor of mean one: Z = X E, log E normal (Kim and Winkler).
 
-    Its values are read as they are: the mean is right, spread and tails are too wide. On the log scale
-    `ConditionalMasking` has estimators.
+    Its values are read as they are: the mean is right, spread and tails are too wide. `ConditionalMasking`
+    with ``scale="log"`` and reverse mapping has noise in proportion, and estimators.
 
     Parameters
     ----------
