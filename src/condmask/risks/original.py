@@ -99,6 +99,5 @@ def taken(x: Any, scheme: Any, name: str = "x") -> tuple[np.ndarray, np.ndarray,
         check_fits(known, law, name, column.kind)
         units = law.to_units(known)
     else:
-        rounded = nearest(known, law.grid, column.kind) if isinstance(law.grid, Grid) else known
-        units = scheme.canonical(rounded, name, column.kind)
+        units = scheme.canonical(nearest(known, law.grid, column.kind), name, column.kind)
     return units, there, column.kind, law

@@ -178,7 +178,7 @@ class ConditionalMasking(Scheme):
         if reverse:
             refuse_with_it(donors, decimals=decimals, step=step)
         elif scale == "log":
-            raise ValueError("scale must be 'linear' without reverse_mapping=True, which has it, got 'log'")
+            raise ValueError("scale must be 'linear' unless reverse_mapping=True, got 'log'")
         canonical = {
             "p": _checks.probability(p, "p"),
             "sigma": _checks.deviation(sigma),

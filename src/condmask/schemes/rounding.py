@@ -13,7 +13,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import blocks
-from condmask._grid import Grid, nearest
+from condmask._grid import nearest
 from condmask.schemes.publishing import ReleaseWarning
 
 Shifts = dict[str, tuple[float, float]]  # rounded less original: of the mean and of the largest value
@@ -29,7 +29,7 @@ def asked(value: Any, schemes: Mapping[str, Any]) -> bool:
                 "round must be left out where reverse_mapping=True, got True: released values are those "
                 "of the data, and nothing is rounded"
             )
-        if not isinstance(scheme.grid, Grid):
+        if scheme.grid is None:
             raise ValueError(
                 f"round must be left out for a scheme without a grid, got True and {scheme!r}: "
                 "there is no step to round to"

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks
-from condmask._grid import Grid
 from condmask._randomness import Key, seeded_key
 from condmask.disclosure import interval
 from condmask.estimates.bandwidth import FEWEST_STEPS, quartile_places, rule
@@ -243,7 +242,7 @@ def _attacks(x: np.ndarray, z: np.ndarray, distances: np.ndarray, law: Law | Non
     On a grid the error of Z_i is counted in whole steps, so that none is rounded.
     """
     columns, own = [], (z - x, distances, 1.0)
-    if law is not None and isinstance(law.grid, Grid):
+    if law is not None and law.grid is not None:
         own = (law.grid.units(own[0]), law.grid.above(distances), law.step)
     for error, within, unit in (own, (z.mean(axis=1)[:, None] - x, distances, 1.0)):
         near = np.empty((len(x), within.size))
