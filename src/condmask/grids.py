@@ -1,6 +1,6 @@
 """The grid of a release: which one a scheme lives on, and how data get there."""
 
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
@@ -8,7 +8,6 @@ from condmask import _checks
 from condmask._blocks import blocks
 from condmask._grid import (
     LARGEST_UNITS,
-    Grid,
     decimal_grid,
     default_step,
     on_grid,
@@ -26,21 +25,6 @@ MARGIN = 64.0  # sigma; noise of either law stays within
 SMALLEST_SIGMA, SMALLEST_STEP = 1e-290, 1e-300  # so that a step and its inverse are exact
 MOST_STEPS = 2.0**40  # of a sigma
 COARSEST = 0.5  # sigma: of coarser steps too many records would go out unchanged
-
-
-class Gridded(Protocol):
-    """What is asked of a scheme."""
-
-    @property
-    def sigma(self) -> float: ...
-    @property
-    def decimals(self) -> int | None: ...
-    @property
-    def step(self) -> float: ...
-    @property
-    def grid(self) -> Grid | None: ...
-    @property
-    def rounds(self) -> bool: ...
 
 
 def step_of(sigma: float, decimals: int | None, step: float | None) -> float:
@@ -65,7 +49,7 @@ def step_of(sigma: float, decimals: int | None, step: float | None) -> float:
     return own
 
 
-def on_the_grid(scheme: Gridded, x: np.ndarray, name: str, kind: str, out: np.ndarray) -> np.ndarray:
+def on_the_grid(scheme: Any, x: np.ndarray, name: str, kind: str, out: np.ndarray) -> np.ndarray:
     """The data in units of the scheme's grid, or as they are where it has none."""
     grid = scheme.grid
     for start, stop in blocks(x.size):
@@ -108,7 +92,7 @@ def check_released(units: np.ndarray, law: Law, name: str, rows: np.ndarray | No
         )
 
 
-def shown_digits(scheme: Gridded, x: np.ndarray, name: str, kind: str) -> tuple[str, str] | None:
+def shown_digits(scheme: Any, x: np.ndarray, name: str, kind: str) -> tuple[str, str] | None:
     """Why the digits of the data themselves would show which records were swapped, and what helps; None where
     they do not."""
     if scheme.step == 0.0:

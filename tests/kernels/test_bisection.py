@@ -151,21 +151,6 @@ def test_samples_can_be_shared_out_between_threads(cut):
         assert np.array_equal(parts[s], first(coefficients[s], targets, origin[s], width[s]))
 
 
-def test_only_cells_within_the_bracket_are_searched():
-    coefficients, origin, width, targets = samples()
-    whole, parts, none = np.zeros((3, 6, 31))
-    bisection.first_crossings_of_samples(coefficients, origin, width, targets, 0, 6, whole)
-    cell = np.clip((whole - origin[:, None]) / width[:, None], 0, 20 - 1).astype(np.int64)
-    low = np.maximum(cell - 1, 0)
-    high = np.minimum(cell + 2, 20)  # a jump at an edge is found in the cell after it
-
-    bisection.bracketed_crossings_of_samples(coefficients, origin, width, targets, low, high, 0, 6, parts)
-    bisection.bracketed_crossings_of_samples(coefficients, origin, width, targets, low, low, 0, 6, none)
-
-    assert np.array_equal(parts, whole)
-    assert (none == np.inf).all()
-
-
 def test_a_user_may_call_the_kernel_in_compiled_code():
     coefficients = np.array([[0.5, 1.0], [1.5, 1.0]])
 

@@ -21,7 +21,7 @@ from condmask._grid import decimals_of
 from condmask.disclosure import causes, relations
 from condmask.disclosure.maps import MAPS, kept_maps
 from condmask.kernels import sorting
-from condmask.strata import index_type
+from condmask.strata import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -246,12 +246,7 @@ def _by_pool(x: np.ndarray, code: np.ndarray | None) -> list[Any]:
     missing = np.isnan(x)
     if code is None and not missing.any():
         return [slice(None)]
-    pool = np.where(missing, np.int32(-1), np.int32(0) if code is None else code)
-    counts = np.zeros(int(pool.max(initial=-1)) + 1, dtype=np.int64)
-    sorting.count(pool, counts)
-    order = np.empty(int(counts.sum()), dtype=index_type(x.size))
-    sorting.sort(pool, np.cumsum(counts) - counts, order)
-    return [rows for rows in np.split(order, np.cumsum(counts)[:-1]) if rows.size]
+    return list(rows_of(np.where(missing, np.int32(-1), np.int32(0) if code is None else code)).values())
 
 
 def own_value(x: np.ndarray, scheme: Any) -> np.ndarray:

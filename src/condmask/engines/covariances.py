@@ -24,7 +24,7 @@ CHUNK = 1 << 12  # cells at a time
 
 
 class Products(NamedTuple):
-    """Sums over records, at some points and at pairs of them; those of several classes add up.
+    """Sums over records, at some points and at pairs of them.
 
     Attributes
     ----------

@@ -37,7 +37,7 @@ SMOOTHED = 1 << 20  # pairs of a point and a cell that are looked at together
 
 
 class Sums(NamedTuple):
-    """Sums over records, at some points; those of several classes of records add up.
+    """Sums over records, at some points.
 
     Attributes
     ----------
@@ -52,10 +52,6 @@ class Sums(NamedTuple):
     rest: np.ndarray
     rest_squared: np.ndarray
     h_squared: np.ndarray
-
-    def plus(self, other: "Sums") -> "Sums":
-        """Both together."""
-        return Sums(*(a + b for a, b in zip(self, other, strict=True)))
 
     def over(self, n: int) -> "Sums":
         """The means over so many records."""

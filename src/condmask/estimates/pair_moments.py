@@ -15,6 +15,7 @@ import numpy as np
 
 from condmask.estimates.interval import over_file
 from condmask.law import Law
+from condmask.strata import rows_of
 
 Term = tuple[int, int]  # powers of x and of w
 Polynomial = dict[Term, float]
@@ -183,18 +184,13 @@ def spreads(
     """
     means = float(a.values.mean()), float(b.values.mean())
     total, h, hh = np.zeros((4, len(by))), np.zeros(len(by)), np.zeros(len(by))
-    order, first = np.argsort(pool, kind="stable"), 0
-    for s, count in enumerate(np.bincount(pool).tolist()):
-        if count == 0:
-            continue
-        rows = order[first : first + count]
-        first += count
-        own = Moments(a, b, p) if count == pool.size else Moments(a.part(rows), b.part(rows), p)
-        share = count / pool.size
+    for s, rows in rows_of(pool).items():
+        own = Moments(a.part(rows), b.part(rows), p)
+        share = rows.size / pool.size
         for k, weights in enumerate(by):
             phi, target, at, margin = pieces(own, means, float(factor[s]), weights)
             given_file = _sum((1.0, target), (-p, at))
-            v = float(own.released(phi).var(ddof=1)) if count > 1 else 0.0
+            v = float(own.released(phi).var(ddof=1)) if rows.size > 1 else 0.0
             parts = own.covariance(given_file, given_file), own.covariance(target, target)
             total[:, k] += share * np.array([v, *parts, own.covariance(margin, at)])
             h[k] += share * own.mean(target)

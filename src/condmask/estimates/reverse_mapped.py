@@ -21,6 +21,7 @@ from condmask.estimates.covariance import Donors, standardised
 from condmask.estimates.interval import UndefinedError
 from condmask.estimates.linear_forms import Undone
 from condmask.law import Law
+from condmask.strata import rows_of
 
 FEWEST = 50  # records of a pool
 LARGE, LARGEST = 1.5, 5.0  # N, above which is warned and refused
@@ -96,14 +97,8 @@ class Reversed:
         self.law = Law(scheme.p, scheme.noise, scheme.sigma)
         self.pool = np.zeros(self.z.size, dtype=np.int64) if pool is None else pool[self.there]
         self.size = np.bincount(self.pool)
-        self.pools = {}
-        if self.size.size == 1:
-            self.pools[0] = Pool(slice(None), _kernel(self.z, scheme))
-            return
-        order, ends = np.argsort(self.pool, kind="stable"), np.cumsum(self.size)
-        for number in np.flatnonzero(self.size).tolist():
-            rows = order[ends[number] - self.size[number] : ends[number]]
-            self.pools[number] = Pool(rows, _kernel(self.z[rows], scheme))
+        rows_of_pools = {0: slice(None)} if self.size.size == 1 else rows_of(self.pool)
+        self.pools = {k: Pool(rows, _kernel(self.z[rows], scheme)) for k, rows in rows_of_pools.items()}
 
     def of(self, function: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> np.ndarray:
         """By record, what has the mean of a function of the original, given the file.

@@ -9,6 +9,7 @@ from condmask.estimates.covariance import Records
 from condmask.estimates.exact import ExactSample
 from condmask.estimates.sample import Counted, Sample, Source
 from condmask.law import Law
+from condmask.strata import rows_of
 
 
 def strata(records: Records | None, k: int, law: Law) -> list[Source]:
@@ -17,10 +18,8 @@ def strata(records: Records | None, k: int, law: Law) -> list[Source]:
         return []
     row = records.rows[k]
     there = ~np.isnan(row)
-    pool = records.pool[there]
-    order = np.argsort(pool, kind="stable")
-    cuts = np.flatnonzero(np.diff(pool[order])) + 1
-    return [sample(z, law) for z in np.split(row[there][order], cuts)]
+    values = row[there]
+    return [sample(values[rows], law) for rows in rows_of(records.pool[there]).values()]
 
 
 def sample(z: np.ndarray, law: Law) -> Source:

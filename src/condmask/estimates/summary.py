@@ -1,8 +1,7 @@
 """A masked column in one pass and little memory: counts by grid point or value, which can be merged."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -12,41 +11,9 @@ from condmask.engines.counting import EMPTY, Counts, by_value, coarser, in_cells
 from condmask.estimates.columns import counted_column
 from condmask.law import Law
 from condmask.missing import released_codes, without_codes
-from condmask.strata import Names
 
 MOST_POINTS = 1 << 20  # of 16 bytes
 BY_VALUE, WIDEST = -1074, 1023  # levels: all numbers are multiples of 2^-1074, and below 2^1024
-
-
-class Published(Protocol):
-    """What a Summary needs of a scheme."""
-
-    @property
-    def p(self) -> float: ...
-    @property
-    def noise(self) -> str: ...
-    @property
-    def sigma(self) -> float: ...
-    @property
-    def scale(self) -> str: ...
-    @property
-    def reverse_mapping(self) -> bool: ...
-    @property
-    def aggregate_ends(self) -> int: ...
-    @property
-    def law(self) -> Law | None: ...
-    @property
-    def shared_donors(self) -> bool: ...
-    @property
-    def strata(self) -> Names: ...
-    @property
-    def group(self) -> str | None: ...
-    @property
-    def patterns(self) -> Sequence[str]: ...
-    @property
-    def missing(self) -> tuple[float, ...]: ...
-    @property
-    def missing_as(self) -> str: ...
 
 
 class Summary:
@@ -87,7 +54,7 @@ class Summary:
     351.25
     """
 
-    def __init__(self, scheme: Published, *, most_points: int = MOST_POINTS) -> None:
+    def __init__(self, scheme: Any, *, most_points: int = MOST_POINTS) -> None:
         self.law = scheme.law or Law(scheme.p, scheme.noise, scheme.sigma)
         self.mapped = (scheme.scale, scheme.aggregate_ends) if scheme.reverse_mapping else None
         if self.law.grid is None and self.mapped is None:
@@ -177,7 +144,7 @@ class Summary:
         total.merge(other)
         return total
 
-    def check(self, scheme: Published) -> None:
+    def check(self, scheme: Any) -> None:
         """Refuse a scheme that is not the one summarised."""
         if Summary(scheme)._identity() != self._identity():
             raise ValueError(f"z must be a Summary of the scheme {scheme!r}, got {self!r}")

@@ -141,12 +141,3 @@ def first_crossings_of_samples(coefficients, origin, width, targets, start, stop
     """out[s, k]: the first crossing of targets[k] by coefficients[s], start <= s < stop."""
     for s in range(start, stop):
         first_crossings(coefficients[s], origin[s], width[s], targets, out[s])
-
-
-@kernel
-def bracketed_crossings_of_samples(coefficients, origin, width, targets, low, high, start, stop, out):
-    """The same among the cells low[s, k] <= cell < high[s, k] alone, where they are known to hold it."""
-    for s in range(start, stop):
-        for k in range(targets.size):
-            found = length_below(coefficients[s], targets[k], low[s, k], high[s, k], True)
-            out[s, k] = origin[s] + width[s] * found

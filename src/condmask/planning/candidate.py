@@ -24,8 +24,6 @@ class Candidate(NamedTuple):
     scheme : ConditionalMasking
     risk : ndarray of shape (distances,)
         Of the best attacker.
-    masked_value : ndarray of shape (distances,)
-        Of who takes the masked value for the original.
     file, population : dict of str to float
         Standard errors of the estimates of "mean", "std", "quantile 0.1" ..., "correlation", about the values
         in the original file and in the population that it is a sample of.
@@ -36,7 +34,6 @@ class Candidate(NamedTuple):
 
     scheme: Any
     risk: np.ndarray
-    masked_value: np.ndarray
     file: dict[str, float]
     population: dict[str, float]
     loss: float
@@ -84,8 +81,9 @@ def candidate(column: Column, scheme: Any, d: np.ndarray) -> Candidate:
     """Of one scheme."""
     file = column.original(scheme)
     steady = plain.by_constant(file, d)
-    lone = plain.by_released(file, d)
-    best = np.fmax.reduce([posterior.by_posterior(file, d, steady, EFFORT), steady[0], lone])
+    best = np.fmax.reduce([
+        posterior.by_posterior(file, d, steady, EFFORT), steady[0], plain.by_released(file, d)
+    ])  # fmt: skip
     found, longer = predicted(file, column, scheme)
     n = file.n
     about = {
@@ -102,7 +100,7 @@ def candidate(column: Column, scheme: Any, d: np.ndarray) -> Candidate:
     ]
     known = [each for each in ratios if np.isfinite(each)]
     loss = float(np.mean(known)) if known else float("nan")
-    return Candidate(scheme, best, lone, about["file"], about["population"], loss)
+    return Candidate(scheme, best, about["file"], about["population"], loss)
 
 
 def predicted(file: Original, column: Column, scheme: Any) -> tuple[dict[str, moments.Variances], np.ndarray]:

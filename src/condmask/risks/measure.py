@@ -16,7 +16,7 @@ from condmask.risks.result import BEST, CONSTANT, LINKED, MEAN, RELEASED, Risk
 from condmask.risks.seen import Seen
 from condmask.schemes.audit import audit as audit_of
 from condmask.schemes.scheme import Scheme
-from condmask.strata import crossed, labels_of, merged, names_of
+from condmask.strata import crossed, labels_of, merged, names_of, rows_of
 
 TRIED = 1 << 13  # records on which attackers are tried that look at masked values one by one
 TRIED_WITH_OTHERS = 1 << 12  # and those that look for neighbours, on half of these
@@ -356,7 +356,7 @@ def files_of(
     units: np.ndarray, kind: str, law: Law, scheme: Any, code: np.ndarray | None
 ) -> list[tuple[Any, Original]]:
     """The donor pools of a column, and where their rows are."""
-    members = _members(code, units.size)
+    members: list[Any] = [slice(None)] if code is None else list(rows_of(code).values())
     if scheme.reverse_mapping:
         return list(zip(members, rearranged.pools(units, kind, scheme, code, members), strict=True))
     return [(rows, Original(units[rows], kind, law)) for rows in members]
@@ -367,11 +367,3 @@ def _audited(x: Any, scheme: Any, strata: Any) -> Any:
     if scheme.reverse_mapping or scheme.law.p == 0.0:
         return None
     return audit_of(x, scheme, strata=strata)
-
-
-def _members(code: np.ndarray | None, n: int) -> list[Any]:
-    """The rows of each donor pool."""
-    if code is None:
-        return [slice(None)]
-    order = np.argsort(code, kind="stable")
-    return [*np.split(order, np.flatnonzero(np.diff(code[order])) + 1)]

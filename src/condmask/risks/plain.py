@@ -9,6 +9,7 @@ P(|tau - X_i| < d), averaged over the records of a file and over the masking of 
 
 import numpy as np
 
+from condmask.disclosure.interval import interval_risk
 from condmask.estimates.interval import over_file
 from condmask.risks.original import Original
 
@@ -17,17 +18,8 @@ NODES = 64  # equally likely values of the mean
 
 def by_released(file: Original, d: np.ndarray) -> np.ndarray:
     """The attacker who takes the masked value for the original."""
-    law, (places, below) = file.law, file.counted
-    counts, pairs = np.diff(below), np.empty(d.size)
-    kept = law.noise_within(d)
-    if law.p == 0.0:
-        return np.asarray(kept)
-    for k, near in enumerate(file.near(d)):
-        first = np.searchsorted(places, places - near, side="right")
-        last = np.maximum(np.searchsorted(places, places + near), first)
-        pairs[k] = counts @ (below[last] - below[first])
-    pairs -= np.where(d > 0.0, file.n, 0)
-    return np.asarray(law.p * pairs / (file.n * (file.n - 1.0)) + (1.0 - law.p) * kept)
+    places, below = file.counted
+    return interval_risk(np.repeat(file.law.from_units(places), np.diff(below)), d, file.law)
 
 
 def by_constant(file: Original, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

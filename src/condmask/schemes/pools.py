@@ -11,8 +11,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import blocks
-from condmask.kernels import sorting
-from condmask.strata import SMALLEST, Labels, crossed, index_type, merged
+from condmask.strata import SMALLEST, Labels, by_stratum, crossed, index_type, merged
 
 
 class Pools(NamedTuple):
@@ -34,16 +33,12 @@ class Pools(NamedTuple):
 
 def make_pools(code: np.ndarray, there: np.ndarray | None) -> Pools:
     """Pools of the rows that are ``there`` (None: all), by stratum code."""
-    kind = index_type(code.size)  # a file may have many rows
+    kind = index_type(code.size)
     pool = code.astype(kind, copy=False)
     if there is not None:
         pool = np.where(there, pool, kind(-1))
-    size = np.zeros(int(code.max()) + 1, dtype=np.int64)
-    sorting.count(pool, size)
-    first = np.concatenate(([0], np.cumsum(size)[:-1]))
-    order = np.empty(int(size.sum()), dtype=kind)
-    sorting.sort(pool, first.copy(), order)
-    return Pools(pool, first, size, order)
+    order, size = by_stratum(pool)
+    return Pools(pool, np.cumsum(size) - size, size, order)
 
 
 def pools_of(

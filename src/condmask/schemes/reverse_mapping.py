@@ -24,11 +24,11 @@ from condmask import _checks
 from condmask._blocks import BLOCK, Workers, ordered_map
 from condmask._randomness import DONOR, NOISE, Key, words
 from condmask.disclosure import rails
-from condmask.kernels import ordering, sorting
+from condmask.kernels import ordering
 from condmask.law import Law
 from condmask.schemes.draws import Release, coins, in_order
 from condmask.schemes.pools import Pools
-from condmask.strata import index_type
+from condmask.strata import by_stratum, index_type
 
 
 def refuse_with_it(donors: str, **grid: Any) -> None:
@@ -247,11 +247,7 @@ def _by_pool(places: np.ndarray | None, rows: np.ndarray, pool: np.ndarray | Non
     """Places in a list of rows by the pools of these, in a pool in their order; rows in none are left out."""
     if pool is None:
         return rows[:0] if places is None else places
-    own = pool[rows if places is None else rows[places]]
-    counts = np.zeros(int(own.max(initial=-1)) + 1, dtype=np.int64)
-    sorting.count(own, counts)
-    order = np.empty(int(counts.sum()), dtype=rows.dtype)
-    sorting.sort(own, np.cumsum(counts) - counts, order)
+    order, _ = by_stratum(pool[rows if places is None else rows[places]])
     return order if places is None else np.asarray(places[order])
 
 
