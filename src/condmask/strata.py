@@ -14,7 +14,6 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import blocks
-from condmask.kernels import sorting
 
 SMALLEST = 10  # records of a stratum
 POLICIES = ("refuse", "merge")
@@ -76,22 +75,6 @@ def labels_of(values: Any, strata: Names, n: int, of: str, call: str) -> list[La
 def index_type(n: int) -> type[np.signedinteger]:
     """What holds the numbers of n records, or of as many labels."""
     return np.int32 if n <= np.iinfo(np.int32).max else np.int64
-
-
-def by_stratum(code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The rows by stratum, in each in the order of the file, and how many each has; a code below 0 is none."""
-    size = np.zeros(int(code.max(initial=-1)) + 1, dtype=np.int64)
-    sorting.count(code, size)
-    order = np.empty(int(size.sum()), dtype=index_type(code.size))  # a file may have many rows
-    sorting.sort(code, np.cumsum(size) - size, order)
-    return order, size
-
-
-def rows_of(code: np.ndarray) -> dict[int, np.ndarray]:
-    """The rows of each stratum that has any."""
-    order, size = by_stratum(code)
-    parts = np.split(order, np.cumsum(size)[:-1])
-    return {k: rows for k, rows in enumerate(parts) if rows.size}
 
 
 def crossed(parts: Sequence[np.ndarray], n: int) -> np.ndarray:

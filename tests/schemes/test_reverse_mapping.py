@@ -412,10 +412,8 @@ def test_a_scheme_of_additive_noise_is_written_as_before():
             ),
             "for a study or a comparison",
         ),
-        (lambda x, s: cm.risk(x, s, d=10.0), "has no closed form of its risk"),
         (lambda x, s: s.risk(x, 10.0), "has no closed form of its risk"),
         (lambda x, s: s.mse(x), "has no closed form of its risk"),
-        (lambda x, s: cm.record_risk(x, x, s, d=10.0), "must be one that describes its noise"),
     ],
 )
 def test_what_is_not_there_yet_is_refused_in_a_sentence(ask, message):

@@ -20,8 +20,8 @@ from condmask._blocks import blocks
 from condmask._grid import decimals_of
 from condmask.disclosure import causes, relations
 from condmask.disclosure.maps import MAPS, kept_maps
+from condmask.engines.rows import rows_of
 from condmask.kernels import sorting
-from condmask.strata import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from condmask import _checks
 from condmask.engines import inversion
 from condmask.estimates import rearranging
 from condmask.estimates.interval import EstimateWarning, Interval, check_target, multiplier
-from condmask.estimates.sample import Source
+from condmask.estimates.sample import CROSSINGS, Source
 from condmask.estimates.shared import Shared
 from condmask.estimates.spread import Spread, largest_weight, sums_at
 
@@ -302,7 +302,9 @@ class Distribution(Shared):
         return PointTest(statistic, pvalue, t, target, f"{about} {PLACES[target]}")
 
     def _crossing(self, crossing: str | None) -> str:
-        raise NotImplementedError
+        if crossing is None:
+            return rearranging.crossing_of(self._law.p, self._sources[0].n)
+        return _checks.choice(crossing, "crossing", CROSSINGS)
 
     def _inverted(
         self, k: int, q: np.ndarray, value: np.ndarray, width: float | None, tol: float, c: float, target: str

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from condmask import _checks, frames
+from condmask import _checks
 from condmask.engines.choice import METHODS
 from condmask.engines.counting import Counts
 from condmask.estimates.bands import Bands
@@ -14,19 +14,17 @@ from condmask.estimates.bandwidth import RULES
 from condmask.estimates.covariance import Records, summarised
 from condmask.estimates.inequality import Inequality
 from condmask.estimates.interval import EstimateWarning
-from condmask.estimates.linear import LinearEstimates
 from condmask.estimates.moment_intervals import MomentIntervals
 from condmask.estimates.moments import shift
 from condmask.estimates.overview import Overview
 from condmask.estimates.pair_intervals import PairIntervals
-from condmask.estimates.rearranging import crossing_of
-from condmask.estimates.sample import CROSSINGS, Source
+from condmask.estimates.sample import Source
 from condmask.estimates.selection import Selection
 from condmask.law import Law
 from condmask.weights.table import smallest_tol
 
 
-class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairIntervals, Bands, Selection):
+class Estimate(Overview, Inequality, MomentIntervals, PairIntervals, Bands, Selection):
     r"""Estimates about the original variable from its masked values and the published scheme.
 
     Made by the `estimate` method of a scheme, from records, rows of a batch or a `Summary`. Nothing here
@@ -443,11 +441,6 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
         ]
         return self._shaped(found, points.shape)
 
-    def _crossing(self, crossing: str | None) -> str:
-        if crossing is None:
-            return crossing_of(self._law.p, self.n)
-        return _checks.choice(crossing, "crossing", CROSSINGS)
-
     def _variances(self) -> list[tuple[float, float]]:
         """The variances of the original, and the scale in whose square they are given."""
         return [source.variance() for source in self._sources]
@@ -466,33 +459,3 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
         other = self._by_name(other, "other", masked=True)
         for k, (z, w) in enumerate(self._both(other)):
             yield self._product(k, z, w, other)
-
-    def _both(self, other: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Each replicate, and its part of the other column."""
-        if other is None:
-            raise ValueError("other must be a column or an Estimate, got None")
-        rows = self._rows()
-        if isinstance(other, Estimate):
-            if self.scheme.group is None or self.scheme.group != other.scheme.group:
-                raise ValueError(
-                    "other must have been masked together with this column (mask_table), got groups "
-                    f"{self.scheme.group!r} and {other.scheme.group!r}"
-                )
-            columns = other._rows()
-        else:
-            columns = np.atleast_2d(frames.column(other, "other", dimensions=(1, 2)).array)
-            if self._batch and len(columns) == 1:
-                columns = np.broadcast_to(columns, (len(rows), columns.shape[1]))
-        _checks.same_length(columns[0], "other", rows.shape[1], "z")
-        if len(columns) != len(rows):
-            raise ValueError(f"other must have {len(rows)} replicates, as z has, got {len(columns)}")
-        return zip(rows, columns, strict=True)
-
-    def _rows(self) -> np.ndarray:
-        if self._records is None:
-            raise ValueError("other must be masked values: a Summary keeps no records")
-        return self._records.rows
-
-    def _pools(self) -> np.ndarray | None:
-        assert self._records is not None
-        return self._records.pools()

@@ -31,9 +31,6 @@ class LinearEstimates(ByName, Shared):
     file (stratum), so the values of a part are not a masked sample of that part.
     """
 
-    def _pools(self) -> np.ndarray | None:
-        raise NotImplementedError
-
     def pseudo_values(self) -> Any:
         r"""Values that are, given the file, on average each record's original.
 
@@ -439,6 +436,10 @@ class LinearEstimates(ByName, Shared):
     def _left_out(self, used: int) -> str:
         n = self._masked().shape[1]
         return "" if used == n else f" ({n - used} of {n} records left out, which miss one)"
+
+    def _pools(self) -> np.ndarray | None:
+        assert self._records is not None
+        return self._records.pools()
 
     def _undone(self, k: int) -> Undone:
         """The records of replicate k."""

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask import _checks, frames
 from condmask.estimates import bounded, heavy_tails, reverse_pairs
-from condmask.estimates.by_name import ByName
-from condmask.estimates.covariance import Product, Records, donors, products, standardised
+from condmask.estimates.covariance import Product, donors, products, standardised
 from condmask.estimates.interval import EstimateWarning, Interval, UndefinedError, multiplier
+from condmask.estimates.linear import LinearEstimates
 from condmask.estimates.linear_forms import Undone, file_covariance
 from condmask.estimates.pair_moments import Weights, column, spreads
 from condmask.estimates.reverse_mapped import Reversed
@@ -53,29 +54,8 @@ class Correlation(NamedTuple):
     enough: float = 0.0
 
 
-class PairIntervals(ByName):
+class PairIntervals(LinearEstimates):
     """Intervals of what two columns have in common."""
-
-    scheme: Any
-    _law: Law
-    _batch: bool
-    _records: Records | None
-    _swapped: float
-
-    def _both(self, other: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        raise NotImplementedError
-
-    def _pools(self) -> np.ndarray | None:
-        raise NotImplementedError
-
-    def _undo(self, k: int, values: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
-
-    def _undone(self, k: int) -> Undone:
-        raise NotImplementedError
-
-    def _reversed(self, k: int) -> Reversed:
-        raise NotImplementedError
 
     def covariance_interval(
         self, other: Any = None, *, confidence_level: float = 0.95, target: str = "population"
@@ -226,6 +206,32 @@ class PairIntervals(ByName):
                 z, w, self._law, theirs, pool, shared, partial(self._undo, k), partial(self._undone, k),
                 share, self._reversed(k) if reverse else None,
             )  # fmt: skip
+
+    def _both(self, other: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Each replicate, and its part of the other column."""
+        if other is None:
+            raise ValueError("other must be a column or an Estimate, got None")
+        rows = self._rows()
+        if isinstance(other, PairIntervals):
+            if self.scheme.group is None or self.scheme.group != other.scheme.group:
+                raise ValueError(
+                    "other must have been masked together with this column (mask_table), got groups "
+                    f"{self.scheme.group!r} and {other.scheme.group!r}"
+                )
+            columns = other._rows()
+        else:
+            columns = np.atleast_2d(frames.column(other, "other", dimensions=(1, 2)).array)
+            if self._batch and len(columns) == 1:
+                columns = np.broadcast_to(columns, (len(rows), columns.shape[1]))
+        _checks.same_length(columns[0], "other", rows.shape[1], "z")
+        if len(columns) != len(rows):
+            raise ValueError(f"other must have {len(rows)} replicates, as z has, got {len(columns)}")
+        return zip(rows, columns, strict=True)
+
+    def _rows(self) -> np.ndarray:
+        if self._records is None:
+            raise ValueError("other must be masked values: a Summary keeps no records")
+        return self._records.rows
 
     def _product(self, k: int, z: np.ndarray, w: np.ndarray, other: Any) -> Product:
         """Covariance and variances of the originals of replicate k, in safe units."""

@@ -4,12 +4,12 @@ import numpy as np
 
 from condmask._blocks import Workers
 from condmask.engines.counting import Counts
+from condmask.engines.rows import rows_of
 from condmask.estimates.additive import NoisySample
 from condmask.estimates.covariance import Records
 from condmask.estimates.exact import ExactSample
 from condmask.estimates.sample import Counted, Sample, Source
 from condmask.law import Law
-from condmask.strata import rows_of
 
 
 def strata(records: Records | None, k: int, law: Law) -> list[Source]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask.disclosure.attack import FULL, Effort
+from condmask.engines.rows import rows_of
 from condmask.grids import check_released
 from condmask.law import Law
 from condmask.missing import without_codes
@@ -16,7 +17,7 @@ from condmask.risks.result import BEST, CONSTANT, LINKED, MEAN, RELEASED, Risk
 from condmask.risks.seen import Seen
 from condmask.schemes.audit import audit as audit_of
 from condmask.schemes.scheme import Scheme
-from condmask.strata import crossed, labels_of, merged, names_of, rows_of
+from condmask.strata import crossed, labels_of, merged, names_of
 
 TRIED = 1 << 13  # records on which attackers are tried that look at masked values one by one
 TRIED_WITH_OTHERS = 1 << 12  # and those that look for neighbours, on half of these

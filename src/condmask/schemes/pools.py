@@ -11,7 +11,8 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import blocks
-from condmask.strata import SMALLEST, Labels, by_stratum, crossed, index_type, merged
+from condmask.engines.rows import by_stratum
+from condmask.strata import SMALLEST, Labels, crossed, index_type, merged
 
 
 class Pools(NamedTuple):

@@ -24,11 +24,12 @@ from condmask import _checks
 from condmask._blocks import BLOCK, Workers, ordered_map
 from condmask._randomness import DONOR, NOISE, Key, words
 from condmask.disclosure import rails
+from condmask.engines.rows import by_stratum
 from condmask.kernels import ordering
 from condmask.law import Law
 from condmask.schemes.draws import Release, coins, in_order
 from condmask.schemes.pools import Pools
-from condmask.strata import by_stratum, index_type
+from condmask.strata import index_type
 
 
 def refuse_with_it(donors: str, **grid: Any) -> None:
