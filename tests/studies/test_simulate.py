@@ -262,7 +262,7 @@ def test_moments_of_a_study_are_those_of_the_estimate():
 
     found = replicates.block(design, 5, 0)
 
-    own = 1 + 5 + 1  # the sample's statistics and T_1's quantile come before
+    own = 1 + 6 + 1  # the sample's statistics and T_1's quantile come before
     assert found[:, own : own + 5] == pytest.approx(expected, rel=1e-9, nan_ok=True)
     assert np.isfinite(expected).mean() > 0.9
 
@@ -289,8 +289,8 @@ def test_correlations_of_a_study_are_those_of_the_masked_values_over_what_maskin
 
     found = replicates.block(design, 5, 0)
 
-    # the quantile, mean, s.d. and correlation of the sample, and of the estimator
-    assert found[:, 7] == pytest.approx(expected, rel=1e-12, nan_ok=True)
+    # the quantile, mean, s.d., correlation and difference of the sample, and of the estimator
+    assert found[:, 8] == pytest.approx(expected, rel=1e-12, nan_ok=True)
     assert np.isfinite(expected).mean() > 0.8
 
 

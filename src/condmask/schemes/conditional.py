@@ -22,7 +22,7 @@ from condmask.schemes.draws import mask_rows
 from condmask.schemes.missing import put_back, refuse_reachable, taken_out
 from condmask.schemes.pools import Pools, pools_of
 from condmask.schemes.publishing import check_beside, check_release
-from condmask.schemes.reverse_mapping import ends_of_pools, refuse_with_it, release_of
+from condmask.schemes.reverse_mapping import ends_of_pools, rearranged_rows, refuse_with_it, release_of
 from condmask.schemes.scheme import Scheme, release_key
 from condmask.strata import POLICIES, Names, labels_of
 
@@ -134,8 +134,6 @@ class ConditionalMasking(Scheme):
     """
 
     method: ClassVar[str] = "ConditionalMasking"
-    estimators: ClassVar[dict[str, Any]] = {"T_1": None, "T_b": "scott"}
-
     p: float
     sigma: float
     noise: str = "normal"
@@ -347,12 +345,9 @@ class ConditionalMasking(Scheme):
         self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
     ) -> np.ndarray:
         """Every row of x, masked on its own, without strata: for studies, whose randomness is no secret."""
-        if self.law is None:
-            raise TypeError(
-                "scheme must be one without reverse_mapping for a study or a comparison, which know no "
-                f"releases by reverse mapping yet, got {self!r}"
-            )
         law = self.law
+        if law is None:
+            return rearranged_rows(x, self, stream)
         return law.from_units(mask_rows(law.to_units(x), law, stream, cycle=self.donors == "permutation"))
 
     def sentence(self) -> str:
@@ -408,6 +403,11 @@ class ConditionalMasking(Scheme):
         return estimate_records(
             self, z, strata=strata, patterns=patterns, nan_policy=nan_policy, workers=workers
         )
+
+    @property
+    def estimators(self) -> dict[str, Any]:  # type: ignore[override]
+        """Names of the estimators of the original distribution; rearranged values have that one themselves."""
+        return {"T_1": None} if self.reverse_mapping else {"T_1": None, "T_b": "scott"}
 
     @property
     def law(self) -> Law | None:
