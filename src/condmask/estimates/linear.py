@@ -9,10 +9,12 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.estimates import heavy_tails
 from condmask.estimates.by_name import ByName
-from condmask.estimates.interval import EstimateWarning, Interval, refuse_reverse_mapping
+from condmask.estimates.interval import EstimateWarning, Interval
 from condmask.estimates.linear_forms import Undone, undo
 from condmask.estimates.named import Intervals
 from condmask.estimates.regression import basis, fit
+from condmask.estimates.reverse_mapped import LARGE, Reversed, Spread
+from condmask.estimates.reverse_mapped import undo as undo_reversed
 from condmask.estimates.shared import CERTAIN, Shared
 from condmask.estimates.subgroups import group_means
 from condmask.estimates.survey import Survey, survey
@@ -65,7 +67,11 @@ class LinearEstimates(ByName, Shared):
         >>> scheme.estimate([310, 421, 385, 290, 330]).pseudo_values().round(1)
         array([248. , 544. , 448. , 194.7, 301.3])
         """
-        found = np.array([_in_units(z, self._law, self._pools()) for z in self._masked()])
+        rows = self._masked()
+        found = np.full(rows.shape, np.nan)
+        for k in range(len(rows)):
+            file = self._undone(k)
+            found[k, file.rows] = file.origin + file.unit * file.values
         return found if self._batch else found[0]
 
     def group_means(
@@ -140,8 +146,8 @@ class LinearEstimates(ByName, Shared):
         code, names = frames.groups(self._by_name(labels, "labels", labels=True), "labels", rows.shape[1])
         code = np.where(asked.known(code.size), code, -1)
         found = []
-        for z in rows:
-            file = self._undone(z)
+        for k in range(len(rows)):
+            file = self._undone(k)
             own = group_means(code[file.rows], len(names), file, asked)
             ends = asked.ends(own.estimate, own.file, own.excess, own.degrees, file.n)
             found.append([*file.placed(own.estimate, *ends), own.records])
@@ -302,8 +308,8 @@ class LinearEstimates(ByName, Shared):
         names = [*(["intercept"] if intercept else []), *design]
         constant = np.array([float(intercept), *np.zeros(len(names) - 1)])
         records, found = np.full(len(names), int(use.sum())), []
-        for z in rows:
-            file = self._undone(z)
+        for k in range(len(rows)):
+            file = self._undone(k)
             own = fit(space, file, _among(use, file), asked, intercept=intercept)
             ends = asked.ends(own.estimate, own.file, own.excess, own.degrees, file.n)
             found.append([*file.placed(own.estimate, *ends, total=constant, units=space.units), records])
@@ -315,7 +321,7 @@ class LinearEstimates(ByName, Shared):
 
     def _warn_of_few(self, means: list[np.ndarray], records: np.ndarray) -> None:
         """Say which groups are too small, and why means may be negative where no value is."""
-        share, said = (1.0 - self._law.p) ** 2, []
+        share, said = (1.0 - self._swapped) ** 2, []
         few = int(np.count_nonzero((records > 0) & (records * share < FEW)))
         if few:
             said.append(
@@ -359,7 +365,6 @@ class LinearEstimates(ByName, Shared):
 
     def _masked(self) -> np.ndarray:
         """The records, of shape (replicates, n)."""
-        refuse_reverse_mapping(self._law.p)
         if self._records is None:
             raise ValueError(
                 "z must be masked values for pseudo-values, got a Summary, which keeps no records"
@@ -373,8 +378,8 @@ class LinearEstimates(ByName, Shared):
 
     def _summed(self, weights: np.ndarray, asked: Survey, about: str, *, mean: bool) -> Interval:
         use, found = asked.known(weights.size) & ~np.isnan(weights), []
-        for z in self._masked():
-            file = self._undone(z)
+        for k in range(len(self._masked())):
+            file = self._undone(k)
             rows = _among(use, file)
             w = weights[file.rows][rows]
             if mean:
@@ -404,16 +409,24 @@ class LinearEstimates(ByName, Shared):
         n = self._masked().shape[1]
         return "" if used == n else f" ({n - used} of {n} records left out, which miss one)"
 
-    def _undone(self, z: np.ndarray) -> Undone:
-        return undo(z, self._law, self._pools(), cycle=not self.scheme.shared_donors)
+    def _undone(self, k: int) -> Undone:
+        """The records of replicate k."""
+        if self.scheme.reverse_mapping:
+            return self._reversed(k)[0]
+        return undo(self._masked()[k], self._law, self._pools(), cycle=not self.scheme.shared_donors)
 
-
-def _in_units(z: np.ndarray, law: Law, pool: np.ndarray | None) -> np.ndarray:
-    """Pseudo-values, computed in safe units."""
-    file = undo(z, law, pool, cycle=False)
-    found = np.full(z.size, np.nan)
-    found[file.rows] = file.origin + file.unit * file.values
-    return found
+    def _reversed(self, k: int) -> tuple[Undone, Reversed]:
+        """The same of a release by reverse mapping, and what undid them; kept, since it takes longest."""
+        z, pool = self._masked()[k], self._pools()
+        file, own, ratio = self._undoing.get(k, lambda: undo_reversed(z, self.scheme, pool))
+        if ratio > LARGE:
+            warnings.warn(
+                f"undone record by record, released values vary {ratio:.2f} times as much as without noise: "
+                "statistics with other columns are less certain for it",
+                EstimateWarning,
+                stacklevel=4,
+            )
+        return file, own
 
 
 def _among(use: np.ndarray, file: Undone) -> Any:

@@ -37,6 +37,8 @@ class Undone(NamedTuple):
         Their pools.
     spread : ndarray
         The variance of the originals, pool by pool; at least 0.
+    lent : ndarray
+        p' / kappa by pool: by what part of its pool's mean a weight is lowered.
     law : Law
     cycle : bool
         Whether donors form a permutation.
@@ -50,6 +52,7 @@ class Undone(NamedTuple):
     shared: np.ndarray
     donors: Donors
     spread: np.ndarray
+    lent: np.ndarray
     law: Law
     cycle: bool
 
@@ -57,11 +60,6 @@ class Undone(NamedTuple):
     def n(self) -> int:
         """The number of records with a value."""
         return int(self.values.size)
-
-    @property
-    def lent(self) -> np.ndarray:
-        """p' / kappa by pool: by what part of its pool's mean a weight is lowered."""
-        return 1.0 - self.donors.factor / kept_mean(self.law)
 
     def placed(
         self,
@@ -120,7 +118,8 @@ def undo(z: np.ndarray, law: Law, pool: np.ndarray | None, *, cycle: bool) -> Un
     else:
         noise = variances(law.to_units(known), law, unit) if law.heaps > 1 else None
         own, shared, spread = _added(a, law, pools, noise, law.noise_moments(2, unit)[2])
-    return Undone(origin, unit, rows, values, own, shared, pools, spread, law, cycle)
+    lent = 1.0 - pools.factor / kept_mean(law)
+    return Undone(origin, unit, rows, values, own, shared, pools, spread, lent, law, cycle)
 
 
 def _added(

@@ -30,6 +30,15 @@ class Shared:
     def _split(self) -> Kept:
         return Kept(1)
 
+    @cached_property
+    def _undoing(self) -> Kept:
+        return Kept(1)
+
+    @property
+    def _swapped(self) -> float:
+        """The share of swapped records; that of the law is 1 where values are released in another order."""
+        return float(self.scheme.p) if self.scheme.reverse_mapping else self._law.p
+
     def _refuse_additive(self) -> None:
         if self._law.p == 0.0:
             raise UndefinedError(

@@ -1,0 +1,180 @@
+r"""The law of a value released by reverse mapping given its original, and functions that undo it.
+
+Of a donor pool with values s_a of frequency w_a, W their running sum, let H be the distribution function of
+the keys of all records, values with noise. A kept record with the key t gets the value s_b with
+W_{b-1} < H(t) <= W_b: that is the law M(a, b) of the map in a large pool, of a coin that fell on "kept". It
+leaves the distribution as it is, w M = w. Nothing but p, the noise and the released values enters, since
+these are the originals in another order (docs/reverse_mapping.rst, "Other columns").
+
+Values are counted in cells of sigma/64, on the log scale of the logarithm, with signs and zero apart, and the
+noise is taken as rounded to these. M is then a convolution, by Fourier transforms, and a monotone coupling of
+the cells of keys with those of values, both of mass 1. Gaps that no noise crosses are shortened.
+
+Cost: O(n) to count, then O(m log m) a step for m cells.
+"""
+
+from math import ceil, pi
+from typing import NamedTuple
+
+import numpy as np
+
+from condmask.weights import weight
+from condmask.weights.expansion import fast_length
+from condmask.weights.weight import SATURATION, Masking
+
+CELLS_PER_SIGMA = 64
+REACH = {"normal": SATURATION, "laplace": 26.0}  # sigmas, beyond which noise is as good as never
+MOST_CELLS = 1 << 24
+TINY = 1e-15  # share of the keys, below which a cell of keys has none
+ENOUGH = 0.01  # of the target, may be left
+SOME, NOTHING = 0.01, 1e-3  # of the variance: what the rest may add; and add without more steps
+MOST_STEPS = 500
+
+
+class TooManyCellsError(ValueError):
+    """The values are too far apart for this sigma; the argument is the number of cells."""
+
+
+class Kernel(NamedTuple):
+    """M of one donor pool.
+
+    Attributes
+    ----------
+    cell : ndarray of shape (n,)
+        The number of each record's cell, in the order of the values.
+    share : ndarray of shape (cells,)
+        w, the shares of the records.
+    place : ndarray of shape (cells,)
+        Where the cells lie on the line of keys.
+    symbol : ndarray
+        The transform of the noise on that line, and `size` the line's length.
+    key, value, given : ndarray of shape (pieces,)
+        Pieces of the coupling: a cell of keys, the number of a cell of values, its chance given the former.
+    """
+
+    cell: np.ndarray
+    share: np.ndarray
+    place: np.ndarray
+    symbol: np.ndarray
+    size: int
+    key: np.ndarray
+    value: np.ndarray
+    given: np.ndarray
+
+    def apply(self, h: np.ndarray) -> np.ndarray:
+        """M h: the mean of h at what a kept record gets, by the cell of its original."""
+        line = np.bincount(self.key, self.given * h[self.value], self.size)
+        return np.asarray(_blurred(line, self.symbol)[self.place])
+
+    def adjoint(self, g: np.ndarray) -> np.ndarray:
+        """The adjoint under w: the mean of g at the original of a kept record, by the cell of what it got."""
+        line = np.zeros(self.size)
+        line[self.place] = self.share * g
+        line = _blurred(line, self.symbol)
+        return np.asarray(np.bincount(self.value, self.given * line[self.key], self.share.size) / self.share)
+
+    def matrix(self) -> np.ndarray:
+        """M itself, of shape (cells, cells)."""
+        return np.array([self.apply(row) for row in np.eye(self.share.size)]).T
+
+    def means(self, values: np.ndarray) -> np.ndarray:
+        """The mean of something by record, by cell."""
+        n = self.cell.size
+        return np.asarray(np.bincount(self.cell, values, self.share.size) / (self.share * n))
+
+
+def kernel(x: np.ndarray, noise: str, sigma: float, scale: str) -> Kernel:
+    """M of the values x of one pool, in any order."""
+    gap = 2 * ceil(REACH[noise] * CELLS_PER_SIGMA) + 2
+    occupied, cell, share = _counted(_coordinates(x, sigma / CELLS_PER_SIGMA, scale, gap))
+    place = gap // 2 + np.concatenate(([0.0], np.cumsum(np.minimum(np.diff(occupied), gap))))
+    if place[-1] + gap > MOST_CELLS:
+        raise TooManyCellsError(int(place[-1]))
+    size = fast_length(int(place[-1]) + gap // 2 + 1)
+    place = place.astype(np.int64)
+    masking = Masking(noise, 0.5, 0.0, 1.0 / CELLS_PER_SIGMA)
+    symbol = weight.symbol(masking, 2.0 * pi * CELLS_PER_SIGMA / size * np.arange(size // 2 + 1))
+    line = np.zeros(size)
+    line[place] = share
+    return Kernel(cell, share, place, symbol, size, *_coupled(_blurred(line, symbol), share))
+
+
+def undone(own: Kernel, p: float, target: np.ndarray) -> np.ndarray:
+    """h by cell, with the mean of `target` and E[h(Z) | X] as good as the target at X.
+
+    A swapped record gets each other's value with the same chance, and its own with what is left of p. So with
+    q = 1 - p the equation is ``{q M + (q - q^n)/(n-1)} h = target`` about the means. Noise makes it ill-posed:
+    conjugate gradients on its normal equations first bring the residual down and then blow up h. A sum of the
+    n records with weights of unit length varies by |h|^2 at most, and what is left of the target adds at most
+    n |residual|^2 to its mean squared error: taken is the step where both together are least.
+
+    Raises
+    ------
+    FloatingPointError
+        If the residual does not come down to a hundredth of the target, or to a tenth of |h| / sqrt(n).
+    """
+    n, q, w = own.cell.size, 1.0 - p, own.share
+    stays = (q - q**n) / (n - 1)
+    middle = float(w @ target)
+    left = target - middle
+    whole = float(w @ left**2)
+    h = best = np.zeros(w.size)
+    if whole == 0.0:
+        return h + middle
+    slope = q * own.adjoint(left) + stays * left
+    along, steep, least = slope, float(w @ slope**2), np.inf
+    for _ in range(MOST_STEPS):
+        image = q * own.apply(along) + stays * along
+        step = steep / float(w @ image**2)
+        h, left = h + step * along, left - step * image
+        varies, misses = float(w @ h**2), float(w @ left**2)
+        close = misses <= max(ENOUGH**2 * whole, SOME * varies / n)
+        if close and varies + n * misses < least:
+            best, least = h, varies + n * misses
+        if varies >= least or n * misses <= NOTHING * varies:
+            break
+        slope = q * own.adjoint(left) + stays * left
+        before, steep = steep, float(w @ slope**2)
+        along = slope + (steep / before) * along
+    if least == np.inf:
+        raise FloatingPointError
+    return np.asarray(best + (middle - w @ best))
+
+
+def _coordinates(x: np.ndarray, width: float, scale: str, gap: int) -> np.ndarray:
+    """Cells of values, whole numbers in their order; on the log scale signs and zero a gap apart."""
+    if scale == "linear":
+        return np.asarray(np.rint(x / width))
+    there = x != 0.0
+    with np.errstate(divide="ignore"):
+        size = np.rint(np.log(np.abs(x)) / width)
+    least = size[there].min(initial=np.inf)
+    return np.asarray(np.where(there, np.sign(x) * (np.where(there, size, 0.0) - least + gap), 0.0))
+
+
+def _counted(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The cells that occur, the number of each record's, and the shares of the records."""
+    least = cells.min()
+    if cells.max() - least < max(4 * cells.size, 1 << 16):
+        code = (cells - least).astype(np.int64)
+        counts = np.bincount(code)
+        occupied = np.flatnonzero(counts)
+        number = np.cumsum(counts > 0) - 1
+        return occupied.astype(np.float64), number[code], counts[occupied] / cells.size
+    occupied, code, counts = np.unique(cells, return_inverse=True, return_counts=True)
+    return occupied, code, counts / cells.size
+
+
+def _blurred(line: np.ndarray, symbol: np.ndarray) -> np.ndarray:
+    return np.asarray(np.fft.irfft(np.fft.rfft(line) * symbol, line.size))
+
+
+def _coupled(keys: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The monotone coupling of two laws: the pieces that lie in one cell of either."""
+    keys = np.where(keys > TINY, keys, 0.0)
+    ends = np.cumsum(keys)[:-1] / keys.sum(), np.cumsum(share)[:-1]
+    edges = np.sort(np.clip(np.concatenate((*ends, [0.0, 1.0])), 0.0, 1.0))
+    mass, middle = np.diff(edges), 0.5 * (edges[:-1] + edges[1:])
+    mass, middle = mass[mass > 0.0], middle[mass > 0.0]
+    key, value = (np.searchsorted(end, middle) for end in ends)
+    return key, value, mass / np.bincount(key, mass)[key]
