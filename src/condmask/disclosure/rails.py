@@ -16,15 +16,17 @@ import numpy as np
 from condmask._blocks import blocks
 from condmask._grid import decimals_of
 from condmask.disclosure import causes, relations
+from condmask.disclosure.maps import MAPS, kept_maps
 from condmask.disclosure.review import Data
 from condmask.kernels import sorting
 
 FEWEST, FEWEST_KEPT, FEWEST_SWAPPED, SMALL = 50, 20, 10, 200  # records of a pool
 OWN, RARE = 0.3, 0.01  # the chance that a record keeps its value; the share of a value that is no longer rare
 NEIGHBOURS = 12.0  # kept ones in three cells: so many bring the chance below a third of `OWN`
-MAPS, LONGEST, AROUND = 300, 1 << 10, 300  # simulated; candidates; records on both sides of one
+LONGEST, AROUND = 1 << 10, 300  # candidates; records on both sides of one
 REACH = 8  # cells: records farther away hardly ever come between
 CHANGED = 0.001  # of a standard deviation: what is worth a word
+NONE = np.empty(0, dtype=np.int64)
 FARTHEST = 800.0  # from 0: the logarithms of numbers
 WIDEST = 1 << 22  # cells, beyond which they are sorted instead
 
@@ -190,6 +192,17 @@ def _by_pool(x: np.ndarray, code: np.ndarray | None) -> list[np.ndarray]:
 
 def own_value(x: np.ndarray, scheme: Any) -> np.ndarray:
     """The chance of each record of one pool with few neighbours and a rare value to get that value back."""
+    values, candidates, some = lone(x, scheme)
+    found = np.full(values.size, np.nan)
+    found[some] = _simulated(values[some], scheme) + scheme.p / x.size
+    return np.asarray(found[candidates])
+
+
+def lone(x: np.ndarray, scheme: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Values of one pool around records with few neighbours and a rare value, ascending.
+
+    And the places of such records among them, and of all that may come between.
+    """
     cell = _cells(x, scheme)
     counts = np.zeros(cell.cells, dtype=np.int64)
     for start, stop in blocks(x.size):
@@ -197,7 +210,7 @@ def own_value(x: np.ndarray, scheme: Any) -> np.ndarray:
     padded = np.concatenate(([0], counts, [0]))
     lonely = (counts > 0) & (padded[:-2] + counts + padded[2:] < NEIGHBOURS / (1.0 - scheme.p))
     if not lonely.any():
-        return np.empty(0)
+        return np.empty(0), NONE, NONE
     near = _around(np.flatnonzero(lonely), counts)
     parts = [x[start:stop] for start, stop in blocks(x.size)]
     values = np.sort(np.concatenate([part[near[cell.of(part)]] for part in parts]))
@@ -210,10 +223,7 @@ def own_value(x: np.ndarray, scheme: Any) -> np.ndarray:
     beside = np.zeros(values.size + 1, dtype=np.int64)
     np.add.at(beside, np.maximum(candidates - AROUND, 0), 1)
     np.add.at(beside, np.minimum(candidates + AROUND + 1, values.size), -1)
-    found = np.full(values.size, np.nan)
-    some = np.flatnonzero(np.cumsum(beside[:-1]) > 0)
-    found[some] = _simulated(values[some], scheme) + scheme.p / x.size
-    return np.asarray(found[candidates])
+    return values, candidates, np.flatnonzero(np.cumsum(beside[:-1]) > 0)
 
 
 def _around(lonely: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -267,19 +277,7 @@ def _cells(x: np.ndarray, scheme: Any) -> _Cells:
 
 def _simulated(values: np.ndarray, scheme: Any) -> np.ndarray:
     """The share of maps of ascending values in which each is kept and gets its own value."""
-    draws, same = np.random.default_rng(0), np.zeros(values.size)
-    for _ in range(MAPS):
-        kept = np.flatnonzero(draws.random(values.size) >= scheme.p)
-        noise = (
-            draws.standard_normal(kept.size)
-            if scheme.noise == "normal"
-            else draws.laplace(0.0, np.sqrt(0.5), kept.size)
-        )
-        own = values[kept]
-        with np.errstate(over="ignore"):
-            keys = (
-                own + scheme.sigma * noise if scheme.scale == "linear" else own * np.exp(scheme.sigma * noise)
-            )
-        order = np.argsort(keys, kind="stable")
-        same[kept[order]] += own == own[order]
+    same = np.zeros(values.size)
+    for record, value in kept_maps(values, scheme, np.random.default_rng(0)):
+        same[record] += values[record] == values[value]
     return same / MAPS

@@ -1,20 +1,22 @@
 """The risk of a scheme on a file before it is masked, and of a release after it."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask import _checks, frames
 from condmask.disclosure.attack import FULL, Effort
 from condmask.grids import check_released
+from condmask.law import Law
 from condmask.missing import without_codes
-from condmask.risks import neighbours, plain, posterior, printed
+from condmask.risks import neighbours, plain, posterior, printed, rearranged, seen
 from condmask.risks.original import Original, evenly_spaced, taken
+from condmask.risks.rearranged import Rearranged
 from condmask.risks.result import BEST, CONSTANT, LINKED, MEAN, RELEASED, Risk
-from condmask.risks.seen import Seen, looked_at
+from condmask.risks.seen import Seen
 from condmask.schemes.audit import audit as audit_of
 from condmask.schemes.scheme import Scheme
-from condmask.strata import crossed, labels_of, names_of
+from condmask.strata import crossed, labels_of, merged, names_of
 
 TRIED = 1 << 13  # records on which attackers are tried that look at masked values one by one
 TRIED_WITH_OTHERS = 1 << 12  # and those that look for neighbours, on half of these
@@ -91,16 +93,13 @@ def risk(x: Any, scheme: Any, *, d: Any, others: Any = None, strata: Any = None,
     """
     scheme, distances = _known(scheme), _distances(d)
     units, there, kind, law = taken(x, scheme)
-    code = _pools(strata, scheme, there)
+    code = pool_codes(strata, scheme, there)
     known = None if others is None else _others(others, there)
     parts = [
-        _expected(
-            Original(units[rows], kind, law), scheme, distances,
-            None if known is None else [column[rows] for column in known],
-        )
-        for rows in _members(code, units.size)
-    ]  # fmt: skip
-    coins = audit_of(x, scheme, strata=strata) if audit and law.p > 0.0 and units.size else None
+        _expected(file, scheme, distances, None if known is None else [column[rows] for column in known])
+        for rows, file in files_of(units, kind, law, scheme, code)
+    ]
+    coins = _audited(x, scheme, strata) if audit and units.size else None
     return _together("scheme", parts, distances, coins, scheme)
 
 
@@ -146,35 +145,46 @@ def release_risk(
     if not isinstance(scheme, Scheme):
         raise TypeError(f"scheme must be a masking scheme, got {scheme!r}")
     present, (x, z), strata, others = both(x, z, strata, others, scheme)
-    if scheme.law is None:
+    if scheme.law is None and not scheme.reverse_mapping:
         return _without_law(x, z, scheme, distances)
     units, there, kind, law = taken(x, scheme)
     masked = law.to_units(frames.column(z, "z").array)
     check_released(masked, law, "z", np.flatnonzero(present))
-    code = _pools(strata, scheme, there)
+    code = pool_codes(strata, scheme, there)
     known = None if others is None else _others(others, there)
     parts = []
-    for rows in _members(code, units.size):
+    for rows, file in files_of(units, kind, law, scheme, code):
         own = None if known is None else [column[rows] for column in known]
-        parts.append(_found(Original(units[rows], kind, law), masked[rows], scheme, distances, own))
-    coins = audit_of(x, scheme, strata=strata) if audit and law.p > 0.0 else None
+        parts.append(_found(file, masked[rows], scheme, distances, own))
+    coins = _audited(x, scheme, strata) if audit else None
     return _together("release", parts, distances, coins, scheme)
 
 
-Part = tuple[int, dict[str, np.ndarray], dict[str, int], printed.Printed]
+class Part(NamedTuple):
+    """Of one donor pool: how many records, what each attacker reaches and is tried on, what is printed, and
+    the greatest chance of a record to be shown nearer than d to its original."""
+
+    n: int
+    attackers: dict[str, np.ndarray]
+    records: dict[str, int]
+    printed: printed.Printed
+    worst: np.ndarray | None
 
 
 def _expected(
     file: Original, scheme: Any, d: np.ndarray, known: list[np.ndarray] | None, effort: Effort = FULL
 ) -> Part:
     """Of one donor pool, before it is masked."""
-    steady = plain.by_constant(file, d)
-    found = {
-        RELEASED: plain.by_released(file, d),
-        MEAN: plain.by_mean(file, d, shared_donors=scheme.shared_donors or file.law.p == 0.0),
-        CONSTANT: steady[0],
-        BEST: posterior.by_posterior(file, d, steady, effort),
-    }
+    steady, worst = plain.by_constant(file, d), None
+    if isinstance(file, Rearranged):
+        found, worst = rearranged.expected(file, d, steady)
+    else:
+        found = {
+            RELEASED: plain.by_released(file, d),
+            MEAN: plain.by_mean(file, d, shared_donors=scheme.shared_donors or file.law.p == 0.0),
+            BEST: posterior.by_posterior(file, d, steady, effort),
+        }
+    found = {RELEASED: found[RELEASED], MEAN: found[MEAN], CONSTANT: steady[0], BEST: found[BEST]}
     records = dict.fromkeys(found, file.n)
     _raise_best(found)
     if known is not None:
@@ -184,33 +194,47 @@ def _expected(
             file, z, rows, neighbours.scaled(known), looked_at(file, z, rows, d, steady), d
         )
         found[LINKED] = np.fmax(found[LINKED], found[BEST])  # he may forget what he knows besides
-    return file.n, found, records, printed.expected(file, shared_donors=scheme.shared_donors)
+    return Part(file.n, found, records, _printed(file, scheme), worst)
 
 
 def _found(file: Original, z: np.ndarray, scheme: Any, d: np.ndarray, known: list[np.ndarray] | None) -> Part:
     """Of one donor pool and its release."""
     steady = plain.by_constant(file, d)
     rows = evenly_spaced(file.n, TRIED)
-    seen = looked_at(file, z[rows], rows, d, steady)
-    away = np.abs(file.law.from_units(z) - file.values)
-    if file.steps is not None:
-        away = np.abs(z - file.units)
+    each = looked_at(file, z[rows], rows, d, steady)
+    away = np.abs(z - file.units if file.steps is not None else file.law.from_units(z) - file.values)
     found = {
-        RELEASED: np.array([np.mean(away < each) for each in file.near(d)]),
+        RELEASED: np.array([np.mean(away < near) for near in file.near(d)]),
         MEAN: plain.around(file, float(file.law.from_units(z).mean()), d),
         CONSTANT: steady[0],
-        BEST: seen.hit.mean(axis=0),
+        BEST: each.hit.mean(axis=0),
     }
     records = dict.fromkeys(found, file.n) | {BEST: rows.size}
     _raise_best(found)
     if known is not None:
         some = evenly_spaced(rows.size, TRIED_WITH_OTHERS)
-        seen = Seen(*(each[some] for each in seen))
         found[LINKED], records[LINKED] = neighbours.by_neighbours(
-            file, z[rows[some]], rows[some], neighbours.scaled(known), seen, d
+            file, z[rows[some]], rows[some], neighbours.scaled(known), Seen(*(a[some] for a in each)), d
         )
         found[LINKED] = np.fmax(found[LINKED], found[BEST])
-    return file.n, found, records, printed.found(file, z, shared_donors=scheme.shared_donors)
+    return Part(file.n, found, records, _printed(file, scheme, z), None)
+
+
+def _printed(file: Original, scheme: Any, z: np.ndarray | None = None) -> printed.Printed:
+    """What of the originals is expected to be printed, or is."""
+    if isinstance(file, Rearranged):
+        return rearranged.printed(file)
+    if z is None:
+        return printed.expected(file, shared_donors=scheme.shared_donors)
+    return printed.found(file, z, shared_donors=scheme.shared_donors)
+
+
+def looked_at(
+    file: Original, z: np.ndarray, rows: np.ndarray, d: np.ndarray, steady: tuple[np.ndarray, np.ndarray]
+) -> Seen:
+    """What the best attacker makes of the masked values z of the records at `rows`."""
+    look = rearranged.looked_at if isinstance(file, Rearranged) else seen.looked_at
+    return look(file, z, rows, d, steady)  # type: ignore[operator]
 
 
 def _raise_best(found: dict[str, np.ndarray]) -> None:
@@ -223,6 +247,8 @@ def drawn(file: Original, rows: np.ndarray) -> np.ndarray:
     from condmask.schemes.draws import mask_rows
 
     stream = np.random.default_rng(SEED)
+    if isinstance(file, Rearranged):
+        return rearranged.drawn(file, stream)[rows]
     if file.law.p == 0.0:
         return np.asarray(file.units[rows] + file.law.draw(stream, rows.size))
     return np.asarray(mask_rows(file.units[None], file.law, stream, cycle=False)[0][rows])
@@ -242,21 +268,22 @@ def _without_law(x: np.ndarray, z: np.ndarray, scheme: Any, d: np.ndarray) -> Ri
 
 def _together(of: str, parts: list[Part], d: np.ndarray, coins: Any, scheme: Any) -> Risk:
     """Of all donor pools: shares are averaged over records."""
-    n = sum(size for size, *_ in parts)
-    found = {name: np.sum([size / n * own[name] for size, own, *_ in parts], axis=0) for name in parts[0][1]}
-    records = {name: sum(own[name] for _, _, own, _ in parts) for name in parts[0][2]}
-    shown = [np.array(each) for *_, each in parts]
+    n, first = sum(part.n for part in parts), parts[0]
+    found = {name: sum(part.n / n * part.attackers[name] for part in parts) for name in first.attackers}
+    records = {name: sum(part.records[name] for part in parts) for name in first.records}
+    worsts = [part.worst for part in parts if part.worst is not None]
+    worst = np.max(worsts, axis=0) if worsts else None
     if len(parts) == 1:
-        return Risk(of, n, tuple(d.tolist()), found, records, coins, parts[0][3], scheme)
-    size = np.array([size for size, *_ in parts]) / n
-    printed_, tied, if_tied, if_untied = np.array(shown).T
+        return Risk(of, n, tuple(d.tolist()), found, records, coins, first.printed, scheme, worst)
+    size = np.array([part.n for part in parts]) / n
+    printed_, tied, if_tied, if_untied = np.array([part.printed for part in parts]).T
     total = size @ tied
     with np.errstate(invalid="ignore", divide="ignore"):
         both_ = printed.Printed(
             float(size @ printed_), float(total), float(np.nansum(size * tied * if_tied) / total),
             float(np.nansum(size * (1.0 - tied) * if_untied) / (1.0 - total)),
         )  # fmt: skip
-    return Risk(of, n, tuple(d.tolist()), found, records, coins, both_, scheme)
+    return Risk(of, n, tuple(d.tolist()), found, records, coins, both_, scheme, worst)
 
 
 # --- what is given ---
@@ -287,7 +314,7 @@ def both(x: Any, z: Any, strata: Any, others: Any, scheme: Any) -> tuple[np.ndar
 def _known(scheme: Any) -> Any:
     if not isinstance(scheme, Scheme):
         raise TypeError(f"scheme must be a masking scheme, got {scheme!r}")
-    if scheme.law is None:
+    if scheme.law is None and not scheme.reverse_mapping:
         raise TypeError(f"{scheme!r} has no closed form of its risk; mask the file and ask release_risk")
     return scheme
 
@@ -306,9 +333,30 @@ def _others(others: Any, there: np.ndarray) -> list[np.ndarray]:
     return [column[there] for column in columns.values()]
 
 
-def _pools(strata: Any, scheme: Any, there: np.ndarray) -> np.ndarray | None:
-    labels = labels_of(strata, scheme.strata, there.size, "x", "risk")
-    return np.asarray(crossed([part.code for part in labels], there.size)[there]) if labels else None
+def pool_codes(strata: Any, scheme: Any, there: np.ndarray, call: str = "risk") -> np.ndarray | None:
+    """The pool of each record that is there; None where all are one."""
+    labels = labels_of(strata, scheme.strata, there.size, "x", call)
+    if not labels:
+        return None
+    code = crossed([part.code for part in labels], there.size)
+    return np.asarray((merged(code, None, there) if scheme.small_strata == "merge" else code)[there])
+
+
+def files_of(
+    units: np.ndarray, kind: str, law: Law, scheme: Any, code: np.ndarray | None
+) -> list[tuple[Any, Original]]:
+    """The donor pools of a column, and where their rows are."""
+    members = _members(code, units.size)
+    if scheme.reverse_mapping:
+        return list(zip(members, rearranged.pools(units, kind, scheme, code, members), strict=True))
+    return [(rows, Original(units[rows], kind, law)) for rows in members]
+
+
+def _audited(x: Any, scheme: Any, strata: Any) -> Any:
+    """What shows of the coins, of a scheme that has some; by reverse mapping no column shows its own."""
+    if scheme.reverse_mapping or scheme.law.p == 0.0:
+        return None
+    return audit_of(x, scheme, strata=strata)
 
 
 def _members(code: np.ndarray | None, n: int) -> list[Any]:

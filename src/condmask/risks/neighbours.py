@@ -18,6 +18,7 @@ import numpy as np
 from condmask.kernels.windows import best_of_points
 from condmask.levels import classes
 from condmask.risks.original import Original
+from condmask.risks.rearranged import Rearranged
 from condmask.risks.seen import Seen
 
 NUMBERS = (16, 64, 256)  # of neighbours that are tried
@@ -96,7 +97,7 @@ def _points(
     anywhere = file.positions[near]
     swapped = np.repeat((law.p * density / k)[:, None], k, axis=1)
     at, steps, alike = _on_one_scale(file, z, near)
-    sigma = law.sigma / law.step
+    sigma = 1.0 if isinstance(file, Rearranged) else law.sigma / law.step
     spread = 0.9 * steps.std(axis=1) * k**-0.2
     scale = (sigma**2 + spread**2)[:, None]
     apart = at[:, None] - steps
@@ -105,7 +106,9 @@ def _points(
     across = np.sqrt(sigma**2 * spread**2 / scale[:, 0])[:, None, None] * NODES
     guesses = (middle[:, :, None] + across).reshape(z.size, -1)
     kept = (kept[:, :, None] * WEIGHTS).reshape(z.size, -1)
-    if law.scale == "log":
+    if isinstance(file, Rearranged):
+        guesses = file.keys.numbers(guesses)
+    elif law.scale == "log":
         guesses = np.sign(z)[:, None] * np.exp(np.minimum(guesses * law.step, 700.0))
     return np.concatenate((anywhere, guesses), axis=1), np.concatenate((swapped, kept), axis=1)
 
@@ -116,9 +119,12 @@ def _on_one_scale(
     """Masked values and neighbours in steps to which noise is added, and how likely is the class of the one.
 
     On the log scale one of the other sign cannot have become it; with heaps neighbours of any level tell
-    where the value lies, and each shows the class as often as all do.
+    where the value lies, and each shows the class as often as all do. By reverse mapping what is known of a
+    value is where its key lies.
     """
     law = file.law
+    if isinstance(file, Rearranged):
+        return file.between(file.places_of(z)), file.keys.at[file.rank[near]], np.ones((1, 1))
     if law.is_plain:
         return z, file.units[near], np.ones((1, 1))
     code, at = classes(z, law)

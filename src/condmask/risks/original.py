@@ -129,8 +129,10 @@ def taken(x: Any, scheme: Any, name: str = "x") -> tuple[np.ndarray, np.ndarray,
     values = without_codes(column.array, scheme.missing, column.kind)
     there = _checks.present(values, name, "omit")
     there = np.ones(values.size, dtype=bool) if there is None else there
-    law = scheme.law
     known = np.ascontiguousarray(values[there])
+    if scheme.reverse_mapping:
+        return known, there, column.kind, Law(scheme.p, scheme.noise, scheme.sigma)
+    law = scheme.law
     if law.grid is None:  # digits are not looked at then
         law = law._replace(grid=grid_of(default_step(law.sigma)))
         check_fits(known, law, name, column.kind)

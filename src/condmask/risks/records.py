@@ -8,11 +8,9 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.grids import check_released
 from condmask.risks import plain
-from condmask.risks.measure import both
-from condmask.risks.original import Original, taken
-from condmask.risks.seen import looked_at
+from condmask.risks.measure import both, files_of, looked_at, pool_codes
+from condmask.risks.original import taken
 from condmask.schemes.scheme import Scheme
-from condmask.strata import crossed, labels_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,25 +129,18 @@ def record_risk(x: Any, z: Any, scheme: Any, *, d: float, strata: Any = None) ->
     0.4 0.41
     """
     distance = float(_checks.not_negative(d, "d"))
-    if not isinstance(scheme, Scheme) or scheme.law is None:
+    if not isinstance(scheme, Scheme) or (scheme.law is None and not scheme.reverse_mapping):
         raise TypeError(f"scheme must be one that describes its noise, got {scheme!r}")
     there, (original, masked), strata, _ = both(x, z, strata, None, scheme)
     rows = np.flatnonzero(there)
     units, _, kind, law = taken(original, scheme)
     z_units = law.to_units(masked)
     check_released(z_units, law, "z", rows)
-    labels = labels_of(strata, scheme.strata, units.size, "x", "record_risk")
-    code = (
-        crossed([part.code for part in labels], units.size)
-        if labels
-        else np.zeros(units.size, dtype=np.int64)
-    )
+    code = pool_codes(strata, scheme, np.ones(units.size, dtype=bool), "record_risk")
     wanted = np.array([distance])
     guess, chance, hit, swapped = (np.empty(units.size) for _ in range(4))
-    for each in np.unique(code).tolist():
-        own = np.flatnonzero(code == each)
-        file = Original(units[own], kind, law)
-        seen = looked_at(file, z_units[own], np.arange(own.size), wanted, plain.by_constant(file, wanted))
+    for own, file in files_of(units, kind, law, scheme, code):
+        seen = looked_at(file, z_units[own], np.arange(file.n), wanted, plain.by_constant(file, wanted))
         width = float(file.wide(wanted)[0])
         inside = 0.5 * (width - (0.0 if file.steps is None else 1.0))
         guess[own] = file.numbers(seen.first[:, 0] + inside)

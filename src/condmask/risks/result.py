@@ -35,6 +35,9 @@ class Risk:
         What of the originals stands in the release as it is.
     scheme : scheme
         Of the release.
+    worst : ndarray of shape (distances,), optional
+        Of a scheme with reverse mapping: the greatest chance of a record that what is released for it is
+        nearer than d to its original.
 
     See Also
     --------
@@ -49,6 +52,7 @@ class Risk:
     coins: Any
     printed: Any
     scheme: Any
+    worst: np.ndarray | None = None
 
     @property
     def lift(self) -> dict[str, np.ndarray]:
@@ -105,7 +109,8 @@ class Risk:
         Returns
         -------
         dict
-            "of", "n", "d", "risk" with a dict for every attacker and distance, "printed", "coins", "scheme".
+            "of", "n", "d", "risk" with a dict for every attacker and distance, "printed", "worst", "coins",
+            "scheme".
         """
         return {
             "of": self.of,
@@ -113,6 +118,7 @@ class Risk:
             "d": list(self.d),
             "risk": [{name: finite(value) for name, value in row.items()} for row in self.rows()],
             "printed": None if self.printed is None else self.printed._asdict(),
+            "worst": None if self.worst is None else self.worst.tolist(),
             "coins": None if self.coins is None else self.coins.to_dict(),
             "scheme": self.scheme.to_dict(),
         }
@@ -134,6 +140,8 @@ class Risk:
         for name, lift in self.lift.items():
             if name != CONSTANT:
                 lines.append(f"  {name:{width - 2}}" + "".join(f"{value:>11.2f}x" for value in lift))
+        if self.worst is not None:
+            lines.append(f"{'the most exposed record':{width}}" + "".join(f"{value:>12.3f}" for value in self.worst))
         if self.printed is not None:
             lines += ["", *self.printed.lines()]
         if self.coins is not None:

@@ -1,0 +1,130 @@
+r"""Keys, values with noise, by whose order reverse mapping gives the kept records their own values back.
+
+On a line in units of sigma. A released value c is given to the keys between two thresholds, so that given c
+and that the record was kept its original lies at u with a chance proportional to
+
+    mass(u) {F(high - u) - F(low - u)},      F: the distribution function of the noise
+
+and, if it was swapped, anywhere. A window is looked for that holds most of both. Windows begin at the first
+value of a bin; where they end within one, its mass counts in proportion.
+
+Cost: O(bins within reach of the noise) for each node or released value.
+"""
+
+from math import erfc, exp, pi, sqrt
+
+import numpy as np
+
+from condmask._jit import kernel
+
+STEADY = -1  # the window that serves everybody
+
+
+@kernel
+def noise_below(u, normal):
+    """P(noise <= u), of unit variance."""
+    if normal:
+        return 0.5 * erfc(-u / sqrt(2.0))
+    return 1.0 - 0.5 * exp(-u * sqrt(2.0)) if u > 0.0 else 0.5 * exp(u * sqrt(2.0))
+
+
+@kernel
+def noise_density(u, normal):
+    """Its density."""
+    return exp(-0.5 * u * u) / sqrt(2.0 * pi) if normal else exp(-abs(u) * sqrt(2.0)) / sqrt(2.0)
+
+
+@kernel
+def kept_between(at, low, high, normal, chance):
+    """chance[i]: that the key of a value at at[i] lies between two thresholds."""
+    for i in range(at.size):
+        chance[i] = noise_below(high[i] - at[i], normal) - noise_below(low[i] - at[i], normal)
+
+
+@kernel
+def sum_keys(nodes, at, mass, before, reach, normal, below, slope):
+    """below[k], slope[k]: the share of keys at or below a node, and its derivative; all ascending.
+
+    before[j] is the mass of the bins before j.
+    """
+    first = last = 0
+    for k in range(nodes.size):
+        while first < at.size and at[first] < nodes[k] - reach:
+            first += 1
+        while last < at.size and at[last] <= nodes[k] + reach:
+            last += 1
+        share, rise = before[first], 0.0
+        for j in range(first, last):
+            share += mass[j] * noise_below(nodes[k] - at[j], normal)
+            rise += mass[j] * noise_density(nodes[k] - at[j], normal)
+        below[k], slope[k] = share, rise
+        if k and below[k] < below[k - 1]:  # what lies beyond reach is rounded to nothing
+            below[k] = below[k - 1]
+
+
+@kernel
+def solve(shares, nodes, below, slope, spacing, threshold):
+    """threshold[i]: where the share of keys reaches shares[i], on the cubic through nodes and slopes."""
+    for i in range(shares.size):
+        k = np.searchsorted(below, shares[i])
+        if k == 0 or k == nodes.size:
+            threshold[i] = nodes[min(k, nodes.size - 1)]
+            continue
+        wide, rise = nodes[k] - nodes[k - 1], below[k] - below[k - 1]
+        wanted = (shares[i] - below[k - 1]) / rise
+        if wide > 1.5 * spacing:  # a gap, in which every point serves
+            threshold[i] = nodes[k - 1] + wide * wanted
+            continue
+        start, stop = slope[k - 1] * wide / rise, slope[k] * wide / rise
+        low, high = 0.0, 1.0
+        for _ in range(40):
+            t = 0.5 * (low + high)
+            value = t * (start + t * (3.0 - 2.0 * start - stop + t * (start + stop - 2.0)))
+            if value < wanted:
+                low = t
+            else:
+                high = t
+        threshold[i] = nodes[k - 1] + wide * low
+
+
+@kernel
+def best_windows(
+    low, high, p, at, mass, held, end, part, steady, steady_bins, steady_parts, reach, normal, choice, chance
+):
+    """choice[c], chance[c]: the bin at which the best window for a released value begins, and what it holds.
+
+    The window from bin j on holds the share held[j] of all records, and ends in bin end[j] behind the part
+    part[j] of it; that which serves everybody holds `steady`, and begins and ends at two such places.
+    """
+    buffer = np.empty(at.size + 1)
+    for c in range(low.size):
+        first = np.searchsorted(at, low[c] - reach)
+        last = np.searchsorted(at, high[c] + reach)
+        buffer[0] = 0.0
+        for j in range(first, last):
+            kept = noise_below(high[c] - at[j], normal) - noise_below(low[c] - at[j], normal)
+            buffer[j - first + 1] = buffer[j - first] + mass[j] * kept
+        running = buffer[: last - first + 1]
+        total = running[last - first]
+        if total > 0.0:
+            running /= total
+        own = kept_up_to(running, first, steady_bins[1], steady_parts[1])
+        own -= kept_up_to(running, first, steady_bins[0], steady_parts[0])
+        best, chosen = p * steady + (1.0 - p) * own, STEADY
+        for j in range(np.searchsorted(end, first), last):
+            own = kept_up_to(running, first, end[j], part[j]) - kept_up_to(running, first, j, 0.0)
+            value = p * held[j] + (1.0 - p) * own
+            if value > best:
+                best, chosen = value, j
+        choice[c], chance[c] = chosen, best
+
+
+@kernel
+def kept_up_to(running, first, bin, part):
+    """The running sum, whose bins count from `first`, behind a part of a bin."""
+    if bin < first:
+        return 0.0
+    k = bin - first
+    if k >= running.size - 1:
+        return running[running.size - 1]
+    return running[k] + part * (running[k + 1] - running[k])
