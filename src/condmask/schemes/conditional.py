@@ -17,12 +17,12 @@ from condmask.estimates.estimate import Estimate
 from condmask.estimates.summary import Summary
 from condmask.law import Law
 from condmask.missing import RELEASED_AS, is_code, released_codes
-from condmask.schemes import words
+from condmask.schemes import reverse_mapping, words
 from condmask.schemes.draws import mask_rows
 from condmask.schemes.missing import put_back, refuse_reachable, taken_out
 from condmask.schemes.pools import Pools, pools_of
 from condmask.schemes.publishing import check_beside, check_release
-from condmask.schemes.reverse_mapping import ends_of_pools, rearranged_rows, refuse_with_it, release_of
+from condmask.schemes.reverse_mapping import ends_of_pools, refuse_with_it, release_of
 from condmask.schemes.scheme import Scheme, release_key
 from condmask.strata import POLICIES, Names, labels_of
 
@@ -347,7 +347,7 @@ class ConditionalMasking(Scheme):
         """Every row of x, masked on its own, without strata: for studies, whose randomness is no secret."""
         law = self.law
         if law is None:
-            return rearranged_rows(x, self, stream)
+            return reverse_mapping.mask_rows(x, self, stream)
         return law.from_units(mask_rows(law.to_units(x), law, stream, cycle=self.donors == "permutation"))
 
     def sentence(self) -> str:

@@ -81,7 +81,7 @@ def ends_of_pools(value: Any, *, reverse: bool) -> int:
     return count
 
 
-def rearranged_rows(x: np.ndarray, scheme: Any, stream: np.random.Generator) -> np.ndarray:
+def mask_rows(x: np.ndarray, scheme: Any, stream: np.random.Generator) -> np.ndarray:
     """Every row of x masked on its own from one stream, for studies."""
     swapped, kept = np.empty((2, x.size + 1), dtype=np.int64)
     s, k = masking.toss(words(stream, x.size), np.uint64(int(scheme.p * 2.0**64)), swapped, kept)
