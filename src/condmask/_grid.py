@@ -242,8 +242,8 @@ def shown(step: float) -> str:
 
 
 def round_and_pass(step: float) -> str:
-    """What to do where data have to be made coarser: an explicit step does not round them."""
-    return f"round the data to multiples of {shown(step)} and pass step={shown(step)}"
+    """What to do where data have to be made coarser: an explicit step alone does not round them."""
+    return f"pass step={shown(step)} and round=True"
 
 
 def on_grid(array: np.ndarray, grid: Grid, name: str, kind: str, *, row: int = 0) -> np.ndarray:

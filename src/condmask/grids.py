@@ -20,14 +20,12 @@ from condmask._grid import (
     visible_grid,
     within,
 )
-from condmask._log_grid import LogGrid, within_logarithm
 from condmask.law import Law
 
 MARGIN = 64.0  # sigma; noise of either law stays within
 SMALLEST_SIGMA, SMALLEST_STEP = 1e-290, 1e-300  # so that a step and its inverse are exact
 MOST_STEPS = 2.0**40  # of a sigma
-COARSEST_HEAP = 0.5  # sigma; of coarser ones too many records would go out unchanged
-MOST_ZEROS = 15  # of a heap
+COARSEST = 0.5  # sigma: of coarser steps too many records would go out unchanged
 
 
 class Gridded(Protocol):
@@ -36,22 +34,18 @@ class Gridded(Protocol):
     @property
     def sigma(self) -> float: ...
     @property
-    def scale(self) -> str: ...
-    @property
     def decimals(self) -> int | None: ...
     @property
     def step(self) -> float: ...
     @property
-    def heaps(self) -> float | None: ...
-    @property
-    def grid(self) -> Grid | LogGrid | None: ...
+    def grid(self) -> Grid | None: ...
     @property
     def rounds(self) -> bool: ...
 
 
-def step_of(sigma: float, scale: str, decimals: int | None, step: float | None) -> float:
+def step_of(sigma: float, decimals: int | None, step: float | None) -> float:
     """The step of a grid, checked."""
-    if decimals is not None and scale == "linear":
+    if decimals is not None:
         own = decimal_grid(decimals).step
         if step is not None and step != own:
             raise ValueError(f"step must be left out where decimals={decimals} is given, got {step!r}")
@@ -64,51 +58,11 @@ def step_of(sigma: float, scale: str, decimals: int | None, step: float | None) 
         own = default_step(sigma)
     else:
         own = _checks.not_negative(step, "step")
-        if own == 0.0 and scale == "log":
-            raise ValueError("step must be positive on the log scale, got 0")
     if 0.0 < own < SMALLEST_STEP:
         raise ValueError(f"step must be 0 or at least {SMALLEST_STEP:g}, got {step!r}")
     if own > 0.0 and not sigma / own <= MOST_STEPS:
         raise ValueError(f"step must be at least sigma / 2^40, got {own:g} with sigma={sigma!r}")
     return own
-
-
-def heaps_of(heaps: float | None, scheme: Gridded) -> float | None:
-    """The coarsest heap: one of the grid, and not coarser than noise can hide; None for none."""
-    if heaps is None:
-        return None
-    coarsest, grid = _checks.positive(heaps, "heaps"), scheme.grid
-    if scheme.scale == "log":
-        raise ValueError(
-            f'heaps must be left out where scale="log", got {coarsest:g}; a coarser step of the '
-            "logarithm hides round numbers there"
-        )
-    if not isinstance(grid, Grid):
-        raise ValueError(f"heaps must come with the decimals or the step of the data, got {coarsest:g}")
-    times = coarsest / grid.step
-    if not any(abs(times - 10.0**zeros) <= 1e-9 * times for zeros in range(MOST_ZEROS + 1)):
-        raise ValueError(
-            f"heaps must be the step of the grid, {grid.step:g}, times a power of ten, got {coarsest:g}; "
-            "pass the decimals or the step of the data"
-        )
-    if round(times) == 1:
-        return None
-    if coarsest > COARSEST_HEAP * scheme.sigma:
-        fits = largest_heap(grid, scheme.sigma)
-        hint = (
-            f"the largest that fits is heaps={shown(fits)}" if fits else "none fits, a larger sigma is needed"
-        )
-        raise ValueError(
-            f"heaps must be at most sigma / 2, else records go out unchanged, got {coarsest:g} with "
-            f"sigma={scheme.sigma:g}; {hint}"
-        )
-    return coarsest
-
-
-def largest_heap(grid: Grid, sigma: float) -> float | None:
-    """The coarsest heap that noise of this size can hide."""
-    zeros = int(np.floor(np.log10(COARSEST_HEAP * sigma / grid.step) + 1e-12))
-    return grid.times(10 ** min(zeros, MOST_ZEROS)).step if zeros > 0 else None
 
 
 def on_the_grid(scheme: Gridded, x: np.ndarray, name: str, kind: str, out: np.ndarray) -> np.ndarray:
@@ -118,12 +72,6 @@ def on_the_grid(scheme: Gridded, x: np.ndarray, name: str, kind: str, out: np.nd
         part = x[start:stop]
         if grid is None:
             np.add(part, 0.0, out=out[start:stop])  # zero has no sign
-            continue
-        if isinstance(grid, LogGrid):
-            if grid.shown is not None:
-                on_grid(part, grid.shown, name, kind, row=start)
-            within_logarithm(part, grid, MARGIN * scheme.sigma, name, kind, row=start)
-            out[start:stop] = grid.units(part)
             continue
         into = None if out is x else out[start:stop]
         units = grid.units(part, into) if scheme.rounds else on_grid(part, grid, name, kind, row=start)
@@ -137,9 +85,7 @@ def check_fits(values: np.ndarray, law: Law, name: str, kind: str) -> None:
     """Refuse data too far from 0 for the grid of a law, noise included, as masking does; NaN is missing."""
     for start, stop in blocks(values.size):
         part, margin = values[start:stop], MARGIN * law.sigma
-        if isinstance(law.grid, LogGrid):
-            within_logarithm(part, law.grid, margin, name, kind, row=start)
-        elif law.grid is not None:
+        if law.grid is not None:
             ends = np.array([np.fmin.reduce(part), np.fmax.reduce(part)])
             try:
                 within(law.grid.units(ends), law.grid, margin / law.step, name, kind)
@@ -152,7 +98,7 @@ def check_released(units: np.ndarray, law: Law, name: str, rows: np.ndarray | No
 
     ``rows`` are the positions of the values in the whole column, where these are not all.
     """
-    if not isinstance(law.grid, Grid):
+    if law.grid is None:
         return
     beyond = np.flatnonzero(np.abs(units) > LARGEST_UNITS)
     if beyond.size:
@@ -162,18 +108,15 @@ def check_released(units: np.ndarray, law: Law, name: str, rows: np.ndarray | No
         )
 
 
-def shown_digits(scheme: Gridded, x: np.ndarray, name: str, kind: str) -> str | None:
-    """Why the digits of the data themselves would show which records were swapped; None where they do not."""
+def shown_digits(scheme: Gridded, x: np.ndarray, name: str, kind: str) -> tuple[str, str] | None:
+    """Why the digits of the data themselves would show which records were swapped, and what helps; None where
+    they do not."""
     if scheme.step == 0.0:
         return (
             f"step must be positive for a release, got 0: without a grid the last digits of {name} show "
             "which records were swapped"
-        )
-    if scheme.scale == "log":
-        return None
+        ), "leave step out"
     seen = visible_grid(x, kind, scheme.step)
-    if seen is not None and scheme.heaps is not None and suits(scheme.heaps, seen):
-        seen = None  # the noise keeps it
     serves = scheme.step if seen is None or suits(scheme.step, seen) else step_for(scheme.step, seen)
     single = None if kind == "float32" else single_step(x, serves)
     if single is not None:
@@ -186,5 +129,5 @@ def shown_digits(scheme: Gridded, x: np.ndarray, name: str, kind: str) -> str | 
         return None
     return (
         f"{name} holds {held}, which a step of {scheme.step:g} does not keep: anyone sees which records "
-        f"were swapped; {remedy}"
-    )
+        "were swapped"
+    ), remedy

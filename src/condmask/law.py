@@ -1,7 +1,6 @@
 """The law of the masking of a column, described once: p, the noise, and the grid to which both were rounded.
 
-sigma is the standard deviation of the noise before it is rounded, whatever its law; on the log scale that of
-its logarithm.
+sigma is the standard deviation of the noise before it is rounded, whatever its law.
 """
 
 from math import comb, exp, sqrt
@@ -10,42 +9,20 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask._grid import Grid
-from condmask._log_grid import LogGrid
 
 # Grids at most this wide (in units of sigma) leave no trace of aliasing in rounded normal noise:
 # exp(-pi^2 / (2 delta^2)) = 5e-20.
 FINE_GRID = 1.0 / 3.0
 HIGH = 20  # orders from which on powers of a fine step, by themselves, may be too small for a number
-LARGEST_GROWTH = 37.0  # exp(37^2 / 2) = 1e297
 
 
 class Law(NamedTuple):
-    """What masking did to a column: p (0 where noise was added to every value), the noise, the grid.
-
-    `heaps` is the coarsest heap in steps of the grid, a power of ten, where the noise leaves the level of a
-    value as it is (`levels`); 1 is none. On a `LogGrid` the noise is multiplied with the value.
-    """
+    """What masking did to a column: p (0 where noise was added to every value), the noise, the grid."""
 
     p: float
     noise: str
     sigma: float
-    grid: Grid | LogGrid | None = None
-    heaps: int = 1
-
-    @property
-    def scale(self) -> str:
-        """What the noise is added to: "linear", the value, or "log", its logarithm."""
-        return "log" if isinstance(self.grid, LogGrid) else "linear"
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether noise of one law is added to every value."""
-        return self.heaps == 1 and self.scale == "linear"
-
-    @property
-    def additive(self) -> "Law":
-        """The law of what noise is added to: of the value, or of its logarithm."""
-        return self._replace(grid=self.grid.logarithms) if isinstance(self.grid, LogGrid) else self
+    grid: Grid | None = None
 
     @property
     def step(self) -> float:
@@ -62,27 +39,10 @@ class Law(NamedTuple):
         relative = rounded_noise_moments(self.noise, self.step / self.sigma, order)
         return np.asarray(relative * (self.sigma / scale) ** np.arange(order + 1))
 
-    def growth(self, order: int) -> float:
-        """E e^(kY), by which noise on the log scale multiplies the mean of X^k; 1 where it is added."""
-        if self.scale == "linear" or order == 0:
-            return 1.0
-        if self.noise == "laplace" and order * self.sigma >= sqrt(2.0):
-            raise ValueError(
-                f"sigma must be below {sqrt(2.0) / order:.4g} for a moment of order {order} under Laplace "
-                f"noise on the log scale, where it does not exist otherwise, got {self.sigma:g}"
-            )
-        if order * self.sigma > LARGEST_GROWTH:
-            raise ValueError(
-                f"sigma must be at most {LARGEST_GROWTH / order:.4g} for a moment of order {order} on the "
-                f"log scale, which noise multiplies by too large a number, got {self.sigma:g}"
-            )
-        return rounded_growth(self.noise, self.step / self.sigma, order * self.sigma)
-
     def noise_within(self, d: np.ndarray) -> np.ndarray:
         """P(|Y| < d) for the noise as it is added."""
-        grid = self.additive.grid
-        if isinstance(grid, Grid):
-            d = (grid.above(d) - 0.5) * self.step
+        if self.grid is not None:
+            d = (self.grid.above(d) - 0.5) * self.step
         u = np.maximum(d, 0.0) / self.sigma
         if self.noise == "normal":
             from scipy.special import ndtr  # takes .1 s to import
@@ -90,26 +50,15 @@ class Law(NamedTuple):
             return np.asarray(ndtr(u) - ndtr(-u))
         return np.asarray(-np.expm1(-u * np.sqrt(2.0)))
 
-    def noise_below(self, y: np.ndarray) -> np.ndarray:
-        """P(Y < y) for y > 0, for the noise as it is added."""
-        grid = self.additive.grid
-        if isinstance(grid, Grid):
-            y = np.where(np.isinf(y), y, (grid.above(y) - 0.5) * self.step)
-        if self.noise == "normal":
-            from scipy.special import ndtr  # takes .1 s to import
-
-            return np.asarray(ndtr(y / self.sigma))
-        return np.asarray(1.0 - 0.5 * np.exp(-y * np.sqrt(2.0) / self.sigma))
-
     def draw(self, stream: np.random.Generator, shape: int | tuple[int, ...]) -> np.ndarray:
-        """Noise, in steps of the grid where there is one, whole ones but for heaps: these round it."""
+        """Noise, in steps of the grid where there is one."""
         unit = self.sigma if self.grid is None else self.sigma / self.step
         if self.noise == "normal":
             drawn = stream.standard_normal(shape)
             drawn *= unit
         else:
             drawn = stream.laplace(0.0, unit / np.sqrt(2.0), shape)
-        return drawn if self.grid is None or self.heaps > 1 else np.rint(drawn, out=drawn)
+        return drawn if self.grid is None else np.rint(drawn, out=drawn)
 
     def to_units(self, values: np.ndarray) -> np.ndarray:
         """Values on the grid in whole steps; as they are where there is none."""
@@ -169,20 +118,3 @@ def _rounded_laplace_moment(k: int, delta: float) -> float:
         return float(2.0 * np.sinh(0.5 * h) / fall * total * (delta / fall) ** k)
     polylog = sum(number * q ** (i + 1) for i, number in enumerate(eulerian)) / fall ** (k + 1)
     return float(2.0 * np.sinh(0.5 * h) * polylog * delta**k)
-
-
-def rounded_growth(noise: str, delta: float, k: float) -> float:
-    """E e^(kY) of noise of unit s.d. rounded to a grid of step delta."""
-    if noise == "laplace":  # the same geometric series on both sides of 0
-        h = delta * sqrt(2.0)
-        both = sum(1.0 / np.expm1(h - turn * k * delta) for turn in (1.0, -1.0))
-        return float(-np.expm1(-0.5 * h) + np.sinh(0.5 * h) * both)
-    if delta <= FINE_GRID:
-        # Y rounded grows as Y plus an independent uniform, to exp(-2 pi^2 / delta^2)
-        uniform = np.sinh(0.5 * k * delta) / (0.5 * k * delta)
-        return float(np.exp(0.5 * k * k) * uniform)
-    from scipy.special import ndtr
-
-    steps = np.arange(1, int((40.0 + k) / delta) + 3)
-    chance = ndtr((0.5 - steps) * delta) - ndtr((-0.5 - steps) * delta)
-    return float(ndtr(0.5 * delta) - ndtr(-0.5 * delta) + 2.0 * np.sum(chance * np.cosh(k * delta * steps)))

@@ -5,7 +5,7 @@ from typing import Any
 
 from condmask.cli.arguments import command, usage
 from condmask.cli.output import to_json
-from condmask.cli.schemes import add_csv, add_scheme, csv_of, schemes_of
+from condmask.cli.schemes import add_csv, add_scheme, commands_of, csv_of, schemes_of
 
 
 def add(commands: Any) -> None:
@@ -26,4 +26,6 @@ def run(args: argparse.Namespace) -> str:
     from condmask.files.release import audit_file
 
     found = audit_file(args.file, schemes, csv=csv)
-    return to_json(found.to_dict()) if args.json else args.spoken(str(found))
+    if args.json:
+        return to_json(found.to_dict())
+    return "\n".join([args.spoken(str(found)), *commands_of(args, found, args.file, "OUT")])

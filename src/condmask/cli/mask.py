@@ -6,7 +6,7 @@ from typing import Any
 
 from condmask.cli.arguments import add_workers, command, usage, workers
 from condmask.cli.output import entries, listing, progress, to_json
-from condmask.cli.schemes import add_csv, add_scheme, csv_of, schemes_of
+from condmask.cli.schemes import add_csv, add_scheme, commands_of, csv_of, schemes_of
 
 
 def add(commands: Any) -> None:
@@ -46,7 +46,8 @@ def run(args: argparse.Namespace) -> str:
         found = audit_file(args.source, schemes, csv=csv)
         if args.json:
             return to_json({"target": None, "schemes": entries(published), "audit": found.to_dict()})
-        return "\n".join([args.spoken(str(found)), "nothing was written"])
+        commands = commands_of(args, found, args.source, args.target)
+        return "\n".join([args.spoken(str(found)), *commands, "nothing was written"])
     if args.json:
         return to_json({"target": args.target, "schemes": entries(published)})
     return "\n".join([f"masked values in {args.target}", *listing(published), *_dialect(args.target)])

@@ -27,9 +27,7 @@ def add(commands: Any) -> None:
     new.add_argument("--p", type=float, nargs="+", help="swap probabilities to try (default nine)")
     new.add_argument("--sigma", type=float, nargs="+", help="s.d. of noise to try (default nine)")
     new.add_argument("--noise", nargs="+", default=["normal"], help="normal (default), laplace, or both")
-    new.add_argument("--scale", nargs="+", default=["linear"], help="linear (default), log, or both")
     new.add_argument("--donors", nargs="+", default=["sample"], help="sample (default), permutation, or both")
-    new.add_argument("--heaps", type=float, nargs="+", help="coarsest round numbers to try")
     new.add_argument(
         "--missing", type=float, nargs="+", default=[], metavar="CODE", help="numbers that stand for no value"
     )
@@ -72,8 +70,8 @@ def run(args: argparse.Namespace) -> str:
         without_codes(read_column(args.file, args.column, csv=csv), tuple(args.missing), "float64"),
         max_risk=risks or None, max_error=errors or None, d=args.within,
         other=None if args.other is None else read_column(args.file, args.other, csv=csv),
-        p=args.p, sigma=args.sigma, noise=args.noise, scale=args.scale, donors=args.donors,
-        heaps=args.heaps, decimals=args.decimals, step=args.step, target=args.target,
+        p=args.p, sigma=args.sigma, noise=args.noise, donors=args.donors, decimals=args.decimals,
+        step=args.step, target=args.target,
     )  # fmt: skip
     checks = [] if args.check is None else [
         made.check(replications=args.check, target=target) for target in ("population", "file")
@@ -90,7 +88,7 @@ def _frontier(made: Any) -> list[str]:
     """The schemes that no other beats, a line each."""
     rows = [row for row in made.rows() if row["frontier"]]
     rows.sort(key=lambda row: row["loss"])
-    names = ["p", "sigma", "noise", "scale", "donors", "heaps"]
+    names = ["p", "sigma", "noise", "donors"]
     head = [*names, *(name for name in rows[0] if name.startswith("risk ")), "error of mean", "allowed"]
     table = [head, *([_cell(row[name]) for name in head] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]

@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> str:
         if args.release is None:
             (column, scheme), *rest = _described(args).items()
         else:
-            for option in ("p", "sigma", "decimals", "step", "heaps", "scale", "strata", "missing"):
+            for option in ("p", "sigma", "decimals", "step", "scale", "strata", "missing"):
                 if getattr(args, option, None):
                     raise UsageError(f"--{option} must be left out where --release has the scheme")
             rest = args.column[1:]

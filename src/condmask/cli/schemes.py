@@ -1,11 +1,19 @@
 """The options that describe a scheme, which several commands take."""
 
 import argparse
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from condmask.disclosure.verdict import Audit
     from condmask.files.dialect import CsvFormat
     from condmask.schemes.conditional import ConditionalMasking
+
+PER_COLUMN = ("sigma", "step", "scale")
+DEFAULTS = {"noise": "normal", "small_strata": "refuse"}
+UNCHANGED = (
+    "strata", "small_strata", "missing", "missing_as_null", "delimiter", "decimal", "encoding", "na",
+)  # fmt: skip
 
 
 def add_scheme(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
@@ -37,12 +45,9 @@ def add_scheme(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
         help="step of the data's grid, where it is no power of ten (0.05, 1/3): once, or once per column",
     )  # fmt: skip
     parser.add_argument(
-        "--heaps", type=float, action="append",
-        help="coarsest of the round numbers that the noise leaves round (1000): once, or once per column",
-    )  # fmt: skip
-    parser.add_argument(
         "--scale", action="append",
-        help="linear (default), or log: noise in proportion, --sigma .3 some 30%%; once, or once per column",
+        help="linear (default); with --reverse-mapping also log: noise in proportion, --sigma .3 some 30%%; "
+        "once, or once per column",
     )  # fmt: skip
     parser.add_argument(
         "--strata", action="append", metavar="COLUMN",
@@ -98,7 +103,6 @@ def schemes_of(args: argparse.Namespace) -> "dict[str, ConditionalMasking]":
         "sigma": _for_each(args.sigma, "sigma", len(columns)),
         "decimals": _for_each(args.decimals or [None], "decimals", len(columns)),
         "step": _for_each(args.step or [None], "step", len(columns)),
-        "heaps": _for_each(args.heaps or [None], "heaps", len(columns)),
         "scale": _for_each(args.scale or ["linear"], "scale", len(columns)),
     }
     return {
@@ -116,6 +120,42 @@ def schemes_of(args: argparse.Namespace) -> "dict[str, ConditionalMasking]":
         )
         for k, name in enumerate(columns)
     }
+
+
+def commands_of(args: argparse.Namespace, found: "Audit", source: str, target: str) -> list[str]:
+    """The commands that mask with the proposals of an audit, all else as it was said."""
+    made = []
+    for proposal in found.proposals:
+        own = list(proposal.scheme.values())
+        options: dict[str, Any] = {"column": args.column, "p": args.p, "sigma": [each.sigma for each in own]}
+        options |= {"noise": args.noise}
+        if own[0].reverse_mapping:
+            options |= {"reverse_mapping": True, "aggregate_ends": own[0].aggregate_ends}
+            options |= {"scale": [each.scale for each in own]}
+        else:
+            options |= {"donors": args.donors, "step": [each.grid.step for each in own]}
+        options |= {name: getattr(args, name) for name in UNCHANGED} | {"round": proposal.round}
+        words = ["condmask", "mask", source, target]
+        for name, value in options.items():
+            words += _words(name, value)
+        made.append(" ".join(map(quote, words)))
+    return made
+
+
+def _words(name: str, value: Any) -> list[str]:
+    """An option as it is given; nothing where it is as without."""
+    option = f"--{name.replace('_', '-')}"
+    if value is None or value is False or value in ([], 0, DEFAULTS.get(name)):
+        return []
+    if value is True:
+        return [option]
+    if name == "na":
+        return [option, *value]
+    each = value if isinstance(value, list) else [value]
+    each = each[:1] if name in PER_COLUMN and len(set(each)) == 1 else each
+    if each == ["linear"]:
+        return []
+    return [word for one in each for word in (option, repr(one) if isinstance(one, float) else str(one))]
 
 
 def step_of(text: str) -> float:

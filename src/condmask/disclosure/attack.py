@@ -1,8 +1,6 @@
-"""The attack on a column: a problem for each class that masking leaves as it is, and for each stratum.
+"""The attack on a column: one problem, or one for each stratum.
 
-Classes to which noise of one law is added, and strata, are attacked together, or each by itself where the
-evidence says that their values lie differently. Nothing is told of a record where nothing is added to its
-class (zero on the log scale).
+Strata are attacked together, or each by itself where the evidence says that their values lie differently.
 """
 
 from typing import NamedTuple
@@ -13,19 +11,17 @@ from condmask.disclosure import coins, looks, ties
 from condmask.disclosure.coins import Outcomes, Problem
 from condmask.kernels.coins import Look
 from condmask.law import Law
-from condmask.levels import class_law, classes
 
-FEW = 32  # records of a class that has no look of its own
-APART = 64  # classes and strata that may be attacked each by itself
-STRATUM = 1 << 10  # above every code of a class
-LEAST_POINTS = 256  # looked at in a class
+FEW = 32  # records that have no look of their own
+APART = 64  # strata that may be attacked each by itself
+LEAST_POINTS = 256  # looked at in a problem
 
 
 class Effort(NamedTuple):
     """What an audit may cost.
 
     Evenly spaced rows; folds (0: by the number of rows) and how many of them are attacked; points looked at;
-    records that choose a look; lots of records that suggest a grid; whether classes may be attacked apart.
+    records that choose a look; lots of records that suggest a grid; whether strata may be attacked apart.
     """
 
     rows: int
@@ -66,12 +62,12 @@ class Task(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column of n values laid out for attack: the task of each of the sorted `keys`, -1 for none."""
+    """A column of n values laid out for attack: the task of each of the sorted strata, -1 for none."""
 
     law: Law
     n: int
     effort: Effort
-    keys: np.ndarray
+    strata: np.ndarray
     numbers: np.ndarray
     tasks: list[Task]
 
@@ -88,16 +84,14 @@ class Column(NamedTuple):
         blind = Outcomes(np.zeros(1, np.int64), left * p * one, left * (1.0 - p) * one, one, one, one, one)
         return [*parts, blind]
 
-    def ratios(
-        self, code: np.ndarray, at: np.ndarray, strata: np.ndarray | None, fold: np.ndarray
-    ) -> np.ndarray:
+    def ratios(self, at: np.ndarray, strata: np.ndarray | None, fold: np.ndarray) -> np.ndarray:
         """log F - log (F * noise) of released values, as who has not seen a fold has them."""
         found = np.zeros(at.size)
         if not self.tasks:
             return found
-        key = _keys(code, strata)
-        place = np.minimum(np.searchsorted(self.keys, key), self.keys.size - 1)
-        number = np.where(self.keys[place] == key, self.numbers[place], -1)
+        own = _codes(strata, at.size)
+        place = np.minimum(np.searchsorted(self.strata, own), self.strata.size - 1)
+        number = np.where(self.strata[place] == own, self.numbers[place], -1)
         for k, (problem, look) in enumerate(self.tasks):
             own = np.flatnonzero(number == k)
             if own.size:
@@ -113,51 +107,43 @@ def lay_out(
     fold = rows.fold
     if not there.all():
         values, fold, strata = values[there], fold[there], None if strata is None else strata[there]
-    code, at = classes(law.to_units(values), law)
-    at = at.astype(np.int64)
-    if law.is_plain and strata is None:
-        keys, number = np.zeros(min(1, at.size), dtype=np.int64), np.zeros(at.size, dtype=np.int64)
-    else:
-        keys, number = np.unique(_keys(code, strata), return_inverse=True)
-    laws = [class_law(int(c), law) for c in keys % STRATUM]
-    numbers = np.full(keys.size, -1)
+    at = law.to_units(values).astype(np.int64)
+    codes, number = np.unique(_codes(strata, at.size), return_inverse=True)
     tasks: list[Task] = []
-    for own in dict.fromkeys(found for found in laws if found is not None):
-        members = np.flatnonzero([found == own for found in laws])
-        apart = effort.apart and 1 < members.size <= APART
 
-        def task(which: np.ndarray, compared: bool, own: Law = own) -> tuple[Task | None, float]:
-            chosen = np.flatnonzero(np.isin(number, which)) if which.size < numbers.size else slice(None)
-            found = coins.problem(at[chosen], fold[chosen], rows.folds, own, looks.points_of(own, law))
-            known = values[chosen] if law.heaps == 1 else own.from_units(at[chosen].astype(np.float64))
-            return _task(found, at[chosen], known, kind, effort, compared)
+    def task(which: np.ndarray, compared: bool) -> tuple[Task | None, float]:
+        chosen = np.flatnonzero(np.isin(number, which)) if which.size < codes.size else slice(None)
+        found = coins.problem(at[chosen], fold[chosen], rows.folds, law)
+        return _task(found, at[chosen], values[chosen], kind, effort, compared)
 
-        whole, evidence = task(members, apart)
-        single = [task(members[k : k + 1], True) for k in range(members.size)] if apart else []
-        if single and sum(each for _, each in single) > evidence:
+    numbers, members = np.full(codes.size, -1), np.arange(codes.size)
+    apart = effort.apart and 1 < codes.size <= APART
+    whole, evidence = task(members, apart) if codes.size else (None, 0.0)
+    found = [(members, whole)]
+    if apart:
+        single = [task(members[k : k + 1], True) for k in members]
+        if sum(each for _, each in single) > evidence:
             found = [(members[k : k + 1], each) for k, (each, _) in enumerate(single)]
-        else:
-            found = [(members, whole)]
-        for which, each in found:
-            if each is not None:
-                numbers[which] = len(tasks)
-                tasks.append(each)
-    return Column(law, values.size, effort, keys, numbers, tasks)
+    for which, each in found:
+        if each is not None:
+            numbers[which] = len(tasks)
+            tasks.append(each)
+    return Column(law, values.size, effort, codes, numbers, tasks)
 
 
-def _keys(code: np.ndarray, strata: np.ndarray | None) -> np.ndarray:
-    return code if strata is None else np.asarray(code + STRATUM * strata)
+def _codes(strata: np.ndarray | None, n: int) -> np.ndarray:
+    return np.zeros(n, dtype=np.int64) if strata is None else strata
 
 
 def _task(
     problem: Problem, at: np.ndarray, values: np.ndarray, kind: str, effort: Effort, compared: bool
 ) -> tuple[Task | None, float]:
     """The problem with its best look, and the evidence; no task where nobody knows of anybody else."""
-    law, points = problem.law, problem.points
-    tried: list[Look] = []
+    law, tried = problem.law, []
     if at.size >= FEW:
-        tried = looks.candidates(values, kind, points, effort.lots, min(at.size, effort.screened))
-    tried = [look for look in tried if looks.tells(look, at, points, law, effort.screened)]
+        assert law.grid is not None
+        tried = looks.candidates(values, kind, law.grid, effort.lots, min(at.size, effort.screened))
+    tried = [look for look in tried if looks.tells(look, at, law, effort.screened)]
     look, evidence = coins.best_look(problem, tried) if tried or compared else (looks.PLAIN, 0.0)
     alone = np.count_nonzero(problem.table.any(axis=1)) < 2
     return None if alone else Task(problem, look), evidence

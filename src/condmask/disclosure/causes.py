@@ -78,9 +78,8 @@ def of_column(
     in_range = max(blind, p + outside)
     spread = _guess(every, p, every.plain / every.noised) - in_range
     if spread > TOLD:
-        log = "" if column.law.scale == "log" else ', or scale="log"'
         text = f"the noise is wide for clusters, gaps and edges of the data: {spread:.0%} of coins more"
-        causes.append(Cause("spread", spread, f"pass a smaller sigma{log}", text))
+        causes.append(Cause("spread", spread, "pass reverse_mapping=True, or a smaller sigma", text))
     explained = max(in_range + max(spread, 0.0), blind + told)
     common, number = _common(column, parts)
     if common > TOLD and (told <= TOLD or found.guessed > explained + TOLD):
@@ -88,10 +87,7 @@ def of_column(
             f"{number} value{'s that are' if number > 1 else ' that is'} common (1 in 100 records or more): "
             f"that tells that {common:.0%} of the records were swapped"
         )
-        zeros = float(np.mean(values == 0.0)) > COMMON and column.law.scale != "log"
-        causes.append(
-            Cause("point masses", common, 'pass scale="log", which keeps zeros' if zeros else COARSER, text)
-        )
+        causes.append(Cause("point masses", common, COARSER, text))
         explained = max(explained, blind + common)
     if found.guessed - explained > TOLD:
         rest = found.guessed - explained
@@ -112,7 +108,7 @@ def of_column(
     return causes
 
 
-COARSER = "pass a coarser step, or heaps"
+COARSER = "pass reverse_mapping=True, or a coarser step and round=True"
 
 
 def of_coin(p: float) -> list[Cause]:
@@ -161,22 +157,23 @@ def _guess(every: Outcomes, p: float, ratio: np.ndarray) -> float:
 
 
 def _outside(problem: coins.Problem, part: Outcomes) -> float:
-    least, most = problem.points.seen(problem.values[[0, -1]])
+    least, most = problem.values[[0, -1]]
     return float(part.kept[(part.points < least) | (part.points > most)].sum())
 
 
 def _range(values: np.ndarray, column: Column, outside: float) -> Cause:
-    positive = float(np.nanmin(values)) >= 0.0 and column.law.scale == "linear"
-    where = "below 0 or above all others" if positive else "outside the range of the data"
+    where = (
+        "below 0 or above all others" if float(np.nanmin(values)) >= 0.0 else "outside the range of the data"
+    )
     text = f"{outside:.0%} of the records are released with values {where}: they were surely kept"
-    return Cause("range", outside, 'pass scale="log"' if positive else "pass a smaller sigma", text)
+    return Cause("range", outside, "pass reverse_mapping=True, or a smaller sigma", text)
 
 
 def _common(column: Column, parts: list[Outcomes]) -> tuple[float, int]:
     """The share of records that show a common value and were surely swapped; the number of such values."""
     p, share, number = column.law.p, 0.0, 0
     for (problem, _), part in zip(column.tasks, parts, strict=False):
-        common = problem.points.seen(problem.values[problem.counts > COMMON * column.n])
+        common = problem.values[problem.counts > COMMON * column.n]
         surely = 1.0 - coins.posterior(p, part.law, part.noised) < coins.doubt(p)
         own = surely & np.isin(part.points, common)
         share += float((part.swapped + part.kept)[own].sum())

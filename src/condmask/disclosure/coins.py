@@ -27,7 +27,6 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask.disclosure import looks
-from condmask.disclosure.looks import Points
 from condmask.kernels import coins as kernels
 from condmask.kernels.coins import Forest, Look
 from condmask.law import Law
@@ -105,12 +104,11 @@ def together(parts: list[Outcomes]) -> Outcomes:
 
 
 class Problem(NamedTuple):
-    """Whole numbers to which noise of one law is added, counted by fold; and how they are published."""
+    """Whole numbers to which noise of one law is added, counted by fold."""
 
     values: np.ndarray
     table: np.ndarray  # (folds, values)
     law: Law
-    points: Points
 
     @property
     def counts(self) -> np.ndarray:
@@ -127,17 +125,17 @@ class Problem(NamedTuple):
         return self.law.sigma / self.law.step
 
 
-def problem(at: np.ndarray, fold: np.ndarray, folds: int, law: Law, points: Points) -> Problem:
+def problem(at: np.ndarray, fold: np.ndarray, folds: int, law: Law) -> Problem:
     """Count whole numbers by fold."""
     low, high = int(at.min()), int(at.max())
     if high - low <= 4 * at.size + (1 << 16):
         size = high - low + 1
         table = np.bincount(fold * size + (at - low), minlength=folds * size).reshape(folds, size)
         there = np.flatnonzero(table.any(axis=0))
-        return Problem(there + low, table[:, there], law, points)
+        return Problem(there + low, table[:, there], law)
     values, place = np.unique(at, return_inverse=True)
     table = np.bincount(fold * values.size + place, minlength=folds * values.size)
-    return Problem(values, table.reshape(folds, values.size), law, points)
+    return Problem(values, table.reshape(folds, values.size), law)
 
 
 # --- the line in cells ----------------------------------------------------------------------------
@@ -194,13 +192,6 @@ class Cells(NamedTuple):
         apart = ((steps & (width - 1)) + 0.5) / width - 0.5
         beside = np.clip(index + np.where(apart < 0.0, -1, 1), 0, masses.size - 1)
         return np.asarray(masses[index] + np.abs(apart) * (masses[beside] - masses[index]))
-
-    def below(self, masses: np.ndarray, steps: np.ndarray) -> np.ndarray:
-        """The mass before each step."""
-        first, width = self.first, 1 << self.bits
-        place = np.maximum(np.searchsorted(first, steps, side="right") - 1, 0)
-        part = np.clip((steps - first[place]) / width, 0.0, 1.0)
-        return np.asarray(np.append(0.0, np.cumsum(masses))[place] + part * masses[place])
 
 
 def bits_of(task: Problem) -> int:
@@ -295,12 +286,10 @@ class Known(NamedTuple):
 def learned(task: Problem, counts: np.ndarray, look: Look) -> Known:
     """The law as it is known from so many records at each of the values of a problem."""
     margin = ceil(MARGIN * task.sigma) + 2
-    low, high = task.points.seen(task.values[[0, -1]] + np.array([-margin, margin]))
+    low, high = task.values[[0, -1]] + np.array([-margin, margin])
     there = counts > 0
-    points, counts = task.points.seen(task.values[there]), counts[there]
-    if task.points.shown is not None:
-        points, counts = _merged(points, counts)
-    kinds, places = looks.sorted_out(look, points)
+    kinds, places = looks.sorted_out(look, task.values[there])
+    counts = counts[there]
     size, prior = looks.size(look), looks.prior(look)
     held = np.bincount(kinds, counts, size)
     if look.modulus > 1:
@@ -351,7 +340,6 @@ class Attacker(NamedTuple):
 
     known: Known
     cells: Cells
-    points: Points
     masses: np.ndarray
     noised: np.ndarray
 
@@ -360,29 +348,22 @@ class Attacker(NamedTuple):
 
         Who looks closely gets F without its finer structure as well.
         """
-        steps = self.points.middle(points)
-        index, inside = self.cells.at(steps)
+        index, inside = self.cells.at(points)
         found = [self.known.density(points) * (1 << self.cells.bits)]
         for masses in (self.noised, *([self.cells.smoothed(self.masses)] if closely else [])):
-            found.append(self.cells.around(masses, steps, index))
-            if self.points.shown is not None:
-                first, after = self.points.first(points), self.points.first(points + 1)
-                wide = after - first > 1
-                upto = self.cells.below(masses, after[wide]) - self.cells.below(masses, first[wide])
-                found[-1][wide] = upto * (1 << self.cells.bits)
+            found.append(self.cells.around(masses, points, index))
         faint = FAINT * float(self.noised.max())
         return [np.where(inside, each + faint, 1.0) for each in found]
 
 
-def attacker(known: Known, cells: Cells, points: Points) -> Attacker:
+def attacker(known: Known, cells: Cells) -> Attacker:
     """Who knows the law, and looks at some cells."""
-    first = cells.first
-    edges = points.from_step(np.append(first, first[-1:] + (1 << cells.bits)))
-    below = known.below(edges)
+    first, width = cells.first, 1 << cells.bits
+    below = known.below(np.append(first, first[-1:] + width))
     masses = np.diff(below)
     last = cells.offsets[1:-1] - 1  # of each piece but the last one: the next cell is elsewhere
-    masses[last] = known.below(points.from_step(first[last] + (1 << cells.bits))) - below[last]
-    return Attacker(known, cells, points, masses, cells.noised(masses))
+    masses[last] = known.below(first[last] + width) - below[last]
+    return Attacker(known, cells, masses, cells.noised(masses))
 
 
 def best_look(task: Problem, found: list[Look]) -> tuple[Look, float]:
@@ -414,7 +395,7 @@ def attacked(task: Problem, look: Look, most: int, folds: int, *, closely: bool)
     parts = []
     for k in own:
         near = cells if cells.offsets[-1] <= MANY_CELLS else cells.with_any(task.values[table[k] > 0])
-        who = attacker(learned(task, total - task.table[k], look), near, task.points)
+        who = attacker(learned(task, total - task.table[k], look), near)
         found = outcomes(who, task, table[k], most // len(own), closely)
         parts.append(found.weighted(table[k].sum() / all_own))
     return together(parts)
@@ -432,11 +413,10 @@ def ratios(task: Problem, look: Look, at: np.ndarray, fold: np.ndarray) -> np.nd
     for start in range(0, at.size, lot):
         rows = order[start : start + lot]
         cells = cells_around(at[rows], task)
-        points = task.points.seen(at[rows])
         for k in np.unique(fold[rows]):
             who, own = known[k], fold[rows] == k
             if who is not None:
-                law, noised = attacker(who, cells, task.points).densities(points[own])
+                law, noised = attacker(who, cells).densities(at[rows[own]])
                 found[rows[own]] = np.log(law) - np.log(noised)
     return found
 
@@ -458,7 +438,7 @@ def outcomes(who: Attacker, task: Problem, counts: np.ndarray, most: int, closel
     if there.size > most:
         steps = steps[evenly(np.cumsum(share), most)[0]]
         share = np.full(most, 1.0 / most)
-    points = task.points.seen(np.concatenate((steps, moved)))
+    points = np.concatenate((steps, moved))
     swapped = np.concatenate((p * share, np.zeros(moved.size)))
     kept = np.concatenate((np.zeros(steps.size), (1.0 - p) / moved_share.sum() * moved_share))
     law, noised, *more = who.densities(points, closely=closely)

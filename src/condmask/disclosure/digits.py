@@ -1,11 +1,11 @@
-"""What digits show the coins of a column, in words: a grid of the data's own, heaps, last digits."""
+"""What digits show the coins of a column, in words: a grid of the data's own, round numbers, last digits."""
 
 import numpy as np
 
-from condmask._grid import Grid, round_and_pass, shown, step_for, suits, visible_grid
+from condmask._grid import round_and_pass, shown, step_for, suits, visible_grid
 from condmask.disclosure import attack, looks
 from condmask.disclosure.attack import Column
-from condmask.grids import COARSEST_HEAP, largest_heap
+from condmask.grids import COARSEST
 
 MOST_OF = 0.98  # of the values lie on a grid: the others are an exception
 EXCESS = 0.05  # of values that are multiples, beyond those that are by chance
@@ -15,16 +15,12 @@ NAMED = 4  # multiples
 def described(values: np.ndarray, kind: str, column: Column, told: float) -> tuple[str, str, str]:
     """The name of a cause, its remedy and its text; `told` is the guessing beyond the blind one."""
     law, says = column.law, f"that tells {told:.0%} of coins beyond the blind guess"
-    if not isinstance(law.grid, Grid):
-        remedy = f"pass a coarser step of the logarithm, up to step={law.sigma / 3.0:.2g}"
-        return "heaps", remedy, f"amounts are rounded: {says}"
     values = values[~np.isnan(values)]
-    heap = largest_heap(law.grid, law.sigma) if law.heaps == 1 else None
-    coarser = f"pass heaps={shown(heap)}" if heap else round_and_pass(_coarse(law.sigma))
+    coarser = round_and_pass(_coarse(law.sigma))
     own = visible_grid(values, kind, law.step)
     if own is not None and not suits(law.step, own):
         step = step_for(law.step, own)
-        wide = "" if step <= COARSEST_HEAP * law.sigma else f" and a sigma of at least {2.0 * step:g}"
+        wide = "" if step <= COARSEST * law.sigma else f" and a sigma of at least {2.0 * step:g}"
         text = f"the data are multiples of {own.step:g}, which a step of {law.step:g} does not keep: {says}"
         return "grid", f"pass step={shown(step)}{wide}", text
     held = _held(values, kind, column)
@@ -42,20 +38,19 @@ def described(values: np.ndarray, kind: str, column: Column, told: float) -> tup
 
 def _coarse(sigma: float) -> float:
     """The power of ten, or 5 times one, at or below half of sigma."""
-    power = 10.0 ** np.floor(np.log10(COARSEST_HEAP * sigma))
-    return float(5.0 * power if 5.0 * power <= COARSEST_HEAP * sigma else power)
+    power = 10.0 ** np.floor(np.log10(COARSEST * sigma))
+    return float(5.0 * power if 5.0 * power <= COARSEST * sigma else power)
 
 
 def _held(values: np.ndarray, kind: str, column: Column) -> list[tuple[float, float]]:
     """Of what more values are multiples than by chance, and how many are: the chain that says most."""
     most, best = EXCESS, np.empty((0, 2))
     for problem, _ in column.tasks:
-        on_grid = problem.law.from_units(problem.values.astype(np.float64))
-        known = values if column.law.heaps == 1 else on_grid
-        for look in looks.candidates(known, kind, problem.points, attack.FULL.lots, 0):
+        assert problem.law.grid is not None
+        for look in looks.candidates(values, kind, problem.law.grid, attack.FULL.lots, 0):
             if look.modulus > 1:
                 continue
-            kinds = looks.kinds_of(look, problem.points.seen(problem.values))
+            kinds = looks.kinds_of(look, problem.values)
             counts = np.bincount(kinds, problem.counts, looks.size(look))
             held = (counts[::-1].cumsum()[::-1] / problem.n)[1:]
             ratio = look.above[1:] / look.below[1:]

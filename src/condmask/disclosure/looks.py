@@ -6,13 +6,11 @@ Which way serves is a question of evidence, put to the records.
 
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, exp, lgamma, log, sinh
-from typing import NamedTuple
+from math import ceil, lgamma
 
 import numpy as np
 
 from condmask._grid import Grid, visible_grid
-from condmask._log_grid import LogGrid
 from condmask.kernels import coins
 from condmask.kernels.coins import Look
 from condmask.law import Law
@@ -25,93 +23,18 @@ LEVEL_PRIOR, RESIDUE_PRIOR = 0.5, 0.1  # records that each kind is given beforeh
 LEAST_EVIDENCE, PER_RECORD = 3.0, 0.005  # a look that says less tells less than .03 of the coins
 NOISE = (-2.0, 2.0)  # sigma, at most: what records without the digits of the data look like
 GOLDEN = 0.6180339887498949  # whose multiples are spread evenly modulo 1
-NOWHERE = -(1 << 60)
 
 
-class Points(NamedTuple):
-    """The numbers that masked values show, counted in order, for the whole steps to which noise is added.
-
-    They are the same, but for amounts rounded to decimals on the log scale: of these, several whole steps of
-    the logarithm show the same number, up to `switch`, which step `turn` of the logarithm shows.
-    """
-
-    grid: Grid
-    log: bool = False
-    shown: Grid | None = None
-    switch: int = NOWHERE
-    turn: int = NOWHERE
-
-    @property
-    def steps(self) -> Grid | None:
-        """The grid of the points, at least of the lower ones; None where all are logarithms."""
-        return self.shown if self.log else self.grid
-
-    def seen(self, at: np.ndarray) -> np.ndarray:
-        """The point that each whole step shows."""
-        if self.shown is None:
-            return at
-        low = np.minimum(at, self.turn).astype(np.float64)
-        shown = np.maximum(self.shown.units(np.exp(self.grid.values(low))), 1.0)
-        return np.where(at < self.turn, shown.astype(np.int64), at + (self.switch - self.turn))
-
-    def from_step(self, steps: np.ndarray) -> np.ndarray:
-        """The first point whose own step is at or after each step."""
-        if self.shown is None:
-            return steps
-        size = np.exp((np.minimum(steps, self.turn) - 0.5) * self.grid.step) / self.shown.step
-        return np.where(steps < self.turn, np.ceil(size).astype(np.int64), steps + (self.switch - self.turn))
-
-    def first(self, points: np.ndarray) -> np.ndarray:
-        """The first whole step that shows each point."""
-        return np.where(points <= 1, NOWHERE, np.ceil(self._steps(points, 0.5))).astype(np.int64)
-
-    def middle(self, points: np.ndarray) -> np.ndarray:
-        """The whole step that data at each point are."""
-        return points if self.shown is None else np.rint(self._steps(points, 0.0)).astype(np.int64)
-
-    def _steps(self, points: np.ndarray, before: float) -> np.ndarray:
-        if self.shown is None:
-            return points
-        low = np.clip(points, 1, self.switch) - before
-        steps = np.log(low * self.shown.step) / self.grid.step
-        return np.asarray(np.where(points < self.switch, steps, points + (self.turn - self.switch)))
-
-
-def points_of(law: Law, whole: Law) -> Points:
-    """Those of a class with its own law, in a release with the law `whole`."""
-    assert isinstance(law.grid, Grid)
-    if not isinstance(whole.grid, LogGrid):
-        return Points(law.grid)
-    shown = whole.grid.shown
-    if shown is None:
-        return Points(law.grid, True)
-    # from here on two whole steps of the logarithm lie more than a step of the decimals apart
-    turn = ceil(log(shown.step / law.grid.step) / law.grid.step) + 1
-    return Points(law.grid, True, shown, round(exp(turn * law.grid.step) / shown.step), turn)
-
-
-def levels(multiples: list[Fraction], points: Points) -> Look:
+def levels(multiples: list[Fraction], grid: Grid) -> Look:
     """Kinds by the coarsest of some multiples, each a multiple of the one before, next to a point."""
-    step = _fraction(points.steps) if points.steps is not None else Fraction(0)
-    multiples = [m for m in multiples if m > step]
-    ratios = [_simple(m / step) if step else (1.0, 1.0) for m in multiples]
-    above, below = np.array([(1.0, 1.0), *ratios]).T.copy()
-    sizes, dense = [0.0, *map(float, multiples)], [0] * above.size
-    counted, log_step = dense.copy(), 0.0
-    if points.log:
-        log_step = points.grid.step
-        dense[1:] = [ceil(log(m / (2.0 * sinh(0.5 * log_step))) / log_step) for m in sizes[1:]]
-        counted[1:] = [ceil(exp((x - 0.5) * log_step) / m) for x, m in zip(dense[1:], sizes[1:], strict=True)]
-    return Look(
-        1, above, below, log_step, points.switch, points.turn - points.switch, np.array(sizes),
-        np.array(dense), np.array(counted),
-    )  # fmt: skip
+    step = _fraction(grid)
+    above, below = np.array([(1.0, 1.0), *(_simple(m / step) for m in multiples if m > step)]).T.copy()
+    return Look(1, above, below)
 
 
 def residues(modulus: int) -> Look:
     """Kinds by the remainder."""
-    one, none = np.ones(1), np.zeros(1, dtype=np.int64)
-    return Look(modulus, one, one, 0.0, NOWHERE, 0, one, none, none)
+    return Look(modulus, np.ones(1), np.ones(1))
 
 
 def _fraction(grid: Grid) -> Fraction:
@@ -125,7 +48,7 @@ def _simple(ratio: Fraction) -> tuple[float, float]:
     return float(ratio), 1.0
 
 
-PLAIN = levels([], Points(Grid(1.0, 1.0)))
+PLAIN = levels([], Grid(1.0, 1.0))
 
 
 def decimal_chain(least: Fraction, most: float) -> list[Fraction]:
@@ -138,12 +61,12 @@ def decimal_chain(least: Fraction, most: float) -> list[Fraction]:
 
 
 @lru_cache(maxsize=64)
-def decimal_levels(points: Points, least: Fraction, decades: int) -> Look:
+def decimal_levels(grid: Grid, least: Fraction, decades: int) -> Look:
     """Levels of 1 and 5 times powers of ten, above the least and below so many powers."""
-    return levels(decimal_chain(least, 9.0 * 10.0 ** (decades - 1)), points)
+    return levels(decimal_chain(least, 9.0 * 10.0 ** (decades - 1)), grid)
 
 
-def candidates(values: np.ndarray, kind: str, points: Points, lots: int, screened: int) -> list[Look]:
+def candidates(values: np.ndarray, kind: str, grid: Grid, lots: int, screened: int) -> list[Look]:
     """Looks at data as the publisher has them, by their digits and by the grids of some lots of records.
 
     ``screened`` is the number of records that are to tell which looks serve.
@@ -151,20 +74,16 @@ def candidates(values: np.ndarray, kind: str, points: Points, lots: int, screene
     sizes = np.abs(values[values != 0.0])
     if not sizes.size:
         return []
-    most = float(sizes.max())
-    # on a grid of the logarithm points lie closest where amounts are least
-    finest = points.steps.step if points.steps is not None else float(sizes.min()) * points.grid.step
-    step = _fraction(points.grid) if not points.log else Fraction(finest)
-    looks = [decimal_levels(points, step, ceil(np.log10(most)))]
-    if not points.log:
-        looks += [residues(m) for m in MODULI if m * RECORDS_PER_RESIDUE <= screened]
-    for found in _visible(values, kind, finest, lots):
+    most, step = float(sizes.max()), _fraction(grid)
+    looks = [decimal_levels(grid, step, ceil(np.log10(most)))]
+    looks += [residues(m) for m in MODULI if m * RECORDS_PER_RESIDUE <= screened]
+    for found in _visible(values, kind, grid.step, lots):
         own = Fraction(found.numerator).limit_denominator(SIMPLE) / Fraction(found.denominator)
         decimals = [d for d in decimal_chain(own, most) if (d / own).denominator == 1]
         multiples = decimals or [own * d for d in decimal_chain(Fraction(1), most / float(own))]
-        looks.append(levels([own, *multiples], points))
+        looks.append(levels([own, *multiples], grid))
         ratio = (own / step).limit_denominator(SIMPLE)
-        if not points.log and 1 < ratio.numerator <= MOST_MODULUS and ratio.denominator > 1:
+        if 1 < ratio.numerator <= MOST_MODULUS and ratio.denominator > 1:
             looks.append(residues(ratio.numerator))
     return [look for look in looks if size(look) > 1]
 
@@ -196,13 +115,13 @@ def least_evidence(n: int) -> float:
     return LEAST_EVIDENCE + PER_RECORD * n
 
 
-def tells(look: Look, at: np.ndarray, points: Points, law: Law, records: int) -> bool:
+def tells(look: Look, at: np.ndarray, law: Law, records: int) -> bool:
     """Whether records are of other kinds than the same records with noise, by the evidence of some."""
     at = at[:: max(1, at.size // records)]
     # each record is moved by a number of its own: one and the same could be a multiple of what is looked for
     spread = law.sigma / law.step * spread_evenly(at.size)
     moved = np.concatenate([at + np.rint(most * spread).astype(np.int64) for most in NOISE])
-    counts, blurred = (np.bincount(kinds_of(look, points.seen(z)), minlength=size(look)) for z in (at, moved))
+    counts, blurred = (np.bincount(kinds_of(look, z), minlength=size(look)) for z in (at, moved))
     chances = (blurred + prior(look)) / (blurred.sum() + prior(look) * blurred.size)
     said = dirichlet(counts, prior(look)) - float(counts @ np.log(chances))
     return said > least_evidence(at.size)

@@ -1,4 +1,4 @@
-"""Schemes that may hide the coins that one shows, the gentlest first."""
+"""Schemes that hide the coins that one shows: reverse mapping, and coarser steps. Each is tried."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -6,68 +6,134 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask._grid import decimal_grid, default_step, round_and_pass, shown, step_for, suits, visible_grid
-from condmask.grids import COARSEST_HEAP, largest_heap
+from condmask._grid import default_step, round_and_pass, shown, step_for, suits, visible_grid
+from condmask.disclosure import causes, rails
+from condmask.disclosure.attack import FULL, HALF
+from condmask.disclosure.review import Data, review
+from condmask.disclosure.verdict import Audit, Proposal
+from condmask.grids import COARSEST
 
 LOG_SIGMAS = (0.1, 1.0)
-LOG_STEPS = (10.0, 5.0, 3.0)  # of which part of sigma a step of the logarithm is
+SKEWED = 2.0  # times as far the upper decile lies from the median as the lower one
+ENDS = 3  # values at either end, where these are what comes back to its record
 TRIED = 4  # coarser steps
 
 
-class Proposal(NamedTuple):
-    """A scheme and how to come by it."""
+def mended(found: Audit, data: Data, schemes: dict[str, Any]) -> Audit:
+    """With the schemes that hide the coins, or else the best coarser step of those tried."""
+    tried = [each for each in (reverse_mapping(data, schemes), _coarser(data, schemes)) if each is not None]
+    hiding = tuple(each for each in tried if each.hides)
+    return replace(found, proposals=hiding or tuple(tried))
+
+
+def reverse_mapping(data: Data, schemes: dict[str, Any]) -> Proposal | None:
+    """Reverse mapping with the same p, noise and strata; None where its guard rails do not hold.
+
+    On the linear scale first; on the log scale for skewed amounts, of which none is negative and the upper
+    decile of the positive ones lies more than twice as far from their median as the lower one, and for others
+    if need be. There sigma is such that the noise at the median is as large as before, but .1 to 1. The ends
+    are aggregated where rare values there come back to their records.
+    """
+    p = next(iter(schemes.values())).p
+    if rails.review_clear(data)[0] is not None or rails.pools(data, p)[0] is not None:
+        return None
+    for ends in (0, ENDS):
+        scales = {name: _scale(data.only(name), name, scheme, ends) for name, scheme in schemes.items()}
+        known = {name: each for name, each in scales.items() if each is not None}
+        if len(known) < len(scales):
+            continue
+        found = {name: _reversed(scheme, known[name], ends) for name, scheme in schemes.items()}
+        if rails.review(data, found)[0] is None:
+            return Proposal(found, _said(known, ends))
+    return None
+
+
+def _scale(data: Data, name: str, scheme: Any, ends: int) -> dict[str, Any] | None:
+    """The scale on which the guard rails hold for one column, and sigma where it is the log scale."""
+    values = data.values[name]
+    sizes = values[values > 0.0]
+    scales: list[dict[str, Any]] = [{}]
+    if sizes.size and np.nanmin(values) >= 0.0:
+        low, middle, high = np.quantile(sizes, (0.1, 0.5, 0.9))
+        log = {"scale": "log", "sigma": float(np.clip(scheme.sigma / middle, *LOG_SIGMAS).round(3))}
+        scales = [log, {}] if high - middle > SKEWED * (middle - low) else [{}, log]
+    for scale in scales:
+        if rails.review(data, {name: _reversed(scheme, scale, ends)})[0] is None:
+            return scale
+    return None
+
+
+def _reversed(scheme: Any, scale: dict[str, Any], ends: int) -> Any:
+    own = {"reverse_mapping": True, "aggregate_ends": ends, "donors": None, "decimals": None, "step": None}
+    return replace(scheme, **own, **scale)
+
+
+def _said(options: dict[str, dict[str, Any]], ends: int) -> str:
+    parts = ["pass reverse_mapping=True", *([f"aggregate_ends={ends}"] if ends else [])]
+    for name, own in options.items():
+        if own:
+            said = f'scale="log", sigma={own["sigma"]:g}'
+            parts.append(said if len(options) == 1 else f"{said} for {name!r}")
+    return ", ".join(parts)
+
+
+# --- coarser steps ---
+
+
+class _Step(NamedTuple):
+    """A coarser scheme, how to come by it, and whether the data have to be rounded for it."""
 
     scheme: Any
     remedy: str
+    rounds: bool
 
 
-def proposals(values: np.ndarray, kind: str, scheme: Any) -> Iterator[Proposal]:
-    """Schemes with the same p, noise and donors: a grid that suits the data, heaps, coarser ones, logarithms.
+def _coarser(data: Data, schemes: dict[str, Any]) -> Proposal | None:
+    """With the first steps that hide the coins of each visible column, or the best of those tried."""
+    better, remedies, rounds = dict(schemes), [], False
+    for name, scheme in schemes.items():
+        own = data.only(name)
+        alone = review(own, {name: scheme}, HALF)
+        if not alone.visible:
+            continue
+        best, chosen = (True, alone.guessed + alone.certain), None
+        for step in _steps(data.values[name], data.kinds[name], scheme):
+            try:
+                each = review(own, {name: step.scheme}, HALF)
+            except ValueError:  # the grid cannot hold the values
+                continue
+            rank = each.visible or each.unchanged > causes.UNCHANGED, each.guessed + each.certain
+            if rank < best:
+                best, chosen = rank, step
+            if not rank[0]:
+                break
+        if chosen is not None:
+            better[name], rounds = chosen.scheme, rounds or chosen.rounds
+            remedies.append(chosen.remedy if len(schemes) == 1 else f"{chosen.remedy} for {name!r}")
+    if not remedies:
+        return None
+    return Proposal(better, ", ".join(remedies), review(data, better, FULL), rounds)
 
-    The coarsest step, and the coarsest heap, is at most half of sigma. On the log scale sigma is such that
-    the noise at the median is as large as before, but .1 to 1.
-    """
+
+def _steps(values: np.ndarray, kind: str, scheme: Any) -> Iterator[_Step]:
+    """A grid that suits the data, and coarser ones, the finest first; all at most half of sigma."""
     values = values[~np.isnan(values)]
-    if scheme.scale == "log":
-        yield from _coarser_logarithms(scheme, "pass")
-    elif values.any():
-        yield from _linear(values, kind, scheme)
-        sigma = float(np.clip(scheme.sigma / np.median(np.abs(values[values != 0.0])), *LOG_SIGMAS).round(3))
-        log = replace(scheme, sigma=sigma, decimals=None, step=None, heaps=None, scale="log")
-        said = f'pass scale="log", sigma={sigma:g}'
-        yield Proposal(log, said)
-        yield from _coarser_logarithms(log, f"{said},")
-
-
-def _linear(values: np.ndarray, kind: str, scheme: Any) -> Iterator[Proposal]:
-    """A grid that suits the data, heaps, and coarser grids."""
-    now, most = scheme.step or default_step(scheme.sigma), COARSEST_HEAP * scheme.sigma
+    if not values.any():
+        return
+    now, most = scheme.step or default_step(scheme.sigma), COARSEST * scheme.sigma
     own = visible_grid(values, kind, now)
     if own is None and scheme.step == 0.0:
-        yield Proposal(replace(scheme, step=None), "leave step out")
+        yield _Step(replace(scheme, step=None), "leave step out", False)
     if own is not None and not suits(scheme.step, own):
         step = step_for(now, own)
         if step <= most:
-            yield Proposal(_on(scheme, step), f"pass step={shown(step)}")
-    base = own if own is not None or scheme.decimals is None else decimal_grid(scheme.decimals)
-    heap = None if base is None else largest_heap(base, scheme.sigma)
-    if base is not None and heap is not None and heap != scheme.heaps:
-        same = scheme.step == base.step and not scheme.rounds
-        remedy = f"heaps={shown(heap)}" if same else f"step={shown(base.step)}, heaps={shown(heap)}"
-        yield Proposal(_on(scheme, base.step, heaps=heap), f"pass {remedy}")
+            yield _Step(_on(scheme, step), f"pass step={shown(step)}", False)
     least = max(now, 0.0 if own is None else own.step)
     powers = 10.0 ** np.arange(np.floor(np.log10(least)), np.floor(np.log10(most)) + 1.0)
     steps = [float(f"{times * power:.1g}") for power in powers for times in (1.0, 5.0)]
     for step in [step for step in steps if least < step <= most][-TRIED:]:
-        yield Proposal(_on(scheme, step), round_and_pass(step))
+        yield _Step(_on(scheme, step), round_and_pass(step), True)
 
 
-def _coarser_logarithms(scheme: Any, said: str) -> Iterator[Proposal]:
-    for part in LOG_STEPS:
-        step = float(f"{scheme.sigma / part:.1g}")
-        if scheme.step < step <= COARSEST_HEAP * scheme.sigma:
-            yield Proposal(replace(scheme, step=step), f"{said} step={shown(step)}")
-
-
-def _on(scheme: Any, step: float, heaps: float | None = None) -> Any:
-    return replace(scheme, decimals=None, step=step, heaps=heaps)
+def _on(scheme: Any, step: float) -> Any:
+    return replace(scheme, decimals=None, step=step)

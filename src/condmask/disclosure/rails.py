@@ -34,7 +34,7 @@ WIDEST = 1 << 22  # cells, beyond which they are sorted instead
 def review(data: Data, schemes: dict[str, Any]) -> tuple[str | None, list[str]]:
     """Why columns must not be released, None where they may, and what to warn of."""
     p = next(iter(schemes.values())).p
-    refusal, told = _pools(data, p)
+    refusal, told = pools(data, p)
     for name, scheme in schemes.items():
         if scheme.aggregate_ends and refusal is None:
             changed = _changed(data, name, scheme)
@@ -57,7 +57,8 @@ def review_clear(data: Data) -> tuple[str | None, list[str]]:
     return None, told
 
 
-def _pools(data: Data, p: float) -> tuple[str | None, list[str]]:
+def pools(data: Data, p: float) -> tuple[str | None, list[str]]:
+    """The same of donor pools."""
     there = np.logical_or.reduce([~np.isnan(x) for x in data.values.values()])
     if data.strata is None:
         least = int(there.sum())
@@ -104,7 +105,7 @@ def _together(data: Data, masked: set[str]) -> str | None:
     if len(masked) == 1 and not data.clear:
         return None
     table = {**data.values, **data.clear}
-    for found in relations.identities(table, dict.fromkeys(table, (0.0, 0.0)), masked):
+    for found in relations.identities(table, dict.fromkeys(table, 0.0), masked):
         if len(masked & set(found.names)) > 1:
             return f"{found} in swapped records, not in kept ones: that shows the coins; drop one of them"
     names = list(data.values)

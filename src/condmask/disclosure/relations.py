@@ -20,8 +20,7 @@ FEWEST = 16  # rows that tell anything
 SHOWS = 0.2  # of a variance: what adds so much to it moves few records beyond the others
 
 
-# The step to which a column is rounded, in units of the data and as a part of each value.
-Steps = dict[str, tuple[float, float]]
+Steps = dict[str, float]  # to which columns are rounded
 
 
 class Identity(NamedTuple):
@@ -36,11 +35,10 @@ class Identity(NamedTuple):
 
     def holds(self, table: dict[str, np.ndarray], steps: Steps) -> np.ndarray:
         """In which records it holds, for all that the steps to which values are rounded can tell."""
-        size, slack = np.zeros((2, *table[self.left].shape))
+        size, slack = np.zeros(table[self.left].shape), 0.0
         for name, factor in ((self.left, 1.0), *self.right):
-            own = np.abs(factor * table[name])
-            size += own
-            slack += 0.5 * (abs(factor) * steps[name][0] + own * steps[name][1])
+            size += np.abs(factor * table[name])
+            slack += 0.5 * abs(factor) * steps[name]
         return np.asarray(np.abs(self.left_over(table)) <= slack * (1.0 + SLACK) + SLACK * size)
 
     def left_over(self, table: dict[str, np.ndarray]) -> np.ndarray:

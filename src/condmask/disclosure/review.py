@@ -1,12 +1,11 @@
-"""How a release is looked at: each column by itself, all together, and schemes that would hide the coins."""
+"""How a release is looked at: each column by itself, and all together."""
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.disclosure import attack, causes, proposals, relations, together
-from condmask.disclosure.attack import BRIEF, FULL, HALF, Column, Effort, Figures, Rows
+from condmask.disclosure import attack, causes, relations, together
+from condmask.disclosure.attack import BRIEF, Column, Effort, Figures, Rows
 from condmask.disclosure.causes import TOLD, Cause
 from condmask.disclosure.verdict import CERTAIN, GUESSED, Audit
 from condmask.grids import check_fits
@@ -64,10 +63,7 @@ def is_clear(data: Data, schemes: dict[str, Any]) -> bool:
         return False
     if len(some.values) + len(some.clear) == 1:
         return True
-    noise = {
-        name: scheme.sigma * (1.0 if scheme.scale == "linear" else float(np.nanstd(some.values[name])))
-        for name, scheme in schemes.items()
-    }
+    noise = {name: scheme.sigma for name, scheme in schemes.items()}
     if relations.copies(some.values, some.clear) or relations.hang_together(some.values, noise):
         return False
     return not relations.identities({**some.values, **some.clear}, _steps(some, schemes), set(schemes))
@@ -111,40 +107,9 @@ def review(data: Data, schemes: dict[str, Any], effort: Effort) -> Audit:
     )  # fmt: skip
 
 
-def mended(found: Audit, data: Data, schemes: dict[str, Any]) -> Audit:
-    """With the first schemes that hide the coins of each visible column, or the best of those tried."""
-    better, remedies = dict(schemes), []
-    for name, scheme in schemes.items():
-        own = data.only(name)
-        alone = review(own, {name: scheme}, HALF)
-        if not alone.visible:
-            continue
-        best, remedy = (True, alone.guessed + alone.certain), ""
-        for proposal in proposals.proposals(data.values[name], data.kinds[name], scheme):
-            try:
-                each = review(own, {name: proposal.scheme}, HALF)
-            except ValueError:  # the grid cannot hold the values
-                continue
-            rank = each.visible or each.unchanged > causes.UNCHANGED, each.guessed + each.certain
-            if rank < best:
-                best, better[name], remedy = rank, proposal.scheme, proposal.remedy
-            if not rank[0]:
-                break
-        if remedy:
-            remedies.append(remedy if len(schemes) == 1 else f"{remedy} for {name!r}")
-    if not remedies:
-        return found
-    proposed = review(data, better, FULL)
-    return replace(found, proposal=better, proposed=proposed, remedy=", ".join(remedies))
-
-
 def _steps(data: Data, schemes: dict[str, Any]) -> relations.Steps:
     """What masking rounds each column to."""
-    steps = dict.fromkeys(data.clear, (0.0, 0.0))
-    for name, scheme in schemes.items():
-        law = scheme.law
-        steps[name] = (law.step, 0.0) if law.scale == "linear" else (0.0, law.step)
-    return steps
+    return dict.fromkeys(data.clear, 0.0) | {name: scheme.law.step for name, scheme in schemes.items()}
 
 
 def _of_columns(

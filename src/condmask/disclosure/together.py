@@ -16,7 +16,6 @@ import numpy as np
 from condmask.disclosure import coins
 from condmask.disclosure.attack import Column, Rows
 from condmask.disclosure.relations import MOST_COLUMNS, Identity, Steps
-from condmask.levels import class_law, class_units, classes
 
 LOOKED_AT = 1 << 15
 TEMPERS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.1, 0.0)
@@ -97,10 +96,12 @@ def joint(
         there = np.flatnonzero(~np.isnan(x))
         own = None if code is None else code[there]
         for row, (table, noise) in enumerate(((swapped, None), (kept, stream))):
-            kind, at = _released(x[there], column, noise)
-            total[row, there] = column.ratios(kind, at, own, fold[there])
+            law, at = column.law, column.law.to_units(x[there])
+            if noise is not None:
+                at = at + law.draw(noise, at.size)
+            total[row, there] = column.ratios(at, own, fold[there])
             table[name] = np.full(n, np.nan)
-            table[name][there] = _values(kind, at, column)
+            table[name][there] = law.from_units(at)
     task = _Attack(next(iter(columns.values())).law.p, coins.fold_of(n, 2) == 0)
     told, by_pair = {}, {}
     for each in identities:
@@ -115,28 +116,6 @@ def joint(
         total += best
         by_pair[a, b] = task.figures(best)[0]
     return Joint(*task.figures(task.tempered(total)), told, by_pair)
-
-
-def _released(
-    x: np.ndarray, column: Column, noise: np.random.Generator | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """The class of each value and what noise is added to, with noise or as it is."""
-    kind, at = classes(column.law.to_units(x), column.law)
-    if noise is not None:
-        at = at.copy()
-        for each in np.unique(kind).tolist():
-            law, own = class_law(each, column.law), np.flatnonzero(kind == each)
-            if law is not None:
-                at[own] += law.draw(noise, own.size)
-    return kind, at
-
-
-def _values(kind: np.ndarray, at: np.ndarray, column: Column) -> np.ndarray:
-    units = np.empty(at.size)
-    for each in np.unique(kind).tolist():
-        own = kind == each
-        units[own] = class_units(each, at[own], column.law)
-    return column.law.from_units(units)
 
 
 def _left_over(

@@ -1,7 +1,7 @@
 """What an audit of the coins of a release found, and how it is said."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from condmask.disclosure.causes import UNCHANGED, Cause
 
@@ -10,6 +10,33 @@ FEWEST = 100  # records that tell anything
 WARNED = ("unchanged", "p", "row order", "copy")  # causes for which nothing is refused
 DIGITS = ("grid", "mixed grid", "heaps", "last digits")
 ASIDE = (*WARNED, "ties", "together")  # and those that say nothing of why a release is refused
+
+
+class Proposal(NamedTuple):
+    """A scheme that hides the coins, or the best that was tried.
+
+    Attributes
+    ----------
+    scheme : scheme or dict of str to scheme
+        As in the audit.
+    remedy : str
+        How to come by it.
+    audit : Audit or None
+        What the attacker can tell then. None under reverse mapping, which shows nothing of the coins, and
+        whose guard rails hold.
+    round : bool
+        Whether the data have to be rounded for it (``round=True``).
+    """
+
+    scheme: Any
+    remedy: str
+    audit: "Audit | None" = None
+    round: bool = False
+
+    @property
+    def hides(self) -> bool:
+        """Whether it hides the coins, and changes what is kept."""
+        return self.audit is None or not (self.audit.visible or self.audit.unchanged > UNCHANGED)
 
 
 @dataclass(frozen=True)
@@ -35,12 +62,9 @@ class Audit:
         Why coins show, the greatest first.
     scheme : scheme or dict of str to scheme
         What was audited.
-    proposal : scheme, dict of str to scheme, or None
-        Where coins are visible, the first of some schemes that hides them, or else the best.
-    proposed : Audit or None
-        The audit of the proposal.
-    remedy : str
-        How to come by the proposal.
+    proposals : tuple of Proposal
+        Where coins are visible: reverse mapping, if its guard rails hold, and a coarser step, if one hides
+        them; or else the best coarser step that was tried.
     name : str
         Of the column or columns.
 
@@ -57,9 +81,7 @@ class Audit:
     ties_guessed: float
     causes: tuple[Cause, ...]
     scheme: Any
-    proposal: Any = None
-    proposed: "Audit | None" = None
-    remedy: str = ""
+    proposals: tuple[Proposal, ...] = ()
     name: str = field(default="x", repr=False)
 
     @property
@@ -71,23 +93,25 @@ class Audit:
         return self.n >= FEWEST and (self.guessed > self.blind + GUESSED or self.certain > CERTAIN)
 
     @property
+    def remedy(self) -> str:
+        """How to come by the proposals."""
+        return "; or ".join(each.remedy for each in self.proposals)
+
+    @property
     def refusal(self) -> str:
-        """A sentence that refuses the release, with the remedy."""
+        """A sentence that refuses the release, with the remedies."""
         why = [cause for cause in self.causes if cause.name not in ASIDE]
         if why and why[0].name == "point masses":  # which rounding makes, too
             why.sort(key=lambda cause: cause.name not in DIGITS)
         said = f": {why[0].text}" if why else ""
         first = why[0].remedy if why else "mend the columns that show most"
-        if self.proposed is None:
-            mends = first
-        elif not self.proposed.visible and self.proposed.unchanged <= UNCHANGED:
-            mends = self.remedy
-        else:
+        mends, best = self.remedy or first, self.proposals[0].audit if self.proposals else None
+        if best is not None and not self.proposals[0].hides:
             by_columns = why and why[0].name in ("identity", "relation")
             mends = (
                 f"{first + '; ' if by_columns else ''}no scheme that was tried hides them, the best "
-                f"({self.remedy}) leaves {self.proposed.guessed:.0%} guessed, {self.proposed.certain:.0%} "
-                f"certain and {self.proposed.unchanged:.0%} of the kept records unchanged"
+                f"({self.remedy}) leaves {best.guessed:.0%} guessed, {best.certain:.0%} certain and "
+                f"{best.unchanged:.0%} of the kept records unchanged"
             )
         return (
             f"{self.name} must not show which records were swapped, got {self.guessed:.0%} of the coins "
@@ -116,31 +140,41 @@ class Audit:
             "visible": self.visible,
             "causes": [cause._asdict() for cause in self.causes],
             "schemes": _entries(self.scheme, self.name),
-            "proposal": None if self.proposal is None else _entries(self.proposal, self.name),
-            "proposed": None if self.proposed is None else self.proposed.to_dict(),
-            "remedy": self.remedy,
-        }
+            "proposals": [
+                {
+                    "remedy": each.remedy, "round": each.round, "schemes": _entries(each.scheme, self.name),
+                    "audit": None if each.audit is None else each.audit.to_dict(),
+                }
+                for each in self.proposals
+            ],
+        }  # fmt: skip
 
     def __str__(self) -> str:
-        sides = [self] if self.proposed is None else [self, self.proposed]
-        lines = [
-            f"Coins of {self.n:,} records, {self.name}",
-            "",
-            _row("", ["scheme", "proposal"][: len(sides)]),
-        ]
-        lines += [_row(said, [f"{getattr(each, name):.1%}" for each in sides]) for said, name in SAID]
-        lines += [_row("visible", ["yes" if each.visible else "no" for each in sides])]
-        lines += ["", f"scheme    {_shown(self.scheme)}"]
-        if self.proposed is not None:
-            lines += [f"proposal  {_shown(self.proposal)}", f"          {self.remedy}"]
-        for title, each in zip(("shown by", "with the proposal"), sides, strict=False):
-            lines += ["", f"{title}:"] if each.causes else []
+        numbers = range(1, len(self.proposals) + 1)
+        head = ["scheme", *(f"proposal {k}" for k in numbers)]
+        lines = [f"Coins of {self.n:,} records, {self.name}", "", _row("", head)]
+        sides = [self, *(each.audit for each in self.proposals)]
+        lines += [_row(said, [self._cell(name, each) for each in sides]) for said, name in SAID]
+        lines += [_row("visible", ["no" if each is None or not each.visible else "yes" for each in sides])]
+        lines += ["", f"scheme      {_shown(self.scheme)}"]
+        for k, proposal in zip(numbers, self.proposals, strict=True):
+            lines += [f"proposal {k}  {_shown(proposal.scheme)}", f"            {proposal.remedy}"]
+        for title, each in zip(("shown by", *(f"with {name}" for name in head[1:])), sides, strict=True):
+            if each is None or not each.causes:
+                continue
+            lines += ["", f"{title}:"]
             for cause in each.causes:
                 own = f" ({cause.column})" if cause.column else ""
                 lines += [f"  {cause.name}{own}, {cause.share:.2f}: {cause.text}", f"      {cause.remedy}"]
         if self.n < FEWEST:
             lines += ["", self.warnings[-1]]
         return "\n".join(lines)
+
+    def _cell(self, name: str, side: "Audit | None") -> str:
+        """A figure of this audit or of a proposal; of reverse mapping what follows without a look."""
+        if side is not None:
+            return f"{getattr(side, name):.1%}"
+        return {"certain": "0.0%", "unchanged": "-"}.get(name, f"{self.blind:.1%}")
 
 
 FIGURES = ("n", "blind", "guessed", "certain", "unchanged", "ties_guessed")

@@ -229,8 +229,7 @@ def compare_distributions(
     -----
     The largest difference of the two estimates T is compared with that of a Gaussian process with their
     covariances (docs/inference_distribution.rst). Below 1000 records T is rearranged for that. Against a
-    given distribution the covariances are those under it, but for data with heaps or amounts of both signs on
-    the log scale, where they are estimated.
+    given distribution the covariances are those under it.
 
     The records of the two columns must be independent: for two columns of one table this is no test.
 
@@ -314,7 +313,7 @@ def _at(source: Source, x: np.ndarray, *, rearranged: bool) -> np.ndarray:
 
 def _half_step(source: Source) -> float:
     """By how much rounding may have moved a value."""
-    return 0.5 * source.law.step if source.law.scale == "linear" else 0.0
+    return 0.5 * source.law.step
 
 
 def _probabilities(cdf: Callable[[np.ndarray], Any], x: np.ndarray) -> np.ndarray:

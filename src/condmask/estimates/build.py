@@ -12,8 +12,8 @@ from condmask.estimates.covariance import Records
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.exact import EXACT
 from condmask.estimates.interval import EstimateWarning
-from condmask.estimates.sample import Source
-from condmask.estimates.sources import counted, plain
+from condmask.estimates.sample import Counted, Source
+from condmask.estimates.sources import plain
 from condmask.estimates.summary import Summary
 from condmask.law import Law
 from condmask.missing import released_codes, without_codes
@@ -43,7 +43,7 @@ def estimate_records(
     source: Source
     for row in rows:
         if law.grid is not None:
-            source = counted(counted_column(row, law.grid, column.kind, threads), law, threads)
+            source = Counted(counted_column(row, law.grid, column.kind, threads), law, threads)
             there = _checks.present(row, "z", policy) if source.n < row.size else None
         else:
             there = _checks.present(row, "z", policy)
@@ -63,7 +63,7 @@ def estimate_summary(scheme: Any, summary: Summary, *, workers: Workers = 1) -> 
     if summary.n < 2:
         raise ValueError(f"z must have at least 2 values, got a Summary of {summary.n}")
     _warn_of_a_part(scheme, summary.n)
-    source = counted(summary.counts, scheme.law, _checks.workers(workers), times=1 << summary.level)
+    source = Counted(summary.counts, scheme.law, _checks.workers(workers), times=1 << summary.level)
     return Estimate(scheme, [source], pairs=(summary.pairs, summary.counts))
 
 

@@ -1,11 +1,10 @@
 """Covariance of the original with another column: Theorem 2.5, with strata, gaps and joint masking.
 
 A swapped record's donor is any of the other records of its pool, so given the file the masked value has the
-mean ``f X_i + (p + (1-p) M - f) Xbar``, Xbar that of the pool, n its size, f = (1-p) M - p/(n-1), and M = 1
-where noise is added, E e^Y on the log scale. Undone record by record, that gives *pseudo-values* whose mean
-given the file is X_i exactly; their covariance with a column that was not masked is that of the original
-without bias, within strata, between them, and on any part of the records. Columns masked together keep their
-covariance, on the log scale their mean product times p + (1-p) M_a M_b (docs/theory.rst, "Covariance").
+mean ``f X_i + (1 - f) Xbar``, Xbar that of the pool, n its size and f = 1 - p - p/(n-1). Undone record by
+record, that gives *pseudo-values* whose mean given the file is X_i exactly; their covariance with a column
+that was not masked is that of the original without bias, within strata, between them, and on any part of the
+records. Columns masked together keep their covariance (docs/theory.rst, "Covariance").
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +15,6 @@ import numpy as np
 from condmask.engines.counting import Counts
 from condmask.estimates.interval import UndefinedError
 from condmask.law import Law
-from condmask.levels import mean_variance
 from condmask.strata import listed
 
 Product = tuple[float, tuple[float, float], float]  # covariance, both variances; the product of their units
@@ -40,12 +38,12 @@ class Records(NamedTuple):
         return self.pool
 
 
-def retained(p: float, n: int, growth: float = 1.0) -> float:
+def retained(p: float, n: int) -> float:
     """The share of a covariance that masking leaves among the n records of a pool."""
-    factor = (1.0 - p) * growth - p / (n - 1) if n > 1 else 0.0
+    factor = 1.0 - p - p / (n - 1) if n > 1 else 0.0
     if factor <= 0.0:
         raise UndefinedError(
-            f"z must have more than {1.0 + p / (1.0 - p) / growth:.0f} records (in each stratum) for a "
+            f"z must have more than {1.0 + p / (1.0 - p):.0f} records (in each stratum) for a "
             f"covariance at p={p}, got {n}"
         )
     return factor
@@ -73,8 +71,7 @@ def donors(z: np.ndarray, law: Law, pool: np.ndarray | None) -> Donors:
     """The pools of values without gaps; some numbers of pools may not occur."""
     code = np.zeros(z.size, dtype=np.int64) if pool is None else pool
     size = np.array([z.size]) if pool is None else np.bincount(code)
-    growth = law.growth(1)
-    factor = np.array([retained(law.p, int(n), growth) if n else 1.0 for n in size])
+    factor = np.array([retained(law.p, int(n)) if n else 1.0 for n in size])
     known = Donors(code, size, np.zeros(size.size), factor)
     return known._replace(mean=known.sums(z) / np.maximum(size, 1))
 
@@ -86,14 +83,14 @@ def pseudo_values(z: np.ndarray, law: Law, pool: np.ndarray | None) -> np.ndarra
     there = ~np.isnan(z)
     known = donors(z[there], law, None if pool is None else pool[there])
     found = np.full(z.size, np.nan)
-    found[there] = undone(z[there], known, law)
+    found[there] = undone(z[there], known)
     return found
 
 
-def undone(z: np.ndarray, known: Donors, law: Law) -> np.ndarray:
+def undone(z: np.ndarray, known: Donors) -> np.ndarray:
     """The pseudo-values of values without gaps."""
     mean = known.own(known.mean)
-    return np.asarray(mean / kept_mean(law) + (z - mean) / known.own(known.factor))
+    return np.asarray(mean + (z - mean) / known.own(known.factor))
 
 
 def covariance(a: np.ndarray, b: np.ndarray) -> float:
@@ -101,15 +98,10 @@ def covariance(a: np.ndarray, b: np.ndarray) -> float:
     return float(np.add.reduce((a - a.mean()) * (b - b.mean())) / (a.size - 1))
 
 
-def standardised(values: np.ndarray, law: Law | None) -> tuple[np.ndarray, float]:
-    """Deviations from a value among them in units of the largest, and that unit; NaN stays.
-
-    Amounts on the log scale, which noise multiplies, are not shifted.
-    """
-    shifted = values
-    if law is None or law.scale == "linear":
-        with np.errstate(over="ignore"):
-            shifted = values - values[np.flatnonzero(~np.isnan(values))[0]]
+def standardised(values: np.ndarray) -> tuple[np.ndarray, float]:
+    """Deviations from a value among them in units of the largest, and that unit; NaN stays."""
+    with np.errstate(over="ignore"):
+        shifted = values - values[np.flatnonzero(~np.isnan(values))[0]]
     scale = float(max(np.fmax.reduce(shifted), -np.fmin.reduce(shifted))) or 1.0
     return shifted / scale, scale
 
@@ -121,32 +113,21 @@ def products(
 
     `theirs` is the law of a column masked together with z; of a plain column None.
     """
-    (a, unit), (b, other_unit) = standardised(z, law), standardised(w, theirs)
+    (a, unit), (b, other_unit) = standardised(z), standardised(w)
     both = ~(np.isnan(a) | np.isnan(b))
     if both.sum() < 2:
         raise UndefinedError(f"other must have at least 2 values where z has them, got {int(both.sum())}")
     variances = (
-        _variance(a[both], z[both], law, unit),
-        float(b[both].var(ddof=1)) if theirs is None else _variance(b[both], w[both], theirs, other_unit),
+        _variance(a[both], law, unit),
+        float(b[both].var(ddof=1)) if theirs is None else _variance(b[both], theirs, other_unit),
     )
-    if theirs is None:
-        found = covariance(pseudo_values(a, law, pools())[both], b[both])
-    elif law.scale == theirs.scale == "linear":
-        found = covariance(a[both], b[both])
-    else:
-        factor = law.p + (1.0 - law.p) * law.growth(1) * theirs.growth(1)
-        product = float(np.mean(a[both] * b[both])) / factor
-        means = float(a[both].mean()) / kept_mean(law), float(b[both].mean()) / kept_mean(theirs)
-        found = (product - means[0] * means[1]) * int(both.sum()) / (int(both.sum()) - 1)
-    return found, variances, unit * other_unit
+    own = a if theirs is not None else pseudo_values(a, law, pools())
+    return covariance(own[both], b[both]), variances, unit * other_unit
 
 
 def summarised(pairs: np.ndarray, counts: Counts, law: Law, strata: Any, patterns: Sequence[str]) -> Product:
-    """The same from what a Summary keeps of its pairs, and its counts.
-
-    With heaps the noise has the variance of all records, also where some have no other value.
-    """
-    count, mean, _, own, others, product = pairs.tolist()
+    """The same from what a Summary keeps of its pairs, and its counts."""
+    count, _, _, own, others, product = pairs.tolist()
     if count < 2:
         raise ValueError(f"other must have been given to update with at least 2 records, got {int(count)}")
     if strata is not None or patterns:
@@ -155,27 +136,11 @@ def summarised(pairs: np.ndarray, counts: Counts, law: Law, strata: Any, pattern
             f"{listed(strata or tuple(patterns))}, and a Summary keeps no strata; estimate from the values"
         )
     degrees, unit = count - 1.0, own or 1.0
-    value = product * (own / unit) / degrees / retained(law.p, counts.n, law.growth(1))
-    spread = (own / unit) ** 2
-    if law.scale == "log":
-        about = (mean / unit) ** 2
-        found = (spread / count + about) / kept_mean(law, 2) - about / kept_mean(law) ** 2
-        variance = found * count / degrees
-    else:
-        variance = spread / degrees - (1.0 - law.p) * mean_variance(counts.values, counts.counts, law, unit)
+    value = product * (own / unit) / degrees / retained(law.p, counts.n)
+    variance = (own / unit) ** 2 / degrees - (1.0 - law.p) * float(law.noise_moments(2, unit)[2])
     return value, (variance, float(others > 0.0) / degrees), unit * (others or 1.0)
 
 
-def kept_mean(law: Law, order: int = 1) -> float:
-    """By what masking multiplies the mean of a power."""
-    return law.p + (1.0 - law.p) * law.growth(order)
-
-
-def _variance(values: np.ndarray, raw: np.ndarray, law: Law, unit: float) -> float:
-    """Variance of the original behind masked values, given as they are and in a safe unit."""
-    if law.scale == "log":
-        found = np.mean(values**2) / kept_mean(law, 2) - (np.mean(values) / kept_mean(law)) ** 2
-        return float(found) * values.size / (values.size - 1)
-    units = law.to_units(raw) if law.heaps > 1 else raw
-    noise = mean_variance(units, np.ones(units.size), law, unit)
-    return float(values.var(ddof=1)) - (1.0 - law.p) * noise
+def _variance(values: np.ndarray, law: Law, unit: float) -> float:
+    """Variance of the original behind masked values, in a safe unit."""
+    return float(values.var(ddof=1)) - (1.0 - law.p) * float(law.noise_moments(2, unit)[2])

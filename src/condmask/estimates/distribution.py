@@ -6,7 +6,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from condmask import _checks
-from condmask._log_grid import LogGrid
 from condmask.engines import inversion
 from condmask.estimates import rearranging
 from condmask.estimates.interval import EstimateWarning, Interval, check_target, multiplier
@@ -387,11 +386,8 @@ def _smoothed_away(around: Spread) -> np.ndarray:
 
 def _share(source: Source, x: np.ndarray, side: Literal["left", "right"]) -> np.ndarray:
     """The share of the masked values below points x ("left"), or up to them ("right")."""
-    known = sum(
-        part.counts.below[np.searchsorted(part.counts.values, part.points(x, None), side)]
-        for part in source.parts()
-    )
-    return np.asarray(known / source.n)
+    counts, _, points, *_ = source.part()
+    return np.asarray(counts.below[np.searchsorted(counts.values, points(x, None), side)] / source.n)
 
 
 def _alike(values: np.ndarray, other: np.ndarray, name: str, of: str) -> np.ndarray:
@@ -405,12 +401,8 @@ def _alike(values: np.ndarray, other: np.ndarray, name: str, of: str) -> np.ndar
 
 def _before(source: Source, x: np.ndarray) -> np.ndarray:
     """Points just before x: those of the grid, the next number where there is none."""
-    grid = source.law.grid
-    if isinstance(grid, LogGrid):
-        if grid.shown is not None:
-            return np.asarray(x - grid.shown.step)
-        return np.asarray(np.where(x == 0.0, -np.nextafter(0.0, 1.0), x * np.exp(-np.sign(x) * grid.step)))
-    return np.asarray(x - source.law.step if grid is not None else np.nextafter(x, -np.inf))
+    law = source.law
+    return np.asarray(x - law.step if law.grid is not None else np.nextafter(x, -np.inf))
 
 
 def error_of(around: Spread, n: int, target: str) -> np.ndarray:

@@ -54,7 +54,7 @@ class ExactSample(Sample):
     def monotone(self, x: np.ndarray, width: float | None, tol: float) -> np.ndarray:
         return np.asarray(np.clip(self.values(x, width, tol, "auto"), 0.0, 1.0))
 
-    def parts(self) -> list[Part]:
+    def part(self) -> Part:
         def make() -> Counts:
             values = self._sorted()
             first = np.flatnonzero(np.diff(values, prepend=np.nan) != 0.0)
@@ -65,7 +65,7 @@ class ExactSample(Sample):
         def smoothed(x: np.ndarray, width: float) -> Sums:
             return variances.smoothed(counts, x, width)
 
-        return [Part(counts, None, lambda x, width: x, lambda values: values, smoothed)]
+        return Part(counts, None, lambda x, width: x, lambda values: values, smoothed)
 
     def _smoothed(self, width: float, tol: float, density: bool) -> Curve:
         check_bandwidth(width, self.law._replace(sigma=width))

@@ -1,8 +1,8 @@
-"""Means of functions of the original, and the ingredients of their standard errors, over all classes."""
+"""Means of functions of the original, and the ingredients of their standard errors."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from math import comb, sqrt
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,9 @@ from numpy.polynomial.polynomial import polyval
 from condmask.engines import expectations
 from condmask.engines.far_expectations import Function, NotFiniteError
 from condmask.engines.variances import Sums
-from condmask.estimates.interval import UndefinedError
 from condmask.estimates.parts import Part
 from condmask.estimates.sample import Source
-from condmask.estimates.spread import masking, total
+from condmask.estimates.spread import masking
 from condmask.law import Law
 
 
@@ -22,7 +21,7 @@ def sums_of(*functions: Function) -> Callable[[Source], Sums]:
     """The ingredients of the means of functions of values in the units of the data, in the shape of these."""
 
     def of(source: Source) -> Sums:
-        return total([_part(part, source.law.p, functions) for part in source.parts()]).over(source.n)
+        return _part(source.part(), source.law.p, functions).over(source.n)
 
     return of
 
@@ -81,30 +80,26 @@ def _of_steps(g: Function, part: Part, steps: np.ndarray) -> np.ndarray:
     return g(part.values(steps))
 
 
-# --- polynomials: exact without a transform, and on the log scale too ---
+# --- polynomials: exact without a transform ---
 
 
 def sums_of_polynomial(coefficients: np.ndarray, center: float, scale: float) -> Callable[[Source], Sums]:
-    """The same of a polynomial in (x - center) / scale; center must be 0 on the log scale."""
+    """The same of a polynomial in (x - center) / scale."""
 
     def of(source: Source) -> Sums:
-        found, p = [], source.law.p
-        for part in source.parts():
-            u = (part.values(part.counts.values) - center) / scale
+        part, p = source.part(), source.law.p
+        u, held = (part.values(part.counts.values) - center) / scale, part.counts.counts
 
-            def undone(f: np.ndarray, part: Part = part) -> np.ndarray:
-                """The polynomial whose mean over the masked values is that of f over the originals."""
-                return np.asarray(_inverse(f.size - 1, source.law, part.law, scale) @ f)
+        def undone(f: np.ndarray) -> np.ndarray:
+            """The polynomial whose mean over the masked values is that of f over the originals."""
+            return np.asarray(_inverse(f.size - 1, p, part.law, scale) @ f)
 
-            psi = undone(coefficients)
-            rest = coefficients - p * psi
-            of_z = polyval(u, psi)
-            held = part.counts.counts
-            others = (rest, np.convolve(rest, rest), np.convolve(coefficients, coefficients))
-            found.append(
-                Sums(held @ of_z, held @ of_z**2, *(held @ polyval(u, undone(each)) for each in others))
-            )
-        return total(found).over(source.n)
+        psi = undone(coefficients)
+        rest = coefficients - p * psi
+        of_z = polyval(u, psi)
+        others = (rest, np.convolve(rest, rest), np.convolve(coefficients, coefficients))
+        sums = Sums(held @ of_z, held @ of_z**2, *(held @ polyval(u, undone(each)) for each in others))
+        return sums.over(source.n)
 
     return of
 
@@ -114,22 +109,11 @@ def shifted_power(order: int, distance: float) -> np.ndarray:
     return np.array([comb(order, k) * distance ** (order - k) for k in range(order + 1)])
 
 
-def check_growth(order: int, law: Law) -> None:
-    """Refuse an interval whose standard error does not exist."""
-    if law.scale == "log" and law.noise == "laplace" and 2.0 * order * law.sigma >= sqrt(2.0):
-        raise UndefinedError(
-            f"sigma must be below {sqrt(0.5) / order:.4g} for an interval of a moment of order {order} under "
-            f"Laplace noise on the log scale, which needs twice that order, got {law.sigma:g}"
-        )
-
-
-def _inverse(degree: int, law: Law, own: Law | None, scale: float) -> np.ndarray:
+def _inverse(degree: int, p: float, own: Law | None, scale: float) -> np.ndarray:
     """The matrix that takes coefficients of f to those of psi: Theorem 2.1, row by row."""
-    size, p = degree + 1, law.p
+    size = degree + 1
     if own is None:
         return np.eye(size)
-    if law.scale == "log":
-        return np.diag([1.0 / (p + (1.0 - p) * law.growth(k)) for k in range(size)])
     noise, found = own.noise_moments(degree, scale), np.eye(size)
     for k in range(size):
         for j in range(1, k + 1):

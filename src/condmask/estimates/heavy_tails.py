@@ -27,9 +27,7 @@ ENOUGH = 300.0  # records for each unit of the kurtosis, with which the normal a
 
 
 def kurtosis(original: Powers, law: Law) -> float:
-    """From the moments of the originals to order 4; NaN where noise hides it, and off the linear scale."""
-    if not law.is_plain:
-        return np.nan
+    """From the moments of the originals to order 4; NaN where noise hides it."""
     _, _, second, _, fourth = shift(original.means, -original.means[1])
     if law.p < 1.0 and second <= (1.0 - law.p) * law.noise_moments(2, original.scale)[2]:
         return np.nan
@@ -38,7 +36,7 @@ def kurtosis(original: Powers, law: Law) -> float:
 
 def of_records(z: np.ndarray, law: Law) -> float:
     """From masked values without gaps."""
-    return kurtosis(original_moments(powers(z, 4, law.sigma), law), law) if law.is_plain else np.nan
+    return kurtosis(original_moments(powers(z, 4, law.sigma), law), law)
 
 
 def of_plain(w: np.ndarray) -> float:

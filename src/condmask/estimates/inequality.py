@@ -13,9 +13,11 @@ from condmask.estimates.distribution import PLACES, error_of
 from condmask.estimates.expectations import sums_of
 from condmask.estimates.functionals import Functionals
 from condmask.estimates.interval import Interval, check_target
+from condmask.estimates.parts import Part
 from condmask.estimates.sample import Source
 from condmask.estimates.shared import CERTAIN
 from condmask.estimates.spread import finest_tol, masking, sums_at
+from condmask.weights.weight import Masking
 
 MOST_POINTS = 1 << 23  # at which T is looked at
 FINEST = 64  # points for each sigma, at which T is integrated where its grid is too long for that
@@ -207,31 +209,32 @@ def _lorenz(source: Source, q: np.ndarray) -> list[_Functional]:
 
 def _whole(source: Source) -> tuple[np.ndarray, np.ndarray]:
     """Points from where T is 0 to where it is 1, and T from each to the next."""
-    stretches, exact, most = [], True, MOST_POINTS
-    for part in source.parts():
-        if part.law is None:
-            stretches.append(part.values(part.counts.values))
-            continue
-        own, step = masking(part.law, None), 1.0
-        reach = reach_of(own)
-        if pieces_length(part.counts, reach) > LONGEST:
-            exact, step = False, max(1.0, np.floor(1.0 / (FINEST * own.delta)))
-        for piece in pieces(part.counts, 2.0 * reach):
-            first, last = piece.values[0] - reach, piece.values[-1] + reach
-            most -= int((last - first) // step) + 2
-            if most < 0:
-                raise ValueError(
-                    "the data must lie closer together for the Gini coefficient and the Lorenz curve, got "
-                    f"values with gaps around which T varies over more than {MOST_POINTS // FINEST:,} times "
-                    f"sigma={source.law.sigma:g}; quantile and moment serve there"
-                )
-            stretches.append(part.values(first + step * np.arange((last - first) // step + 2.0)))
-    x = np.concatenate(stretches)
-    x = x[np.isfinite(x)]
-    if not np.all(x[1:] > x[:-1]):  # several parts, amounts that rounding joins, or negative ones
-        x = np.unique(x)
+    part = source.part()
+    if part.law is None:
+        x, exact = part.values(part.counts.values), True
+    else:
+        x, exact = _around(part, masking(part.law, None))
     t = source.values(x, None, finest_tol(source), "auto")
     return x, t[:-1] if exact else 0.5 * (t[:-1] + t[1:])
+
+
+def _around(part: Part, own: Masking) -> tuple[np.ndarray, bool]:
+    """The points between which T varies, and whether these are all points of the grid."""
+    stretches, exact, step, most, reach = [], True, 1.0, MOST_POINTS, reach_of(own)
+    if pieces_length(part.counts, reach) > LONGEST:
+        exact, step = False, max(1.0, np.floor(1.0 / (FINEST * own.delta)))
+    for piece in pieces(part.counts, 2.0 * reach):
+        first, last = piece.values[0] - reach, piece.values[-1] + reach
+        most -= int((last - first) // step) + 2
+        if most < 0:
+            assert part.law is not None
+            raise ValueError(
+                "the data must lie closer together for the Gini coefficient and the Lorenz curve, got values "
+                f"with gaps around which T varies over more than {MOST_POINTS // FINEST:,} times "
+                f"sigma={part.law.sigma:g}; quantile and moment serve there"
+            )
+        stretches.append(part.values(first + step * np.arange((last - first) // step + 2.0)))
+    return np.concatenate(stretches), exact
 
 
 def _positive_mean(source: Source) -> float:

@@ -346,9 +346,7 @@ class LinearEstimates(ByName, Shared):
 
     def _warn_of_tails_in(self, columns: list[np.ndarray]) -> None:
         """Of the original and of regressors."""
-        own = []
-        if self._law.is_plain:
-            own = [heavy_tails.kurtosis(source.moments(4), self._law) for source in self._sources]
+        own = [heavy_tails.kurtosis(source.moments(4), self._law) for source in self._sources]
         found = [*own, *(heavy_tails.of_plain(column) for column in columns)]
         heavy_tails.warn(found, self._sources[0].n, "coefficients", stacklevel=3)
 

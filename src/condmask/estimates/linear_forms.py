@@ -1,8 +1,8 @@
 """Sums of originals with known weights: unbiased, and with the variance that masking gives them.
 
 Given the file, the pseudo-values Zt_i have the means X_i, so ``sum l_i Zt_i`` has that of ``sum l_i X_i``. It
-is ``sum k_i Z_i`` with ``k_i = (l_i - p' lbar / kappa) / f``, where lbar is the mean of l over the donor
-pool, ``p' = p n/(n-1)``, f as in `covariance` and kappa = p + (1-p) M. Its variance given the file is the sum
+is ``sum k_i Z_i`` with ``k_i = (l_i - p' lbar) / f``, where lbar is the mean of l over the donor pool,
+``p' = p n/(n-1)`` and f = 1 - p' as in `covariance`. Its variance given the file is the sum
 of ``k_i^2 v_i``, v_i that of Z_i, less what the donors of a permutation have in common
 (docs/inference.rst, "Linear statistics").
 """
@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.estimates.covariance import Donors, donors, kept_mean, standardised, undone
+from condmask.estimates.covariance import Donors, donors, standardised, undone
 from condmask.law import Law
-from condmask.levels import variances
 
 CHUNK = 8192  # records at a time, so that what is made of them stays in the cache
 
@@ -109,54 +108,25 @@ def undo(z: np.ndarray, law: Law, pool: np.ndarray | None, *, cycle: bool) -> Un
     there = ~np.isnan(z)
     rows: Any = slice(None) if there.all() else there
     known = z[rows]
-    origin = 0.0 if law.scale == "log" else float(known[0])
-    a, unit = standardised(known, law)
+    origin = float(known[0])
+    a, unit = standardised(known)
     pools = donors(a, law, None if pool is None else pool[rows])
-    values = a if law.p == 0.0 else undone(a, pools, law)
-    if law.scale == "log":
-        own, shared, spread = _multiplied(a, values, law, pools)
-    else:
-        noise = variances(law.to_units(known), law, unit) if law.heaps > 1 else None
-        own, shared, spread = _added(a, law, pools, noise, law.noise_moments(2, unit)[2])
-    lent = 1.0 - pools.factor / kept_mean(law)
-    return Undone(origin, unit, rows, values, own, shared, pools, spread, lent, law, cycle)
+    values = a if law.p == 0.0 else undone(a, pools)
+    own, shared, spread = _variances(a, law.p, pools, float(law.noise_moments(2, unit)[2]))
+    return Undone(origin, unit, rows, values, own, shared, pools, spread, 1.0 - pools.factor, law, cycle)
 
 
-def _added(
-    a: np.ndarray, law: Law, pools: Donors, noise: np.ndarray | None, plain: float
+def _variances(
+    a: np.ndarray, p: float, pools: Donors, noise: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Variances, what is shared, and the spread, where noise is added.
-
-    Its variance is `plain` or, with heaps, that of the level of each value.
-    """
-    p, size, own = law.p, pools.size, pools.own
+    """Variances, what is shared, and the spread; `noise` is the variance of what is added."""
+    size, own = pools.size, pools.own
     square = (a - own(pools.mean)) ** 2
-    if noise is None:
-        average = np.full(size.size, plain)
-        noise = own(average)
-    else:
-        average = pools.sums(noise) / np.maximum(size, 1)
     degrees = np.maximum(size - 1, 1)
-    spread = np.maximum(pools.sums(square) / degrees - (1.0 - p) * average, 0.0)
+    spread = np.maximum(pools.sums(square) / degrees - (1.0 - p) * noise, 0.0)
     square *= own(size / degrees)
-    noise = noise - p * own(average)  # of mean (1 - p) times the variance of the record's own noise
-    swapped = p * own(spread)
-    return p * square + (1.0 - p) * (swapped + noise), (square - (swapped + noise)) / (1.0 - p), spread
-
-
-def _multiplied(
-    a: np.ndarray, values: np.ndarray, law: Law, pools: Donors
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same where noise is multiplied."""
-    p, growth, kept = law.p, law.growth(1), (1.0 - law.p) * law.growth(1)
-    means = pools.mean / kept_mean(law)
-    second = pools.sums(a * a) / np.maximum(pools.size, 1) / kept_mean(law, 2)
-    mu = pools.own(means)
-    square = (a * a - p * pools.own(second)) / ((1.0 - p) * law.growth(2))  # of mean X_i^2
-    product = mu * values
-    found = a * a - (p * mu) ** 2 - 2.0 * p * kept * product - kept * kept * square
-    shared = growth * (square - product) - (product - mu * mu)
-    return found, shared, np.maximum(second - means * means, 0.0)
+    other = own(p * spread) + (1.0 - p) * noise
+    return p * square + (1.0 - p) * other, (square - other) / (1.0 - p), spread
 
 
 def sandwich(weights: np.ndarray, middle: np.ndarray) -> np.ndarray:
@@ -179,7 +149,7 @@ def file_covariance(weights: np.ndarray, file: Undone, rows: Any = slice(None)) 
     rows : ndarray of bool or slice
         Which of the records with a value these are.
     """
-    law, (pool, size, _, factor) = file.law, file.donors
+    pool, size, _, factor = file.donors
     own, shared, pool = file.variances[rows], file.shared[rows], pool[rows]
     total = file.by_pool(weights, pool)
     lowered = total * (file.lent / np.maximum(size, 1))
@@ -194,7 +164,6 @@ def file_covariance(weights: np.ndarray, file: Undone, rows: Any = slice(None)) 
         # of one pool without a column in between, which costs more than the product
         sums = (weights @ shared)[:, None] if size.size == 1 else file.by_pool(weights * shared, pool)
         mixed = sums / factor + others * file.by_pool(file.shared)
-        weighed = total / kept_mean(law)
-        crossed = (weighed / np.maximum(size, 1)) @ file.linked(weighed, mixed).T
+        crossed = (total / np.maximum(size, 1)) @ file.linked(total, mixed).T
         found -= 0.5 * (crossed + crossed.T)
     return np.asarray(found)

@@ -7,7 +7,7 @@ import numpy as np
 from condmask import _checks
 from condmask.estimates import heavy_tails
 from condmask.estimates.distribution import PLACES
-from condmask.estimates.expectations import check_growth, shifted_power, sums_of_polynomial
+from condmask.estimates.expectations import shifted_power, sums_of_polynomial
 from condmask.estimates.interval import Interval, check_target, multiplier
 from condmask.estimates.moments import shift
 from condmask.estimates.shared import Shared
@@ -182,13 +182,12 @@ class MomentIntervals(Shared):
 
     def _warn_of_tails(self, what: str, target: str) -> None:
         exact = self._law.p == 1.0 and target == "file"
-        if self._law.is_plain and not exact:
+        if not exact:
             found = (heavy_tails.kurtosis(source.moments(4), self._law) for source in self._sources)
             heavy_tails.warn(found, self._sources[0].n, what, stacklevel=4)
 
     def _moment_error(self, k: int, order: int, central: bool, target: str) -> float:
         """The standard error of a moment, in the scale of the source's moments to its power."""
-        check_growth(order, self._law)
         source = self._sources[k]
         center, scale, means = source.moments(max(order, 2))
         if central:

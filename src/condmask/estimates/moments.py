@@ -8,7 +8,6 @@ The system is triangular, so the moments of X follow one by one, each without bi
 the mean in a safe scale, never about 0: none overflows or cancels.
 """
 
-from collections.abc import Sequence
 from math import comb
 from typing import NamedTuple
 
@@ -61,15 +60,6 @@ def original_variance(masked: Powers, n: int, law: Law) -> float:
     """S_Z^2 - (1-p) Var Y, divisor n - 1, in units of the square of the scale."""
     found = (masked.means[2] - masked.means[1] ** 2) * n / (n - 1)
     return float(found - (1.0 - law.p) * law.noise_moments(2, masked.scale)[2])
-
-
-def average(parts: Sequence[tuple[int, Powers]], center: float, scale: float) -> Powers:
-    """Moments of several samples together, by their numbers of records, about one centre."""
-    n, total = sum(count for count, _ in parts), np.zeros(parts[0][1].means.size)
-    for count, (own, unit, means) in parts:
-        shifted = shift(means, (own - center) / unit)
-        total = total + count / n * shifted * (unit / scale) ** np.arange(means.size)
-    return Powers(center, scale, total)
 
 
 def unmask(masked: np.ndarray, noise: np.ndarray, p: float) -> np.ndarray:

@@ -1,7 +1,5 @@
 """The most asked of a release in one table, each number with its interval."""
 
-import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -71,8 +69,8 @@ class Overview(Shared):
         t = _checks.reals(points, "points").ravel() if np.size(points) else np.empty(0)
         own: Any = self
         found = {
-            "mean": self._had(own.mean, own.mean_interval, options),
-            "s.d.": self._had(own.std, own.std_interval, options),
+            "mean": own.mean_interval(**options)._replace(estimate=own.mean()),
+            "s.d.": own.std_interval(**options)._replace(estimate=own.std()),
         }
         if q.size:
             asked = own.quantile_interval(q, bandwidth=bandwidth, **options)
@@ -82,22 +80,6 @@ class Overview(Shared):
             asked = asked._replace(estimate=np.clip(asked.estimate, asked.low, asked.high))
             found |= {f"cdf at {each:g}": _part(asked, k) for k, each in enumerate(t)}
         return collected(found, self._sources[0].n, exact=_known(self.scheme) if self._law.p == 1.0 else None)
-
-    def _had(
-        self, value: Callable[[], float], interval: Callable[..., Interval], options: dict[str, Any]
-    ) -> Interval:
-        """An estimate with its interval; as much of it as exists where the noise has too heavy tails."""
-        if self._law.scale == "linear" or self._law.noise != "laplace":
-            return interval(**options)._replace(estimate=value())
-        nothing = float("nan")
-        estimate = nothing
-        try:
-            estimate = value()
-            return interval(**options)._replace(estimate=estimate)
-        except ValueError as error:
-            warnings.warn(f"left out: {error}", UserWarning, stacklevel=3)
-        level, target = options["confidence_level"], options["target"]
-        return Interval(nothing, nothing, nothing, estimate, level, target, "left out")
 
 
 def collected(found: dict[str, Interval], n: int, *, exact: str | None) -> Intervals:

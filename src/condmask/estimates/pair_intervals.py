@@ -90,7 +90,7 @@ class PairIntervals(ByName):
         Notes
         -----
         With a plain column the covariance is linear in the original, and its variance given the file is
-        known without bias, by strata, heaps and on the log scale. With a column masked together it
+        known without bias, by strata. With a column masked together it
         is that of the general theorem. In heavy tails the interval covers too rarely, as it does without
         masking.
         """
@@ -130,7 +130,7 @@ class PairIntervals(ByName):
         Raises
         ------
         ValueError
-            As for `covariance_interval`; if fourth moments of noise on the log scale do not exist.
+            As for `covariance_interval`.
 
         Warns
         -----
@@ -214,7 +214,7 @@ def _estimated(pair: Pair) -> tuple[float, tuple[float, float], float]:
 def _linear(pair: Pair, target: str) -> float:
     """The standard error of the covariance with a plain column, in safe units."""
     file = undo(pair.z, pair.law, pair.pool, cycle=not pair.shared_donors)
-    w = standardised(pair.w, None)[0][file.rows]
+    w = standardised(pair.w)[0][file.rows]
     rows = ~np.isnan(w)
     w = w[rows] - w[rows].mean()
     weights = w / (w.size - 1)
@@ -234,16 +234,13 @@ def _joint(pair: Pair, target: str) -> float:
 def _by_theorem(pair: Pair, by: list[Weights]) -> np.ndarray:
     """The variances of functions of the covariance and the variances, in safe units, about both targets."""
     z, w, law, theirs, pool, shared = pair
-    (a, unit), (b, other_unit) = standardised(z, law), standardised(w, theirs)
+    (a, unit), (b, other_unit) = standardised(z), standardised(w)
     both, there = ~(np.isnan(a) | np.isnan(b)), ~np.isnan(a)
-    if law.scale == "linear":
-        a = a - a[both].mean()
-    if theirs is None or theirs.scale == "linear":
-        b = b - b[both].mean()
+    a, b = a - a[both].mean(), b - b[both].mean()
     pools = donors(a[there], law, None if pool is None else pool[there])
     own = pools.pool[both[there]]
     found = spreads(
-        column(z[both], a[both], law, unit), column(w[both], b[both], theirs, other_unit),
+        column(a[both], law, unit), column(b[both], theirs, other_unit),
         own, pools.factor, by, law.p, shared_donors=shared,
     )  # fmt: skip
     return np.asarray(found / own.size)
@@ -330,7 +327,7 @@ def _kept(pair: Pair, variances: tuple[float, float]) -> list[float]:
     found = []
     for values, law, variance in zip((pair.z, pair.w), (pair.law, pair.theirs), variances, strict=True):
         if law is not None:
-            found.append(variance / float(standardised(values, law)[0][both].var(ddof=1)))
+            found.append(variance / float(standardised(values)[0][both].var(ddof=1)))
     return found
 
 

@@ -3,9 +3,8 @@
 Linearised, an estimate from pairs is a mean of phi(Z, W). Its variance about the file and about the
 population follows from phi on the released records and, on the originals, from h, the influence function of
 the target, and from at(x), the mean of phi(x, W') over independent W' (docs/inference.rst, "The theorem").
-For covariances and variances these are polynomials in the values, in the variance of the noise of their
-level, and in the means; their moments under the original law come from those of the released records, by the
-recursion of Theorem 2.1 in two variables.
+For covariances and variances these are polynomials in the values and in the means; their moments under the
+original law come from those of the released records, by the recursion of Theorem 2.1 in two variables.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,59 +13,34 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask.estimates.covariance import kept_mean
 from condmask.estimates.interval import over_file
 from condmask.law import Law
-from condmask.levels import level_laws, level_of
 
-# powers of x and of w, and how often the second and the fourth moment of either's noise are factors
-Term = tuple[int, ...]
+Term = tuple[int, int]  # powers of x and of w
 Polynomial = dict[Term, float]
 DEGREE = 4  # of the squares of polynomials of degree 2
-X: Term = (1, 0, 0, 0, 0, 0)
-W: Term = (0, 1, 0, 0, 0, 0)
-XX: Term = (2, 0, 0, 0, 0, 0)
-XW: Term = (1, 1, 0, 0, 0, 0)
-WW: Term = (0, 2, 0, 0, 0, 0)
-NOISE: Term = (0, 0, 1, 0, 0, 0)
-NOISE_W: Term = (0, 0, 0, 0, 1, 0)
+ONE, X, W, XX, XW, WW = (0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2)
 
 
 class Column(NamedTuple):
     """One of two columns: its values in safe units, and the moments 0 to 4 of their noise.
 
-    `noise` has E Y^k of the level of each value, or of all; on the log scale, where nothing is added, 0.
-    `growth` is E e^(kY), or 1.
+    `masked` says whether it was masked together with the other one.
     """
 
     values: np.ndarray
-    noise: list[np.ndarray]
-    growth: list[float]
-    law: Law | None
-
-    def kept(self, order: int) -> float:
-        """By what masking multiplies the mean of a power."""
-        return 1.0 if self.law is None else kept_mean(self.law, order)
+    noise: list[float]
+    masked: bool
 
     def part(self, own: np.ndarray) -> "Column":
         """Some of the records."""
-        noise = [each[own] if each.ndim else each for each in self.noise]
-        return self._replace(values=self.values[own], noise=noise)
+        return self._replace(values=self.values[own])
 
 
-def column(raw: np.ndarray, values: np.ndarray, law: Law | None, unit: float) -> Column:
-    """A column from its values, as they are and in safe units; None is the law of what was not masked."""
-    none = [np.ones(()), *(np.zeros(()) for _ in range(DEGREE))]
-    if law is None:
-        return Column(values, none, [1.0] * (DEGREE + 1), None)
-    if law.scale == "log":
-        return Column(values, none, [law.growth(k) for k in range(DEGREE + 1)], law)
-    if law.heaps == 1:
-        noise = list(law.noise_moments(DEGREE, unit))
-    else:
-        moments = np.array([own.noise_moments(DEGREE, unit) for own in level_laws(law)])
-        noise = list(moments[level_of(law.to_units(raw), law.heaps)].T)
-    return Column(values, [np.asarray(each) for each in noise], [1.0] * (DEGREE + 1), law)
+def column(values: np.ndarray, law: Law | None, unit: float) -> Column:
+    """A column from its values in safe units; None is the law of what was not masked."""
+    noise = np.eye(1, DEGREE + 1)[0] if law is None else law.noise_moments(DEGREE, unit)
+    return Column(values, noise.tolist(), law is not None)
 
 
 class Moments:
@@ -94,21 +68,9 @@ class Moments:
     def released(self, polynomial: Polynomial) -> np.ndarray:
         """A polynomial in the released values, record by record."""
         found = np.zeros(self.a.values.size)
-        for term, factor in polynomial.items():
-            one, two, scale = self._factors(term)
-            found += factor * scale * (one * two)
+        for (i, j), factor in polynomial.items():
+            found += factor * (self._powers[0][i] * self._powers[1][j])
         return found
-
-    def _factors(self, term: Term) -> tuple[np.ndarray, np.ndarray, float]:
-        """A term of the released records as a product of two columns and a number."""
-        i, j, *times = term
-        one, two, scale = self._powers[0][i], self._powers[1][j], 1.0
-        for level, power in zip((*self.a.noise[2::2], *self.b.noise[2::2]), times, strict=True):
-            if power and level.ndim:
-                one = one * level**power
-            elif power:
-                scale *= float(level) ** power
-        return one, two, scale
 
     def _moment(self, term: Term) -> float:
         if term not in self._known:
@@ -116,14 +78,21 @@ class Moments:
         return self._known[term]
 
     def _worked_out(self, term: Term) -> float:
-        p, growth = self.p, self.a.growth[term[0]] * self.b.growth[term[1]]
-        one, two, scale = self._factors(term)
-        seen = scale * float(one @ two) / one.size
-        added = sum(factor * self._moment(each) for each, factor in _added(term))
-        if self.b.law is not None or term[1] == 0:
-            return (seen - (1.0 - p) * growth * added) / (p + (1.0 - p) * growth)
-        alone = self._moment((term[0], 0, *term[2:])) * float(np.mean(self._powers[1][term[1]]))
-        return (seen - p * alone) / ((1.0 - p) * growth) - added
+        p, (i, j) = self.p, term
+        seen = float(self._powers[0][i] @ self._powers[1][j]) / self.a.values.size
+        added = sum(factor * self._moment(each) for each, factor in self._added(term))
+        if self.b.masked or j == 0:
+            return seen - (1.0 - p) * added
+        alone = self._moment((i, 0)) * float(np.mean(self._powers[1][j]))
+        return (seen - p * alone) / (1.0 - p) - added
+
+    def _added(self, term: Term) -> Iterator[tuple[Term, float]]:
+        """What noise adds to a moment: binomial terms with its moments of even order."""
+        i, j = term
+        for m in range(0, i + 1, 2):
+            for r in range(0, j + 1, 2):
+                if m or r:
+                    yield (i - m, j - r), comb(i, m) * comb(j, r) * self.a.noise[m] * self.b.noise[r]
 
 
 class Pieces(NamedTuple):
@@ -161,28 +130,22 @@ def pieces(own: Moments, means: tuple[float, float], factor: float, by: Weights)
         XW: by.covariance, XX: by.first, WW: by.second,
         X: -n * by.covariance - 2.0 * m * by.first, W: -m * by.covariance - 2.0 * n * by.second,
     }  # fmt: skip
-    lone = _square(a, m, p, by.first, (XX, X, NOISE))
-    other = _square(b, n, p, by.second, (WW, W, NOISE_W))
-    if b.law is not None:
-        kept = p + (1.0 - p) * a.growth[1] * b.growth[1]
-        pair = {XW: 1.0 / kept, X: -n / a.kept(1), W: -m / b.kept(1)}
+    lone, other = _square(a, m, p, by.first, XX, X), _square(b, n, p, by.second, WW, W)
+    if b.masked:
+        pair = {XW: 1.0, X: -n, W: -m}
         psi = _sum((by.covariance, pair), (1.0, lone), (1.0, other))
         return Pieces(psi, h, psi, {})
-    z, nu = float(a.values.mean()), float(b.values.mean())
-    mu = z / a.kept(1)
-    pair = {XW: 1.0 / factor, X: (nu - n) / a.kept(1) - nu / factor, W: mu - m - z / factor}
+    mu, nu = float(a.values.mean()), float(b.values.mean())
+    pair = {XW: 1.0 / factor, X: nu - n - nu / factor, W: mu - m - mu / factor}
     phi = _sum((by.covariance, pair), (1.0, lone), (1.0, other))
-    at = _sum((by.covariance, {X: (nu - n) / a.kept(1)}), (1.0, lone))
-    margin = _sum((by.covariance, {W: mu - m + (mu - z) / factor}), (1.0, other))
+    at = _sum((by.covariance, {X: nu - n}), (1.0, lone))
+    margin = _sum((by.covariance, {W: mu - m}), (1.0, other))
     return Pieces(phi, h, at, margin)
 
 
-def _square(own: Column, mean: float, p: float, by: float, terms: tuple[Term, Term, Term]) -> Polynomial:
+def _square(own: Column, mean: float, p: float, by: float, square: Term, first: Term) -> Polynomial:
     """What the variance of a column adds to phi: without bias, and about its mean."""
-    square, first, noise = terms
-    return {
-        square: by / own.kept(2), first: -2.0 * by * mean / own.kept(1), noise: -by * (1.0 - p),
-    }  # fmt: skip
+    return {square: by, first: -2.0 * by * mean, ONE: -by * (1.0 - p) * own.noise[2]}
 
 
 def _sum(*parts: tuple[float, Polynomial]) -> Polynomial:
@@ -218,7 +181,7 @@ def spreads(
     p : float
     shared_donors : bool
     """
-    means = float(a.values.mean()) / a.kept(1), float(b.values.mean()) / b.kept(1)
+    means = float(a.values.mean()), float(b.values.mean())
     total, h, hh = np.zeros((4, len(by))), np.zeros(len(by)), np.zeros(len(by))
     order, first = np.argsort(pool, kind="stable"), 0
     for s, count in enumerate(np.bincount(pool).tolist()):
@@ -240,24 +203,11 @@ def spreads(
     return np.array([file, file + np.maximum(hh - h * h, 0.0)])
 
 
-def _added(term: Term) -> Iterator[tuple[Term, float]]:
-    """What noise adds to a moment where it is added: binomial terms with its second and fourth moments."""
-    i, j, *times = term
-    for m in range(0, i + 1, 2):
-        for r in range(0, j + 1, 2):
-            if m or r:
-                raised = list(times)
-                for power, first in ((m, 0), (r, 2)):
-                    if power:
-                        raised[first + power // 2 - 1] += 1
-                yield (i - m, j - r, *raised), float(comb(i, m) * comb(j, r))
-
-
 def product(one: Polynomial, two: Polynomial) -> Polynomial:
     """Of two polynomials."""
     found: Polynomial = {}
     for a, x in one.items():
         for b, y in two.items():
-            term = tuple(m + n for m, n in zip(a, b, strict=True))
+            term = a[0] + b[0], a[1] + b[1]
             found[term] = found.get(term, 0.0) + x * y
     return found

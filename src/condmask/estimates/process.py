@@ -1,14 +1,12 @@
 """T at many points together: a Gaussian process, whose covariances are known and which is simulated."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from condmask.engines import covariances
 from condmask.engines.covariances import Products
-from condmask.estimates.parts import Part
 from condmask.estimates.sample import Source
 from condmask.estimates.spread import masking, sums_at
 
@@ -60,21 +58,14 @@ def largest(covariance: np.ndarray, draws: int, rng: Any) -> np.ndarray:
     return np.asarray(np.abs(drawn).max(axis=1))
 
 
-def _of_steps(share: Share, part: Part, steps: np.ndarray) -> np.ndarray:
-    return share(part.values(steps))
-
-
 def _products(source: Source, x: np.ndarray, under: Share | None) -> Products:
-    parts, found = source.parts(), []
-    for part in parts:
-        points = part.points(x, None)
-        if part.law is None:
-            below = np.append(0.0, np.cumsum(part.counts.counts))
-            held = below[np.searchsorted(part.counts.values, points, side="right")]
-            found.append(covariances.without_noise(held, source.law.p))
-        elif under is not None and len(parts) == 1:
-            share = partial(_of_steps, under, part)
-            found.append(covariances.products_under(share, source.n, masking(part.law, None), points))
-        else:
-            found.append(covariances.products(part.counts, masking(part.law, None), points))
-    return Products(*(np.sum(each, axis=0) for each in zip(*found, strict=True)))
+    part = source.part()
+    points = part.points(x, None)
+    if part.law is None:
+        below = np.append(0.0, np.cumsum(part.counts.counts))
+        held = below[np.searchsorted(part.counts.values, points, side="right")]
+        return covariances.without_noise(held, source.law.p)
+    own = masking(part.law, None)
+    if under is None:
+        return covariances.products(part.counts, own, points)
+    return covariances.products_under(lambda steps: under(part.values(steps)), source.n, own, points)

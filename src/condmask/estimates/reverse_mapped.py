@@ -131,7 +131,7 @@ def undo(z: np.ndarray, scheme: Any, pool: np.ndarray | None) -> tuple[Undone, R
     rows: Any = slice(None) if there.all() else there
     known = z[rows]
     law = Law(scheme.p, scheme.noise, scheme.sigma)
-    a, unit = standardised(known, law)
+    a, unit = standardised(known)
     own = Reversed(known, scheme, None if pool is None else pool[rows])
     middle = np.bincount(own.pool, a) / np.maximum(own.size, 1)
     centered = a - (middle if middle.size == 1 else middle[own.pool])

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from condmask._blocks import Workers
-from condmask._grid import Grid, default_step, grid_of
+from condmask._grid import default_step, grid_of
 from condmask.engines import choice, crossings, grid, pairwise
 from condmask.engines import lattice as curves
 from condmask.engines.counting import Counts
@@ -75,8 +75,8 @@ class Source(Protocol):
     def from_steps(self, steps: np.ndarray, width: float | None) -> np.ndarray:
         """Points of that in the units of the data."""
 
-    def parts(self) -> list[Part]:
-        """The records by class, counted on a grid."""
+    def part(self) -> Part:
+        """The records, counted on a grid."""
 
 
 class Kept:
@@ -182,7 +182,7 @@ class Sample:
     def from_steps(self, steps: np.ndarray, width: float | None) -> np.ndarray:
         return steps
 
-    def parts(self) -> list[Part]:
+    def part(self) -> Part:
         """As if the records had been rounded to the default grid, and with them the points."""
         fine = grid_of(default_step(self.law.sigma))
 
@@ -196,7 +196,7 @@ class Sample:
             return Counts(units[first], np.diff(first, append=units.size))
 
         counts = self._kept.get("counts", make)
-        return [Part(counts, self.law._replace(grid=fine), points, fine.values)]
+        return Part(counts, self.law._replace(grid=fine), points, fine.values)
 
     def _searchable(
         self, width: float | None, tol: float, what: np.ndarray
@@ -248,7 +248,7 @@ class Counted:
     """
 
     def __init__(self, counts: Counts, law: Law, workers: Workers = 1, *, times: int = 1) -> None:
-        assert isinstance(law.grid, Grid)
+        assert law.grid is not None
         self.counts, self.n, self.law = counts, counts.n, law
         self._workers, self._times = workers, times
         self._grid = law.grid
@@ -355,8 +355,8 @@ class Counted:
     def from_steps(self, steps: np.ndarray, width: float | None) -> np.ndarray:
         return self._amounts_of(steps) + 0.0
 
-    def parts(self) -> list[Part]:
-        return [Part(self.counts, self._own, self._points, self._amounts_of)]
+    def part(self) -> Part:
+        return Part(self.counts, self._own, self._points, self._amounts_of)
 
     def _bounding(self, tol: float) -> tuple[grid.Steps, grid.Steps]:
         """T_1 at its least and its largest, wherever in their cells the records lie."""

@@ -7,19 +7,8 @@ from condmask.engines.counting import Counts
 from condmask.estimates.additive import NoisySample
 from condmask.estimates.covariance import Records
 from condmask.estimates.exact import ExactSample
-from condmask.estimates.heaped import Heaped
 from condmask.estimates.sample import Counted, Sample, Source
-from condmask.estimates.signed import Signed
 from condmask.law import Law
-
-
-def counted(counts: Counts, law: Law, workers: Workers = 1, *, times: int = 1) -> Source:
-    """What stands behind counts on a grid of this kind."""
-    if law.scale == "log":
-        return Signed(counts, law, workers)
-    if law.heaps > 1:
-        return Heaped(counts, law, workers)
-    return Counted(counts, law, workers, times=times)
 
 
 def strata(records: Records | None, k: int, law: Law) -> list[Source]:
@@ -37,7 +26,7 @@ def strata(records: Records | None, k: int, law: Law) -> list[Source]:
 def sample(z: np.ndarray, law: Law) -> Source:
     """What stands behind masked values without gaps, on the grid where there is one."""
     if law.grid is not None:
-        return counted(Counts(*np.unique(law.to_units(z), return_counts=True)), law)
+        return Counted(Counts(*np.unique(law.to_units(z), return_counts=True)), law)
     return plain(z, law, 1)
 
 

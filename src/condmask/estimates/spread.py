@@ -60,27 +60,21 @@ def sums_at(x: np.ndarray, width: float | None) -> Callable[[Source], Sums]:
     """The ingredients of T at points x, of T_b for a bandwidth."""
 
     def of(source: Source) -> Sums:
-        found = []
-        for part in source.parts():
-            points = part.points(x, width)
-            if part.smoothed is not None and width is not None:
-                found.append(part.smoothed(points, width))
-            elif part.law is None:
-                found.append(variances.without_noise(part.counts, source.law.p, points))
-            else:
-                found.append(variances.sums(part.counts, masking(part.law, width), points))
-        return total(found).over(source.n)
+        part = source.part()
+        points = part.points(x, width)
+        if part.smoothed is not None and width is not None:
+            found = part.smoothed(points, width)
+        elif part.law is None:
+            found = variances.without_noise(part.counts, source.law.p, points)
+        else:
+            found = variances.sums(part.counts, masking(part.law, width), points)
+        return found.over(source.n)
 
     return of
 
 
-def total(parts: list[Sums]) -> Sums:
-    """All classes together."""
-    return Sums(*(np.sum(each, axis=0) for each in zip(*parts, strict=True)))
-
-
 def masking(law: Law, width: float | None) -> Masking:
-    """What K depends on in a class of records, whose steps may be coarser than those of the data."""
+    """What K depends on, on a grid that may be coarser than that of the data."""
     return Masking(law.noise, law.p, 0.0 if width is None else width / law.sigma, law.step / law.sigma)
 
 
@@ -91,10 +85,9 @@ def finest_tol(source: Source) -> float:
 
 def largest_weight(source: Source, width: float | None) -> float:
     """The largest weight of a masked value."""
-    largest = 1.0
-    for part in source.parts():
-        if part.law is not None:
-            own = masking(part.law, width)
-            cells, noise = variances.lattice(own)
-            largest = max(largest, float(variances.kernels(noise, cells * own.delta).values[0].max()))
-    return largest
+    law = source.part().law
+    if law is None:
+        return 1.0
+    own = masking(law, width)
+    cells, noise = variances.lattice(own)
+    return max(1.0, float(variances.kernels(noise, cells * own.delta).values[0].max()))

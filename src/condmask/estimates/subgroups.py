@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask.estimates.covariance import kept_mean
 from condmask.estimates.linear_forms import Undone
 from condmask.estimates.survey import Survey
 
@@ -22,7 +21,7 @@ class Means(NamedTuple):
 
 def group_means(group: np.ndarray, count: int, file: Undone, asked: Survey) -> Means:
     """The means of `count` groups; `group` numbers the records with a value, -1 for none of the groups."""
-    law, (pool, size, _, factor) = file.law, file.donors
+    pool, size, _, factor = file.donors
     own = np.flatnonzero(group >= 0)
     inside = group[own]
     records = np.bincount(inside, minlength=count)
@@ -43,8 +42,7 @@ def group_means(group: np.ndarray, count: int, file: Undone, asked: Survey) -> M
     if file.cycle:
         shared = np.bincount(at, file.shared[own])
         mixed = k * shared + others * (file.by_pool(file.shared)[s] - shared)
-        weighed = total / kept_mean(law)
-        variance -= weighed * file.linked(weighed, mixed, s) / size[s]
+        variance -= total * file.linked(total, mixed, s) / size[s]
     noise = np.bincount(g, weight**2 * held / factor[s] ** 2, count)
 
     if asked.clusters is None:

@@ -7,7 +7,6 @@ import numpy as np
 
 from condmask import _checks, _state, frames
 from condmask._grid import Grid, default_step
-from condmask._log_grid import LogGrid
 from condmask.engines.counting import EMPTY, Counts, coarser, merged
 from condmask.estimates.columns import counted_column
 from condmask.law import Law
@@ -155,11 +154,11 @@ class Summary:
 
     def to_bytes(self) -> bytes:
         """The whole state; `from_bytes` gives it back bit by bit."""
-        p, noise, sigma, grid, heaps = self.law
+        p, noise, sigma, grid = self.law
         described = {
-            "p": p, "noise": noise, "sigma": sigma, "grid": grid, "heaps": heaps, "scale": self.law.scale,
-            "shared_donors": self.shared_donors, "strata": self.strata, "group": self.group,
-            "patterns": self.patterns, "most": self.most_points, "level": self.level,
+            "p": p, "noise": noise, "sigma": sigma, "grid": grid, "shared_donors": self.shared_donors,
+            "strata": self.strata, "group": self.group, "patterns": self.patterns,
+            "most": self.most_points, "level": self.level,
         }  # fmt: skip
         if self.codes:  # a state without them is as it always was
             described["codes"] = self.codes
@@ -173,11 +172,8 @@ class Summary:
         summary = cls.__new__(cls)
         try:
             described, arrays = _state.unpack(data)
-            kind = LogGrid if described["scale"] == "log" else Grid
-            summary.law = Law(
-                described["p"], described["noise"], described["sigma"], kind(*described["grid"]),
-                described["heaps"],
-            )  # fmt: skip
+            grid = Grid(*described["grid"])
+            summary.law = Law(described["p"], described["noise"], described["sigma"], grid)
             summary.shared_donors = described["shared_donors"]
             summary.strata, summary.group = _checks.strata(described["strata"]), described["group"]
             summary.patterns = tuple(described["patterns"])
@@ -193,7 +189,7 @@ class Summary:
     # --- private ---
 
     @property
-    def _grid(self) -> Grid | LogGrid:
+    def _grid(self) -> Grid:
         assert self.law.grid is not None
         return self.law.grid
 
@@ -208,11 +204,6 @@ class Summary:
             counts = coarser(counts, 1 << (self.level - level))
         found = merged([own, counts])
         while found.values.size > self.most_points:
-            if not self.law.is_plain:
-                raise ValueError(
-                    f"most_points must be at least {found.values.size} here, got {self.most_points}: "
-                    "neighbours are not counted together on the log scale or with heaps"
-                )
             found, self.level = coarser(found, 2), self.level + 1
         self.counts = found
 

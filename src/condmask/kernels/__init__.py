@@ -15,8 +15,6 @@ lattice
     Sums of a smooth kernel over all records in one pass, by cells.
 exponentials
     T_1 under Laplace noise, by recursion.
-heaps
-    The distribution function of data with heaps.
 curve
     The estimated distribution function as a curve that is cheap at any x.
 quantile
@@ -55,7 +53,6 @@ from condmask.kernels import (
     curve,
     cycle,
     exponentials,
-    heaps,
     interpolant,
     lattice,
     masking,
@@ -73,7 +70,6 @@ __all__ = [
     "curve",
     "cycle",
     "exponentials",
-    "heaps",
     "interpolant",
     "lattice",
     "masking",

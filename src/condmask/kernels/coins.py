@@ -11,8 +11,7 @@ A *look* parts the whole numbers into kinds, and each kind has its share and a t
     levels      kind l: what is next to a multiple of ratio[l], and of no coarser one; the places are counted
     residues    kind r: what is r modulo m; the places are floor(z / m), in one tree for all
 
-Ratios are fractions of whole numbers, in steps of the grid. On a grid of the logarithm the multiples are
-dense from some point on, where every number belongs to the level.
+Ratios are fractions of whole numbers, in steps of the grid.
 
 Cost: a tree has at most h nodes for each distinct number, seldom more than two; a density O(h + levels).
 """
@@ -48,20 +47,12 @@ class Forest(NamedTuple):
 class Look(NamedTuple):
     """How whole numbers are parted into kinds: by residues where the modulus is above 1, else by levels.
 
-    The multiples of level l are above[l] / below[l] steps apart. With a `log_step` numbers from `switch` on
-    are, less `shift`, steps of the logarithm, and the multiples those of sizes[l]; from dense[l] on, with
-    counted[l] of them below, every number has one.
+    The multiples of level l are above[l] / below[l] steps apart.
     """
 
     modulus: int
     above: np.ndarray
     below: np.ndarray
-    log_step: float
-    switch: int
-    shift: int
-    sizes: np.ndarray
-    dense: np.ndarray
-    counted: np.ndarray
 
 
 @kernel
@@ -191,11 +182,6 @@ def multiples_below(look, level, x):
     """How many numbers of a level, the coarser ones included, lie below x, but for a constant."""
     if level == 0:
         return x
-    if look.log_step > 0.0 and x >= look.switch:
-        x += look.shift
-        if x >= look.dense[level]:
-            return look.counted[level] + x - look.dense[level]
-        return np.int64(np.ceil(exp((x - 0.5) * look.log_step) / look.sizes[level]))
     above, below = look.above[level], look.below[level]
     j = np.int64(np.ceil((x - 0.5) * below / above))
     for _ in range(MOST_OFF):
@@ -221,8 +207,6 @@ def place_in_level(look, level, x):
 @kernel
 def belongs(look, level, z):
     """Whether a number is next to a multiple of a level above 0."""
-    if look.log_step > 0.0 and z >= look.switch:
-        return multiples_below(look, level, z + 1) > multiples_below(look, level, z)
     ratio = look.above[level] / look.below[level]
     return np.floor(np.rint(z / ratio) * look.above[level] / look.below[level] + 0.5) == z
 

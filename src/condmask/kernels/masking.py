@@ -78,33 +78,6 @@ def place(x, swapped, donors, kept, noise, start, z):
 
 
 @kernel
-def place_heaps(x, swapped, donors, kept, noise, start, heaps, z):
-    """The same where noise leaves trailing zeros, and the digit before them, as they are.
-
-    A value with l trailing zeros moves by multiples of 10^(l+1), or of `heaps`, a power of ten, where less.
-    """
-    for k in range(swapped.size):
-        donor = donors[k]
-        z[swapped[k]] = x[donor] if donor >= 0 else np.nan
-    for k in range(kept.size):
-        value, unit = x[start + kept[k]], 10.0
-        while unit < heaps and value == unit * np.floor(value / unit):
-            unit *= 10.0
-        z[kept[k]] = value + unit * np.rint(noise[k] / unit)
-
-
-@kernel
-def place_signed(x, swapped, donors, kept, noise, start, z):
-    """The same where noise is added to the size of a signed number, and nothing to 0."""
-    for k in range(swapped.size):
-        donor = donors[k]
-        z[swapped[k]] = x[donor] if donor >= 0 else np.nan
-    for k in range(kept.size):
-        value = x[start + kept[k]]
-        z[kept[k]] = value + noise[k] * np.sign(value)
-
-
-@kernel
 def swap_ranks(x, order, window, chance, z):
     """Exchange the values of records at most `window` ranks apart; chance[i] in [0, 1) draws i's partner.
 

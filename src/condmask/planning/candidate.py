@@ -13,7 +13,7 @@ from condmask.risks.original import Original, evenly_spaced
 DECILES = np.arange(1, 10) / 10
 EFFORT = Effort(1 << 13, 2, 1, 1 << 13, 256, 0, False)  # half of these records are attacked
 ROWS = 1 << 17  # of which errors of quantiles are predicted, evenly spaced ones where there are more
-FINE = 0.01  # standard deviations, or of the logarithm: a step by which moments change by less than 1e-4
+FINE = 0.01  # standard deviations: a step by which moments change by less than 1e-4
 
 
 class Candidate(NamedTuple):
@@ -50,7 +50,7 @@ class Column(NamedTuple):
     other: np.ndarray | None
     ascending: np.ndarray
     beside: np.ndarray | None
-    known: dict[Any, moments.Moments]
+    known: dict[float, moments.Moments]
 
     def original(self, scheme: Any) -> Original:
         """As the scheme masks it, ascending: of evenly spaced records then all parts are alike."""
@@ -66,12 +66,11 @@ class Column(NamedTuple):
         return True
 
     def moments(self, file: Original) -> moments.Moments:
-        """Moments by level; grids so fine that they leave no trace in them share those of the first."""
-        law = file.law
-        fine = law.heaps == 1 and law.step <= FINE * (1.0 if law.scale == "log" else float(file.values.std()))
-        key = (law.scale, "fine") if fine else (law.scale, law.step, law.heaps)
+        """Of the file as it is masked; grids too fine to leave a trace in them share those of the first."""
+        step = file.law.step
+        key = 0.0 if step <= FINE * float(file.values.std()) else step
         if key not in self.known:
-            self.known[key] = moments.moments(file.values, file.units, self.beside, law)
+            self.known[key] = moments.moments(file.values, self.beside)
         return self.known[key]
 
 
@@ -112,7 +111,7 @@ def predicted(file: Original, column: Column, scheme: Any) -> tuple[dict[str, mo
     found = moments.errors(column.moments(file), law, file.n, shared_donors=shared)
     rows = evenly_spaced(file.n, ROWS)
     some = file if rows.size == file.n else file.some(rows)
-    ordered = quantiles.Ordered(some.values, some.units, law)
+    ordered = quantiles.Ordered(some.values, some.units)
     each, longer = quantiles.errors(ordered, law, DECILES, file.n, shared_donors=shared)
     names = [f"quantile {q:g}" for q in DECILES]
     return found | dict(zip(names, each, strict=True)), longer

@@ -9,35 +9,28 @@ import numpy as np
 from condmask import _checks
 from condmask._grid import default_step, step_for, suits, visible_grid
 from condmask.planning.candidate import Column
-from condmask.schemes.conditional import DONORS, NOISES, SCALES, ConditionalMasking
+from condmask.schemes.conditional import DONORS, NOISES, ConditionalMasking
 
 P = tuple(round(0.1 * k, 1) for k in range(1, 10))
 SHARES = (0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)  # sigma over the standard deviation
-LOGARITHMS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 
 
 def schemes(
-    column: Column, *, p: Any, sigma: Any, noise: Any, scale: Any, donors: Any, heaps: Any, decimals: Any,
-    step: Any,
-) -> list[ConditionalMasking]:  # fmt: skip
+    column: Column, *, p: Any, sigma: Any, noise: Any, donors: Any, decimals: Any, step: Any
+) -> list[ConditionalMasking]:
     """Every combination that can mask the data; refused where none can."""
     chances = P if p is None else [_checks.probability(each, "p") for each in _several(p)]
-    axes = [
+    axes: list[Sequence[Any]] = [
         chances,
         [_checks.choice(each, "noise", NOISES) for each in _several(noise)],
-        [_checks.choice(each, "scale", SCALES) for each in _several(scale)],
         [_checks.choice(each, "donors", DONORS) for each in _several(donors)],
-        _several(heaps),
     ]
     found, why = [], None
-    for chance, kind, on, rule, heap in product(*axes):
-        for size in _sizes(column, on) if sigma is None else _several(sigma):
+    for chance, kind, rule in product(*axes):
+        for size in _sizes(column) if sigma is None else _several(sigma):
             try:
-                options = _own_step(column, float(_checks.positive(size, "sigma")), on, decimals, step)
-                scheme = ConditionalMasking(
-                    chance, size, noise=kind, donors=rule, scale=on,
-                    heaps=None if heap is None or on == "log" else heap, **options,
-                )  # fmt: skip
+                options = _own_step(column, float(_checks.positive(size, "sigma")), decimals, step)
+                scheme = ConditionalMasking(chance, size, noise=kind, donors=rule, **options)
                 column.original(scheme)
             except ValueError as error:
                 why = error
@@ -55,11 +48,8 @@ def _several(values: Any) -> Sequence[Any]:
     return list(values)
 
 
-def _sizes(column: Column, scale: str) -> Iterator[float]:
+def _sizes(column: Column) -> Iterator[float]:
     """Round numbers."""
-    if scale == "log":
-        yield from LOGARITHMS
-        return
     spread = float(column.x.std())
     if not spread > 0.0:
         raise ValueError("x must not be constant where sigma is left out, got one value")
@@ -67,12 +57,10 @@ def _sizes(column: Column, scale: str) -> Iterator[float]:
         yield float(f"{share * spread:.1e}")
 
 
-def _own_step(column: Column, sigma: float, scale: str, decimals: Any, step: Any) -> dict[str, Any]:
+def _own_step(column: Column, sigma: float, decimals: Any, step: Any) -> dict[str, Any]:
     """The grid that was named, or the default one; where that does not keep the data's own, one that does."""
     if decimals is not None or step is not None:
         return {"decimals": decimals} if step is None else {"step": step}
-    if scale == "log":
-        return {}
     own = default_step(sigma)
     seen = visible_grid(column.x, column.kind, own)
     return {} if seen is None or suits(own, seen) else {"step": step_for(own, seen)}

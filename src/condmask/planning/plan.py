@@ -26,9 +26,7 @@ def plan(
     p: Any = None,
     sigma: Any = None,
     noise: Any = "normal",
-    scale: Any = "linear",
     donors: Any = "sample",
-    heaps: Any = None,
     decimals: int | None = None,
     step: float | None = None,
     target: str = "population",
@@ -50,8 +48,8 @@ def plan(
         A column that is not masked, for the error of its correlation with `x`.
     p, sigma : float or sequence of float, optional
         Tried in all combinations. By default nine of each, sigma from a tenth of the standard deviation to
-        twice that, or from .05 to 1 on the log scale.
-    noise, scale, donors, heaps : str, float or None, or sequence of them
+        twice that.
+    noise, donors : str, or sequence of them
         As of `ConditionalMasking`; sequences are tried in all combinations.
     decimals, step : optional
         As of `ConditionalMasking`. By default a step that suits the data.
@@ -96,10 +94,7 @@ def plan(
     distances = _distances(d, caps)
     column = _column(x, other)
     limits = {} if max_error is None else _limits(max_error, other=other is not None)
-    tried = grid.schemes(
-        column, p=p, sigma=sigma, noise=noise, scale=scale, donors=donors, heaps=heaps, decimals=decimals,
-        step=step,
-    )  # fmt: skip
+    tried = grid.schemes(column, p=p, sigma=sigma, noise=noise, donors=donors, decimals=decimals, step=step)
     constant = plain.by_constant(column.original(tried[0]), distances)[0]
     _refuse_hopeless(caps, distances, constant)
     found = [candidate(column, scheme, distances) for scheme in tried]
@@ -184,9 +179,9 @@ def _hidden(
             better: Candidate | None = each
             if told.visible:
                 better = None
-                mended = told.proposed is not None and not told.proposed.visible
-                if mended and column.fits(told.proposal):
-                    own = candidate(column, told.proposal, d)
+                coarser = [prop.scheme for prop in told.proposals if prop.audit and not prop.audit.visible]
+                if coarser and column.fits(coarser[0]):
+                    own = candidate(column, coarser[0], d)
                     better = own if scored.keeps(own) else None
             seen[each.scheme] = better
         found = seen[each.scheme]

@@ -3,8 +3,8 @@ r"""How far estimated quantiles will lie from their targets, from the originals 
 At a point x the variance of T is known given the law of the originals: with psi = K((x - Z)/sigma) and
 r = 1{X <= x} - p psi, n Var T is E psi^2 - F^2 less Var r about the file, and more by F (1 - F) about the
 population (`engines.covariances` sums both under any law). Where T is off by an error, which is nearly
-normal, the estimated quantile is that of a probability that is off by as much. So heaps, on which many
-probabilities have one quantile, are allowed for.
+normal, the estimated quantile is that of a probability that is off by as much. So values that many records
+share, which many probabilities have for their quantile, are allowed for.
 """
 
 import numpy as np
@@ -13,24 +13,17 @@ from condmask.engines import covariances
 from condmask.estimates.interval import over_file
 from condmask.estimates.spread import masking
 from condmask.law import Law
-from condmask.levels import class_law, class_units, classes
 from condmask.planning.moments import Variances
 from condmask.weights.weight import Masking
 
 NODES = 201  # equally likely errors of T
-BEYOND = 50.0  # sigma; where all of a class lies on one side
 
 
 class Ordered:
-    """A file by class, sorted: values as they are masked, in the units of the data and of the law."""
+    """A file, sorted: values as they are masked, in the units of the data and of the law."""
 
-    def __init__(self, values: np.ndarray, units: np.ndarray, law: Law) -> None:
-        self.values, self.n = _ascending(values), values.size
-        code, at = classes(units, law)
-        if law.is_plain:
-            self.classes = {0: _ascending(at)}
-        else:
-            self.classes = {int(each): _ascending(at[code == each]) for each in np.unique(code)}
+    def __init__(self, values: np.ndarray, units: np.ndarray) -> None:
+        self.values, self.units, self.n = _ascending(values), _ascending(units), values.size
 
     def quantile(self, q: np.ndarray) -> np.ndarray:
         """The least values whose distribution function reaches q."""
@@ -46,23 +39,9 @@ def errors(
     And how many times as large the standard error of T is there as without masking, in the population.
     """
     x = file.quantile(q)
-    psi, squares, rest, rest_squares = np.zeros((4, q.size))
-    for code, at in file.classes.items():
-        own = class_law(code, law)
-        points = _points(x, code, law, own)
-        if own is None:
-            held = np.searchsorted(at, points, side="right").astype(np.float64)
-            found = covariances.without_noise(held, law.p)
-        else:
-            steps = at if not (law.scale == "log" and code == 0) else -at[::-1]
-            beyond = BEYOND * own.sigma / own.step
-            points = np.rint(np.clip(points, steps[0] - beyond, steps[-1] + beyond))
-            found = _products(steps, masking(own, None), points)
-        psi += found.psi
-        rest += found.rest
-        squares += np.diag(found.psi_products)
-        rest_squares += np.diag(found.rest_products)
-    psi, squares, rest, rest_squares = (each / file.n for each in (psi, squares, rest, rest_squares))
+    found = _products(file.units, masking(law, None), law.to_units(x))
+    psi, rest = found.psi / file.n, found.rest / file.n
+    squares, rest_squares = np.diag(found.psi_products) / file.n, np.diag(found.rest_products) / file.n
     sample = np.maximum(psi * (1.0 - psi), 0.0)
     about = over_file(
         squares - psi**2, rest_squares - rest**2, sample, 0.0, shared_donors=shared_donors, p=law.p
@@ -79,7 +58,7 @@ def _of_quantiles(file: Ordered, q: np.ndarray, error: np.ndarray) -> np.ndarray
     nodes = ndtri((np.arange(NODES) + 0.5) / NODES)
     places = q[:, None] + error[:, None] * (nodes / nodes.std())
     found = file.quantile(places)
-    return np.asarray((found - found[:, NODES // 2 : NODES // 2 + 1]).var(axis=1))  # 0 on a heap
+    return np.asarray((found - found[:, NODES // 2 : NODES // 2 + 1]).var(axis=1))
 
 
 def _ascending(values: np.ndarray) -> np.ndarray:
@@ -88,7 +67,7 @@ def _ascending(values: np.ndarray) -> np.ndarray:
 
 
 def _products(steps: np.ndarray, own: Masking, points: np.ndarray) -> covariances.Products:
-    """Of originals at ascending whole steps of their class."""
+    """Of originals at ascending whole steps."""
 
     def share(at: np.ndarray) -> np.ndarray:
         return np.asarray(np.searchsorted(steps, at, side="right") / steps.size)
@@ -101,17 +80,3 @@ def _products(steps: np.ndarray, own: Masking, points: np.ndarray) -> covariance
         found.psi[back], found.psi_products[np.ix_(back, back)],
         found.rest[back], found.rest_products[np.ix_(back, back)],
     )  # fmt: skip
-
-
-def _points(x: np.ndarray, code: int, law: Law, own: Law | None) -> np.ndarray:
-    """Points x in steps of a class, at or below; those of negative amounts with the sign turned."""
-    if law.scale == "log":
-        if own is None:
-            return np.where(x >= 0.0, 0.0, -1.0)
-        sign = 1.0 if code == 2 else -1.0
-        with np.errstate(divide="ignore", invalid="ignore"):
-            size = np.log(np.maximum(sign * x, 0.0)) / own.step
-        inside = np.floor(sign * size + 1e-9)
-        return np.asarray(np.where(sign * x > 0.0, inside, -np.inf if code == 2 else np.inf))
-    offset, step = class_units(code, np.array([0.0, 1.0]), law)
-    return np.asarray(np.floor((law.to_units(x) - offset) / (step - offset)))

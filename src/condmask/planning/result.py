@@ -13,8 +13,6 @@ from condmask.planning.candidate import Candidate, Column
 from condmask.planning.simulated import Checked, checked
 from condmask.schemes.audit import audit
 
-PARAMETERS = ("p", "sigma", "noise", "scale", "donors", "step", "heaps")
-
 
 class Suggestion(NamedTuple):
     """One of the schemes to choose from.
@@ -125,9 +123,7 @@ class Plan:
         found = []
         for k, each in enumerate(self.candidates):
             scheme = each.scheme
-            own = {
-                name: getattr(scheme, name) for name in ("p", "sigma", "noise", "scale", "donors", "heaps")
-            }
+            own = {name: getattr(scheme, name) for name in ("p", "sigma", "noise", "donors")}
             risks = {f"risk {d:g}": float(risk) for d, risk in zip(self.d, each.risk, strict=True)}
             errors = {f"error of {name}": value for name, value in getattr(each, self.target).items()}
             found.append(

@@ -49,26 +49,18 @@ def block(*parts: Any) -> Html:
     return tag("math", _row(*parts), display="block", xmlns="http://www.w3.org/1998/Math/MathML")
 
 
-def equation_1(scale: str) -> Html:
-    """What was done to each record: Z = X_J, or X + Y, or X e^Y."""
-    noise = [_op("+"), _sub("Y", "i")]
-    if scale == "log":
-        noise = [tag("msup", _id("e"), _sub("Y", "i"))]
+def equation_1() -> Html:
+    """What was done to each record: Z = X_J, or X + Y."""
     cases = [
         [_sub("X", "J"), _words("with probability\u00a0"), _id("p")],
-        [_row(_sub("X", "i"), *noise), _words("with probability\u00a0"), KEPT],
+        [_row(_sub("X", "i"), _op("+"), _sub("Y", "i")), _words("with probability\u00a0"), KEPT],
     ]
     rows = [tag("mtr", tag("mtd", first), tag("mtd", _row(*rest))) for first, *rest in cases]
     return block(_sub("Z", "i"), _op("="), _op("{"), tag("mtable", *rows, columnalign="left left"))
 
 
-def moments(scale: str) -> Html:
+def moments() -> Html:
     """How moments of the original follow from those of the masked values."""
-    if scale == "log":
-        power = tag("msup", _id("X"), _id("k")), tag("msup", _id("Z"), _id("k"))
-        noise = tag("msup", _id("e"), _row(_id("k"), _id("Y")))
-        below = _row(_id("p"), _op("+"), ONE_KEPT, _function("E", noise))
-        return block(_function("E", power[0]), _op("="), tag("mfrac", _function("E", power[1]), below))
     mean = block(_function("E", _id("X")), _op("="), _function("E", _id("Z")))
     noise = _function("Var", _id("Y"))
     less = [_op("\u2212"), ONE_KEPT, noise]

@@ -15,8 +15,8 @@ from condmask.schemes.scheme import together
 from condmask.strata import not_masked
 
 SCHEME = (
-    "p", "sigma", "noise", "donors", "reverse_mapping", "aggregate_ends", "decimals", "step", "heaps",
-    "scale", "strata", "small_strata", "missing", "missing_as",
+    "p", "sigma", "noise", "donors", "reverse_mapping", "aggregate_ends", "decimals", "step", "scale",
+    "strata", "small_strata", "missing", "missing_as",
 )  # fmt: skip
 TOP = (
     "source", "target", "scheme", "columns", "omit_missing", "accept_visible_coins", "csv", "report", "checks"

@@ -188,8 +188,4 @@ def _near(told: Told, name: str, d: dict[str | None, list[float]] | None) -> lis
     """The distances for a column."""
     if d is not None and (name in d or None in d):
         return d.get(name) or d[None]
-    scheme = told.schemes[name]
-    unit = scheme.sigma
-    if scheme.scale == "log":
-        unit *= abs(float(told.file[name].quantile(0.5))) or 1.0
-    return [float(f"{part * unit:.3g}") for part in PARTS]
+    return [float(f"{part * told.schemes[name].sigma:.3g}") for part in PARTS]

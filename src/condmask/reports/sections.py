@@ -11,7 +11,7 @@ from condmask.reports.html import Html, paragraph, section, tag
 from condmask.reports.told import Told, figure_of
 
 PARAMETERS = (
-    "p", "sigma", "noise", "donors", "scale", "decimals", "step", "heaps", "strata", "small_strata",
+    "p", "sigma", "noise", "donors", "scale", "decimals", "step", "strata", "small_strata",
     "missing", "missing_as", "patterns", "records",
 )  # fmt: skip
 
@@ -36,20 +36,15 @@ def masked(told: Told) -> Html:
     said = html.items(
         html.join([html.name(name), ": ", scheme.sentence()]) for name, scheme in told.schemes.items()
     )
-    parts: list[Html] = [said]
-    for scale in dict.fromkeys(scheme.scale for scheme in told.schemes.values()):
-        parts += [
-            paragraph("Record by record, Z is released, X the original, J another record and Y noise:"),
-            formulas.equation_1(scale),
-            paragraph("so that"),
-            formulas.moments(scale),
-        ]
-    parts += [
+    parts: list[Html] = [
+        said,
+        paragraph("Record by record, Z is released, X the original, J another record and Y noise:"),
+        formulas.equation_1(),
+        paragraph("so that"),
+        formulas.moments(),
         paragraph("and the distribution function is estimated by the weight K that undoes the masking:"),
         formulas.distribution(),
     ]
-    if any(scheme.scale == "log" for scheme in told.schemes.values()):
-        parts.append(paragraph("On the log scale this is said of the logarithms of amounts of one sign."))
     if len(told.schemes) > 1:
         parts.append(
             paragraph("The columns were masked together: a swapped record has all values of one donor.")

@@ -202,7 +202,7 @@ def _found(file: Original, z: np.ndarray, scheme: Any, d: np.ndarray, known: lis
     steady = plain.by_constant(file, d)
     rows = evenly_spaced(file.n, TRIED)
     each = looked_at(file, z[rows], rows, d, steady)
-    away = np.abs(z - file.units if file.steps is not None else file.law.from_units(z) - file.values)
+    away = np.abs(z - file.units)
     found = {
         RELEASED: np.array([np.mean(away < near) for near in file.near(d)]),
         MEAN: plain.around(file, float(file.law.from_units(z).mean()), d),

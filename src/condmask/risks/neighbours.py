@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask.kernels.windows import best_of_points
-from condmask.levels import classes
 from condmask.risks.original import Original
 from condmask.risks.rearranged import Rearranged
 from condmask.risks.seen import Seen
@@ -84,7 +83,7 @@ def _hits(
         points, weights = (np.take_along_axis(each, order, axis=1) for each in (points, weights))
         first = np.empty((points.shape[0], d.size))
         best_of_points(points, weights, wide, first)
-        original = file.positions[rows[own], None]
+        original = file.units[rows[own], None]
         hits[own] = (first <= original) & (original < first + wide)
     return hits
 
@@ -92,46 +91,22 @@ def _hits(
 def _points(
     file: Original, z: np.ndarray, near: np.ndarray, density: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Positions where the original may be, and their weights: a row for each masked value."""
+    """Units where the original may be, and their weights: a row for each masked value."""
     law, k = file.law, near.shape[1]
-    anywhere = file.positions[near]
+    steps = file.units[near]
     swapped = np.repeat((law.p * density / k)[:, None], k, axis=1)
-    at, steps, alike = _on_one_scale(file, z, near)
-    sigma = 1.0 if isinstance(file, Rearranged) else law.sigma / law.step
+    at, sigma = z, law.sigma / law.step if law.step else law.sigma
+    if isinstance(file, Rearranged):  # what is known of a value is where its key lies
+        at, steps, sigma = file.between(file.places_of(z)), file.keys.at[file.rank[near]], 1.0
     spread = 0.9 * steps.std(axis=1) * k**-0.2
     scale = (sigma**2 + spread**2)[:, None]
     apart = at[:, None] - steps
-    kept = alike * np.exp(-0.5 * apart**2 / scale) / np.sqrt(2.0 * np.pi * scale) * ((1.0 - law.p) / k)
+    kept = np.exp(-0.5 * apart**2 / scale) / np.sqrt(2.0 * np.pi * scale) * ((1.0 - law.p) / k)
     middle = steps + apart * (spread[:, None] ** 2 / scale)
     across = np.sqrt(sigma**2 * spread**2 / scale[:, 0])[:, None, None] * NODES
     guesses = (middle[:, :, None] + across).reshape(z.size, -1)
     kept = (kept[:, :, None] * WEIGHTS).reshape(z.size, -1)
+    anywhere = file.units[near]
     if isinstance(file, Rearranged):
         guesses = file.keys.numbers(guesses)
-    elif law.scale == "log":
-        guesses = np.sign(z)[:, None] * np.exp(np.minimum(guesses * law.step, 700.0))
     return np.concatenate((anywhere, guesses), axis=1), np.concatenate((swapped, kept), axis=1)
-
-
-def _on_one_scale(
-    file: Original, z: np.ndarray, near: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Masked values and neighbours in steps to which noise is added, and how likely is the class of the one.
-
-    On the log scale one of the other sign cannot have become it; with heaps neighbours of any level tell
-    where the value lies, and each shows the class as often as all do. By reverse mapping what is known of a
-    value is where its key lies.
-    """
-    law = file.law
-    if isinstance(file, Rearranged):
-        return file.between(file.places_of(z)), file.keys.at[file.rank[near]], np.ones((1, 1))
-    if law.is_plain:
-        return z, file.units[near], np.ones((1, 1))
-    code, at = classes(z, law)
-    if law.scale == "log":
-        codes, steps = classes(file.units[near], law)
-        return at, steps, (codes == code[:, None]).astype(np.float64)
-    own = classes(file.units, law)[0]
-    share = np.bincount(own, minlength=int(code.max()) + 1)[code] / file.n
-    unit = np.minimum(10.0 ** (code // 10 + 1), float(law.heaps))
-    return z, file.units[near], (share * unit)[:, None]

@@ -1,6 +1,6 @@
 """A file as the publisher has it, counted where its values lie: what every attacker is measured on.
 
-On a grid values are counted in whole steps, where no difference is rounded.
+Values are counted in whole steps of a grid, where no difference is rounded.
 """
 
 from functools import cached_property
@@ -15,7 +15,6 @@ from condmask.disclosure.coins import fold_of, folds_for
 from condmask.engines.counting import count
 from condmask.grids import check_fits
 from condmask.law import Law
-from condmask.levels import class_units, classes
 from condmask.missing import without_codes
 
 ONES = Grid(1.0, 1.0)
@@ -37,7 +36,7 @@ class Original:
 
     def __init__(self, units: np.ndarray, kind: str, law: Law) -> None:
         self.units, self.kind, self.law = units, kind, law
-        self.n = units.size
+        self.n, self.grid = units.size, law.grid or Grid(1.0, 1.0)
 
     @cached_property
     def values(self) -> np.ndarray:
@@ -46,61 +45,20 @@ class Original:
 
     @cached_property
     def counted(self) -> tuple[np.ndarray, np.ndarray]:
-        """Distinct positions, ascending, and the number of records before each and in all."""
-        if self.steps is not None:
-            found = count(self.units, ONES)[0]
-            return found.values, found.below
-        places, counts = [], []
-        for code, at, held in self.by_class:  # negative amounts ascend as their logarithms descend
-            values = self.law.from_units(class_units(code, at.astype(np.float64), self.law))
-            turned = slice(None, None, -1 if code == 0 else 1)
-            places.append(values[turned])
-            counts.append(held[turned])
-        first = np.concatenate(places)
-        shown = np.flatnonzero(np.diff(first, prepend=np.nan) != 0.0)  # decimals may show several alike
-        return first[shown], np.append(0, np.cumsum(np.add.reduceat(np.concatenate(counts), shown)))
-
-    @cached_property
-    def by_class(self) -> list[tuple[int, np.ndarray, np.ndarray]]:
-        """The classes of the values, the steps at which they lie, ascending, and how many lie at each."""
-        if self.law.is_plain:
-            places, below = self.counted
-            return [(0, places.astype(np.int64), np.diff(below))]
-        code, at = classes(self.units, self.law)
-        found = []
-        for each in np.flatnonzero(np.bincount(code)).tolist():
-            counted = count(at[code == each], ONES)[0]
-            found.append((each, counted.values.astype(np.int64), counted.counts))
-        return found
-
-    @property
-    def steps(self) -> Grid | None:
-        """The grid whose steps positions are; None where they are amounts, on the log scale."""
-        return self.law.grid if isinstance(self.law.grid, Grid) else None
-
-    @property
-    def positions(self) -> np.ndarray:
-        """Of each record: whole steps of the grid, or amounts on the log scale."""
-        return self.values if self.steps is None else self.units
-
-    def at(self, x: np.ndarray) -> np.ndarray:
-        """The positions of any numbers."""
-        return x if self.steps is None else np.asarray(x / self.steps.step)
-
-    def numbers(self, positions: np.ndarray) -> np.ndarray:
-        """The numbers at positions."""
-        return positions if self.steps is None else np.asarray(positions * self.steps.step)
+        """Distinct units, ascending, and the number of records before each and in all."""
+        found = count(self.units, ONES)[0]
+        return found.values, found.below
 
     def near(self, d: np.ndarray) -> np.ndarray:
-        """How far apart two positions must not be, for less than d."""
-        return d if self.steps is None else self.steps.above(d)
+        """How far apart two units must not be, for less than d."""
+        return self.grid.above(d)
 
     def wide(self, d: np.ndarray) -> np.ndarray:
-        """The half-open width of an interval of less than d to either side."""
-        return 2.0 * d if self.steps is None else self.steps.above(2.0 * d)
+        """The half-open width, in units, of an interval of less than d to either side."""
+        return self.grid.above(2.0 * d)
 
     def share(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """The share of records at positions from first on and before last."""
+        """The share of records at units from first on and before last."""
         places, below = self.counted
         found = below[np.searchsorted(places, last)] - below[np.searchsorted(places, first)]
         return np.asarray(found / self.n)

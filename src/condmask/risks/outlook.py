@@ -3,26 +3,23 @@ r"""What who sees a masked value makes of it: the posterior of its original, and
 Who knows p, the noise, the grid and the law F of the data holds, given Z = z,
 
     the record swapped, and its original anywhere, F,   with weight      p f(z)
-    it kept, and its original x of the class of z, F(x) phi(z - x), with weight  (1 - p) (f * phi)(z)
+    it kept, and its original x, F(x) phi(z - x),       with weight      (1 - p) (f * phi)(z)
 
 and guesses the middle of the interval of width 2 d with the greatest posterior mass. The weights are those of
 the attack on coins (`disclosure.coins`): f is learned from other records, with all that digits tell, so
 nothing is known of a value because it is the record's own. So are the originals near z. How many
 records an interval holds in all is known from the file, as to the attacker who always says the same.
 
-One outlook is on the values of one class (`levels`), for intervals of widths that suit cells of one size.
+One outlook is for intervals of widths that suit cells of one size.
 """
 
 from math import ceil, floor, log2
-from typing import NamedTuple
 
 import numpy as np
 
 from condmask.disclosure import coins
 from condmask.disclosure.attack import Task
 from condmask.kernels import windows
-from condmask.law import Law
-from condmask.levels import class_units
 from condmask.risks.original import Original
 
 NEAR = {"normal": 5.5, "laplace": 11.0}  # sigma; beyond lies less than 3e-7 of the noise
@@ -30,63 +27,14 @@ CELLS_PER_WIDTH = 8
 MOST_CELLS = 1 << 18
 MOST_OF_NOISE = 1 << 16  # cells within reach of the noise, however narrow the intervals are
 BETWEEN = 16  # places at which intervals begin that hold all of the noise
-FAR = float(1 << 50)
 
 
-class Line(NamedTuple):
-    """Where the originals of a file lie, and how the steps of one class do among them.
-
-    Mirrored for negative amounts on the log scale, whose steps count from 0 on.
-    """
-
-    places: np.ndarray
-    below: np.ndarray
-    code: int
-    law: Law  # of the file
-    own: Law  # of the class
-
-    def share(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """The share of records from positions `first` on and before `last`."""
-        found = self.below[np.searchsorted(self.places, last)]
-        return np.asarray((found - self.below[np.searchsorted(self.places, first)]) / self.below[-1])
-
-    def position(self, steps: np.ndarray) -> np.ndarray:
-        """Of steps of the class."""
-        if self.law.scale == "log":
-            return np.asarray(np.exp(self.own.from_units(steps.astype(np.float64))))
-        return class_units(self.code, steps.astype(np.float64), self.law)
-
-    def step(self, positions: np.ndarray) -> np.ndarray:
-        """The first step of the class at or after a position."""
-        if self.law.scale == "log":
-            with np.errstate(divide="ignore", invalid="ignore"):
-                found = np.log(np.maximum(positions, 0.0)) / self.own.step
-            return np.asarray(np.ceil(np.clip(found, -FAR, FAR)))
-        offset = class_units(self.code, np.zeros(1), self.law)
-        unit = class_units(self.code, np.ones(1), self.law) - offset
-        return np.asarray(np.ceil((positions - offset) / unit))
-
-
-def line_of(file: Original, code: int, own: Law) -> Line:
-    """The line as the values of a class see it."""
-    places, below = file.counted
-    if file.law.scale == "log" and code == 0:
-        places, below = -places[::-1], below[-1] - below[::-1]
-    return Line(places, below, code, file.law, own)
-
-
-def bits_for(task: coins.Problem, line: Line, wide: np.ndarray) -> np.ndarray:
+def bits_for(task: coins.Problem, wide: np.ndarray) -> np.ndarray:
     """The size of cells that suits each width: some to a sigma, and some to a width, as a power of two."""
-    if line.law.scale == "log":
-        largest = float(np.exp(line.own.from_units(np.quantile(task.values, 0.9))))
-        steps = np.log1p(wide / largest) / line.own.step
-    else:
-        steps = wide / float(class_units(line.code, np.ones(1), line.law)[0] - class_units(
-            line.code, np.zeros(1), line.law)[0])  # fmt: skip
     most = coins.bits_of(task) + 1  # half as many to a sigma as tell coins
     reach = coins.REACH[task.law.noise] * task.sigma
     least = min(most, max(0, ceil(log2(2.0 * reach / MOST_OF_NOISE))))
-    return np.array([max(least, min(most, floor(log2(max(1.0, each / CELLS_PER_WIDTH))))) for each in steps])
+    return np.array([max(least, min(most, floor(log2(max(1.0, each / CELLS_PER_WIDTH))))) for each in wide])
 
 
 def room(pieces: coins.Pieces) -> int:
@@ -95,35 +43,35 @@ def room(pieces: coins.Pieces) -> int:
 
 
 class Outlook:
-    """On one class, for some widths.
+    """On the values of a file, for some widths.
 
     Parameters
     ----------
     task : Task
-        The values of the class, counted by fold, and how digits are looked at.
-    line : Line
+        The values, counted by fold, and how digits are looked at.
+    file : Original
     wide : ndarray of shape (widths,)
-        In positions.
+        In units.
     steady : (ndarray, ndarray)
-        The share of the best window of each width, and where it begins; on a mirrored line as it is there.
+        The share of the best window of each width, and where it begins.
     bits : int
         A cell has 2^bits steps.
     around : ndarray, optional
-        Ascending steps around which there are to be cells; None is around the values of the class, or some of
-        them where these are spread too far.
+        Ascending steps around which there are to be cells; None is around the values, or some of them
+        where these are spread too far.
     """
 
     def __init__(
         self,
         task: Task,
-        line: Line,
+        file: Original,
         wide: np.ndarray,
         steady: tuple[np.ndarray, np.ndarray],
         bits: int,
         around: np.ndarray | None = None,
     ) -> None:
         self.problem, self.look = task
-        self.line, self.wide = line, wide
+        self.wide = wide
         total = self.problem.counts
         self.table = self.problem.table.astype(np.float64)
         if around is None:
@@ -134,12 +82,12 @@ class Outlook:
                 around = self.problem.values[np.unique(chosen)]
         self.cells = cells = coins.cells_around(around, self.problem, bits)
         self.noise = self._noise()
-        edges = line.position(cells.first)
+        edges = cells.first.astype(np.float64)
         size = wide.size, edges.size
         self.after, self.before, self.ends, self.begins = np.empty((4, *size))
         for k, width in enumerate(wide):
-            self.after[k] = line.share(edges, edges + width)
-            self.before[k] = line.share(edges - width, edges)
+            self.after[k] = file.share(edges, edges + width)
+            self.before[k] = file.share(edges - width, edges)
             self.ends[k] = self._place(edges + width)
             self.begins[k] = self._place(edges - width)
         share, first = steady
@@ -152,11 +100,11 @@ class Outlook:
         if not others.any():
             return None
         known = coins.learned(self.problem, others, self.look)
-        return coins.attacker(known, self.cells, self.problem.points)
+        return coins.attacker(known, self.cells)
 
     def at(self, points: np.ndarray) -> np.ndarray:
         """The cells of what masked values show."""
-        return self.cells.at(self.problem.points.middle(points))[0]
+        return self.cells.at(points)[0]
 
     def best(
         self, who: coins.Attacker, cells: np.ndarray, chances: np.ndarray
@@ -178,7 +126,7 @@ class Outlook:
         return np.where(choice == windows.STEADY, self.steady[:, 0], found)
 
     def first(self, choice: np.ndarray) -> np.ndarray:
-        """Where the chosen windows begin, as positions."""
+        """Where the chosen windows begin, in units."""
         begin = self.edges[np.maximum(choice // 2, 0)] - np.where(choice % 2 == 0, 0.0, self.wide)
         return np.where(choice == windows.STEADY, self.starts, begin)
 
@@ -226,18 +174,16 @@ class Outlook:
         piece = np.searchsorted(offsets, cells, side="right") - 1
         return np.maximum(cells - reach, offsets[piece]), np.minimum(cells + reach + 1, offsets[piece + 1])
 
-    def _place(self, positions: np.ndarray) -> np.ndarray:
-        """Where positions lie in cells, at the end of a piece where they lie between two."""
+    def _place(self, units: np.ndarray) -> np.ndarray:
+        """Where units lie in cells, at the end of a piece where they lie between two."""
         starts, offsets = self.cells.starts, self.cells.offsets
-        where = self.line.step(positions) / (1 << self.cells.bits)
+        where = np.ceil(units) / (1 << self.cells.bits)
         piece = np.maximum(np.searchsorted(starts, np.floor(where), side="right") - 1, 0)
         return np.asarray(np.clip(where - starts[piece] + offsets[piece], offsets[piece], offsets[piece + 1]))
 
     def _between(self, cells: np.ndarray) -> np.ndarray:
         """Edges where wide windows around masked values may begin as well."""
-        reach = self.line.position(
-            self.cells.first[np.minimum(cells + self.noise.size // 2, self.edges.size - 1)]
-        )
+        reach = self.edges[np.minimum(cells + self.noise.size // 2, self.edges.size - 1)]
         far = self.wide > float(np.median(reach - self.edges[cells]))
         if not far.any():
             return np.empty((cells.size, self.wide.size, 0), dtype=np.int64)

@@ -9,10 +9,7 @@ P(|tau - X_i| < d), averaged over the records of a file and over the masking of 
 
 import numpy as np
 
-from condmask.disclosure.interval import kept_within
 from condmask.estimates.interval import over_file
-from condmask.law import Law
-from condmask.levels import mean_variance
 from condmask.risks.original import Original
 
 NODES = 64  # equally likely values of the mean
@@ -22,10 +19,7 @@ def by_released(file: Original, d: np.ndarray) -> np.ndarray:
     """The attacker who takes the masked value for the original."""
     law, (places, below) = file.law, file.counted
     counts, pairs = np.diff(below), np.empty(d.size)
-    if law.is_plain:
-        kept = law.noise_within(d)
-    else:  # of each value by itself
-        kept = counts @ kept_within(file.numbers(places)[:, None], d, law) / file.n
+    kept = law.noise_within(d)
     if law.p == 0.0:
         return np.asarray(kept)
     for k, near in enumerate(file.near(d)):
@@ -52,8 +46,6 @@ def by_mean(file: Original, d: np.ndarray, *, shared_donors: bool) -> np.ndarray
     from scipy.special import ndtri  # takes .1 s to import
 
     mean, error = mean_of_masked(file, shared_donors=shared_donors)
-    if not np.isfinite(error):
-        return np.full(d.size, np.nan)
     guesses = mean + error * ndtri((np.arange(NODES) + 0.5) / NODES)
     return np.asarray(np.mean([around(file, guess, d) for guess in guesses], axis=0))
 
@@ -61,8 +53,7 @@ def by_mean(file: Original, d: np.ndarray, *, shared_donors: bool) -> np.ndarray
 def around(file: Original, guess: float, d: np.ndarray) -> np.ndarray:
     """The share of records nearer than d to a number."""
     places, below = file.counted
-    at = file.at(np.asarray(guess))
-    reach = d if file.steps is None else d / file.steps.step
+    at, reach = guess / file.grid.step, d / file.grid.step
     first = np.searchsorted(places, at - reach, side="right")
     last = np.searchsorted(places, at + reach, side="left")
     return np.asarray(np.maximum(below[last] - below[first], 0) / file.n)
@@ -70,26 +61,8 @@ def around(file: Original, guess: float, d: np.ndarray) -> np.ndarray:
 
 def mean_of_masked(file: Original, *, shared_donors: bool) -> tuple[float, float]:
     """Expectation and standard error of the mean of the masked values, given the file."""
-    x, law, p = file.values, file.law, file.law.p
-    mean, n = float(x.mean()), file.n
-    kept = law.p + (1.0 - law.p) * growth(law, 1)
-    second = float(np.mean(x * x))
-    variance = second - mean * mean
-    if law.scale == "log":
-        v = second * (p + (1.0 - p) * growth(law, 2)) - (kept * mean) ** 2
-        d = ((1.0 - p) * growth(law, 1)) ** 2 * variance
-    else:
-        noise = mean_variance(file.units, np.ones(n), law, 1.0)
-        v = variance + (1.0 - p) * noise
-        d = (1.0 - p) ** 2 * variance
-    found = over_file(np.array(v), np.array(d), np.array(kept**2 * variance), 0.0,
-                      shared_donors=shared_donors, p=p)  # fmt: skip
-    return kept * mean, float(np.sqrt(max(float(found), 0.0) / n))
-
-
-def growth(law: Law, order: int) -> float:
-    """E e^(kY), infinite where it does not exist."""
-    try:
-        return law.growth(order)
-    except ValueError:
-        return np.inf
+    x, p = file.values, file.law.p
+    variance = float(x.var())
+    v, d = variance + (1.0 - p) * file.law.variance, (1.0 - p) ** 2 * variance
+    found = over_file(np.array(v), np.array(d), np.array(variance), 0.0, shared_donors=shared_donors, p=p)
+    return float(x.mean()), float(np.sqrt(max(float(found), 0.0) / file.n))

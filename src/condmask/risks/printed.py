@@ -11,9 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask._grid import Grid
-from condmask.disclosure import coins, looks
-from condmask.levels import class_law
+from condmask.disclosure import coins
 from condmask.risks.original import Original
 from condmask.risks.outlook import MOST_CELLS, room
 
@@ -49,23 +47,15 @@ class Printed(NamedTuple):
 
 def expected(file: Original, *, shared_donors: bool) -> Printed:
     """In a release of the file."""
-    p, n = file.law.p, file.n
-    printed, tied, swapped_tied = 0.0, 0.0, 0.0
-    for each, steps, counts in file.by_class:
-        law, total = class_law(each, file.law), (1.0 - p) * counts.sum()
-        if law is None:
-            noised, alike = (1.0 - p) * counts, total * -np.expm1(-(1.0 - p) * counts.sum())
-        else:
-            assert isinstance(law.grid, Grid)
-            problem = coins.Problem(steps, counts[None], law, looks.Points(law.grid))
-            noised, alike = _kept(problem, counts, 1.0 - p)
-        none = np.exp(-noised) * (np.exp(-p * counts) if shared_donors else (1.0 - p) ** counts)
-        others = none if shared_donors else none / (1.0 - p)
-        again = float(p * counts @ (1.0 - others))
-        printed += float(counts @ (1.0 - none))
-        swapped_tied += again
-        tied += again + alike + float(noised @ (np.exp(-noised) - none))
-    return _shares(printed / n, tied / n, swapped_tied / n, p)
+    p, n, (places, below) = file.law.p, file.n, file.counted
+    counts = np.diff(below)
+    problem = coins.Problem(places.astype(np.int64), counts[None], file.law)
+    noised, alike = _kept(problem, counts, 1.0 - p)
+    none = np.exp(-noised) * (np.exp(-p * counts) if shared_donors else (1.0 - p) ** counts)
+    others = none if shared_donors else none / (1.0 - p)
+    swapped_tied = float(p * counts @ (1.0 - others))
+    tied = swapped_tied + alike + float(noised @ (np.exp(-noised) - none))
+    return _shares(float(counts @ (1.0 - none)) / n, tied / n, swapped_tied / n, p)
 
 
 def found(file: Original, z: np.ndarray, *, shared_donors: bool) -> Printed:

@@ -142,7 +142,6 @@ def record_risk(x: Any, z: Any, scheme: Any, *, d: float, strata: Any = None) ->
     for own, file in files_of(units, kind, law, scheme, code):
         seen = looked_at(file, z_units[own], np.arange(file.n), wanted, plain.by_constant(file, wanted))
         width = float(file.wide(wanted)[0])
-        inside = 0.5 * (width - (0.0 if file.steps is None else 1.0))
-        guess[own] = file.numbers(seen.first[:, 0] + inside)
+        guess[own] = (seen.first[:, 0] + 0.5 * (width - 1.0)) * file.grid.step
         chance[own], hit[own], swapped[own] = seen.chance[:, 0], seen.hit[:, 0], seen.swapped
     return RecordRisk(distance, rows, guess, chance, hit.astype(bool), swapped)

@@ -5,12 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask.disclosure import coins
-from condmask.disclosure.attack import FULL
+from condmask.disclosure.attack import FULL, Task
 from condmask.disclosure.together import chances as chances_of
-from condmask.levels import classes
 from condmask.risks.original import Original
 from condmask.risks.outlook import MOST_CELLS, bits_for, room
-from condmask.risks.posterior import Class, classes_of, outlooks
+from condmask.risks.posterior import outlooks, task_of
 
 
 class Seen(NamedTuple):
@@ -19,7 +18,7 @@ class Seen(NamedTuple):
     Attributes
     ----------
     first : ndarray of shape (records, widths)
-        Where the guessed intervals begin, as positions.
+        Where the guessed intervals begin, in units.
     chance : ndarray of shape (records, widths)
         Their posterior mass: how sure he is.
     hit : ndarray of bool
@@ -27,7 +26,7 @@ class Seen(NamedTuple):
     swapped : ndarray of shape (records,)
         The chance that the record was swapped, as he has it.
     density : ndarray of shape (records,)
-        The share of originals that he expects at the masked value, a step of its class.
+        The share of originals that he expects at the masked value, by the step.
     """
 
     first: np.ndarray
@@ -46,30 +45,21 @@ def looked_at(
         np.tile(steady[1], (m, 1)), np.tile(p * steady[0], (m, 1)), np.zeros((m, d.size), dtype=bool),
         np.full(m, p), np.zeros(m),
     )  # fmt: skip
-    everyone = file.rows(file.n)
-    code, at = classes(z, file.law)
-    at = at.astype(np.int64)
-    for own in classes_of(file, everyone, FULL._replace(rows=file.n)):
-        members = np.flatnonzero(code == own.code)
-        if own.task is None:
-            if own.law is None:  # a kept one is what it was
-                _as_it_is(found, file, members, float(file.positions[own.rows[0]]), d, wide)
-            continue
-        order = members[np.argsort(at[members], kind="stable")]
-        for lot in _lots(own, at[order], wide):
-            _look(found, own, own.rows.size / file.n, order[lot], at, everyone.fold[rows], wide, steady)
-    original = file.positions[rows]
+    everyone, at = file.rows(file.n), z.astype(np.int64)
+    task = task_of(file, everyone, FULL._replace(rows=file.n))
+    if task is not None:
+        order = np.argsort(at, kind="stable")
+        for lot in _lots(task.problem, at[order], wide):
+            _look(found, task, file, order[lot], at, everyone.fold[rows], wide, steady)
+    original = file.units[rows]
     for k, width in enumerate(wide):
         found.hit[:, k] = (found.first[:, k] <= original) & (original < found.first[:, k] + width)
     return found
 
 
-def _lots(own: Class, ordered: np.ndarray, wide: np.ndarray) -> list[slice]:
+def _lots(problem: coins.Problem, ordered: np.ndarray, wide: np.ndarray) -> list[slice]:
     """Masked values whose cells, the finest of all widths, fit into memory together."""
-    assert own.task is not None
-    assert own.line is not None
-    problem = own.task.problem
-    bits = int(bits_for(problem, own.line, wide).min())
+    bits = int(bits_for(problem, wide).min())
     pieces = coins.pieces_around(ordered, problem, bits) if ordered.size else None
     if pieces is None or pieces.cells <= MOST_CELLS:
         return [slice(0, ordered.size)]
@@ -77,40 +67,23 @@ def _lots(own: Class, ordered: np.ndarray, wide: np.ndarray) -> list[slice]:
 
 
 def _look(
-    found: Seen, own: Class, share: float, members: np.ndarray, at: np.ndarray, fold: np.ndarray,
+    found: Seen, task: Task, file: Original, members: np.ndarray, at: np.ndarray, fold: np.ndarray,
     wide: np.ndarray, steady: tuple[np.ndarray, np.ndarray],
 ) -> None:  # fmt: skip
     if not members.size:
         return
-    assert own.task is not None
-    points = own.task.problem.points.seen(at[members])
-    mirrored = own.line is not None and own.line.law.scale == "log" and own.code == 0
-    for which, outlook in outlooks(own, wide, steady, at[members]):
+    p, points = file.law.p, at[members]
+    for which, outlook in outlooks(task, file, wide, steady, points):
         for k in np.unique(fold[members]).tolist():
             who = outlook.attacker(k)
             some = np.flatnonzero(fold[members] == k)
             if who is None or not some.size:
                 continue
             law, noised = who.densities(points[some])
-            p = own.task.problem.law.p
             swapped = chances_of(p, np.log(law) - np.log(noised)) if p else np.zeros(law.size)
             cells = outlook.at(points[some])
             choice, mass = outlook.best(who, cells, swapped)
-            first = outlook.first(choice)
-            if mirrored:
-                first = -(first + wide[which])
             to = members[some]
-            found.first[np.ix_(to, which)], found.chance[np.ix_(to, which)] = first, mass
+            found.first[np.ix_(to, which)], found.chance[np.ix_(to, which)] = outlook.first(choice), mass
             found.swapped[to] = swapped
-            found.density[to] = share * law / (1 << outlook.cells.bits)
-
-
-def _as_it_is(
-    found: Seen, file: Original, members: np.ndarray, value: float, d: np.ndarray, wide: np.ndarray
-) -> None:
-    """Of a value that masking never changes: the interval around it, where that is worth more."""
-    p, around = file.law.p, np.array([value]) - 0.5 * wide
-    mass = np.where(d > 0.0, 1.0 - p + p * file.share(around, around + wide), 0.0)
-    better = mass > found.chance[members]
-    found.first[members] = np.where(better, around, found.first[members])
-    found.chance[members] = np.where(better, mass, found.chance[members])
+            found.density[to] = law / (1 << outlook.cells.bits)

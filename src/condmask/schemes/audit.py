@@ -9,10 +9,10 @@ import numpy as np
 from condmask import frames
 from condmask.disclosure import attack, together
 from condmask.disclosure.attack import FULL
-from condmask.disclosure.review import Data, is_clear, mended, review
+from condmask.disclosure.proposals import mended
+from condmask.disclosure.review import Data, is_clear, review
 from condmask.disclosure.verdict import FEWEST, Audit
 from condmask.grids import check_fits, check_released
-from condmask.levels import classes
 from condmask.missing import released_codes, without_codes
 from condmask.schemes.missing import taken_out
 from condmask.schemes.scheme import Scheme
@@ -36,8 +36,8 @@ def audit(data: Any, scheme: Any, *, strata: Any = None) -> Audit:
     Returns
     -------
     Audit
-        Shares of coins guessed and of records known for certain, the causes, and where coins are visible a
-        scheme that hides them, audited as well. ``print`` shows both side by side.
+        Shares of coins guessed and of records known for certain, the causes, and where coins are visible
+        schemes that hide them: reverse mapping, and a coarser step. ``print`` shows all side by side.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def audit(data: Any, scheme: Any, *, strata: Any = None) -> Audit:
     >>> incomes = np.random.default_rng(1).lognormal(8, 0.5, 5_000).round(-1)
     >>> found = cm.audit(incomes, cm.ConditionalMasking(0.6, 500.0, decimals=0))
     >>> found.visible, found.causes[0].name, found.remedy
-    (True, 'grid', 'pass step=10')
+    (True, 'grid', 'pass reverse_mapping=True; or pass step=10')
     """
     given = _data(data, scheme, strata)
     if isinstance(scheme, Mapping):
@@ -111,10 +111,9 @@ def posterior(x: Any, z: Any, scheme: Any, *, strata: Any = None) -> np.ndarray:
     there = np.flatnonzero(~np.isnan(released))
     shown = law.to_units(released)
     check_released(shown, law, "z")
-    code, at = classes(shown[there], law)
     own = None if given.strata is None else given.strata[there]
     found = np.full(released.size, np.nan)
-    found[there] = together.chances(law.p, laid.ratios(code, at, own, rows.fold[there]))
+    found[there] = together.chances(law.p, laid.ratios(shown[there], own, rows.fold[there]))
     return found
 
 
@@ -126,10 +125,11 @@ def _full(data: Data, schemes: dict[str, Any]) -> Audit:
 def _single(found: Audit) -> Audit:
     """The audit of one column, whose scheme needs no name."""
     (scheme,) = found.scheme.values()
-    if found.proposed is None:
-        return replace(found, scheme=scheme)
-    (proposal,) = found.proposal.values()
-    return replace(found, scheme=scheme, proposal=proposal, proposed=_single(found.proposed))
+    proposals = []
+    for each in found.proposals:
+        (own,) = each.scheme.values()
+        proposals.append(each._replace(scheme=own, audit=None if each.audit is None else _single(each.audit)))
+    return replace(found, scheme=scheme, proposals=tuple(proposals))
 
 
 def _data(data: Any, scheme: Any, strata: Any) -> Data:

@@ -9,7 +9,6 @@ import numpy as np
 from condmask import _checks, frames, grids
 from condmask._blocks import Workers
 from condmask._grid import Grid, decimal_grid, default_step, grid_of
-from condmask._log_grid import LogGrid
 from condmask._randomness import Key, check_rng, check_rows
 from condmask.disclosure.review import Data
 from condmask.estimates.build import estimate_records, estimate_summary
@@ -54,7 +53,7 @@ class ConditionalMasking(Scheme):
         Give the kept records their own values back, in the order of their values with noise; the swapped ones
         are shuffled. What is released is the column in another order: no value shows which records were
         swapped, every statistic of the column alone is exact, and every original value is printed, once
-        (docs/reverse_mapping.rst). Without `decimals`, `step` and `heaps`, since nothing is rounded.
+        (docs/reverse_mapping.rst). Without `decimals` and `step`, since nothing is rounded.
     aggregate_ends : int
         With `reverse_mapping`: the so many smallest and largest values of each donor pool, and all that equal
         these, are released as their means, to the digits of the data. At least 2, or 0 for none.
@@ -64,17 +63,10 @@ class ConditionalMasking(Scheme):
     step : float, optional
         The step of the grid, where it is no power of ten: .05, 12, 1/3. Data off the grid of `decimals` or
         `step` are refused. By default the power of two at or below ``sigma / 1000``, to which the data are
-        rounded. 0 is for research: without a grid the last digits show which records were swapped. On the log
-        scale the step of the logarithm, to whose multiples amounts are rounded.
-    heaps : float, optional
-        The coarsest of the round numbers that people prefer, in the units of the data: the step of the grid
-        times a power of ten, at most sigma / 2. Noise then leaves a value's trailing zeros, up to that, and
-        the digit before them as they are, since they would show which records were swapped.
+        rounded. 0 is for research: without a grid the last digits show which records were swapped.
     scale : {"linear", "log"}
-        "log": noise is multiplied, Z = X exp(Y), and `sigma` is the standard deviation of its logarithm (.3:
-        some 30%). For skewed amounts; their sign, and zero, stay as they are. With `decimals` the product is
-        rounded, nonzero values to one of the last place at least. With `reverse_mapping` the kept records are
-        ordered by X exp(Y), and there is no grid.
+        "log", with `reverse_mapping` alone: the kept records are put in the order of X exp(Y), and `sigma` is
+        the standard deviation of the logarithm (.3: some 30%). For skewed amounts; signs, and zeros, stay.
     strata : str or sequence of str, optional
         The column within whose groups donors are drawn; several are crossed. `mask` and, for covariances,
         `estimate` then need the columns.
@@ -101,8 +93,8 @@ class ConditionalMasking(Scheme):
     ------
     ValueError
         If `p` is outside (0, 1), `sigma` is not positive and finite, a name is not one of those above, the
-        grid is given twice or cannot hold the noise, `heaps` is too coarse for `sigma`, or `donors="sample"`
-        or a grid is given with `reverse_mapping`.
+        grid is given twice or cannot hold the noise, `donors="sample"` or a grid is given with
+        `reverse_mapping`, or ``scale="log"`` without.
 
     See Also
     --------
@@ -142,7 +134,6 @@ class ConditionalMasking(Scheme):
     aggregate_ends: int = 0
     decimals: int | None = None
     step: float = 0.0
-    heaps: float | None = None
     scale: str = "linear"
     strata: Names = None
     small_strata: str = "refuse"
@@ -164,7 +155,6 @@ class ConditionalMasking(Scheme):
         aggregate_ends: int = 0,
         decimals: int | None = None,
         step: float | None = None,
-        heaps: float | None = None,
         scale: str = "linear",
         strata: Any = None,
         small_strata: str = "refuse",
@@ -178,7 +168,9 @@ class ConditionalMasking(Scheme):
         reverse = _checks.truth(reverse_mapping, "reverse_mapping")
         ends = ends_of_pools(aggregate_ends, reverse=reverse)
         if reverse:
-            refuse_with_it(donors, decimals=decimals, step=step, heaps=heaps)
+            refuse_with_it(donors, decimals=decimals, step=step)
+        elif scale == "log":
+            raise ValueError("scale must be 'linear' without reverse_mapping=True, which has it, got 'log'")
         own_donors = "permutation" if reverse else "sample"
         canonical = {
             "p": _checks.probability(p, "p"),
@@ -200,15 +192,13 @@ class ConditionalMasking(Scheme):
         }
         for name, value in canonical.items():
             object.__setattr__(self, name, value)
-        own_step = 0.0 if reverse else grids.step_of(self.sigma, self.scale, self.decimals, step)
+        own_step = 0.0 if reverse else grids.step_of(self.sigma, self.decimals, step)
         object.__setattr__(self, "step", own_step)
-        object.__setattr__(self, "heaps", grids.heaps_of(heaps, self))
 
     @property
     def rounds(self) -> bool:
         """Whether data are rounded to the grid; data off one that was named are refused."""
-        own = self.decimals is None and self.step == default_step(self.sigma)
-        return own or self.scale == "log"
+        return self.decimals is None and self.step == default_step(self.sigma)
 
     def __repr__(self) -> str:
         return words.shown(self)
@@ -414,16 +404,13 @@ class ConditionalMasking(Scheme):
         """The law of p and the noise, and the grid; None under reverse mapping, where no value has noise."""
         if self.reverse_mapping:
             return None
-        heaps = 1 if self.heaps is None else round(self.heaps / self.step)
-        return Law(self.p, self.noise, self.sigma, self.grid, heaps)
+        return Law(self.p, self.noise, self.sigma, self.grid)
 
     @property
-    def grid(self) -> Grid | LogGrid | None:
+    def grid(self) -> Grid | None:
         """The grid on which originals, noise and masked values lie."""
         if self.reverse_mapping:
             return None
-        if self.scale == "log":
-            return LogGrid(*grid_of(self.step), self.decimals)
         if self.decimals is not None:
             return decimal_grid(self.decimals)
         return grid_of(self.step) if self.step > 0.0 else None
@@ -484,7 +471,7 @@ class ConditionalMasking(Scheme):
         unsaid: dict[str, Any] = {"missing": [], "missing_as": "code", "pattern_codes": []}
         unsaid |= {"reverse_mapping": False, "aggregate_ends": 0}
         if self.reverse_mapping:
-            unsaid |= {"decimals": None, "step": 0.0, "heaps": None}
+            unsaid |= {"decimals": None, "step": 0.0}
         return {name: value for name, value in entries.items() if name not in unsaid or unsaid[name] != value}
 
     @classmethod

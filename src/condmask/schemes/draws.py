@@ -138,7 +138,7 @@ class Release:
         for column, (x, law) in enumerate(zip(self.columns, self.laws, strict=True)):
             noise = law.draw(key.stream(number, NOISE, column), kept.size)
             z = np.empty(size)
-            _place(law, x, swapped, donors, kept, noise, start, z)
+            masking.place(x, swapped, donors, kept, noise, start, z)
             masked.append(law.from_units(z))
         return masked
 
@@ -188,24 +188,5 @@ def mask_rows(x: np.ndarray, law: Law, stream: np.random.Generator, *, cycle: bo
                 order = first + np.argsort(drawn[first:last], kind="stable")
                 donors[order] = swapped[np.roll(order, -1)]
     z = np.empty_like(x)
-    _place(law, x.ravel(), swapped, donors, kept, law.draw(stream, k), 0, z.ravel())
+    masking.place(x.ravel(), swapped, donors, kept, law.draw(stream, k), 0, z.ravel())
     return z
-
-
-def _place(
-    law: Law,
-    x: np.ndarray,
-    swapped: np.ndarray,
-    donors: np.ndarray,
-    kept: np.ndarray,
-    noise: np.ndarray,
-    start: int,
-    z: np.ndarray,
-) -> None:
-    """Eq. (1) for the rows of a block, from `start` on, in units of the law."""
-    if law.scale == "log":
-        masking.place_signed(x, swapped, donors, kept, noise, start, z)
-    elif law.heaps > 1:
-        masking.place_heaps(x, swapped, donors, kept, noise, start, float(law.heaps), z)
-    else:
-        masking.place(x, swapped, donors, kept, noise, start, z)

@@ -8,10 +8,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import blocks
-from condmask._grid import Grid
-from condmask._log_grid import SHIFT
 from condmask.law import Law
-from condmask.levels import class_law, classes
 from condmask.missing import held, is_code, released_codes, without_codes
 
 TOLERATED = 1e-6  # masked values, expected, that are taken for a code
@@ -59,35 +56,28 @@ def expected_hits(scheme: Any, code: float, units: np.ndarray, kind: str) -> flo
     steps = landing(scheme, code, kind)
     if steps is None:
         return 0.0
-    signed = steps if law.scale == "linear" else np.sign(code) * (steps + SHIFT)
-    (where, _), (low, high) = classes(signed, law)
-    within = class_law(int(where), law)
-    assert within is not None  # zero on the log scale is no landing place
+    low, high = steps
     total = 0.0
     for start, stop in blocks(units.size):
-        part = units[start:stop]
-        code_of, at = classes(part[~np.isnan(part)], law)
-        near = np.abs(at - 0.5 * (low + high)) * within.step < FAR * law.sigma + (high - low) * within.step
-        at = at[near & (code_of == where)]
+        at = units[start:stop]
+        at = at[np.abs(at - 0.5 * (low + high)) * law.step < FAR * law.sigma + (high - low) * law.step]
         swapped = np.count_nonzero((at >= low) & (at <= high))
-        kept = between(within, (low - at - 0.5) * within.step, (high - at + 0.5) * within.step)
+        kept = between(law, (low - at - 0.5) * law.step, (high - at + 0.5) * law.step)
         total += law.p * swapped + (1.0 - law.p) * float(kept.sum())
     return total
 
 
 def landing(scheme: Any, code: float, kind: str) -> np.ndarray | None:
-    """The first and the last point of the grid, in whole steps (on the log scale of the logarithm), that is
-    published as the code; None where none is."""
+    """The first and the last point of the grid, in whole steps, that is published as the code; None where
+    none is."""
     grid = scheme.grid
-    if grid is None or (scheme.scale == "log" and code == 0.0):
+    if grid is None:
         return None
-    linear = isinstance(grid, Grid)
-    size, most = (held(code, kind), 2.0**53) if linear else (abs(held(code, kind)), SHIFT / 4.0)
+    size, most = held(code, kind), 2.0**53
 
     def published(k: float) -> float:
-        units = np.array([k if linear else k + SHIFT])
         with np.errstate(over="ignore"):
-            return float(scheme.publish(grid.values(units), kind)[0])
+            return float(scheme.publish(grid.values(np.array([k])), kind)[0])
 
     def first(reached: Any) -> float:
         """The first k for which something holds that then holds for all larger ones."""

@@ -3,9 +3,8 @@
 import warnings
 from typing import Any
 
-import numpy as np
-
 from condmask.disclosure import rails
+from condmask.disclosure.proposals import reverse_mapping
 from condmask.disclosure.review import Data
 from condmask.disclosure.verdict import Audit
 from condmask.grids import shown_digits
@@ -31,10 +30,11 @@ def check_release(data: Data, schemes: dict[str, Any]) -> None:
         _say_of_rails(rails.review(data, schemes), rails.review_clear(data))
         return
     for name, scheme in schemes.items():
-        text = shown_digits(scheme, data.values[name], name, data.kinds[name])
-        if text is not None:
-            raise ReleaseError(text + GO_ON)
-        _warn_of_width(scheme, data.values[name], name)
+        shown = shown_digits(scheme, data.values[name], name, data.kinds[name])
+        if shown is not None:
+            better = reverse_mapping(data, schemes)
+            remedies = [*([] if better is None else [better.remedy]), shown[1]]
+            raise ReleaseError(f"{shown[0]}; {'; or '.join(remedies)}{GO_ON}")
     found = check(data, schemes)
     if found is not None:
         say(found, stacklevel=4)
@@ -48,23 +48,6 @@ def _say_of_rails(*found: tuple[str | None, list[str]]) -> None:
     for _, told in found:
         for text in told:
             warnings.warn(text, ReleaseWarning, stacklevel=5)
-
-
-def _warn_of_width(scheme: Any, values: np.ndarray, name: str) -> None:
-    """Warn of heaps on a grid so fine that no analyst has quantiles of what is released."""
-    if scheme.heaps is None:
-        return
-    from condmask.engines.heaps import LONGEST
-
-    known = values[~np.isnan(values)]
-    steps = 0.0 if known.size == 0 else float(known.max() - known.min()) / scheme.grid.step
-    if steps > LONGEST:
-        warnings.warn(
-            f"{name} spreads over {steps:,.0f} steps of {scheme.grid.step:g}, and with heaps on more than "
-            "2^24 analysts have no quantiles of it; pass a coarser step, or leave heaps out",
-            ReleaseWarning,
-            stacklevel=5,
-        )
 
 
 def check_beside(data: Data, schemes: dict[str, Any]) -> None:

@@ -15,7 +15,6 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._blocks import Workers, blocks
 from condmask._grid import Grid
-from condmask._log_grid import LogGrid
 from condmask._randomness import WHOLE, Key, check_rng, working_key
 from condmask.disclosure.interval import interval_risk, mean_squared_error, mean_squared_error_of_mean
 from condmask.disclosure.review import Data
@@ -68,7 +67,7 @@ class Scheme:
         return None
 
     @property
-    def grid(self) -> Grid | LogGrid | None:
+    def grid(self) -> Grid | None:
         """The grid on which masked values lie; None where there is none."""
         return None
 
@@ -202,10 +201,7 @@ class Scheme:
             In squared units of the data; over samples with the variance of `x`.
         """
         values = known(x, self.missing)
-        found = mean_squared_error_of_mean(values, self._noise(), shared_donors=self.shared_donors)
-        if np.isnan(found):
-            raise TypeError(f"{self!r} has no closed form of it on the log scale; simulate it")
-        return float(found)
+        return float(mean_squared_error_of_mean(values, self._noise(), shared_donors=self.shared_donors))
 
     def to_dict(self) -> dict[str, Any]:
         """The scheme in terms of JSON; `from_dict` reads it back.

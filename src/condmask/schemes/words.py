@@ -9,16 +9,14 @@ from condmask.strata import names_of
 def shown(scheme: Any) -> str:
     """The scheme as it is made, without what is as by default."""
     parts = [f"p={scheme.p!r}, sigma={scheme.sigma!r}"]
-    own_step = scheme.decimals is None or scheme.scale == "log"
-    chosen = own_step and scheme.step != default_step(scheme.sigma) and not scheme.reverse_mapping
+    chosen = scheme.decimals is None and scheme.step != default_step(scheme.sigma)
     for name, default in (
         ("noise", "normal"),
         ("donors", "permutation" if scheme.reverse_mapping else "sample"),
         ("reverse_mapping", False),
         ("aggregate_ends", 0),
         ("decimals", None),
-        ("step", scheme.step if not chosen else None),
-        ("heaps", None),
+        ("step", None if chosen and not scheme.reverse_mapping else scheme.step),
         ("scale", "linear"),
         ("strata", None),
         ("small_strata", "refuse"),
@@ -39,24 +37,16 @@ def conditional(scheme: Any) -> str:
     """What was done to a column, in two or three sentences."""
     if scheme.reverse_mapping:
         return _reverse(scheme)
-    noise = f"{scheme.noise} noise of standard deviation {scheme.sigma:g}"
-    if scheme.scale == "log":
-        kept = f"the own value times the exponential of {noise} (some {100.0 * scheme.sigma:.0f}%)"
-    else:
-        kept = f"the own value plus {noise}"
     groups = names_of(scheme.strata)
     within = f" of the same {' and '.join(groups)}" if groups else ""
     text = (
         f"with probability {scheme.p:g} a record shows the true value of another record{within}, "
-        f"else {kept}; which of the two is not told."
+        f"else the own value plus {scheme.noise} noise of standard deviation {scheme.sigma:g}; which "
+        "of the two is not told."
     )
-    if scheme.scale == "log":
-        text += " Zero, and the sign, stay as they are."
-    elif scheme.heaps is not None:
-        text += f" Trailing zeros up to {scheme.heaps:g} stay as they are, and the digit before them."
     if scheme.decimals is not None:
         text += f" Values have {scheme.decimals} decimals." if scheme.decimals > 0 else ""
-    elif scheme.scale == "linear" and scheme.grid is not None:
+    elif scheme.grid is not None:
         text += f" Values are multiples of {scheme.grid.step:g}."
     return text
 

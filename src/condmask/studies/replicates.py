@@ -106,8 +106,6 @@ def _estimates(
         return [_sample_statistics(ordered, _pairs(z, others), design)]
     if law is None:
         return [_sample_statistics(ordered, _pairs_of_rearranged(scheme, z, others), design)]
-    if not law.is_plain:
-        return _estimates_by_level(scheme, z, others, design)
     mean, deviation, variance = _deviations(z)
     widths = _bandwidths(ordered, variance)
     moments = _moments(mean, deviation, variance, others, design.moments, law)
@@ -133,30 +131,6 @@ def _estimates(
                 cdf[row] = estimate.cdf(design.points, bandwidth=bandwidth, tol=TOL)
         found.append(np.concatenate([values, moments, cdf, difference], axis=1))
     return found
-
-
-def _estimates_by_level(
-    scheme: Scheme, z: np.ndarray, others: tuple[np.ndarray, ...], design: Design
-) -> list[np.ndarray]:
-    """The same of a scheme whose masked values show a level, estimated one replicate after the other."""
-    found: list[list[Any]] = [[] for _ in scheme.estimators]
-    for row in range(len(z)):
-        estimate = scheme.estimate(z[row])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", EstimateWarning)  # a negative variance is a NaN here, and counted
-            shared = [estimate.mean(), estimate.std(), *map(estimate.moment, design.moments)]
-            shared += [estimate.correlation(others[0][row])] if others else []
-        for bandwidth, rows in zip(scheme.estimators.values(), found, strict=True):
-            values = np.full(design.quantiles.size, np.nan)
-            cdf = np.full(design.points.size, np.nan)
-            try:
-                width = None if bandwidth is None else estimate.bandwidth(bandwidth)
-                values = estimate.quantile(design.quantiles, bandwidth=width, crossing="first", tol=TOL)
-                cdf = estimate.cdf(design.points, bandwidth=width, tol=TOL) if cdf.size else cdf
-            except ValueError:  # no bandwidth that is wide enough for the grid of this sample
-                pass
-            rows.append(np.concatenate([values, shared, cdf]))
-    return [np.array(rows) for rows in found]
 
 
 def _defined(bandwidth: Any, scott: float, law: Law) -> bool:
