@@ -132,7 +132,7 @@ def pools(
 
 
 def expected(
-    file: Rearranged, d: np.ndarray, steady: tuple[np.ndarray, np.ndarray]
+    file: Rearranged, d: np.ndarray, steady: tuple[np.ndarray, np.ndarray], most: int = MOST
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """What attackers reach who need no other columns; and the greatest chance of a record that what is
     released for it is nearer than d to its original."""
@@ -141,7 +141,7 @@ def expected(
     found = {
         RELEASED: np.diff(file.counted[1]) @ own / file.n,
         MEAN: plain.around(file, float(file.released.mean()), d),
-        BEST: by_posterior(file, d, steady, lone),
+        BEST: by_posterior(file, d, steady, lone, most),
     }
     return found, own.max(axis=0)
 
@@ -199,7 +199,7 @@ def own_chances(file: Rearranged, d: np.ndarray, lone: Lone) -> np.ndarray:
 
 
 def by_posterior(
-    file: Rearranged, d: np.ndarray, steady: tuple[np.ndarray, np.ndarray], lone: Lone
+    file: Rearranged, d: np.ndarray, steady: tuple[np.ndarray, np.ndarray], lone: Lone, tried: int = MOST
 ) -> np.ndarray:
     """The best attacker: the greatest mass of an interval under each column of J."""
     ranks, found = file.shown[1], np.zeros(d.size)
@@ -207,7 +207,7 @@ def by_posterior(
     shares = np.diff(file.counted[1])[lone.at] / file.n
     for k in np.flatnonzero(d > 0.0):
         windows = Windows(file, float(d[k]), steady[0][k], steady[1][k])
-        most = int(np.clip(EVALUATIONS / windows.tried, LEAST, MOST))
+        most = int(np.clip(EVALUATIONS / windows.tried, LEAST, tried))
         places, weights = np.arange(ranks.size - 1), np.diff(ranks)
         if places.size > most:
             middle = (np.arange(most) + 0.5) * (file.n / most)

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from condmask import _checks
+from condmask.planning.relations import upper_half
 
 NODES = 1000  # of an axis of the double integral of a correlation
 
@@ -169,13 +170,6 @@ class Fixed(Resampled):
     def std(self) -> float:
         """Standard deviation of the column, divisor n - 1, as it is estimated."""
         return float(self.ascending.std(ddof=1))
-
-
-def upper_half(w: np.ndarray) -> np.ndarray:
-    """Ones where a row of w is above its median; at the median, where nothing is above it."""
-    middle = np.median(w, axis=1, keepdims=True)
-    above = np.where((w > middle).any(axis=1, keepdims=True), w > middle, w == middle)
-    return np.asarray(above, dtype=np.float64)
 
 
 def paper_population() -> NormalCopula:

@@ -16,9 +16,9 @@ from condmask.estimates.moments import shift, unmask
 from condmask.kernels import moments as powers
 from condmask.kernels import pairs, replicate
 from condmask.law import Law
+from condmask.planning.relations import upper_half
 from condmask.schemes.scheme import Scheme
 from condmask.studies import coverage
-from condmask.studies.populations import upper_half
 from condmask.weights import stencil
 
 TOL = 1e-7  # of T, where one standard error of T is some 1e-2
