@@ -28,9 +28,8 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"engines"},
     {"weights"},
     {"kernels", "frames", "missing", "plot", "strata"},
-    {"levels", "grids"},
+    {"grids"},
     {"law"},
-    {"_log_grid"},
     {"_grid"},
     {"_blocks", "_checks", "_digits", "_jit", "_kernel_cache", "_randomness", "_state"},
 ]

@@ -48,7 +48,6 @@ def test_all_are_found():
         "grid": 9,
         "kernels": 5,
         "lattice": 6,
-        "levels": 5,
         "mask": 2,
         "startup": 4,
         "study": 1,

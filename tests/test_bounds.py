@@ -46,8 +46,8 @@ class CountingFloor:
 )
 def test_the_search_for_a_multiple_takes_few_steps_wherever_it_begins(monkeypatch, step, multiple):
     step, multiple = Fraction(step), Fraction(multiple)
-    points = looks.Points(Grid(float(step.numerator), float(step.denominator)))
-    look, counting = looks.levels([multiple], points), CountingFloor()
+    grid = Grid(float(step.numerator), float(step.denominator))
+    look, counting = looks.levels([multiple], grid), CountingFloor()
     monkeypatch.setattr(kernels, "np", counting)
     search = getattr(kernels.multiples_below, "py_func", kernels.multiples_below)
     random = np.random.default_rng(3)

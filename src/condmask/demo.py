@@ -17,7 +17,7 @@ from condmask.files.reading import read_release
 from condmask.files.release import mask_file
 from condmask.schemes.conditional import ConditionalMasking
 
-SCHEME = ConditionalMasking(p=0.6, sigma=0.3, reverse_mapping=True, aggregate_ends=3, scale="log")
+SCHEME = ConditionalMasking(p=0.6, sigma=0.4, reverse_mapping=True, aggregate_ends=3, scale="log")
 DECILES = np.arange(1, 10) / 10
 SEED = 2000  # of the resampling; the masking itself takes a new key
 
@@ -95,7 +95,7 @@ def show(demo: Demo) -> str:
         lines.append(f"{name:{width}}  {original:>12,.1f}  {estimated:>12,.1f}  {error:>10,.1f}")
     lines += [
         "",
-        "Noise is some 30% of an income. The masked values are those of the file in another order, but for the",
+        "Noise is some 40% of an income. The masked values are those of the file in another order, but for the",
         "three smallest and largest ones, which are released as their means: no value shows who was swapped.",
         "",
     ]

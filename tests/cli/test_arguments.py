@@ -25,8 +25,8 @@ def spoken(text, command="mask"):
     ("said", "heard"),
     [
         ("p must lie strictly between 0 and 1, got 2.0", "--p must lie strictly between 0 and 1, got 2.0"),
-        ("pass heaps=1000, or sigma=600.5", "pass --heaps 1000, or --sigma 600.5"),
-        ('with scale="log" amounts', "with --scale log amounts"),
+        ("pass step=1000, or sigma=600.5", "pass --step 1000, or --sigma 600.5"),
+        ('pass reverse_mapping=True, scale="log"', "pass --reverse-mapping, --scale log"),
         ("step=1/3; step=0 for research", "--step 1/3; --step 0 for research"),
         ("it goes with --force (overwrite=True)", "it goes with --force"),
         ("--accept-visible-coins (accept_visible_coins=True) goes on", "--accept-visible-coins goes on"),
@@ -46,7 +46,7 @@ def test_arguments_become_options(said, heard):
 
 
 def test_only_options_of_the_command_are_meant():
-    assert spoken("pass heaps=1000", "estimate") == "pass heaps=1000"
+    assert spoken("pass step=1000", "estimate") == "pass step=1000"
 
 
 @pytest.mark.parametrize(

@@ -147,21 +147,6 @@ def test_a_negative_variance_is_a_warning_and_null(run, tmp_path):
     assert json.loads(out)["std"]["value"] is None
 
 
-def test_where_quantiles_cannot_be_had_the_rest_is_told(run, tmp_path):
-    values = np.random.default_rng(1).choice([0.01, 100.0], 500) * np.arange(1_000, 3_500, 5) + 3e5
-    pd.DataFrame({"x": np.round(values, 2)}).to_csv(tmp_path / "a.csv", index=False)
-    options = ("--p", "0.6", "--sigma", "9000", "--decimals", "2", "--heaps", "100")
-    assert run("mask", tmp_path / "a.csv", tmp_path / "b.csv", "-c", "x", *options)[0] == 0
-
-    code, text, err = run("estimate", tmp_path / "b.csv")
-    assert code == 0
-    assert [line.split()[0] for line in text.splitlines()[2:]] == ["mean", "s.d."]
-    assert err.startswith("warning: the masked values must spread over less than 2^24 steps of the grid")
-    code, _, err = run("estimate", tmp_path / "b.csv", "--quantiles", "0.5")
-    assert code == 1
-    assert "2^24 steps" in err
-
-
 @pytest.fixture
 def mapped(source, tmp_path):
     """A column masked by reverse mapping."""

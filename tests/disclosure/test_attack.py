@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
 
 import condmask as cm
 from condmask.disclosure import attack
@@ -58,25 +57,6 @@ def test_ties_tell_in_each_part_what_its_own_records_tell(counted):
         np.concatenate([parts[0], parts[1] + 1e6]), cm.ConditionalMasking(P, WIDE, step=1), stratum
     )
     assert found.ties == expected
-
-    step = 2.0**-11  # of the logarithm
-    amounts = np.concatenate([-np.exp(parts[0] * step), np.exp(parts[1] * step)])
-    found = figures(amounts, cm.ConditionalMasking(P, WIDE * step, scale="log", step=step))
-    assert found.ties == expected
-
-
-def test_zeros_of_the_log_scale_are_guessed_blindly_and_count_as_nobody(counted):
-    step, parts = 2.0**-11, spread(8)
-    zeros = 10_000
-    n = zeros + sum(part.size for part in parts)
-    amounts = np.concatenate([-np.exp(parts[0] * step), np.exp(parts[1] * step), np.zeros(zeros)])
-    share = np.array([*(part.size for part in parts), zeros]) / n
-
-    found = figures(amounts, cm.ConditionalMasking(P, WIDE * step, scale="log", step=step))
-
-    assert found.ties == pytest.approx(share @ [*counted, P], abs=0.005)
-    # of those to which noise is added
-    assert found.unchanged == pytest.approx(ndtr(0.5 / WIDE) - ndtr(-0.5 / WIDE), rel=1e-9)
 
 
 def test_ties_along_a_cycle_tell_nothing():

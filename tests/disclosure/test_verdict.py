@@ -4,7 +4,7 @@ import pytest
 
 import condmask as cm
 from condmask.disclosure.causes import Cause
-from condmask.disclosure.verdict import Audit
+from condmask.disclosure.verdict import Audit, Proposal
 
 A_BIT = 1e-4  # of a share: to either side of a threshold
 SCHEME = cm.ConditionalMasking(0.6, 20.0)
@@ -57,8 +57,11 @@ def test_fewer_than_a_hundred_records_are_said_to_be_too_few(n):
     ],
 )
 def test_a_proposal_is_the_remedy_where_it_hides_coins_and_changes_records(proposed, serves):
-    shown = audit(guessed=0.9, causes=(Cause("grid", 0.3, "pass step=10", "tens"),), proposal="other",
-                  proposed=proposed, remedy="do this")  # fmt: skip
+    tried = Proposal("other", "do this", proposed)
+    shown = audit(
+        guessed=0.9, causes=(Cause("grid", 0.3, "pass step=10", "tens"),), proposals=(tried,)
+    )  # fmt: skip
 
+    assert tried.hides is serves
     assert shown.refusal.endswith("tens; do this") is serves
     assert ("no scheme that was tried hides them, the best (do this)" in shown.refusal) is not serves

@@ -5,19 +5,7 @@ import pytest
 
 import condmask as cm
 
-X = np.exp(np.round(np.random.default_rng(1).normal(7.0, 0.5, 3_000) / 0.01) * 0.01)
-
-
-def test_what_does_not_exist_is_left_out_and_the_rest_is_there():
-    """Laplace noise of the logarithm has no second moment of its exponential from sigma = .71 on."""
-    estimate = cm.ConditionalMasking(0.6, 0.9, scale="log", noise="laplace", step=0.01).estimate(X)
-    with pytest.warns(UserWarning, match="left out: sigma must be below 0.7071 for") as told:
-        found = estimate.summary([0.1, 0.5])
-
-    assert len(told) == 2
-    assert found["mean"].estimate == estimate.mean()
-    assert np.isnan([found["mean"].low, found["s.d."].estimate, found["s.d."].high]).all()
-    assert found["quantile 0.5"].low == estimate.quantile_interval(0.5).low
+X = np.round(np.random.default_rng(1).normal(7.0, 0.5, 3_000) * 1024) / 1024
 
 
 @pytest.mark.parametrize(
@@ -27,9 +15,8 @@ def test_what_does_not_exist_is_left_out_and_the_rest_is_there():
         ({"target": "world"}, "target must be one of 'population', 'file', got 'world'"),
     ],
 )
-@pytest.mark.parametrize("noise", ["normal", "laplace"])
-def test_wrong_arguments_are_refused_whatever_exists(options, message, noise):
-    estimate = cm.ConditionalMasking(0.6, 0.9, scale="log", noise=noise, step=0.01).estimate(X)
+def test_wrong_arguments_are_refused(options, message):
+    estimate = cm.ConditionalMasking(0.6, 0.9).estimate(X)
 
     with pytest.raises(ValueError, match=message):
         estimate.summary(**options)

@@ -49,12 +49,8 @@ def test_missing_values_and_batches_and_added_noise():
     noise = cm.AdditiveNoise(3.0)  # has no donors, so that all parts are alike
     first = np.arange(900) < 100
     assert noise.estimate(Z).part(first).mean() == noise.estimate(Z[first]).mean()
-    for options in ({"step": 0.0}, {"scale": "log"}):
-        scheme = cm.ConditionalMasking(0.5, 0.3, **options, strata="s")
-        z = scheme.estimate(
-            np.exp(Z / 20.0) if options == {"step": 0.0} else np.full(900, 1.0), strata=REGION
-        )
-        assert z.part(ROWS).n == np.count_nonzero(ROWS)
+    scheme = cm.ConditionalMasking(0.5, 0.3, step=0.0, strata="s")
+    assert scheme.estimate(np.exp(Z / 20.0), strata=REGION).part(ROWS).n == np.count_nonzero(ROWS)
 
 
 SMALL = SCHEME.estimate(Z[:10], strata=[0, 0, 0, 0, 0, 0, 1, 1, 1, 1])

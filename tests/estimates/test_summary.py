@@ -179,11 +179,11 @@ def test_bounds_are_as_narrow_as_the_cells():
 
 
 PUBLISHED = {
-    "p": 0.6, "sigma": 1.0, "noise": "normal", "step": 1.0, "scale": "linear", "strata": None,
+    "p": 0.6, "sigma": 1.0, "noise": "normal", "step": 1.0, "strata": None,
     "group": None, "patterns": (), "missing": (), "missing_as": "code", "donors": "permutation",
 }  # fmt: skip
 DIFFERENT = [
-    {"p": 0.7}, {"sigma": 2.0}, {"noise": "laplace"}, {"step": 0.5}, {"scale": "log"},
+    {"p": 0.7}, {"sigma": 2.0}, {"noise": "laplace"}, {"step": 0.5},
     {"strata": "region"}, {"strata": ("region", "sex")}, {"group": "g"}, {"patterns": ("age",)},
     {"missing": (-8.0,)}, {"missing": (-8.0, -9.0)}, {"donors": "sample"},
 ]  # fmt: skip

@@ -180,7 +180,7 @@ def test_metadata_have_all_that_estimates_need(tmp_path):
         "columns": {
             "a": {
                 "scheme": "ConditionalMasking", "p": 0.6, "sigma": 1.0, "noise": "normal", "donors": "sample",
-                "decimals": None, "step": 2.0**-10, "heaps": None, "scale": "linear", "strata": None,
+                "decimals": None, "step": 2.0**-10, "scale": "linear", "strata": None,
                 "small_strata": "refuse", "group": None, "patterns": [],
                 "records": 501,
             }

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condmask._grid import Grid, decimal_grid
-from condmask._log_grid import LogGrid
 from condmask.disclosure import looks
 from condmask.kernels import coins
 from condmask.law import Law
@@ -118,7 +117,7 @@ def rounded(ratio):
 @pytest.mark.parametrize(("step", "multiples"), LINEAR)
 def test_the_level_of_a_point_is_the_coarsest_multiple_next_to_it(step, multiples):
     grid = Grid(float(step.numerator), float(step.denominator))
-    look = looks.levels([Fraction(m) for m in multiples], looks.Points(grid))
+    look = looks.levels([Fraction(m) for m in multiples], grid)
     units = np.arange(-300, 300)
 
     kinds = looks.kinds_of(look, units)
@@ -129,7 +128,7 @@ def test_the_level_of_a_point_is_the_coarsest_multiple_next_to_it(step, multiple
 
 
 @pytest.mark.parametrize("look", [
-    *(looks.levels([Fraction(m) for m in ms], looks.Points(Grid(float(s.numerator), float(s.denominator))))
+    *(looks.levels([Fraction(m) for m in ms], Grid(float(s.numerator), float(s.denominator)))
       for s, ms in LINEAR),
     looks.residues(7), looks.PLAIN,
 ])  # fmt: skip
@@ -143,53 +142,6 @@ def test_places_count_the_points_of_a_kind(look):
         assert (np.diff(places[kinds == kind]) == 1).all()
 
 
-def log_points(decimals):
-    law = Law(0.6, "normal", 0.3, LogGrid(1.0, 64.0, decimals))
-    return looks.points_of(law.additive, law), law
-
-
-@pytest.mark.parametrize("decimals", [None, 0, -1, 1])
-def test_on_the_log_scale_the_level_is_that_of_what_is_published(decimals):
-    points, law = log_points(decimals)
-    multiples = [Fraction(10), Fraction(50), Fraction(100)]
-    look = looks.levels(multiples, points)
-    at = np.arange(64, 640)  # e to e^10
-    seen = points.seen(at)
-
-    kinds = dict(zip(seen.tolist(), looks.kinds_of(look, seen).tolist(), strict=True))
-
-    size = np.exp(at / 64.0)
-    for k, m in enumerate([float(m) for m in multiples]):
-        if decimals is not None and m <= 10.0**-decimals:
-            continue
-        for j in range(1, int(size[-1] / m)):  # a multiple is rounded to the grid like any amount
-            point = int(points.seen(np.rint(np.log(np.array([j * m])) * 64).astype(int))[0])
-            if point in kinds:
-                assert kinds[point] >= k + 1 - (decimals == -1), (j, m)
-    shares = np.bincount(list(kinds.values()), minlength=4)
-    assert shares[0] > 0 or decimals == -1
-    assert law.grid.decimals == decimals
-
-
-@pytest.mark.parametrize("decimals", [0, -1, 1])
-def test_points_shown_are_the_numbers_published_in_order(decimals):
-    points, law = log_points(decimals)
-    at = np.arange(-64, 700)
-    published = law.from_units(at + 2.0**42)
-    seen = points.seen(at)
-
-    assert (np.diff(seen) >= 0).all()
-    changes = np.flatnonzero(np.diff(published) > 0.0) + 1
-    assert np.array_equal(np.flatnonzero(np.diff(seen)) + 1, changes)
-    every = np.unique(seen)
-    first = points.first(every)
-    assert np.array_equal(at[changes], first[1:])
-    # data at each point are at its middle, which shows it
-    low = np.arange(1, points.switch)
-    assert np.array_equal(points.seen(points.middle(low)), low)
-    assert np.array_equal(points.from_step(points.middle(low)), low)
-
-
 @given(st.integers(2, 12), st.integers(0, 2**32))
 def test_densities_of_kinds_sum_to_one_and_masses_are_their_sums(modulus, seed):
     from condmask.disclosure.coins import learned, problem
@@ -197,11 +149,11 @@ def test_densities_of_kinds_sum_to_one_and_masses_are_their_sums(modulus, seed):
     rng = np.random.default_rng(seed)
     law = Law(0.6, "normal", 0.5, decimal_grid(0))
     at = rng.integers(0, 60, 40)
-    task = problem(at, np.zeros(40, dtype=np.int64), 1, law, looks.Points(decimal_grid(0)))
+    task = problem(at, np.zeros(40, dtype=np.int64), 1, law)
     units = np.arange(-200, 400)
     for look in (
         looks.residues(modulus),
-        looks.levels([Fraction(5), Fraction(10)], task.points),
+        looks.levels([Fraction(5), Fraction(10)], decimal_grid(0)),
         looks.PLAIN,
     ):
         known = learned(task, task.counts, look)

@@ -25,8 +25,7 @@ def of(x, scheme, other=W):
 CASES = {
     "linear": (X, {"sigma": 700.0}),
     "laplace noise": (X, {"sigma": 700.0, "noise": "laplace"}),
-    "heaps": (np.round(AMOUNTS, -1), {"sigma": 600.0, "step": 10, "heaps": 100}),
-    "log scale": (AMOUNTS, {"sigma": 0.3, "scale": "log"}),
+    "coarse steps": (np.round(AMOUNTS, -2), {"sigma": 600.0, "step": 100}),
 }
 
 

@@ -34,7 +34,6 @@ decimals = 2
 [columns.income]
 sigma = 1000.0
 decimals = 0
-heaps = 100.0
 missing = [-8, -9]
 missing_as = "null"
 
@@ -44,7 +43,6 @@ step = "1/3"
 
 [columns.growth]
 sigma = 0.3
-scale = "log"
 
 [csv]
 delimiter = ";"
@@ -99,10 +97,10 @@ def test_every_key(tmp_path):
     assert str(found.target) == "/data/released.csv"
     assert found.schemes == {
         "income": cm.ConditionalMasking(
-            0.6, 1000.0, decimals=0, heaps=100.0, missing=(-8, -9), missing_as="null", **shared
+            0.6, 1000.0, decimals=0, missing=(-8, -9), missing_as="null", **shared
         ),
         "extra pay": cm.ConditionalMasking(0.6, 300.0, step=1 / 3, **shared),
-        "growth": cm.ConditionalMasking(0.6, 0.3, scale="log", decimals=2, **shared),
+        "growth": cm.ConditionalMasking(0.6, 0.3, decimals=2, **shared),
     }
     assert found.omit_missing
     assert found.accept_visible_coins

@@ -304,8 +304,6 @@ def test_a_browser_shows_it_and_asks_for_nothing_else(internal, public, tmp_path
     ("scheme", "change"),
     [
         (cm.ConditionalMasking(0.6, 300.0, decimals=2, strata="region"), lambda x: x),
-        (cm.ConditionalMasking(0.6, 0.3, decimals=2, scale="log", noise="laplace"), lambda x: x),
-        (cm.ConditionalMasking(0.6, 0.8, decimals=2, scale="log", noise="laplace"), lambda x: x),
         (cm.ConditionalMasking(0.6, 500.0, decimals=1), lambda x: x.round(1).astype(np.float32)),
         (cm.ConditionalMasking(0.6, 500.0, decimals=0, donors="permutation"), lambda x: x.astype(int)),
         (
@@ -317,7 +315,7 @@ def test_a_browser_shows_it_and_asks_for_nothing_else(internal, public, tmp_path
             lambda x: np.where(np.arange(x.size) % 7 == 3, -8.0, x),
         ),
     ],
-    ids=["strata", "log", "log without moments", "float32", "whole numbers", "codes", "nulls"],
+    ids=["strata", "float32", "whole numbers", "codes", "nulls"],
 )
 @pytest.mark.usefixtures("unaudited", "undrawn")
 @pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")

@@ -57,11 +57,6 @@ FILES = {
     "continuous": (X[:20_000], {"sigma": 1000.0}),
     "laplace noise, small p": (X[:20_000], {"p": 0.1, "sigma": 700.0, "noise": "laplace"}),
     "permutation": (X[:20_000], {"sigma": 500.0, "donors": "permutation"}),
-    "log scale, both signs and zeros": (
-        np.sign(X[:20_000]) * np.exp(7 + np.abs(X[:20_000]) / 2000) * (np.arange(20_000) % 9 > 0),
-        {"sigma": 0.3, "scale": "log"},
-    ),
-    "heaps": (np.round(np.exp(8 + X[:20_000] / 2500), -1), {"sigma": 500.0, "step": 10, "heaps": 100}),
     "visible coins": (np.round(X[:20_000], -2), {"sigma": 500.0, "decimals": 0}),
     "coarse grid": (np.round(X[:20_000] / 250), {"sigma": 3.0, "step": 1}),
 }

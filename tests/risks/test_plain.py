@@ -30,16 +30,6 @@ def test_records_around_a_number_are_those_nearer_than_d(guess, step):
     assert plain.around(file, guess, D) == pytest.approx([near(WHOLE, guess, d) for d in D], abs=1e-12)
 
 
-def test_records_around_a_number_are_those_nearer_than_d_among_amounts_of_the_log_scale():
-    file = original(np.repeat([-4.0, -2.0, 0.0, 1.0, 3.0], [1, 2, 3, 4, 5]), cm.ConditionalMasking(
-        0.6, 0.3, scale="log", decimals=0))  # fmt: skip
-    x = file.values
-    assert sorted({*x.tolist()}) == [-4.0, -2.0, 0.0, 1.0, 3.0]
-
-    for guess in (-1.0, 0.0, 1.0, 2.0):
-        assert plain.around(file, guess, D) == pytest.approx([near(x, guess, d) for d in D], abs=1e-12)
-
-
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
 def test_the_masked_value_is_near_by_its_donor_or_by_its_noise(noise):
     scheme = cm.ConditionalMasking(0.6, 3.0, noise=noise, step=1)
@@ -66,7 +56,6 @@ def below(y, noise, sigma=3.0):
 SCHEMES = {
     "linear": {"sigma": 5.0},
     "laplace noise": {"sigma": 5.0, "noise": "laplace"},
-    "log scale": {"sigma": 0.5, "scale": "log"},
 }
 
 
@@ -76,40 +65,30 @@ def test_along_a_cycle_the_mean_varies_by_noise_alone(name, p):
     """The swapped records show each other's values, once each: their sum is what it was."""
     x = WHOLE + 1.0
     scheme = cm.ConditionalMasking(p, donors="permutation", **SCHEMES[name])
-    if name == "log scale":  # x e^Y of kept ones: E e^Y = e^(s^2/2), E e^2Y = e^(2 s^2)
-        one, two = np.exp(0.125), np.exp(0.5)
-        factor = p + (1.0 - p) * one
-        # coins and noise of each record by itself
-        variance = np.mean(x**2) * (p + (1.0 - p) * two - factor**2)
-    else:
-        factor, variance = 1.0, (1.0 - p) * 25.0
+    variance = (1.0 - p) * 25.0
 
     mean, error = plain.mean_of_masked(original(x, scheme), shared_donors=False)
 
-    # steps of sigma / 1000 add 1e-7 of the noise's variance, and round logarithms by up to 2.5e-4
-    assert mean == pytest.approx(factor * x.mean(), rel=2e-4)
+    # steps of sigma / 1000 add 1e-7 of the noise's variance
+    assert mean == pytest.approx(x.mean(), rel=2e-4)
     assert error == pytest.approx(np.sqrt(variance / x.size), rel=2e-4)
 
 
-@pytest.mark.parametrize("name", ["linear", "log scale"])
-def test_with_sample_donors_the_mean_varies_as_the_sum_of_records_drawn_apart(name):
+def test_with_sample_donors_the_mean_varies_as_the_sum_of_records_drawn_apart():
     """Coins, donors and noise of records are independent given the file: variances add up."""
     x, p = np.random.default_rng(2).gamma(2.0, 4.0, 400) + 1.0, 0.6
-    scheme = cm.ConditionalMasking(p, **SCHEMES[name])
-    one, two = (np.exp(0.125), np.exp(0.5)) if name == "log scale" else (1.0, 1.0)
-    noise = 0.0 if name == "log scale" else 25.0
-    total = 0.0
+    scheme, total = cm.ConditionalMasking(p, 5.0), 0.0
     for i, own in enumerate(x):
         others = np.delete(x, i)
-        first = p * others.mean() + (1.0 - p) * own * one
-        square = p * np.mean(others**2) + (1.0 - p) * (own**2 * two + noise)
+        first = p * others.mean() + (1.0 - p) * own
+        square = p * np.mean(others**2) + (1.0 - p) * (own**2 + 25.0)
         total += square - first**2
 
     mean, error = plain.mean_of_masked(original(x, scheme), shared_donors=True)
 
     # that donors are other records moves a variance by 1 / n or so
     assert error == pytest.approx(np.sqrt(total) / x.size, rel=2.0 / x.size)
-    assert mean == pytest.approx(x.mean() * (p + (1.0 - p) * one), rel=2e-4)
+    assert mean == pytest.approx(x.mean(), rel=2e-4)
 
 
 @pytest.mark.parametrize("donors", ["sample", "permutation"])

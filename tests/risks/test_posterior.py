@@ -110,22 +110,3 @@ def test_what_he_makes_of_each_released_value_is_bayes_rule(name, p, noise, sigm
             inside = (seen.first[i, k] <= LINE) & (seen.first[i, k] + np.ceil(2.0 * d) > LINE)
             mass = weights[inside, column[i]].sum() / released[i]
             assert mass == pytest.approx(seen.chance[i, k], abs=near)
-
-
-@pytest.mark.parametrize("p", [0.3, 0.6, 0.9])
-def test_zeros_that_the_log_scale_keeps_are_guessed_by_bayes_rule(p):
-    """Two in five records are 0, the others 1,000: nothing is told within either but by the coin."""
-    x = np.random.default_rng(3).permutation(np.repeat([0.0, 1_000.0], [400, 600]))
-    scheme, d = cm.ConditionalMasking(p, 0.2, scale="log", step=0.02), np.array([0.0, 1.0, 2_000.0])
-    kept, swapped = 1.0 - p, np.array([0.4, 0.6]) * p  # of whatever is released
-    of_zeros, of_others = max(kept + swapped[0], swapped[1]), max(kept + swapped[1], swapped[0])
-    exact = [0.0, 0.4 * of_zeros + 0.6 * of_others, 1.0]
-
-    file = original(x, scheme)
-    found = by_posterior(file, d, plain.by_constant(file, d))
-    z = file.units[[np.flatnonzero(x == 0.0)[0], np.flatnonzero(x > 0.0)[0]]]
-    seen = looked_at(file, z, np.arange(2), d, plain.by_constant(file, d))
-
-    # a file of 1,000: a donor is another record, 1 in 1,000
-    assert found == pytest.approx(exact, abs=2e-3)
-    assert seen.chance[0, 1] == pytest.approx(of_zeros, abs=2e-3)

@@ -155,16 +155,3 @@ def test_a_record_is_hit_where_the_guess_is_nearer_than_d_on_coarse_grids_too(d)
     line = np.arange(-100, 200)
     held = {int(np.sum(np.abs(line - guess) < d)) for guess in found.guess}
     assert held == {int(np.ceil(2.0 * d))}  # as many numbers as lie that near any number
-
-
-@pytest.mark.parametrize("d", [0.7, 1.3, 5.2])
-def test_a_record_of_the_log_scale_is_hit_where_the_guess_is_nearer_than_d(d):
-    scheme = cm.ConditionalMasking(0.6, 0.3, scale="log", decimals=0)
-    x = np.rint(np.random.default_rng(7).gamma(2.0, 6.0, 400)) + 1.0
-    x[::3] *= -1.0
-    z = scheme.mask(x, rng=1, accept_visible_coins=True)
-
-    found = cm.record_risk(x, z, scheme, d=d)
-
-    assert np.array_equal(found.hit, np.abs(found.guess - x) < d)
-    assert 0 < np.count_nonzero(found.hit) < x.size

@@ -86,7 +86,7 @@ def test_gaps_that_no_code_declares_still_need_a_word():
 
 @pytest.mark.parametrize("kind", [int, np.int32, np.float32])
 def test_kinds_of_numbers_stay(kind):
-    z = masking(decimals=0, heaps=10).mask(CODED.astype(kind), accept_visible_coins=True)
+    z = masking(decimals=0).mask(CODED.astype(kind), accept_visible_coins=True)
 
     assert z.dtype == (np.float32 if kind is np.float32 else np.int64)
     assert np.array_equal(z[IS_CODE], CODED[IS_CODE])
@@ -105,16 +105,13 @@ def test_float32_holds_a_code_as_it_can():
 @pytest.mark.parametrize(
     "scheme",
     [
-        masking(0.3, scale="log", decimals=0),
-        masking(0.3, scale="log"),
-        masking(decimals=0, heaps=100),
         masking(step=2.5),
         masking(noise="laplace", decimals=1, sigma=60.0),
         masking(step=0),
     ],
     ids=repr,
 )
-def test_codes_are_taken_out_before_grids_logarithms_and_heaps(scheme):
+def test_codes_are_taken_out_before_grids(scheme):
     z = scheme.mask(CODED, rng=3, accept_visible_coins=True)
 
     assert np.array_equal(np.isin(z, CODES), IS_CODE)
@@ -209,24 +206,13 @@ def test_the_number_of_hits_is_that_of_each_record_by_itself(noise, code):
     ("scheme", "x", "code"),
     [
         (cm.ConditionalMasking(0.6, 30.0, decimals=0), VALUES[:300] / 10.0, 300.0),
-        (cm.ConditionalMasking(0.6, 300.0, decimals=0, heaps=100), VALUES[:300], 3000.0),
-        (cm.ConditionalMasking(0.6, 300.0, decimals=0, heaps=100), VALUES[:300] + 7.0, 3007.0),
-        (cm.ConditionalMasking(0.6, 0.8, scale="log", decimals=0), VALUES[:300] / 2000.0, 1.0),
-        (cm.ConditionalMasking(0.6, 0.8, scale="log", decimals=0), -np.rint(VALUES[:300] / 1000.0), -4.0),
-        (
-            cm.ConditionalMasking(0.6, 0.4, scale="log", noise="laplace", step=0.5),
-            np.exp(RANDOM.random(300)),
-            1.0,
-        ),
         (cm.ConditionalMasking(0.6, 16_500.0), VALUES[:300] + 3.0, 3008.0),
     ],
-    ids=list("abcdefg"),
+    ids=list("ab"),
 )
 def test_codes_are_hit_as_often_as_expected(scheme, x, code):
     """1,000 releases; hits are sums of independent ones and a few donors' repeats, five standard errors of a
     Poisson number and .1% for those: an alarm in fewer than ALARM keys."""
-    if scheme.scale == "log" and scheme.decimals == 0:
-        x = np.sign(x) * np.maximum(np.rint(np.abs(x)), 1.0)
     x = x[x != code]
     units = scheme.canonical(x, "x", "float64")
     expected = 1_000 * missing.expected_hits(scheme, code, units, "float64")

@@ -142,11 +142,14 @@ def incomes(n=5_000):
 def test_round_numbers_are_refused_with_the_scheme_that_hides_them():
     x = incomes()
 
-    with pytest.raises(cm.ReleaseError, match=r"% of the coins guessed .*; pass heaps=100;") as caught:
+    with pytest.raises(
+        cm.ReleaseError, match=r"% of the coins guessed .*; or pass step=100 and round"
+    ) as caught:
         cm.ConditionalMasking(0.6, 500.0, decimals=0).mask(x)
 
     assert str(caught.value).endswith(GO_ON)
-    cm.ConditionalMasking(0.6, 500.0, decimals=0, heaps=100).mask(x)  # warnings are errors
+    assert "; pass reverse_mapping=True" in str(caught.value)
+    cm.ConditionalMasking(0.6, 500.0, step=100).mask(np.round(x, -2))  # warnings are errors
 
 
 def test_who_accepts_visible_coins_gets_the_release():
@@ -158,11 +161,14 @@ def test_who_accepts_visible_coins_gets_the_release():
 def test_a_table_is_refused_for_one_bad_column_of_two():
     random = np.random.default_rng(5)
     table = pd.DataFrame({"income": incomes(), "age": random.normal(40.0, 12.0, 5_000)})
-    bad, good = (cm.ConditionalMasking(0.6, 500.0, decimals=0, heaps=heaps) for heaps in (None, 100))
+    bad, good = cm.ConditionalMasking(0.6, 500.0, decimals=0), cm.ConditionalMasking(0.6, 500.0, step=100)
     age = cm.ConditionalMasking(0.6, 8.0)
 
-    with pytest.raises(cm.ReleaseError, match=r"^income and age must not .* pass heaps=100 for 'income'"):
+    with pytest.raises(
+        cm.ReleaseError, match=r"^income and age must not .* pass step=100 .* for 'income'"
+    ):
         cm.mask_table(table, {"income": bad, "age": age})
+    table["income"] = table["income"].round(-2)
     assert set(cm.mask_table(table, {"income": good, "age": age}).data) == {"income", "age"}
 
 
@@ -196,18 +202,3 @@ def test_a_copy_left_in_clear_brings_a_warning():
 
 def test_small_columns_are_masked_without_a_word():
     assert cm.ConditionalMasking(0.6, 1.0).mask(np.random.default_rng(1).normal(size=30)).shape == (30,)
-
-
-def test_a_publisher_is_told_where_analysts_will_have_no_quantiles():
-    """2^24 steps of a cent are 168,000; up to there they are estimated."""
-    rng = np.random.default_rng(1)
-    x = np.round(rng.lognormal(10.5, 0.8, 4_000), 2)
-    x = np.clip(x, 0.0, 400_000.0)
-    x[:2] = [0.0, 400_000.0]
-    scheme = cm.ConditionalMasking(0.6, 10_000.0, decimals=2, heaps=1000.0)
-    with pytest.warns(cm.ReleaseWarning, match=r"x spreads over 40,000,000 steps of 0\.01, and with heaps"):
-        z = scheme.mask(x, rng=1)
-    with pytest.raises(
-        ValueError, match=r"less than 2\^24 steps of the grid for quantiles of data with heaps"
-    ):
-        scheme.estimate(z).quantile(0.5)

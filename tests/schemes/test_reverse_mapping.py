@@ -293,7 +293,7 @@ def test_a_scheme_goes_to_json_and_back():
 
     assert cm.ConditionalMasking.from_dict(scheme.to_dict()) == scheme
     assert eval(repr(scheme), vars(cm)) == scheme
-    assert not {"step", "decimals", "heaps"} & scheme.to_dict().keys()
+    assert not {"step", "decimals"} & scheme.to_dict().keys()
     assert repr(scheme_of()) == "ConditionalMasking(p=0.6, sigma=500.0, reverse_mapping=True)"
 
 
