@@ -11,7 +11,6 @@ from condmask.planning.moments import Variances
 from condmask.risks import plain, posterior, rearranged
 from condmask.risks.original import Original, evenly_spaced
 from condmask.risks.rearranged import Rearranged
-from condmask.risks.result import BEST, RELEASED
 
 DECILES = np.arange(1, 10) / 10
 QUANTILES = tuple(f"quantile {q:g}" for q in DECILES)
@@ -106,8 +105,7 @@ def candidate(column: Column, scheme: Any, d: np.ndarray) -> Candidate:
     file = column.original(scheme)
     steady = plain.by_constant(file, d)
     if isinstance(file, Rearranged):
-        told, worst = rearranged.expected(file, d, steady, TRIED)
-        lone, best = told[RELEASED], told[BEST]
+        lone, worst, best = _attacked(file, d, steady)
     else:
         chances = plain.released_near(file, d)
         lone, worst = np.diff(file.counted[1]) @ chances / file.n, chances.max(axis=0)
@@ -119,6 +117,25 @@ def candidate(column: Column, scheme: Any, d: np.ndarray) -> Candidate:
         for target in ("file", "population")
     )
     return Candidate(scheme, best, lone, worst, file_, population, _loss(longer))
+
+
+def _attacked(
+    file: Rearranged, d: np.ndarray, steady: tuple[np.ndarray, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Who takes the released value for the original, the worst record, and the best attacker.
+
+    The law of the map is that of many records, and so evenly spaced ones have it, too; rare values have not.
+    """
+    some = file if file.n <= EFFORT.rows else file.some(evenly_spaced(file.n, EFFORT.rows))
+    rare, none = rearranged.lone_chances(file, d), np.empty((0, d.size))
+    nobody = rearranged.Lone(np.empty(0, dtype=np.int64), none, none)
+    chances = rearranged.own_chances(some, d, nobody)
+    places, below = file.counted
+    at = places[rare.at][:, None]
+    shares = (below[np.searchsorted(places, at + d)] - below[np.searchsorted(places, at - d)]) / file.n
+    worst = np.concatenate([chances, rare.rows + file.law.p * shares]).max(axis=0)
+    lone = np.diff(some.counted[1]) @ chances / some.n
+    return lone, worst, rearranged.by_posterior(some, d, steady, nobody, TRIED)
 
 
 def predicted(

@@ -20,7 +20,9 @@ from condmask.estimates.covariance import retained
 from condmask.estimates.reverse_mapped import LARGEST
 from condmask.law import Law
 from condmask.planning.moments import Variances
+from condmask.risks.original import evenly_spaced
 
+RECORDS = 1 << 13
 NAMES = ("correlation", "slope", "difference")
 
 
@@ -72,18 +74,21 @@ def added(x: np.ndarray, law: Law) -> np.ndarray:
 
 
 def rearranged(x: np.ndarray, scheme: Any) -> np.ndarray:
-    """V by reverse mapping; infinite where the estimators refuse since it is too large."""
-    p = scheme.p
+    """V by reverse mapping, of ascending x; infinite where the estimators refuse since it is too large.
+
+    Of long files from evenly spaced records: V is a matter of the value.
+    """
+    p, some = scheme.p, x[evenly_spaced(x.size, RECORDS)]
     try:
-        own = reverse_kernel.kernel(x, scheme.noise, scheme.sigma, scheme.scale)
-        values = own.means(x) - x.mean()
+        own = reverse_kernel.kernel(some, scheme.noise, scheme.sigma, scheme.scale)
+        values = own.means(some) - some.mean()
         h = reverse_kernel.undone(own, p, values)
     except (reverse_kernel.TooManyCellsError, FloatingPointError):
         return np.full(x.size, np.inf)
     if (1.0 - p) * np.sqrt(own.share @ h**2) > LARGEST * np.sqrt(own.share @ values**2):
         return np.full(x.size, np.inf)
     first, second = (p * (own.share @ each) + (1.0 - p) * own.apply(each) for each in (h, h * h))
-    return np.asarray((second - first**2)[own.cell])
+    return np.interp(x, some, (second - first**2)[own.cell])
 
 
 def upper_half(w: np.ndarray) -> np.ndarray:

@@ -132,7 +132,7 @@ def pools(
 
 
 def expected(
-    file: Rearranged, d: np.ndarray, steady: tuple[np.ndarray, np.ndarray], most: int = MOST
+    file: Rearranged, d: np.ndarray, steady: tuple[np.ndarray, np.ndarray]
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """What attackers reach who need no other columns; and the greatest chance of a record that what is
     released for it is nearer than d to its original."""
@@ -141,7 +141,7 @@ def expected(
     found = {
         RELEASED: np.diff(file.counted[1]) @ own / file.n,
         MEAN: plain.around(file, float(file.released.mean()), d),
-        BEST: by_posterior(file, d, steady, lone, most),
+        BEST: by_posterior(file, d, steady, lone),
     }
     return found, own.max(axis=0)
 
