@@ -39,7 +39,7 @@ PLAIN = {  # all with variance 1
 INCOMES = stats.lognorm(0.6, 0.0, 3_000.0)
 FLOOR = 1_000.0
 CENTERS = 1.5 * np.arange(4)  # of strata, a quarter of the records each
-OTHERS = ("heaps", "log", "inequality", "strata")
+OTHERS = ("inequality", "strata")
 
 
 # --- cells ---
@@ -63,10 +63,6 @@ def cells():
 
 def scheme_of(data, noise, donors, p):
     options = {"noise": noise, "donors": donors}
-    if data == "heaps":
-        return cm.ConditionalMasking(p, 2_000.0, step=100.0, heaps=1_000.0, **options)
-    if data == "log":
-        return cm.ConditionalMasking(p, 0.4, scale="log", **options)
     if data == "strata":
         return cm.ConditionalMasking(p, SIGMA, strata="region", **options)
     if data in LAWS:
@@ -80,9 +76,6 @@ def drawn(data, rng, n):
     if data == "strata":
         region = rng.integers(0, 4, n)
         return rng.normal(CENTERS[region]), region
-    if data == "heaps":  # half of the records know their amount to a thousand only
-        x, step = INCOMES.rvs(n, rng), np.where(rng.random(n) < 0.5, 1_000.0, 100.0)
-        return step * np.floor(x / step + 0.5), None
     return (PLAIN.get(data) or LAWS.get(data) or INCOMES).rvs(n, rng), None
 
 
@@ -94,18 +87,6 @@ def truth_of(data):
         points = [brentq(lambda t, a=a: cdf(t) - a, -9.0, 15.0, xtol=1e-13) for a in AT]
         return points, {**_named("cdf", AT), **_named("quantile", points), "mean": 2.25,
                         "s.d.": math.sqrt(1.0 + CENTERS.var())}  # fmt: skip
-    if data == "heaps":
-        steps = 100.0 * np.arange(100_000)
-        fine = np.diff(INCOMES.cdf(np.maximum(np.append(steps - 50.0, steps[-1] + 50.0), 0.0)))
-        coarse = np.zeros(steps.size)
-        edges = np.maximum(np.append(steps[::10] - 500.0, steps[-10] + 500.0), 0.0)
-        coarse[::10] = np.diff(INCOMES.cdf(edges))
-        share = 0.5 * (fine + coarse)
-        total, mean = np.cumsum(share), float(share @ steps)
-        points = [float(steps[np.searchsorted(total, a)]) for a in AT]
-        known = [float(total[int(point / 100.0)]) for point in points]
-        return points, {**_named("cdf", known), **_named("quantile", points), "mean": mean,
-                        "s.d.": math.sqrt(float(share @ (steps - mean) ** 2))}  # fmt: skip
     law = PLAIN.get(data) or LAWS.get(data) or INCOMES
     points = [float(point) for point in law.ppf(AT)]
     found = {**_named("cdf", law.cdf(points)), **_named("quantile", points), "mean": float(law.mean())}

@@ -39,7 +39,7 @@ def measure(args, n=N):
         assert brief(x, scheme) is None
         assert abs(audit(x, scheme).guessed - P) < 0.01
     assert brief(rounded, exact).visible
-    assert not audit(rounded, exact).proposed.visible
+    assert all(each.hides for each in audit(rounded, exact).proposals)
     x = columns["Laplace"]
     calls = {
         "FFTKDE": lambda: FFTKDE(kernel="gaussian", bw=71.0).fit(x).evaluate(1024),

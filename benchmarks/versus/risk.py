@@ -41,8 +41,6 @@ def measure(args, n=N, planned_for=PLANNED):
 
     rng = np.random.default_rng(1)
     x, scheme = rng.laplace(10.0, 1000.0, n), cm.ConditionalMasking(0.6, 1000.0)
-    wide = rng.lognormal(8.0, 0.6, n)
-    log = cm.ConditionalMasking(0.6, 0.3, scale="log")
     z = scheme.mask(x, accept_visible_coins=True)
     other = 0.6 * x + 800.0 * rng.laplace(size=n)
     check(cm.risk(x, scheme, d=DISTANCES, audit=False))
@@ -53,7 +51,6 @@ def measure(args, n=N, planned_for=PLANNED):
         "FFTKDE": lambda: FFTKDE(kernel="gaussian", bw=71.0).fit(x).evaluate(1024),
         "risk": lambda: cm.risk(x, scheme, d=DISTANCES, audit=False),
         "audited": lambda: cm.risk(x, scheme, d=DISTANCES),
-        "log": lambda: cm.risk(wide, log, d=DISTANCES, audit=False),
         "release": lambda: cm.release_risk(x, z, scheme, d=DISTANCES, audit=False),
         "others": lambda: cm.risk(x, scheme, d=DISTANCES, others={"w": other}, audit=False),
         "linkage": lambda: cm.record_linkage(x, z),
@@ -67,7 +64,6 @@ def measure(args, n=N, planned_for=PLANNED):
             30.0,
         ),
         Line("the same with the audit of coins", t["audited"] / t["FFTKDE"]),
-        Line("lognormal data on the log scale, to FFTKDE", t["log"] / t["FFTKDE"]),
         Line("of a release", 1e3 * t["release"], unit="ms"),
         Line("with a column in clear", t["others"], unit="s"),
         Line("record linkage by one column", t["linkage"], unit="s"),

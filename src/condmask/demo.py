@@ -95,8 +95,8 @@ def show(demo: Demo) -> str:
         lines.append(f"{name:{width}}  {original:>12,.1f}  {estimated:>12,.1f}  {error:>10,.1f}")
     lines += [
         "",
-        "Noise is some 40% of an income. The masked values are those of the file in another order, but for the",
-        "three smallest and largest ones, which are released as their means: no value shows who was swapped.",
+        "Noise is some 40% of an income. The masked values are those of the file in another order, but for",
+        "the three smallest and largest, which are released as their means: none shows who was swapped.",
         "",
     ]
     lines.extend(f"{step:{max(width, 30)}}  {seconds:6.2f} s" for step, seconds in demo.seconds)

@@ -11,7 +11,7 @@ import threading
 import pytest
 from command_line import MASK
 
-from condmask.cli import parser
+from condmask.cli import info, parser
 
 
 def spoken(text, command="mask"):
@@ -65,13 +65,27 @@ def test_an_option_with_one_value_is_given_once(run, command, option):
     assert err.splitlines()[-1] == f"condmask: error: {option[0]} must be given once, got it twice"
 
 
-def test_the_command_leaves_no_core(run, source):
-    before = resource.getrlimit(resource.RLIMIT_CORE)
+def test_the_command_leaves_no_core_and_gives_the_limit_back(run, source, monkeypatch):
+    first, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    before, seen = (min(4096, hard) if hard >= 0 else 4096, hard), []
+    resource.setrlimit(resource.RLIMIT_CORE, before)
+    monkeypatch.setattr(info, "run", lambda _: str(seen.append(resource.getrlimit(resource.RLIMIT_CORE)[0])))
     try:
-        run("info", source)
-        assert resource.getrlimit(resource.RLIMIT_CORE)[0] == 0
+        code, _, _ = run("info", source)
+        assert (code, seen) == (0, [0])
+        assert resource.getrlimit(resource.RLIMIT_CORE) == before
     finally:
-        resource.setrlimit(resource.RLIMIT_CORE, before)
+        resource.setrlimit(resource.RLIMIT_CORE, (first, hard))
+
+
+@pytest.mark.parametrize("bug", [KeyError("x"), IndexError(3), ZeroDivisionError("float division by zero")])
+def test_a_bug_shows_where_it_is(run, source, monkeypatch, bug):
+    def broken(_):
+        raise bug
+
+    monkeypatch.setattr(info, "run", broken)
+    with pytest.raises(type(bug)):
+        run("info", source)
 
 
 def test_a_polite_kill_is_no_traceback(tmp_path):

@@ -6,7 +6,7 @@ from condmask.disclosure.relations import identities
 
 STREAM = np.random.default_rng(1)
 PAY = np.round(STREAM.normal(6.8, 0.3, 400), 5)
-STEPS = dict.fromkeys(("pay", "net", "married"), (1.0, 0.0))
+STEPS = dict.fromkeys(("pay", "net", "married"), 1.0)
 
 
 def test_a_fixed_share_is_an_identity():

@@ -257,7 +257,7 @@ def temporary(tmp_path, monkeypatch):
 def mask_until(source, target, begin):
     """The release, with SIGTERM dealt with as the command does; `begin` is told when it begins."""
     os.umask(0o022)
-    with cli.unseen():
+    with cli.without_core_dumps():
         begin()
         cm.mask_file(source, target, {"income": SCHEME}, rng=1)
 
@@ -373,6 +373,13 @@ def test_a_kill_between_two_names_leaves_nothing_that_disagrees(source, tmp_path
         sigma = 600.0 if code == 0 else 500.0
         assert cm.read_release(target, "income").scheme.sigma == sigma
     assert not any(shown(path.read_bytes()) for path in target.parent.iterdir())
+
+
+def test_a_system_without_modes_of_open_files_masks(tmp_path, monkeypatch):
+    monkeypatch.delattr(os, "fchmod")
+    (tmp_path / "a.csv").write_text("x\n" + "".join(f"{k}\n" for k in range(2000)))
+    cm.mask_file(tmp_path / "a.csv", tmp_path / "b.csv", {"x": SCHEME}, accept_visible_coins=True)
+    assert cm.read_release(tmp_path / "b.csv", "x").n == 2000
 
 
 def shown(data):

@@ -86,7 +86,7 @@ def test_gaps_that_no_code_declares_still_need_a_word():
 
 @pytest.mark.parametrize("kind", [int, np.int32, np.float32])
 def test_kinds_of_numbers_stay(kind):
-    z = masking(decimals=0).mask(CODED.astype(kind), accept_visible_coins=True)
+    z = masking(200.0, decimals=0).mask(CODED.astype(kind), accept_visible_coins=True)
 
     assert z.dtype == (np.float32 if kind is np.float32 else np.int64)
     assert np.array_equal(z[IS_CODE], CODED[IS_CODE])

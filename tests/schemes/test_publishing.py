@@ -46,10 +46,12 @@ NO_GRID = {
 
 
 def refused_step(scheme, x):
-    """The step that a refusal names, and whether the data must be rounded to it first."""
-    with pytest.raises(cm.ReleaseError, match=rf"pass step=\S+{re.escape(GO_ON)}$") as caught:
+    """The step that a refusal names, and whether the data are to be rounded to it."""
+    with pytest.raises(
+        cm.ReleaseError, match=rf"pass step=\S+( and round=True)?{re.escape(GO_ON)}$"
+    ) as caught:
         scheme.mask(x, rng=1, nan_policy="omit")
-    return float(re.search(r"pass step=(\S+);", str(caught.value))[1]), "round the data" in str(caught.value)
+    return float(re.search(r"pass step=([^\s;]+)", str(caught.value))[1]), "round=True" in str(caught.value)
 
 
 @pytest.mark.parametrize("sigma", [1.0, 7.3])
@@ -143,13 +145,13 @@ def test_round_numbers_are_refused_with_the_scheme_that_hides_them():
     x = incomes()
 
     with pytest.raises(
-        cm.ReleaseError, match=r"% of the coins guessed .*; or pass step=100 and round"
+        cm.ReleaseError, match=r"% of the coins guessed .*; or pass step=50 and round"
     ) as caught:
         cm.ConditionalMasking(0.6, 500.0, decimals=0).mask(x)
 
     assert str(caught.value).endswith(GO_ON)
     assert "; pass reverse_mapping=True" in str(caught.value)
-    cm.ConditionalMasking(0.6, 500.0, step=100).mask(np.round(x, -2))  # warnings are errors
+    cm.ConditionalMasking(0.6, 500.0, step=50).mask(50 * np.rint(x / 50))  # warnings are errors
 
 
 def test_who_accepts_visible_coins_gets_the_release():
@@ -161,14 +163,12 @@ def test_who_accepts_visible_coins_gets_the_release():
 def test_a_table_is_refused_for_one_bad_column_of_two():
     random = np.random.default_rng(5)
     table = pd.DataFrame({"income": incomes(), "age": random.normal(40.0, 12.0, 5_000)})
-    bad, good = cm.ConditionalMasking(0.6, 500.0, decimals=0), cm.ConditionalMasking(0.6, 500.0, step=100)
+    bad, good = cm.ConditionalMasking(0.6, 500.0, decimals=0), cm.ConditionalMasking(0.6, 500.0, step=50)
     age = cm.ConditionalMasking(0.6, 8.0)
 
-    with pytest.raises(
-        cm.ReleaseError, match=r"^income and age must not .* pass step=100 .* for 'income'"
-    ):
+    with pytest.raises(cm.ReleaseError, match=r"^income and age must not .* pass step=50 .* for 'income'"):
         cm.mask_table(table, {"income": bad, "age": age})
-    table["income"] = table["income"].round(-2)
+    table["income"] = 50 * np.rint(table["income"] / 50)
     assert set(cm.mask_table(table, {"income": good, "age": age}).data) == {"income", "age"}
 
 

@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0
     try:
-        with one_line_warnings(args.spoken), unseen():
+        with one_line_warnings(args.spoken), without_core_dumps():
             text = args.run(args)
         print(text, flush=True)
     except UsageError as error:
@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         known = error.strerror is not None and error.filename is not None
         return _fail(f"{error.filename}: {error.strerror}" if known else args.spoken(str(error)), 1)
-    except (ValueError, TypeError, LookupError, ArithmeticError, NotImplementedError) as error:
+    except (ValueError, TypeError, NotImplementedError) as error:
         return _fail(args.spoken(str(error)), 1)
     except MemoryError:
         return _fail("not enough memory", 1)
@@ -81,20 +81,19 @@ def parser() -> argparse.ArgumentParser:
 
 
 @contextlib.contextmanager
-def unseen() -> Iterator[None]:
+def without_core_dumps() -> Iterator[None]:
     """What is in memory is written nowhere: no core dumps, and a polite kill cleans up."""
-    with contextlib.suppress(ImportError, ValueError, OSError):  # not on every system
-        import resource
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(ImportError, ValueError, OSError):  # not on every system
+            import resource
 
-        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-    before = None
-    with contextlib.suppress(ValueError):  # not the main thread
-        before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    try:
+            soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
+            resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
+            stack.callback(resource.setrlimit, resource.RLIMIT_CORE, (soft, hard))
+        with contextlib.suppress(ValueError):  # not the main thread
+            before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+            stack.callback(signal.signal, signal.SIGTERM, signal.SIG_DFL if before is None else before)
         yield
-    finally:
-        if before is not None:
-            signal.signal(signal.SIGTERM, before)
 
 
 def _fail(reason: object, code: int) -> int:

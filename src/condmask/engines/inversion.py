@@ -10,6 +10,7 @@ bisection.
 
 from collections.abc import Callable
 from functools import cached_property
+from threading import Lock
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -193,11 +194,13 @@ class _Line:
 
 
 _LINES: WeakKeyDictionary[Steps | Polynomials, _Line] = WeakKeyDictionary()
+_LOCK = Lock()  # a dictionary of weak references that grows in one thread must not be read in another
 
 
 def _known(line: Steps | Polynomials) -> _Line:
     """Kept as long as the line itself: intervals of all levels and targets ask for it."""
-    found = _LINES.get(line)
-    if found is None:
-        found = _LINES[line] = _Line(line)
+    with _LOCK:
+        found = _LINES.get(line)
+        if found is None:
+            found = _LINES[line] = _Line(line)
     return found

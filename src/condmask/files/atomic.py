@@ -58,7 +58,7 @@ class Output:
             raise FileError(f"cannot write to {final.parent}: {reason(error)}") from error
         # what the process's umask leaves; while the file grows, only its owner may read it
         self._mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
-        os.fchmod(descriptor, 0o600)
+        _permit(descriptor, 0o600)
         self._file = os.fdopen(descriptor, "wb")
         self.closed = False  # writers of other libraries ask
 
@@ -96,7 +96,7 @@ class Output:
         with contextlib.suppress(FileNotFoundError):
             mode &= stat.S_IMODE(self.final.stat().st_mode)
         descriptor = self._file.fileno()
-        os.fchmod(descriptor, mode)
+        _permit(descriptor, mode)
         if self._hidden is None:
             hidden = self._free()
             # given a descriptor, which an absolute path has no need of, Python follows the link in /proc
@@ -115,6 +115,12 @@ class Output:
         if self._hidden is not None:
             self._hidden.unlink(missing_ok=True)
             self._hidden = None
+
+
+def _permit(descriptor: int, mode: int) -> None:
+    """Set who may read an open file, on systems whose open files have such a mode."""
+    if hasattr(os, "fchmod"):
+        os.fchmod(descriptor, mode)
 
 
 def state(path: Path) -> tuple[int, ...] | None:
