@@ -13,7 +13,7 @@ LAW = cm.ConditionalMasking(0.6, 1.0).law  # on steps of a thousandth: 1e-7 of t
 
 def predicted(x, w, p=0.6, sigma=1.0, n=None, *, shared_donors=True):
     law = LAW._replace(p=p, sigma=sigma)
-    found = moments.moments(x, law.to_units(x), w, law)
+    found = moments.moments(x, w)
     return moments.errors(found, law, x.size if n is None else n, shared_donors=shared_donors)
 
 

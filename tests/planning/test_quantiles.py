@@ -16,7 +16,7 @@ Q = np.array([0.1, 0.3, 0.5, 0.8])
 
 def errors(x, p, n, *, sigma=1000.0, shared_donors=True):
     law = cm.ConditionalMasking(p, sigma, noise="laplace").law
-    file = quantiles.Ordered(x, law.to_units(x), law)
+    file = quantiles.Ordered(x, law.to_units(x))
     return quantiles.errors(file, law, Q, n, shared_donors=shared_donors)
 
 
