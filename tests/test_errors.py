@@ -74,7 +74,7 @@ NONE_NAMED = (
     "strata must be left out where the scheme names none, got values; ConditionalMasking(..., strata=name) "
     "names their column"
 )
-OFF_GRID = "round the data first, or swapped records show"
+OFF_GRID = "round=True rounds the data, which else would show swapped records"
 
 SCHEME = [
     *(Row(lambda p=p: scheme(p), ValueError, f"{NOT_A_PROBABILITY}{p}") for p in (0, 1, -0.1, 1.5)),
@@ -104,6 +104,11 @@ SCHEME = [
             "the data, and nothing is rounded",
         )
         for name, value in (("step", 0.5), ("decimals", 2))
+    ),
+    Row(
+        lambda: scheme(scale="log"),
+        ValueError,
+        "scale must be 'linear' without reverse_mapping=True, which has it, got 'log'",
     ),
     Row(
         lambda: scheme(reverse_mapping=True, aggregate_ends=1),

@@ -29,6 +29,10 @@ SCHEMES = {
     "permutation donors within strata": cm.ConditionalMasking(
         0.6, 500.0, donors="permutation", strata=["age", "region"]
     ),
+    "reverse mapping": cm.ConditionalMasking(0.6, 0.5, scale="log", reverse_mapping=True, aggregate_ends=5),
+    "reverse mapping within strata": cm.ConditionalMasking(
+        0.6, 0.5, scale="log", reverse_mapping=True, aggregate_ends=5, strata=["age", "region"]
+    ),
 }
 
 

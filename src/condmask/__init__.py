@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from condmask.planning.result import Plan
     from condmask.reports.report import report
     from condmask.reports.run import run_plan
+    from condmask.risks.insider import InsiderRisk, insider_risk
     from condmask.risks.linkage import Linkage, record_linkage
     from condmask.risks.measure import release_risk, risk
     from condmask.risks.records import RecordRisk, record_risk
@@ -72,6 +73,8 @@ _HOMES = {
     "Risk": "condmask.risks.result",
     "record_risk": "condmask.risks.records",
     "RecordRisk": "condmask.risks.records",
+    "insider_risk": "condmask.risks.insider",
+    "InsiderRisk": "condmask.risks.insider",
     "record_linkage": "condmask.risks.linkage",
     "Linkage": "condmask.risks.linkage",
     "uniques": "condmask.risks.uniques",
@@ -103,6 +106,8 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "Risk",
     "record_risk",
     "RecordRisk",
+    "insider_risk",
+    "InsiderRisk",
     "record_linkage",
     "Linkage",
     "uniques",

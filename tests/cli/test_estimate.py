@@ -157,7 +157,7 @@ def mapped(source, tmp_path):
 
 
 def test_of_the_original_file_a_column_in_another_order_tells_everything(run, source, mapped, monkeypatch):
-    monkeypatch.setattr(estimate, "SUMMARISED", 0)  # which a summary would count on a grid
+    monkeypatch.setattr(estimate, "SUMMARISED", 0)  # counted by value
     income = pd.read_parquet(source)["income"]
 
     result = answer(run("estimate", mapped, "-c", "income", "--target", "file", "--json"))
@@ -170,10 +170,17 @@ def test_of_the_original_file_a_column_in_another_order_tells_everything(run, so
     assert out.splitlines()[0] == f"income of the original file, exact, from {len(income):,} masked values"
 
 
-def test_a_column_in_another_order_has_no_summary_and_no_correlations(run, mapped):
-    code, _, err = run("estimate", mapped, "-c", "income", "--one-pass")
-    assert (code, "--one-pass must be left out of 'income'" in err) == (2, True)
+def test_one_pass_over_a_column_in_another_order_gives_the_same_numbers(run, mapped, monkeypatch):
+    options = ("estimate", mapped, "-c", "income", "--cdf", "900", "--json")
+    assert answer(run(*options, "--one-pass")) == (whole := answer(run(*options)))
 
+    monkeypatch.setattr(cm.Summary.__init__, "__kwdefaults__", {"most_points": 100})
+    capped = answer(run(*options, "--one-pass"))
+    assert capped["resolution"] > 0.0
+    assert abs(capped["mean"]["value"] - whole["mean"]["value"]) <= 0.5 * capped["resolution"]
+
+
+def test_a_column_in_another_order_has_no_correlations(run, mapped):
     code, _, err = run("estimate", mapped, "-c", "income", "--with", "age")
     assert (code, "statistics with other columns" in err) == (1, True)
 

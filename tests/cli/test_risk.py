@@ -33,6 +33,20 @@ def test_the_risk_of_a_release_stands_beside(run, source, masked):
     assert text.splitlines()[-1].endswith(", ".join(map(str, found["exposed"])))
 
 
+def test_insiders_of_reverse_mapping_stand_beside(run, source, tmp_path):
+    mapped = (*MASK, "--reverse-mapping")
+    found = answer(run("risk", source, "-c", "income", *mapped, "--within", "100", "300", "--json"))
+
+    x, scheme = cm.read_column(source, "income"), cm.ConditionalMasking(0.6, 1000.0, reverse_mapping=True)
+    assert found["scheme"] == cm.risk(x, scheme, d=[100.0, 300.0]).to_dict()
+    assert found["insiders"] == cm.insider_risk(x, scheme, d=[100.0, 300.0]).to_dict()
+    cm.mask_file(source, tmp_path / "b.csv", {"income": scheme}, rng=1)
+    code, text, err = run("risk", source, "-c", "income", "--within", "100", "--release", tmp_path / "b.csv")
+    assert (code, err) == (0, "")
+    assert "the most exposed record" in text
+    assert "Shares of values read by who knows all of a pool of" in text
+
+
 def test_strata_and_missing_codes_are_known_to_the_attacker(run, source, tmp_path):
     frame = pd.read_parquet(source)
     frame.loc[::9, "income"] = -9999.0

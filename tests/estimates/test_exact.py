@@ -195,6 +195,21 @@ def test_statistics_with_other_columns_are_refused(ask):
         ask(estimate, COLUMNS["heaped"])
 
 
-def test_a_summary_is_refused():
-    with pytest.raises(ValueError, match=r"^scheme must be one without reverse_mapping for a Summary"):
-        cm.Summary(SCHEME)
+def test_the_first_few_quantiles_are_selected_and_others_counted():
+    x = np.concatenate([*COLUMNS.values(), [-0.0, 1e300, -1e300, 5e-324]])
+    estimate = SCHEME.estimate(x)
+    right = np.quantile(x, Q, method="inverted_cdf")
+
+    for _ in range(2):
+        assert np.array_equal(estimate.quantile(Q), right)
+    assert np.array_equal(SCHEME.estimate(x).quantile(np.tile(Q, 20)), np.tile(right, 20))
+
+
+@pytest.mark.parametrize("ends", [(0.0, 1e9), (-1e150, 1e150), (3.0, 3.0), (-1e-300, 1e-300)])
+def test_far_values_and_equal_ones_leave_moments_as_they_are(ends):
+    x = np.append(np.full(1_000, ends[0]), ends[1])
+    estimate = SCHEME.estimate(x)
+
+    size = max(map(abs, ends))
+    assert close(estimate.mean(), x.mean(), size)
+    assert close(estimate.std() / size, (x / size).std(ddof=1), 1.0)

@@ -344,7 +344,7 @@ def test_strata_that_the_groups_are_need_no_other_formula():
 
 @pytest.fixture
 def case():
-    file = File("noise added", "permutation", 2)
+    file = File("permutation", 2)
     return file, file.estimate(file.releases(1, 11)[0])
 
 
@@ -399,7 +399,7 @@ def test_records_of_pools_are_taken_so_many_at_a_time_as_together(case, chunk, m
 
 def test_the_mean_of_all_is_the_mean():
     # of one pool: that of the masked values, in every way it can be asked for
-    file = File("noise added", "sample", 1)
+    file = File("sample", 1)
     estimate = file.estimate(file.releases(1, 12)[0])
 
     found = [
@@ -415,7 +415,7 @@ def test_the_mean_of_all_is_the_mean():
 
 
 def test_a_batch_gives_what_its_rows_give():
-    file = File("noise added", "sample", 1)
+    file = File("sample", 1)
     rows = file.releases(3, 13)
     batch = file.estimate(rows)
 
@@ -431,7 +431,7 @@ def test_a_batch_gives_what_its_rows_give():
 
 def test_what_is_missing_is_left_out_and_said():
     # a record without a label still lends its value: its pool stays, and with it the mean and the factor
-    file = File("noise added", "sample", 1)
+    file = File("sample", 1)
     z = file.releases(1, 14)[0]
     z[:10] = np.nan
     labels = np.where(file.group, "yes", "no").astype(object)

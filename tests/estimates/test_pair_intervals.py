@@ -327,10 +327,10 @@ def test_records_without_the_other_column_still_lend_their_values(donors):
     # by some 1/8, in pools of 20 where 8 records have both values: .93 +- .02 by these seeds. If only the 8
     # were donors, f would be 15% smaller and the ratio 1.27.
     pool, ratios = np.repeat(np.arange(20), 20), []
-    scheme = scheme_of("added", donors, 2, p=0.6)
+    scheme = scheme_of(donors, 2, p=0.6)
     for seed in range(12):
         rng = np.random.default_rng(seed)
-        x, w = originals(rng, 400, ("added", None))
+        x, w = originals(rng, 400)
         w[np.arange(400) % 20 >= 8] = np.nan
         (z,) = releases(rng, [scheme], [x], pool, 1)[0]
         pair = pair_intervals.Pair(z, w, scheme.law, None, pool, donors == "sample")

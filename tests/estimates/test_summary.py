@@ -1,7 +1,9 @@
 """Summaries against the estimate from the values, bit by bit, however the values were cut and merged."""
 
 import io
+import warnings
 from collections import Counter
+from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
@@ -208,6 +210,132 @@ def test_summaries_of_schemes_that_differ_in_one_thing_are_not_added(options):
             scheme_.estimate(summary)
     again = cm.Summary.from_bytes(second.to_bytes())
     assert (again + second).n == other.estimate(second).n + 3 == 6  # what is alike is added
+
+
+# --- reverse mapping: counts by value ---
+
+MAPPED = cm.ConditionalMasking(0.6, 1.3, reverse_mapping=True)
+VALUES = st.one_of(
+    st.integers(-20, 20).map(lambda k: 100.0 * k),  # heaps
+    st.floats(-1e6, 1e6),
+    st.sampled_from([-0.0, 0.0, 5e-324, -5e-324, 1e300, -1e300, 2.0**53, 2.0**53 + 2.0]),
+)
+
+
+def cells_by_hand(values, most):
+    """The narrowest cells, a power of two wide, of which values occupy so many, and their counts."""
+    exact = Counter(map(Fraction, values))
+    if len(exact) <= most:
+        return 0.0, exact
+    low, high = -1074, 1023  # cells of the one are parts of those of the next
+    while low < high:
+        level = (low + high) // 2
+        fits = len({value // Fraction(2) ** level for value in exact}) <= most
+        low, high = (low, level) if fits else (level + 1, high)
+    cells = Counter()
+    for value, count in exact.items():
+        cells[value // Fraction(2) ** low * Fraction(2) ** low] += count
+    return 2.0**low, cells
+
+
+@settings(max_examples=60)
+@given(
+    values=st.lists(VALUES, min_size=2, max_size=60), cuts=st.lists(st.integers(0, 60), max_size=4),
+    most=st.sampled_from([4, 9, 20, 1000]), order=st.randoms(use_true_random=False),
+)  # fmt: skip
+def test_counts_by_value_depend_on_the_records_alone(values, cuts, most, order):
+    whole = summarised(MAPPED, np.array(values), most_points=most)
+    shuffled = np.array(order.sample(values, len(values)))
+    parts = [
+        summarised(MAPPED, part, most_points=most)
+        for part in np.split(shuffled, np.sort(np.minimum(cuts, len(values))))
+    ]
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + cm.Summary.from_bytes(part.to_bytes()) if len(values) % 2 else part + total
+
+    width, cells = cells_by_hand(values, most)
+    assert total.to_bytes() == whole.to_bytes()
+    assert (whole.resolution, whole.n) == (width, len(values))
+    found = zip(map(Fraction, whole.counts.values.tolist()), whole.counts.counts.tolist(), strict=True)
+    assert dict(found) == cells
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 2**32), n=st.sampled_from([2, 30, 3_000]), places=st.sampled_from([-1, 0, 12]))
+def test_counts_by_value_give_the_bits_of_the_records(seed, n, places):
+    x = np.random.default_rng(seed).laplace(40.0, 50.0, n).round(places)
+    x[::7] = 0.0
+    if np.unique(x).size < 4:
+        return
+    records, found = MAPPED.estimate(x), MAPPED.estimate(summarised(MAPPED, *np.array_split(x[::-1], 3)))
+
+    assert_same_answers(found, records)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cm.EstimateWarning)
+        for target in ("population", "file"):
+            for a, b in zip(found.summary(target=target), records.summary(target=target), strict=True):
+                assert a == b
+            one, other = (each.summary(points=[10.0], target=target) for each in (found, records))
+            for part in ("estimate", "standard_error", "low", "high"):
+                assert np.array_equal(getattr(one, part), getattr(other, part))
+        assert found.expectation(np.cos) == records.expectation(np.cos)
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 2**32), n=st.sampled_from([2, 20, 2_000]), most=st.sampled_from([5, 30, 120]),
+    spread=st.sampled_from([1e-300, 1.0, 1e12]), places=st.sampled_from([0, 300]),
+)  # fmt: skip
+def test_brackets_after_reverse_mapping_hold_what_the_records_say(seed, n, most, spread, places):
+    x = spread * np.random.default_rng(seed).standard_t(1, n).round(places)
+    whole, summary = MAPPED.estimate(x), summarised(MAPPED, x, most_points=most)
+    found, half = MAPPED.estimate(summary), 0.5 * summary.resolution
+    t, q = np.concatenate([x, x + half, np.nextafter(x, -np.inf)]), np.linspace(0.01, 0.99, 99)
+
+    (low, high), (left, right) = found.cdf_bounds(t), found.quantile_bounds(q)
+
+    truth, quantiles = whole.cdf(t), whole.quantile(q)
+    assert ((low <= truth) & (truth <= high)).all()
+    assert ((left <= quantiles) & (quantiles <= right)).all()
+    assert (right - left <= summary.resolution).all()
+    assert summary.exact == (np.unique(x).size <= most) == (half == 0.0)
+    # estimates are those of the middles of the cells; rounding by some units in the last place of the largest
+    slack = 1e-14 * np.abs(x).max()
+    assert (np.abs(found.quantile(q) - quantiles) <= half + slack).all()
+    assert abs(found.mean() - whole.mean()) <= half + slack
+    assert abs(found.std() - whole.std()) <= half * np.sqrt(n / (n - 1)) + slack
+
+
+OTHERS = [
+    {"p": 0.7}, {"sigma": 2.0}, {"noise": "laplace"}, {"scale": "log"}, {"aggregate_ends": 3},
+    {"strata": "region"}, {"group": "g"}, {"patterns": ("age",)}, {"missing": (-8.0,)},
+    {"reverse_mapping": False, "step": 0.5},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", OTHERS, ids=str)
+def test_summaries_after_reverse_mapping_are_added_to_their_like_alone(options):
+    one, other = MAPPED, cm.ConditionalMasking(**{"p": 0.6, "sigma": 1.3, "reverse_mapping": True, **options})
+    first, second = summarised(one, [1.0, 2.0]), summarised(other, [1.0, 2.0])
+
+    for a, b in ((first, second), (second, first)):
+        with pytest.raises(ValueError, match=r"^other must be a Summary of the same scheme "):
+            a + b
+    with pytest.raises(ValueError, match=r"^z must be a Summary of the scheme "):
+        one.estimate(second)
+    again = cm.Summary.from_bytes(second.to_bytes())
+    assert other.estimate(again + second).n == 4
+
+
+def test_a_summary_after_reverse_mapping_leaves_codes_and_gaps_out_and_has_no_second_column():
+    one = cm.ConditionalMasking(0.6, 1.3, reverse_mapping=True, missing=(-8.0,))
+    summary = summarised(one, [-8.0, np.nan, 3.0, 3.0, 7.5])
+
+    assert (summary.n, summary.counts.values.tolist()) == (3, [3.0, 7.5])
+    with pytest.raises(ValueError, match=r"^other must be left out after reverse mapping"):
+        summary.update([1.0], [2.0])
+    assert summary.n == 3
 
 
 def test_codes_released_as_nulls_are_no_part_of_a_release():

@@ -87,3 +87,29 @@ def test_shift_moves_the_centre(z, distance):
     for k in range(6):
         exact = float(sum(Fraction(v + distance) ** k for v in z) / len(z))
         assert found[k] == pytest.approx(exact, abs=1e-14 * 18.0**k)
+
+
+PARTS = st.lists(
+    st.floats(-1, 1) | st.sampled_from([0.0, 1.0, -1.0, 2.0**-60, 5e-324]), min_size=1, max_size=1_100
+).map(np.array)
+
+
+@given(u=PARTS, bits=st.sampled_from([20, 40]))
+def test_whole_sums_are_exact_and_counts_give_the_same_ones(u, bits):
+    records, counted = np.zeros((3, 2), dtype=np.int64), np.zeros((3, 2), dtype=np.int64)
+    values, counts = np.unique(u, return_counts=True)
+
+    moments.add_whole_powers(u, np.empty(0, dtype=np.int64), 0.0, 1.0, bits, records)
+    moments.add_whole_powers(values, counts, 0.0, 1.0, bits, counted)
+
+    assert np.array_equal(records, counted)
+    powers = [u, u * u, u * u * u]
+    for power, (high, low) in zip(powers, records.tolist(), strict=True):
+        parts = [
+            round(Fraction(value) * 2**bits) for value in power.tolist()
+        ]  # halves to even, as NumPy does
+        rests = [
+            round((Fraction(value) - Fraction(part, 2**bits)) * 4**bits)
+            for value, part in zip(power.tolist(), parts, strict=True)
+        ]
+        assert (high, low) == (sum(parts), sum(rests))

@@ -21,6 +21,7 @@ FULL = """
 source = "people.csv"
 target = "/data/released.csv"
 omit_missing = true
+round = true
 accept_visible_coins = true
 
 [scheme]
@@ -85,7 +86,7 @@ def test_the_least(tmp_path):
 
     assert (found.source, found.target) == (tmp_path / "people.csv", tmp_path / "out/released.parquet")
     assert found.schemes == {"income": cm.ConditionalMasking(0.6, 1000.0)}
-    assert found[4:] == (False, False, None, None, None, {}, {})
+    assert found[4:] == (False, False, False, None, None, None, {}, {})
 
 
 def test_every_key(tmp_path):
@@ -103,6 +104,7 @@ def test_every_key(tmp_path):
         "growth": cm.ConditionalMasking(0.6, 0.3, decimals=2, **shared),
     }
     assert found.omit_missing
+    assert found.round
     assert found.accept_visible_coins
     assert found.csv == cm.CsvFormat(delimiter=";", decimal=",", encoding="cp1252", na=(".",))
     assert (found.internal, found.public) == (tmp_path / "internal.html", tmp_path / "public.html")

@@ -428,3 +428,142 @@ def test_other_schemes_are_refused(files, tmp_path):
 
     with pytest.raises(TypeError, match=r"^release must be masked by ConditionalMasking, got DataSwapping"):
         cm.report(None, tmp_path / "b.parquet", tmp_path / "c.html", public=True)
+
+
+# --- reverse mapping ---
+
+
+MAPPED = cm.ConditionalMasking(0.6, 0.3, scale="log", reverse_mapping=True)
+
+
+@pytest.fixture(scope="module")
+def mapped(files, tmp_path_factory):
+    """A release of the same original by reverse mapping, and both reports."""
+    folder = tmp_path_factory.mktemp("mapped")
+    people, release = files[0] / "people.parquet", folder / "released.parquet"
+    cm.mask_file(people, release, {"income": MAPPED}, rng=3, accept_visible_coins=True)
+    cm.report(people, release, folder / "internal.html", d=[250, 500])
+    cm.report(None, release, folder / "public.html", public=True)
+    pages = [(folder / f"{name}.html").read_text(encoding="utf-8") for name in ("internal", "public")]
+    return release, *pages
+
+
+def test_reverse_mapping_is_told_in_plain_words(mapped):
+    for page in mapped[1:]:
+        assert MAPPED.sentence() in page
+        assert "All values of the original are in the release, each once: the largest and the total" in page
+        assert "Every value of the original is in the release" in page
+        assert "the exponential of" not in page  # nothing of noise as it is released
+        assert "what is computed from a masked column as if it were the original is wrong" not in page
+    assert "Audit of the coins" in mapped[1]
+
+
+def test_risks_of_reverse_mapping_are_those_of_the_release(files, mapped):
+    frame, z = files[1], pd.read_parquet(mapped[0])["income"]
+    others = frame[["age", "schooling"]]
+    found = cm.release_risk(frame.income, z, MAPPED, d=[250, 500], others=others, audit=False)
+    insiders = cm.insider_risk(frame.income, MAPPED, d=[250, 500])
+
+    for attacker, share in found.attackers.items():
+        shown = cells(mapped[1], attacker)[0]
+        assert [each.split("%")[0] for each in shown] == [f"{100 * value:.1f}" for value in share]
+    worst = cells(mapped[1], "a record's released value, at the most".replace("'", "&#x27;"))
+    assert worst == [[f"{100 * value:.1f}%" for value in found.worst]]
+    assert (
+        cells(mapped[1], "all but 20")[0][0]
+        == f"{100 * insiders.exact[3]:.1f}% ({100 * insiders.additive_exact[3]:.1f}%)"
+    )
+    assert [each for each in cells(mapped[1], "mean") if "0" in each[3:5]]  # the mean of the file is exact
+
+
+def test_the_public_report_of_reverse_mapping_tells_nothing_of_records(files, mapped):
+    folder, frame = files
+    release, internal, public = mapped
+    income, deciles = frame.income.to_numpy(), cm.read_release(release, "income").summary()
+    told = {
+        number(part, each.standard_error)
+        for each in deciles.values()
+        for part in (each.estimate, each.low, each.high)
+    }
+    hashes = leaks.hashes(folder / "people.parquet", income)
+
+    # the values are in the release; the public report shows deciles of these and no other
+    assert leaks.numbers(public) & {f"{value:.2f}" for value in income} <= {
+        each.replace(",", "") for each in told
+    }
+    # what goes with the other columns is the original's alone
+    joint = [np.corrcoef(income, frame[other])[0, 1] for other in ("age", "schooling")]
+    joint += [income[frame.region == region].mean() for region in ("east", "west")]
+    assert leaks.told(public, joint) == []
+    assert [each for each in hashes if each in public] == []
+    assert [each for each in hashes if each in internal] != []
+    rows = cm.record_risk(frame.income, pd.read_parquet(release)["income"], MAPPED, d=500.0).exposed(10)
+    shown = leaks.numbers(re.sub("<style>.*?</style>|<svg.*?</svg>", "", public, flags=re.DOTALL))
+    assert shown & {str(row + 1) for row in rows} == set()
+    assert "people.parquet" not in public
+    assert leaks.Links(public).found == leaks.Links(internal).found == []
+
+
+def test_a_public_report_of_reverse_mapping_needs_no_original(files, mapped):
+    release, _, public = mapped
+    cm.report(files[0] / "nowhere.csv", release, release.parent / "again.html", public=True)
+
+    assert (release.parent / "again.html").read_text(encoding="utf-8") == public
+
+
+def test_another_original_of_reverse_mapping_is_refused(files, mapped):
+    folder, frame = files
+    frame.assign(income=2.0 * frame.income).to_parquet(folder / "twice.parquet")
+
+    with pytest.raises(ValueError, match="z must hold the values of x in another order"):
+        cm.report(folder / "twice.parquet", mapped[0], folder / "twice.html")
+
+
+@pytest.mark.parametrize(
+    ("options", "change"),
+    [
+        ({"strata": "region"}, lambda x: x),
+        ({"aggregate_ends": 3, "noise": "laplace"}, lambda x: x.astype(np.float32)),
+        (
+            {"missing": -8, "missing_as": "null"},
+            lambda x: np.where(np.arange(x.size) % 7 == 3, -8, x.astype(int)),
+        ),
+    ],
+    ids=["strata", "ends of single precision", "nulls among whole numbers"],
+)
+@pytest.mark.usefixtures("unaudited", "undrawn")
+@pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
+def test_every_kind_of_column_by_reverse_mapping_has_a_report(options, change, tmp_path):
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({
+        "income": change(rng.lognormal(8.0, 0.5, 300).round(2)), "region": rng.choice(["east", "west"], 300),
+    })  # fmt: skip
+    frame.to_parquet(tmp_path / "a.parquet")
+    scheme = cm.ConditionalMasking(0.6, 500.0, reverse_mapping=True, **options)
+    cm.mask_file(tmp_path / "a.parquet", tmp_path / "b.parquet", {"income": scheme}, nan_policy="omit", rng=1)
+
+    cm.report(tmp_path / "a.parquet", tmp_path / "b.parquet", tmp_path / "c.html")
+    page = (tmp_path / "c.html").read_text(encoding="utf-8")
+
+    assert page.count("<figure>") == 2
+    assert "all but 1" in page
+    assert "Is this the original" not in page
+
+
+@pytest.mark.usefixtures("unaudited", "undrawn")
+def test_guard_rails_that_do_not_hold_are_told(tmp_path):
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(100.0, 10.0, (2, 200)).round(2)
+    x[7] = 900.0
+    pd.DataFrame({"x": x, "y": y, "z": x + rng.normal(0.0, 1.0, 200)}).to_csv(tmp_path / "a.csv", index=False)
+    scheme = cm.ConditionalMasking(0.6, 3.0, reverse_mapping=True)
+    cm.mask_file(
+        tmp_path / "a.csv", tmp_path / "b.csv", {"x": scheme, "y": scheme}, rng=1, accept_visible_coins=True
+    )
+    cm.report(tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "c.html", d=2.0)
+    page = (tmp_path / "c.html").read_text(encoding="utf-8")
+
+    assert "Masking would refuse it: " in page
+    assert "of x with a rare value get" in page
+    assert "it gives much of &#x27;x&#x27; away" in page
+    assert "The columns were masked together" in page

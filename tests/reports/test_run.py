@@ -150,23 +150,15 @@ def test_a_plan_masks_by_reverse_mapping(folder):
     assert np.array_equal(after, before)
 
 
-@pytest.mark.parametrize("asked", ['[report]\npublic = "public.html"', "[checks.income]\n500 = 0.45"])
-def test_a_plan_of_reverse_mapping_has_no_reports_and_checks_yet(folder, asked):
+def test_a_plan_of_reverse_mapping_has_reports_and_checks(folder):
     plan = folder / "mapped.toml"
-    head = PLAN.replace("decimals = 2", "reverse_mapping = true").partition("[report]")[0]
-    plan.write_text(head + asked)
-
-    with pytest.raises(
-        ValueError, match=r"must be left out where reverse_mapping = true, which has none yet$"
-    ):
-        cm.run_plan(plan)
-    assert not (folder / "released.csv").exists()
-
-
-def test_a_release_by_reverse_mapping_has_no_report_yet(folder):
-    plan = folder / "mapped.toml"
-    plan.write_text(PLAN.replace("decimals = 2", "reverse_mapping = true").partition("[report]")[0])
+    mapped = PLAN.replace("decimals = 2", "reverse_mapping = true")
+    plan.write_text(mapped)
     cm.run_plan(plan)
 
-    with pytest.raises(TypeError, match=r"^release must be masked without reverse_mapping for a report"):
-        cm.report(None, folder / "released.csv", folder / "public.html", public=True)
+    for name in ("internal", "public"):
+        page = (folder / f"{name}.html").read_text(encoding="utf-8")
+        assert "the values are those of the original, each once, in another order" in page
+    plan.write_text(mapped + "[checks.income]\n250 = 0.05")
+    with pytest.raises(ValueError, match=r"^checks\.income allows the best attacker to come nearer than 250"):
+        cm.run_plan(plan, overwrite=True)

@@ -90,6 +90,7 @@ def as_options(text: str, options: dict[str, argparse.Action]) -> str:
     text = re.sub(r"(--[a-z-]+) \(\w+=\w+\)", r"\1", text)
     text = re.sub(r"\w+=\S+ \((--[a-z-]+( \S+)?)\)", r"\1", text)
     text = text.replace(" or a map-like callable", "").replace('nan_policy="omit"', "--omit-missing")
+    text = text.replace("round=True", "--round")
     text = re.sub(
         r"[A-Z]\w+\([^()]*\)|\b(?P<name>[a-z_]+)=(?P<value>'[^']*'|\"[^\"]*\"|[\w.+/-]*\w)", option, text
     )

@@ -1,4 +1,4 @@
-"""``condmask demo``: census incomes, masked and estimated."""
+"""``condmask demo``: weekly earnings, masked and estimated."""
 
 import argparse
 from typing import Any
@@ -8,7 +8,7 @@ from condmask.cli.output import to_json
 
 
 def add(commands: Any) -> None:
-    text = "Mask the incomes of the 2000 census and estimate from the masked file."
+    text = "Mask weekly earnings of a survey and estimate from the masked file."
     trial = command(commands, "demo", run, text)
     trial.add_argument("--rows", type=int, metavar="N", help="draw N records with replacement")
     trial.add_argument("--out", metavar="FILE", help="keep the masked file")
@@ -19,14 +19,15 @@ def run(args: argparse.Namespace) -> str:
 
     with usage():
         if args.rows is not None:
-            _checks.whole(args.rows, "rows", least=10)
+            _checks.whole(args.rows, "rows", least=50)
     from condmask import demo
 
     result = demo.run(args.rows, args.out)
     if not args.json:
         return demo.show(result)
-    parts = ("name", "original", "estimated", "standard_error")
+    parts = ("name", "original", "estimated", "low", "high")
     rows = [dict(zip(parts, row, strict=True)) for row in result.rows]
     return to_json({
-        "n": result.n, "scheme": result.scheme.to_dict(), "rows": rows, "seconds": dict(result.seconds)
+        "n": result.n, "scheme": result.scheme.to_dict(), "rows": rows,
+        "near": dict(zip(("masked", "any_other"), result.near, strict=True)), "seconds": dict(result.seconds),
     })  # fmt: skip

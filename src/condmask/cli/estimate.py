@@ -71,13 +71,11 @@ def run(args: argparse.Namespace) -> str:
             raise UsageError(f"{option} must name another column, got {column!r} twice")
     if args.group in schemes:
         raise UsageError(f"--group must name a column that was not masked, got {args.group!r}")
-    plain = args.other if args.other not in schemes else None
+    # sums that a summary keeps have correlations with columns that are not masked, but after reverse mapping
+    plain = None if args.other in schemes or schemes[column].reverse_mapping else args.other
     summary: Any = None
     release: Any
-    if args.one_pass and schemes[column].reverse_mapping:
-        raise UsageError(f"--one-pass must be left out of {column!r}, which was masked by reverse mapping")
-    large = os.path.getsize(args.file) > SUMMARISED and not schemes[column].reverse_mapping
-    if args.one_pass or large:
+    if args.one_pass or os.path.getsize(args.file) > SUMMARISED:
         summary = read_summary(args.file, column, other=plain)
         release = schemes[column].estimate(summary)
     else:
@@ -104,7 +102,7 @@ def run(args: argparse.Namespace) -> str:
         result["known"] = found.about.partition(", ")[2]
     if points:
         result["cdf"] = [{"t": t, **_numbers(found[f"cdf at {t:g}"])} for t in points]
-    if summary is not None and summary.level:
+    if summary is not None and not summary.exact:
         result["resolution"] = summary.resolution
     if args.other is not None:
         if plain is not None and summary is not None:

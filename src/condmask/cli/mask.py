@@ -17,6 +17,10 @@ def add(commands: Any) -> None:
     add_csv(new)
     new.add_argument("--omit-missing", action="store_true", help="leave missing values missing")
     new.add_argument(
+        "--round", action="store_true",
+        help="round the data to multiples of the step, ties up, and say what that moves",
+    )  # fmt: skip
+    new.add_argument(
         "--accept-visible-coins", action="store_true",
         help="release without an audit, whatever shows which records were swapped",
     )  # fmt: skip
@@ -34,14 +38,10 @@ def run(args: argparse.Namespace) -> str:
     with progress() as report:
         published = mask_file(
             args.source, args.target, schemes,
-            nan_policy="omit" if args.omit_missing else "raise",
+            nan_policy="omit" if args.omit_missing else "raise", round=args.round,
             overwrite=args.force, workers=threads, progress=report,
             accept_visible_coins=args.accept_visible_coins, dry_run=args.dry_run, csv=csv,
         )  # fmt: skip
-    if args.dry_run and args.reverse_mapping:  # its guard rails have held
-        if args.json:
-            return to_json({"target": None, "schemes": entries(published)})
-        return "\n".join([*listing(published), "the guard rails hold; nothing was written"])
     if args.dry_run:
         found = audit_file(args.source, schemes, csv=csv)
         if args.json:

@@ -54,6 +54,7 @@ def run(args: argparse.Namespace) -> str:
         if args.column[0] in args.known:
             raise UsageError(f"--known must name other columns, got {args.column[0]!r}")
     from condmask.files.reading import masked_column, read_column, read_labels, read_schemes
+    from condmask.risks.insider import insider_risk
     from condmask.risks.measure import release_risk, risk
     from condmask.risks.records import record_risk
     from condmask.strata import names_of
@@ -67,7 +68,7 @@ def run(args: argparse.Namespace) -> str:
     strata = {name: read_labels(args.file, name, csv=csv) for name in names_of(scheme.strata)}
     options: dict[str, Any] = {"strata": strata or None}
     known = {name: read_column(args.file, name, csv=csv) for name in args.known} or None
-    found = {"scheme": risk(x, scheme, d=within, others=known, **options)}
+    found: dict[str, Any] = {"scheme": risk(x, scheme, d=within, others=known, **options)}
     exposed = None
     if args.release is not None:
         z = read_column(args.release, column)
@@ -75,6 +76,8 @@ def run(args: argparse.Namespace) -> str:
         if args.exposed is not None:
             records = record_risk(x, z, scheme, d=float(within[0]), **options)
             exposed = [int(row) for row in records.exposed(args.exposed)]
+    if scheme.reverse_mapping:
+        found["insiders"] = insider_risk(x, scheme, d=within, **options)
     if args.json:
         told = {name: each.to_dict() for name, each in found.items()}
         return to_json(told if exposed is None else told | {"exposed": exposed})

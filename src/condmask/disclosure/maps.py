@@ -8,28 +8,38 @@ from typing import Any
 
 import numpy as np
 
-MAPS = 300
+from condmask._blocks import blocks
+
+MAPS = 300  # simulated
+AT_ONCE = 1 << 17  # draws
 
 
-def kept_maps(values: np.ndarray, scheme: Any, draws: np.random.Generator) -> Iterator[tuple[np.ndarray, ...]]:
-    """Kept records of ascending values in the order of their keys, and the records whose values they get."""
-    for _ in range(MAPS):
-        kept = np.flatnonzero(draws.random(values.size) >= scheme.p)
-        yield kept[by_key(values[kept], scheme, draws)], kept
+def kept_maps(values: np.ndarray, scheme: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Of many maps of ascending values: kept records, and the records whose values they get."""
+    draws = np.random.default_rng(0)  # the same in every run
+    for start, stop in blocks(MAPS, 1 + AT_ONCE // max(1, values.size)):
+        kept = draws.random((stop - start, values.size)) >= scheme.p
+        keys = with_noise(np.broadcast_to(values, kept.shape), scheme, draws)
+        keys[~kept] = np.nan  # to the end
+        among = np.arange(values.size) < kept.sum(axis=1)[:, None]
+        yield np.argsort(keys, axis=1)[among], np.nonzero(kept)[1]
 
 
-def released(x: np.ndarray, scheme: Any, draws: np.random.Generator) -> np.ndarray:
-    """A release of one pool."""
-    z, coin = x.copy(), draws.random(x.size) < scheme.p
-    kept = np.flatnonzero(~coin)
-    z[kept[by_key(x[kept], scheme, draws)]] = np.sort(x[kept])
-    z[coin] = draws.permutation(x[coin])
-    return z
+def release(values: np.ndarray, scheme: Any, draws: np.random.Generator) -> np.ndarray:
+    """Whose value each record of a pool shows; values ascend."""
+    source, coin = np.arange(values.size), draws.random(values.size) < scheme.p
+    kept, swapped = np.flatnonzero(~coin), np.flatnonzero(coin)
+    source[kept[np.argsort(with_noise(values[kept], scheme, draws))]] = kept
+    source[swapped] = draws.permutation(swapped)
+    return source
 
 
-def by_key(x: np.ndarray, scheme: Any, draws: np.random.Generator) -> np.ndarray:
-    """The order of values with noise."""
-    noise = draws.standard_normal(x.size) if scheme.noise == "normal" else draws.laplace(0.0, np.sqrt(0.5), x.size)
+def with_noise(values: np.ndarray, scheme: Any, draws: np.random.Generator) -> np.ndarray:
+    """Keys: values with noise, added or in the exponent."""
+    normal = scheme.noise == "normal"
+    noise = draws.standard_normal(values.shape) if normal else draws.laplace(0.0, np.sqrt(0.5), values.shape)
     with np.errstate(over="ignore"):
-        keys = x + scheme.sigma * noise if scheme.scale == "linear" else x * np.exp(scheme.sigma * noise)
-    return np.argsort(keys, kind="stable")
+        change = scheme.sigma * noise
+        return np.asarray(
+            values + change if scheme.scale == "linear" else values * np.exp(np.minimum(change, 700.0))
+        )

@@ -27,7 +27,7 @@ def mended(found: Audit, data: Data, schemes: dict[str, Any]) -> Audit:
 
 
 def reverse_mapping(data: Data, schemes: dict[str, Any]) -> Proposal | None:
-    """Reverse mapping with the same p, noise and strata; None where its guard rails do not hold.
+    """Reverse mapping with the same p, noise and strata; None where that hides nothing.
 
     On the linear scale first; on the log scale for skewed amounts, of which none is negative and the upper
     decile of the positive ones lies more than twice as far from their median as the lower one, and for others
@@ -43,8 +43,9 @@ def reverse_mapping(data: Data, schemes: dict[str, Any]) -> Proposal | None:
         if len(known) < len(scales):
             continue
         found = {name: _reversed(scheme, known[name], ends) for name, scheme in schemes.items()}
-        if rails.review(data, found)[0] is None:
-            return Proposal(found, _said(known, ends))
+        if rails.hold(data, found):
+            proposal = Proposal(found, _said(known, ends), review(data, found, FULL))
+            return proposal if proposal.hides else None
     return None
 
 
@@ -58,7 +59,7 @@ def _scale(data: Data, name: str, scheme: Any, ends: int) -> dict[str, Any] | No
         log = {"scale": "log", "sigma": float(np.clip(scheme.sigma / middle, *LOG_SIGMAS).round(3))}
         scales = [log, {}] if high - middle > SKEWED * (middle - low) else [{}, log]
     for scale in scales:
-        if rails.review(data, {name: _reversed(scheme, scale, ends)})[0] is None:
+        if rails.hold(data, {name: _reversed(scheme, scale, ends)}):
             return scale
     return None
 

@@ -9,7 +9,10 @@ Rare values are looked for in cells of a sigma: records among few neighbours are
 that these get their own value back is simulated, with the same draws in every run.
 """
 
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,13 +20,19 @@ from condmask._blocks import blocks
 from condmask._grid import decimals_of
 from condmask.disclosure import causes, relations
 from condmask.disclosure.maps import MAPS, kept_maps
-from condmask.disclosure.review import Data
 from condmask.kernels import sorting
+from condmask.strata import index_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from condmask.disclosure.review import Data
 
 FEWEST, FEWEST_KEPT, FEWEST_SWAPPED, SMALL = 50, 20, 10, 200  # records of a pool
 OWN, RARE = 0.3, 0.01  # the chance that a record keeps its value; the share of a value that is no longer rare
+ENDS, WIDER = (3, 5), (1.5, 2.0, 3.0, 5.0)  # remedies: values at either end, and times sigma
 NEIGHBOURS = 12.0  # kept ones in three cells: so many bring the chance below a third of `OWN`
-LONGEST, AROUND = 1 << 10, 300  # candidates; records on both sides of one
+MOST, AROUND = 1 << 8, 300  # cells, the loneliest; records on both sides of one
 REACH = 8  # cells: records farther away hardly ever come between
 CHANGED = 0.001  # of a standard deviation: what is worth a word
 NONE = np.empty(0, dtype=np.int64)
@@ -41,6 +50,16 @@ def review(data: Data, schemes: dict[str, Any]) -> tuple[str | None, list[str]]:
             told += [] if changed is None else [changed]
         refusal = refusal or _order(data.values[name], name) or _rare(data, name, scheme)
     return refusal or _together(data, set(schemes)), told
+
+
+def hold(data: Data, schemes: dict[str, Any]) -> bool:
+    """Whether the guard rails hold for columns, without a search for what would help."""
+    if pools(data, next(iter(schemes.values())).p)[0] is not None:
+        return False
+    for name, scheme in schemes.items():
+        if _order(data.values[name], name) or any(found.size for found in _too_often(data, name, scheme)):
+            return False
+    return _together(data, set(schemes)) is None
 
 
 def review_clear(data: Data) -> tuple[str | None, list[str]]:
@@ -131,25 +150,29 @@ def aggregate(x: np.ndarray, code: np.ndarray | None, count: int) -> None:
         for end in (own <= least, own >= most):
             if end.any():
                 middle = float(own[end].min()) + float(np.mean(own[end] - own[end].min()))
-                x[rows[end]] = middle if places is None else round(middle, places)
+                own[end] = middle if places is None else round(middle, places)
+        x[rows] = own
 
 
 def _ends(x: np.ndarray, count: int) -> tuple[float, float]:
     """Up to which value the smallest go, and from which on the largest; none where they are the same ones."""
     if x.size < 2 * count:
         return -np.inf, np.inf
-    ordered = np.partition(x, [count - 1, x.size - count])
-    least, most = float(ordered[count - 1]), float(ordered[x.size - count])
+    low, high = np.sort(x[:count]), np.sort(x[:count])
+    for start, stop in blocks(x.size):
+        part = x[max(start, count) : stop]
+        low = np.sort(np.concatenate([low, part[part < low[-1]]]))[:count]
+        high = np.sort(np.concatenate([high, part[part > high[0]]]))[-count:]
+    least, most = float(low[-1]), float(high[0])
     return (least, most) if least < most else (-np.inf, np.inf)
 
 
 def _changed(data: Data, name: str, scheme: Any) -> str | None:
     """What means at the ends do to the standard deviation."""
     x = data.values[name].copy()
-    known = ~np.isnan(x)
-    before = float(x[known].std())
+    before = _deviation(x)
     aggregate(x, data.strata, scheme.aggregate_ends)
-    after = float(x[known].std())
+    after = _deviation(x)
     if abs(after - before) <= CHANGED * before:
         return None
     return (
@@ -158,37 +181,77 @@ def _changed(data: Data, name: str, scheme: Any) -> str | None:
     )
 
 
+def _deviation(x: np.ndarray) -> float:
+    """The standard deviation of the values that are there, without a copy of a long column."""
+    parts = [x[start:stop] for start, stop in blocks(x.size)]
+    n = sum(np.count_nonzero(~np.isnan(part)) for part in parts)
+    mean = sum(float(np.nansum(part)) for part in parts) / n
+    return float(np.sqrt(sum(float(np.nansum((part - mean) ** 2)) for part in parts) / n))
+
+
 # --- rare values ---
 
 
 def _rare(data: Data, name: str, scheme: Any) -> str | None:
-    """Records of a rare value that keep it too often."""
-    if 1.0 - scheme.p <= OWN:
-        return None
-    x, chances = data.values[name], []
-    if data.strata is None and not np.isnan(x).any():  # without a copy of a long column
-        chances.append(own_value(x, scheme))
-    else:
-        chances += [own_value(x[rows], scheme) for rows in _by_pool(x, data.strata)]
-    found = np.concatenate(chances) if chances else np.empty(0)
-    worst = found[found > OWN]
+    """Records of a rare value that keep it too often, and the first remedy, of those tried, that mends it."""
+    worst = np.concatenate([np.empty(0), *_too_often(data, name, scheme)])
     if worst.size == 0:
         return None
-    more = "" if scheme.scale == "log" else ', or scale="log"'
-    more += "" if scheme.aggregate_ends else ", or aggregate_ends=3 where it is the smallest or largest ones"
+    remedy = "drop these records"
+    for other in _remedies(data.values[name], scheme):
+        if not hold(data.only(name), {name: replace(scheme, **other)}):
+            continue
+        shown = [_shown(key, value) for key, value in other.items() if value != getattr(scheme, key)]
+        remedy = f"pass {', '.join(shown)}"
+        remedy += " for all columns" if "p" in other and len(data.values) > 1 else ""
+        break
+    # simulated, the chance of a record that stands alone may exceed that to be kept
+    most = min(float(worst.max()), 1.0 - scheme.p + scheme.p / data.n)
     return (
         f"{worst.size} record{'s' if worst.size > 1 else ''} of {name} with a rare value get that value back "
-        f"with a chance above {OWN:g} (at most {worst.max():.2f}); pass a larger sigma{more}"
+        f"with a chance above {OWN:g} (at most {most:.2f}); {remedy}"
     )
 
 
-def _by_pool(x: np.ndarray, code: np.ndarray | None) -> list[np.ndarray]:
-    """The rows of each pool that have a value."""
-    there = np.flatnonzero(~np.isnan(x) if code is None else ~np.isnan(x) & (code >= 0))
-    if code is not None:
-        there = there[np.argsort(code[there], kind="stable")]
-    parts = [there] if code is None else np.split(there, np.flatnonzero(np.diff(code[there])) + 1)
-    return [own for own in parts if own.size]
+def _shown(name: str, value: Any) -> str:
+    return f'{name}="{value}"' if isinstance(value, str) else f"{name}={value:g}"
+
+
+def _remedies(x: np.ndarray, scheme: Any) -> Iterator[dict[str, Any]]:
+    """Other parameters against rare values that come back, those first that take least from analysts."""
+    yield from ({"aggregate_ends": count} for count in ENDS if count > scheme.aggregate_ends)
+    size = float(np.abs(x[~np.isnan(x) & (x != 0.0)]).mean())
+    other, unit = ("log", 1.0 / size) if scheme.scale == "linear" else ("linear", size)
+    ends = {"aggregate_ends": max(scheme.aggregate_ends, ENDS[0])}
+    for scale, sigma, factors in (
+        (scheme.scale, scheme.sigma, WIDER),
+        (other, unit * scheme.sigma, (1.0, *WIDER)),
+    ):
+        yield from ({"scale": scale, "sigma": float(f"{times * sigma:.2g}"), **ends} for times in factors)
+    yield {"p": 1.0 - OWN}  # then a record is kept too seldom
+
+
+def _too_often(data: Data, name: str, scheme: Any) -> Iterator[np.ndarray]:
+    """By pool, the chances above `OWN` of records of a rare value to get it back."""
+    if scheme.p >= 1.0 - OWN:
+        return
+    x = data.values[name]
+    for rows in _by_pool(x, data.strata):
+        found = own_value(x[rows], scheme)
+        yield found[found > OWN]
+
+
+def _by_pool(x: np.ndarray, code: np.ndarray | None) -> list[Any]:
+    """The rows of each pool that have a value, all of them without a copy."""
+    missing = np.isnan(x)
+    if code is None and not missing.any():
+        return [slice(None)]
+    pool = np.where(missing, np.int32(-1), np.int32(0) if code is None else code)
+    counts = np.zeros(int(pool.max(initial=-1)) + 1, dtype=np.int64)
+    sorting.count(pool, counts)
+    order = np.empty(int(counts.sum()), dtype=index_type(x.size))
+    sorting.sort(pool, np.cumsum(counts) - counts, order)
+    return [rows for rows in np.split(order, np.cumsum(counts)[:-1]) if rows.size]
 
 
 def own_value(x: np.ndarray, scheme: Any) -> np.ndarray:
@@ -209,22 +272,29 @@ def lone(x: np.ndarray, scheme: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray
     for start, stop in blocks(x.size):
         sorting.count(cell.of(x[start:stop]), counts)
     padded = np.concatenate(([0], counts, [0]))
-    lonely = (counts > 0) & (padded[:-2] + counts + padded[2:] < NEIGHBOURS / (1.0 - scheme.p))
-    if not lonely.any():
+    beside = padded[:-2] + counts + padded[2:]
+    alone = np.flatnonzero((counts > 0) & (beside < NEIGHBOURS / (1.0 - scheme.p)))
+    if alone.size == 0:
         return np.empty(0), NONE, NONE
-    near = _around(np.flatnonzero(lonely), counts)
+    alone = np.sort(alone[np.argsort(beside[alone], kind="stable")[:MOST]])
+    near = _around(alone, counts)
     parts = [x[start:stop] for start, stop in blocks(x.size)]
     values = np.sort(np.concatenate([part[near[cell.of(part)]] for part in parts]))
     _, place, times = np.unique(values, return_inverse=True, return_counts=True)
-    rare = lonely[cell.of(values)] & (times[place] < max(2.0, RARE * x.size))
+    own = cell.of(values)
+    rare = np.isin(own, alone) & (times[place] < max(2.0, RARE * x.size))
     if scheme.aggregate_ends:
         least, most = _ends(x, scheme.aggregate_ends)
         rare &= (values > least) & (values < most)
-    candidates = np.flatnonzero(rare)[:LONGEST]
-    beside = np.zeros(values.size + 1, dtype=np.int64)
-    np.add.at(beside, np.maximum(candidates - AROUND, 0), 1)
-    np.add.at(beside, np.minimum(candidates + AROUND + 1, values.size), -1)
-    return values, candidates, np.flatnonzero(np.cumsum(beside[:-1]) > 0)
+    candidates = np.flatnonzero(rare)
+    if candidates.size == 0:
+        return np.empty(0), NONE, NONE
+    first = np.maximum(candidates - AROUND, np.searchsorted(own, own[candidates] - REACH))
+    last = np.minimum(candidates + AROUND + 1, np.searchsorted(own, own[candidates] + REACH, side="right"))
+    among = np.zeros(values.size + 1, dtype=np.int64)
+    np.add.at(among, first, 1)
+    np.add.at(among, last, -1)
+    return values, candidates, np.flatnonzero(np.cumsum(among[:-1]) > 0)
 
 
 def _around(lonely: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -279,6 +349,6 @@ def _cells(x: np.ndarray, scheme: Any) -> _Cells:
 def _simulated(values: np.ndarray, scheme: Any) -> np.ndarray:
     """The share of maps of ascending values in which each is kept and gets its own value."""
     same = np.zeros(values.size)
-    for record, value in kept_maps(values, scheme, np.random.default_rng(0)):
-        same[record] += values[record] == values[value]
+    for record, value in kept_maps(values, scheme):
+        same += np.bincount(record[values[record] == values[value]], minlength=values.size)
     return same / MAPS

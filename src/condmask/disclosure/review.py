@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.disclosure import attack, causes, relations, together
-from condmask.disclosure.attack import BRIEF, Column, Effort, Figures, Rows
+from condmask.disclosure import attack, causes, rails, relations, together
+from condmask.disclosure.attack import BRIEF, HALF, Column, Effort, Figures, Rows
 from condmask.disclosure.causes import TOLD, Cause
-from condmask.disclosure.verdict import CERTAIN, GUESSED, Audit
+from condmask.disclosure.verdict import CERTAIN, GUESSED, RAIL, TOLD_BY_RAIL, Audit
 from condmask.grids import check_fits
 
 CLEARLY = 0.6  # of what is visible: up to here a brief look decides
@@ -71,6 +71,8 @@ def is_clear(data: Data, schemes: dict[str, Any]) -> bool:
 
 def review(data: Data, schemes: dict[str, Any], effort: Effort) -> Audit:
     """The audit of a release, without a proposal."""
+    if next(iter(schemes.values())).reverse_mapping:
+        return _rearranged(data, schemes)
     rows = attack.rows_of(data.n, effort)
     some = data.at(rows.rows)
     why: list[Cause] = []
@@ -107,9 +109,62 @@ def review(data: Data, schemes: dict[str, Any], effort: Effort) -> Audit:
     )  # fmt: skip
 
 
+def _rearranged(data: Data, schemes: dict[str, Any]) -> Audit:
+    """The audit of a release by reverse mapping: what its guard rails say, and what columns tell together.
+
+    A column alone tells nothing (docs/reverse_mapping.rst), and is not attacked.
+    """
+    first = next(iter(schemes.values()))
+    p, blind = first.p, max(first.p, 1.0 - first.p)
+    some = data.at(attack.rows_of(data.n, HALF).rows)
+    tables = together.rearranged(some.values, some.clear, schemes, some.strata)
+    why, guessed, certain, unchanged = causes.of_coin(p), blind, 0.0, 0.0
+    for refusal, warned in (rails.review(data, schemes), rails.review_clear(data)):
+        for name, texts in ((RAIL, [] if refusal is None else [refusal]), (TOLD_BY_RAIL, warned)):
+            for text in texts:
+                said, _, remedy = text.partition("; ")
+                why.append(Cause(name, float(name == RAIL), remedy, said))
+    for name, x in some.values.items():
+        there = ~np.isnan(x)
+        swapped, kept = (float(np.mean(table[name][there] == x[there])) for table in tables)
+        own = (kept - swapped) / max(1.0 - swapped, 1e-300)  # a common value comes back by chance
+        unchanged = max(unchanged, own)
+        if own > causes.UNCHANGED:
+            text = f"{kept:.0%} of the kept records get their own value back, {swapped:.0%} of the swapped"
+            why.append(Cause("unchanged", (1.0 - p) * own, "pass a larger sigma", text, name))
+    if len(tables[0]) > 1:
+        table, steps = {**some.values, **some.clear}, _steps(some, schemes)
+        found = relations.identities(table, steps, set(schemes))
+        joint = together.joint_of_rearranged(p, tables, list(schemes), found, steps)
+        guessed, certain = max(blind, joint.guessed), joint.certain
+        for each, told in joint.identities.items():
+            copied = _copied(each, float(each.holds(table, steps).mean()), schemes)
+            if copied is not None:
+                why.append(copied)
+            elif told > blind + TOLD:
+                why.append(_identity(each, told, blind, schemes))
+        for (a, b), told in joint.pairs.items():
+            if told > blind + TOLD:
+                why.append(_pair(a, b, told, blind, b in some.clear))
+    n = max(int(np.count_nonzero(~np.isnan(x))) for x in data.values.values())
+    ordered = tuple(sorted(why, key=lambda cause: -cause.share))
+    return Audit(
+        n, blind, guessed, certain, unchanged, blind, ordered, dict(schemes), name=" and ".join(schemes)
+    )
+
+
+def _pair(a: str, b: str, told: float, blind: float, clear: bool) -> Cause:
+    tells = f"that tells {told:.0%} of the coins"
+    if clear:
+        text = f"{b!r} is left in clear and goes with {a!r} in kept records, not in swapped ones: {tells}"
+        return Cause("relation", told - blind, f"mask within strata by {b!r}, or drop it", text, a)
+    text = f"{a!r} and {b!r} hang together more closely in swapped records than in kept ones: {tells}"
+    return Cause("relation", told - blind, "pass smaller sigmas, or drop one of them", text, b)
+
+
 def _steps(data: Data, schemes: dict[str, Any]) -> relations.Steps:
     """What masking rounds each column to."""
-    return dict.fromkeys(data.clear, 0.0) | {name: scheme.law.step for name, scheme in schemes.items()}
+    return dict.fromkeys(data.clear, 0.0) | {name: scheme.step for name, scheme in schemes.items()}
 
 
 def _of_columns(
@@ -139,11 +194,7 @@ def _of_columns(
     said += [_identity(each, t, blind, schemes) for each, t in joint.identities.items() if t > blind + TOLD]
     for (a, b), told in joint.pairs.items():
         if told > alone + TOLD and not any({a, b} <= set(each.names) for each in found):
-            text = (
-                f"{a!r} and {b!r} hang together more closely in swapped records than in kept ones: "
-                f"that tells {told:.0%} of the coins"
-            )
-            said.append(Cause("relation", told - blind, "pass smaller sigmas, or drop one of them", text, b))
+            said.append(_pair(a, b, told, blind, clear=False))
     if joint.guessed > alone + TOLD:
         text = f"columns share their coins: all tell {joint.guessed:.0%} of them, the worst alone {alone:.0%}"
         said.append(Cause("together", joint.guessed - alone, "mend the columns that show most", text))

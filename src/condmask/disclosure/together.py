@@ -1,28 +1,39 @@
-"""Columns masked together share their coins: what all of them tell of these.
+"""Columns masked together share their coins, and those in clear show none: what all of them tell of coins.
 
-Every column's likelihood ratio is known where it is attacked by itself. To these come features of several
-columns: what is left of an identity, and of one column given another (less a multiple of it, or as a ratio).
+With additive noise every column's likelihood ratio is known where it is attacked by itself. To these come
+features of several columns: what is left of an identity, and of one column given another (less a multiple of
+it, or as a ratio).
 A swapped record carries all values of one donor, a kept one has noise of its own in each. Their likelihood
 ratios are counted, in classes of equal size, in one half of the rows; the other half is attacked. All
 logarithms are added, and the sum is tempered, since features repeat each other: by the power that suits the
 first half. Noise is drawn once for every row looked at, from a stream that is always the same.
+
+By reverse mapping a column alone tells nothing (docs/reverse_mapping.rst), and every feature is of several:
+of two masked columns, or of one beside one in clear, also what is left of the normal scores of one given
+those of the other, in classes of the latter. Each row is looked at twice: with the values of a record of its
+pool, and with those of its place in the order of the values with noise, all records being kept.
 """
 
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask.disclosure import coins
 from condmask.disclosure.attack import Column, Rows
+from condmask.disclosure.causes import correlation, ranks
 from condmask.disclosure.relations import MOST_COLUMNS, Identity, Steps
+from condmask.law import Law
+from condmask.strata import crossed
 
 LOOKED_AT = 1 << 15
 TEMPERS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.1, 0.0)
 CLASSES, RECORDS_PER_CLASS = 24, 16
+ACROSS = 8  # classes of the one column given another
 BEFOREHAND = 0.5  # records in each class
 
 Table = dict[str, np.ndarray]
+Tables = tuple[Table, Table]  # rows as they are where all are swapped, and where all are kept
 
 
 class Joint(NamedTuple):
@@ -40,22 +51,34 @@ class _Attack(NamedTuple):
     p: float
     known: np.ndarray
 
-    def ratio(self, swapped: np.ndarray, kept: np.ndarray, exact: np.ndarray | None) -> np.ndarray:
-        """The log likelihood ratio of a feature, in swapped and in kept records; exact: where it is 0."""
-        both = np.stack((swapped, kept))
-        there = ~np.isnan(both)
-        seen = both[:, self.known][there[:, self.known]]
-        most = min(CLASSES, seen.size // (2 * RECORDS_PER_CLASS))
-        edges = np.unique(np.quantile(seen, np.arange(1, most) / most)) if most > 1 else np.empty(0)
-        place = np.searchsorted(edges, both, side="right") + 1
-        if exact is not None:
-            place[exact] = 0
-        place[~there] = edges.size + 2
-        counts = np.stack([np.bincount(part[self.known], minlength=edges.size + 3) for part in place])
-        shares = (counts + BEFOREHAND) / (counts.sum(axis=1) + BEFOREHAND * counts.shape[1])[:, None]
+    @property
+    def most(self) -> int:
+        """The classes for which there are records enough."""
+        return int(np.count_nonzero(self.known)) // RECORDS_PER_CLASS
+
+    def classes(self, feature: np.ndarray, most: int = CLASSES) -> np.ndarray:
+        """Classes of equal size of a feature, in swapped and kept records, from 1 on; 0 where missing."""
+        there = ~np.isnan(feature)
+        seen = feature[:, self.known][there[:, self.known]]
+        most = min(most, seen.size // (2 * RECORDS_PER_CLASS))
+        parts = np.arange(1, most) / max(most, 1)
+        edges = np.unique(np.quantile(seen, parts, method="inverted_cdf")) if most > 1 else np.empty(0)
+        return np.where(there, np.searchsorted(edges, feature, side="right") + 1, 0)
+
+    def ratio(self, place: np.ndarray) -> np.ndarray:
+        """The log likelihood ratio of classes, in swapped and kept records; class 0 tells nothing."""
+        size = int(place.max()) + 1
+        counts = np.stack([np.bincount(part[self.known], minlength=size) for part in place])
+        shares = (counts + BEFOREHAND) / (counts.sum(axis=1) + BEFOREHAND * size)[:, None]
         found = np.log(shares[0] / shares[1])
-        found[-1] = 0.0
+        found[0] = 0.0
         return np.asarray(found[place])
+
+    def crossed(self, feature: np.ndarray, given: np.ndarray) -> np.ndarray:
+        """Classes of a feature in those of another."""
+        across = int(np.clip(0.5 * np.sqrt(self.most), 1, ACROSS))
+        own, other = self.classes(feature, min(CLASSES, self.most // across)), self.classes(given, across)
+        return np.where((own > 0) & (other > 0), own * (across + 1) + other, 0)
 
     def figures(self, ratio: np.ndarray) -> tuple[float, float]:
         """The shares of coins guessed, and of records certain, in the other half."""
@@ -64,14 +87,14 @@ class _Attack(NamedTuple):
         swapped, kept = np.repeat((self.p / n, 0.0), n), np.repeat((0.0, (1.0 - self.p) / n), n)
         return coins.guessed(swapped, kept, chance), coins.certain(swapped, kept, chance, self.p)
 
+    def fit(self, ratio: np.ndarray, rows: np.ndarray) -> float:
+        """The mean logarithm of the chance that is given to the coins of some rows."""
+        chance = np.clip(chances(self.p, ratio[:, rows]), 1e-12, 1.0 - 1e-12)
+        return float(self.p * np.log(chance[0]).mean() + (1.0 - self.p) * np.log1p(-chance[1]).mean())
+
     def tempered(self, ratio: np.ndarray) -> np.ndarray:
         """The power of the likelihood ratio that suits the first half."""
-        some = ratio[:, self.known]
-        fits = []
-        for temper in TEMPERS:
-            chance = np.clip(chances(self.p, temper * some), 1e-12, 1.0 - 1e-12)
-            fits.append(self.p * np.log(chance[0]).mean() + (1.0 - self.p) * np.log1p(-chance[1]).mean())
-        return np.asarray(TEMPERS[int(np.argmax(fits))] * ratio)
+        return max((temper * ratio for temper in TEMPERS), key=lambda each: self.fit(each, self.known))
 
 
 def chances(p: float, ratio: np.ndarray) -> np.ndarray:
@@ -103,24 +126,97 @@ def joint(
             table[name] = np.full(n, np.nan)
             table[name][there] = law.from_units(at)
     task = _Attack(next(iter(columns.values())).law.p, coins.fold_of(n, 2) == 0)
-    told, by_pair = {}, {}
-    for each in identities:
-        exact = np.stack([each.holds(table, steps) for table in (swapped, kept)])
-        ratio = task.ratio(each.left_over(swapped), each.left_over(kept), exact)
-        total += ratio
-        told[each] = task.figures(ratio)[0]
-    names = list(columns) if len(columns) <= MOST_COLUMNS else []
-    for a, b in combinations(names, 2):
-        ratios = [task.ratio(one, other, None) for one, other in _left_over(swapped, kept, a, b, task.known)]
+    told = _of_identities(task, swapped, kept, identities, steps, total)
+    by_pair = {}
+    for a, b in _pairs(list(columns)):
+        ratios = [task.ratio(task.classes(each)) for each in _left_over(swapped, kept, a, b, task.known)]
         best = max(ratios, key=lambda ratio: task.figures(ratio)[0])
         total += best
         by_pair[a, b] = task.figures(best)[0]
     return Joint(*task.figures(task.tempered(total)), told, by_pair)
 
 
-def _left_over(
-    swapped: Table, kept: Table, a: str, b: str, known: np.ndarray
-) -> list[tuple[np.ndarray, np.ndarray]]:
+def rearranged(values: Table, clear: Table, schemes: dict[str, Any], strata: np.ndarray | None) -> Tables:
+    """Rows as they are where all are swapped, and where all are kept, by reverse mapping in their pools."""
+    stream, n = np.random.default_rng(0), next(iter(values.values())).size
+    there = {name: ~np.isnan(x) for name, x in values.items()}
+    code = crossed([*there.values(), *([] if strata is None else [strata + 1])], n)
+    swapped, kept = dict(clear), dict(clear)
+    donor = np.empty(n, dtype=np.int64)
+    donor[np.argsort(code, kind="stable")] = np.lexsort((stream.random(n), code))
+    for name, scheme in schemes.items():
+        own, pool = values[name][there[name]], code[there[name]]
+        noise = Law(scheme.p, scheme.noise, scheme.sigma).draw(stream, own.size)
+        with np.errstate(over="ignore"):
+            keys = own * np.exp(noise) if scheme.scale == "log" else own + noise
+        place = np.flatnonzero(there[name])[np.lexsort((stream.random(own.size), keys, pool))]
+        swapped[name], kept[name] = values[name][donor], np.full(n, np.nan)
+        kept[name][place] = own[np.lexsort((own, pool))]
+    return swapped, kept
+
+
+def joint_of_rearranged(
+    p: float, tables: Tables, masked: list[str], identities: list[Identity], steps: Steps
+) -> Joint:
+    """What columns released by reverse mapping tell together, and beside those in clear."""
+    swapped, kept = tables
+    n = swapped[masked[0]].size
+    task, total = _Attack(p, coins.fold_of(n, 2) == 0), np.zeros((2, n))
+    told = _of_identities(task, swapped, kept, identities, steps, total)
+    scores = {name: normal_scores(np.stack((swapped[name], kept[name]))) for name in swapped}
+    beside = [(a, b) for a in masked for b in swapped if b not in masked]
+    by_pair, ratios = {}, []
+    for a, b in [*_pairs(masked), *beside]:
+        places = [task.crossed(_given(scores[a], scores[b]), scores[b])]
+        if b in masked:
+            places += [task.classes(each) for each in _left_over(swapped, kept, a, b, task.known)]
+        best = max(map(task.ratio, places), key=lambda ratio: task.figures(ratio)[0])
+        by_pair[a, b] = task.figures(best)[0]
+        ratios.append((by_pair[a, b], best))
+    for _, each in sorted(ratios, key=lambda pair: -pair[0]):
+        now, more = (task.fit(task.tempered(ratio), ~task.known) for ratio in (total, total + each))
+        if more > now:  # else it says what is said, or nothing
+            total += each
+    return Joint(*task.figures(task.tempered(total)), told, by_pair)
+
+
+def normal_scores(both: np.ndarray) -> np.ndarray:
+    """The normal quantiles of mean ranks, in two versions of a column; NaN where it is missing."""
+    from scipy.special import ndtri  # takes .1 s to import
+
+    found, there = np.full(both.shape, np.nan), ~np.isnan(both)
+    found[there] = ndtri((ranks(both[there]) - 0.5) / max(1, int(there.sum())))
+    return found
+
+
+def _given(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """What is left of one column given another, by the regression where they go together more."""
+    slopes = [0.0]
+    for x, y in zip(a, b, strict=True):
+        there = ~np.isnan(x + y)
+        slopes.append(correlation(x[there], y[there]))
+    return np.asarray(a - max(slopes, key=abs) * b)
+
+
+def _pairs(names: list[str]) -> list[tuple[str, str]]:
+    return list(combinations(names, 2)) if len(names) <= MOST_COLUMNS else []
+
+
+def _of_identities(
+    task: _Attack, swapped: Table, kept: Table, identities: list[Identity], steps: Steps, total: np.ndarray
+) -> dict[Identity, float]:
+    """The share of coins that each identity tells; its logarithms are added to the total."""
+    told = {}
+    for each in identities:
+        place = task.classes(np.stack((each.left_over(swapped), each.left_over(kept))))
+        place[np.stack([each.holds(table, steps) for table in (swapped, kept)])] = place.max() + 1
+        ratio = task.ratio(place)
+        total += ratio
+        told[each] = task.figures(ratio)[0]
+    return told
+
+
+def _left_over(swapped: Table, kept: Table, a: str, b: str, known: np.ndarray) -> list[np.ndarray]:
     """What is left of b given a: less a multiple, and as a ratio; of swapped and of kept records."""
     x, y = swapped[a][known], swapped[b][known]
     there = ~np.isnan(x + y)
@@ -128,6 +224,6 @@ def _left_over(
     slope = float(np.sum(x * y)) / max(float(np.sum(x * x)), 1e-300)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return [
-            (swapped[b] - slope * swapped[a], kept[b] - slope * kept[a]),
-            (swapped[b] / swapped[a], kept[b] / kept[a]),
+            np.stack((swapped[b] - slope * swapped[a], kept[b] - slope * kept[a])),
+            np.stack((swapped[b] / swapped[a], kept[b] / kept[a])),
         ]

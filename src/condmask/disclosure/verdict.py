@@ -7,7 +7,8 @@ from condmask.disclosure.causes import UNCHANGED, Cause
 
 GUESSED, CERTAIN = 0.12, 0.10  # coins beyond the blind guess, and records: more is visible
 FEWEST = 100  # records that tell anything
-WARNED = ("unchanged", "p", "row order", "copy")  # causes for which nothing is refused
+RAIL, TOLD_BY_RAIL = "guard rail", "warning"  # of reverse mapping: what refuses, and what is told
+WARNED = ("unchanged", "p", "row order", "copy", TOLD_BY_RAIL)  # causes for which nothing is refused
 DIGITS = ("grid", "mixed grid", "heaps", "last digits")
 ASIDE = (*WARNED, "ties", "together")  # and those that say nothing of why a release is refused
 
@@ -21,22 +22,21 @@ class Proposal(NamedTuple):
         As in the audit.
     remedy : str
         How to come by it.
-    audit : Audit or None
-        What the attacker can tell then. None under reverse mapping, which shows nothing of the coins, and
-        whose guard rails hold.
+    audit : Audit
+        What the attacker can tell then.
     round : bool
         Whether the data have to be rounded for it (``round=True``).
     """
 
     scheme: Any
     remedy: str
-    audit: "Audit | None" = None
+    audit: "Audit"
     round: bool = False
 
     @property
     def hides(self) -> bool:
         """Whether it hides the coins, and changes what is kept."""
-        return self.audit is None or not (self.audit.visible or self.audit.unchanged > UNCHANGED)
+        return not (self.audit.visible or self.audit.unchanged > UNCHANGED)
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,8 @@ class Audit:
     certain : float
         The share of records of whose coin he is certain, to 1 in 20.
     unchanged : float
-        The share of kept records that are released with their own value.
+        The share of kept records that are released with their own value; by reverse mapping of those that do
+        not get it by chance, as the swapped ones do.
     ties_guessed : float
         The share of coins guessed from equal values alone: with sample donors eq. (1) itself shows them.
     causes : tuple of Cause
@@ -88,9 +89,10 @@ class Audit:
     def visible(self) -> bool:
         """Whether coins guessed exceed the blind guess by .12, or more than a tenth of records is certain.
 
-        Of fewer than 100 records nothing is said.
+        Of fewer than 100 records nothing is said. By reverse mapping also whether a guard rail refuses.
         """
-        return self.n >= FEWEST and (self.guessed > self.blind + GUESSED or self.certain > CERTAIN)
+        told = self.guessed > self.blind + GUESSED or self.certain > CERTAIN
+        return self._rail is not None or (self.n >= FEWEST and told)
 
     @property
     def remedy(self) -> str:
@@ -100,6 +102,8 @@ class Audit:
     @property
     def refusal(self) -> str:
         """A sentence that refuses the release, with the remedies."""
+        if self._rail is not None:
+            return f"{self._rail.text}; {self._rail.remedy}"
         why = [cause for cause in self.causes if cause.name not in ASIDE]
         if why and why[0].name == "point masses":  # which rounding makes, too
             why.sort(key=lambda cause: cause.name not in DIGITS)
@@ -119,10 +123,24 @@ class Audit:
         )
 
     @property
+    def _rail(self) -> Cause | None:
+        return next((cause for cause in self.causes if cause.name == RAIL), None)
+
+    @property
+    def _mapped(self) -> bool:
+        schemes = self.scheme if isinstance(self.scheme, dict) else {self.name: self.scheme}
+        return bool(next(iter(schemes.values())).reverse_mapping)
+
+    @property
+    def _few(self) -> bool:
+        return self.n < FEWEST and not self._mapped
+
+    @property
     def warnings(self) -> list[str]:
         """Sentences on what the release shows besides, each with its remedy."""
-        found = [f"{cause.text}; {cause.remedy}" for cause in self.causes if cause.name in WARNED]
-        if self.n < FEWEST:
+        told = [(cause.text, cause.remedy) for cause in self.causes if cause.name in WARNED]
+        found = ["; ".join(filter(None, each)) for each in told]
+        if self._few:
             found.append(f"{self.n} records are too few to tell how far their coins can be guessed")
         return found
 
@@ -143,7 +161,7 @@ class Audit:
             "proposals": [
                 {
                     "remedy": each.remedy, "round": each.round, "schemes": _entries(each.scheme, self.name),
-                    "audit": None if each.audit is None else each.audit.to_dict(),
+                    "audit": each.audit.to_dict(),
                 }
                 for each in self.proposals
             ],
@@ -154,27 +172,23 @@ class Audit:
         head = ["scheme", *(f"proposal {k}" for k in numbers)]
         lines = [f"Coins of {self.n:,} records, {self.name}", "", _row("", head)]
         sides = [self, *(each.audit for each in self.proposals)]
-        lines += [_row(said, [self._cell(name, each) for each in sides]) for said, name in SAID]
-        lines += [_row("visible", ["no" if each is None or not each.visible else "yes" for each in sides])]
+        lines += [_row(said, [f"{getattr(each, name):.1%}" for each in sides]) for said, name in SAID]
+        lines += [_row("visible", ["yes" if each.visible else "no" for each in sides])]
+        if any(each._mapped for each in sides):
+            lines += ["", *ALONE]
         lines += ["", f"scheme      {_shown(self.scheme)}"]
         for k, proposal in zip(numbers, self.proposals, strict=True):
             lines += [f"proposal {k}  {_shown(proposal.scheme)}", f"            {proposal.remedy}"]
         for title, each in zip(("shown by", *(f"with {name}" for name in head[1:])), sides, strict=True):
-            if each is None or not each.causes:
+            if not each.causes:
                 continue
             lines += ["", f"{title}:"]
             for cause in each.causes:
                 own = f" ({cause.column})" if cause.column else ""
                 lines += [f"  {cause.name}{own}, {cause.share:.2f}: {cause.text}", f"      {cause.remedy}"]
-        if self.n < FEWEST:
+        if self._few:
             lines += ["", self.warnings[-1]]
         return "\n".join(lines)
-
-    def _cell(self, name: str, side: "Audit | None") -> str:
-        """A figure of this audit or of a proposal; of reverse mapping what follows without a look."""
-        if side is not None:
-            return f"{getattr(side, name):.1%}"
-        return {"certain": "0.0%", "unchanged": "-"}.get(name, f"{self.blind:.1%}")
 
 
 FIGURES = ("n", "blind", "guessed", "certain", "unchanged", "ties_guessed")
@@ -184,6 +198,12 @@ SAID = (
     ("  by ties alone", "ties_guessed"),
     ("records known for certain", "certain"),
     ("kept records unchanged", "unchanged"),
+)
+
+
+ALONE = (
+    "By reverse mapping a column alone shows nothing of who was swapped: it is released in",
+    "a random order whatever the coins. What is guessed beyond is told by several columns.",
 )
 
 

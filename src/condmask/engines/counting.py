@@ -41,6 +41,12 @@ class Counts(NamedTuple):
         return np.repeat(self.values, self.counts)
 
 
+def by_value(ascending: np.ndarray) -> Counts:
+    """The counts of ascending values as they are; zero has no sign."""
+    first = np.flatnonzero(np.diff(ascending, prepend=np.nan) != 0.0)
+    return Counts(ascending[first] + 0.0, np.diff(first, append=ascending.size))
+
+
 EMPTY = Counts(np.empty(0), np.empty(0, dtype=np.int64))
 
 
@@ -78,6 +84,19 @@ def merged(parts: list[Counts]) -> Counts:
 def coarser(counts: Counts, times: int) -> Counts:
     """The counts on a grid of steps so many times as wide: point k holds k times .. k times + times - 1."""
     return merged([Counts(np.floor(counts.values / times), counts.counts)])
+
+
+def in_cells(counts: Counts, width: float) -> Counts:
+    """Counts by cells of this width, a power of two: by k width for what is in k width <= x < (k + 1) width.
+
+    Of values too large to have other digits each is a cell of its own, wherever cells are that narrow.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        low = np.floor_divide(counts.values, width) * width
+    low = np.where(
+        np.abs(counts.values) / 2.0**53 < width, np.maximum(low, -np.finfo(float).max), counts.values
+    )
+    return merged([Counts(low + 0.0, counts.counts)])
 
 
 def _window(z: np.ndarray, grid: Grid) -> tuple[float, int]:

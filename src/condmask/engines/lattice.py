@@ -140,17 +140,26 @@ def smooth_curve(
     return _joined(found, layers)
 
 
-def boosted(z: np.ndarray, width: float, boost: float, tol: float, *, density: bool = False) -> Curve:
+def boosted(
+    z: np.ndarray,
+    width: float,
+    boost: float,
+    tol: float,
+    *,
+    density: bool = False,
+    below: np.ndarray | None = None,
+) -> Curve:
     """H - boost width^2 h' of sorted z by a normal kernel of that width: the law before Laplace noise.
 
-    Without a boost the smoothed distribution of z, or its density times the width.
+    Without a boost the smoothed distribution of z, or its density times the width. `below` as of `curve`.
     """
     shape = Shape(None, density, boost=boost)
     table = partial(weights.normal_table, tol, density, boost)
     rise, bend = expansion.steepness(shape, tol)
     limit = 0.0 if density else 1.0
-    layer = _layer(z, _ALL_RECORDS, width, Kernel(shape, 1.0, limit, 1.0, tol, table), 1)
-    return _joined(_empty(z), [layer])._replace(scale=width, rise=rise, bend=bend)
+    found = _empty(z, below)
+    layer = _layer(z, found.below, width, Kernel(shape, 1.0, limit, 1.0, tol, table), 1)
+    return _joined(found, [layer])._replace(scale=width, rise=rise, bend=bend)
 
 
 def values(curve: Curve, x: np.ndarray, workers: Workers = 1) -> np.ndarray:

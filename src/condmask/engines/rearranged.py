@@ -1,7 +1,7 @@
 r"""The law by which reverse mapping moves the values of kept records: large samples of it.
 
-With w_a the frequency of the value s_a and W its running sum, keys s_a + Y (on the log scale s_a e^Y) have the
-distribution function
+With w_a the frequency of the value s_a and W its running sum, keys s_a + Y (on the log scale s_a e^Y) have
+the distribution function
 
     H(t) = sum_a w_a P(key of a <= t),
 
@@ -10,9 +10,9 @@ H(t_{b-1}) = W_{b-1} and H(t_b) = W_b: with the chance M(a, b), and w M = w. Rel
 originals, where ends are replaced by their means: then W has the shares of what is released.
 
 Values stand on a line in units of sigma on which noise is added; on the log scale negative ones, zeros and
-positive ones are parts of it, out of reach of each other. H is summed at an eighth of a sigma, over bins of a
-sixteenth, and interpolated by cubics: errors are below 1e-4 of the mass within reach, and none where bins hold
-a single value. Cost: O(n + bins within reach of the noise).
+positive ones are parts of it, out of reach of each other. H is summed at an eighth of a sigma, over bins of
+a sixteenth, and interpolated by cubics: errors are below 1e-4 of the mass within reach, and none where bins
+hold a single value. Cost: O(n + bins within reach of the noise).
 """
 
 import numpy as np
@@ -64,9 +64,7 @@ class Keys:
     def thresholds(self, ranks: np.ndarray) -> np.ndarray:
         """Below which keys so many records lie, in expectation; infinite for none and for all."""
         found = np.empty(ranks.shape)
-        rearranging.solve(
-            ranks / self.n, self.nodes, self.below, self.slope, 1.0 / NODES, found
-        )
+        rearranging.solve(ranks / self.n, self.nodes, self.below, self.slope, 1.0 / NODES, found)
         found[ranks <= 0] = -np.inf
         found[ranks >= self.n] = np.inf
         return found
@@ -79,15 +77,15 @@ class Keys:
 
     def density(self, t: np.ndarray) -> np.ndarray:
         """Of keys at places of the line."""
-        return np.interp(t, self.nodes, self.slope)
+        return np.asarray(np.interp(t, self.nodes, self.slope))
 
     def numbers(self, t: np.ndarray) -> np.ndarray:
         """The numbers at places of the line, between the values of the data."""
-        return np.interp(t, self.at, self.values)
+        return np.asarray(np.interp(t, self.at, self.values))
 
 
 def on_a_line(values: np.ndarray, sigma: float, scale: str, gap: float) -> np.ndarray:
-    """Ascending values in units of sigma, where noise is added to them; no gap is wider than the given one."""
+    """Ascending values in units of sigma, where noise is added to them; no gap is wider than `gap`."""
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         if scale == "linear":
             apart = np.diff(values) / sigma
@@ -105,4 +103,4 @@ def around(places: np.ndarray, reach: float) -> np.ndarray:
     first, last = low[new], high[np.append(np.flatnonzero(new)[1:] - 1, low.size - 1)]
     size = last - first + 1
     start = np.cumsum(size) - size
-    return (np.arange(size.sum()) + np.repeat(first - start, size)) / NODES
+    return np.asarray((np.arange(size.sum()) + np.repeat(first - start, size)) / NODES)

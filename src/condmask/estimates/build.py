@@ -10,7 +10,7 @@ from condmask._blocks import Workers
 from condmask.estimates.columns import counted_column
 from condmask.estimates.covariance import Records
 from condmask.estimates.estimate import Estimate
-from condmask.estimates.exact import EXACT
+from condmask.estimates.exact import EXACT, ExactSample
 from condmask.estimates.interval import EstimateWarning
 from condmask.estimates.sample import Counted, Source
 from condmask.estimates.sources import plain
@@ -53,7 +53,7 @@ def estimate_records(
             raise ValueError("z must have no missing values where it is 2-D; estimate its rows one by one")
         sources.append(source)
     _warn_of_a_part(scheme, sources[0].n)
-    pool, wanting = _donor_pools(scheme, ~np.isnan(rows).any(axis=0), strata, patterns)
+    pool, wanting = _donor_pools(scheme, rows, strata, patterns)
     return Estimate(scheme, sources, batch=column.array.ndim == 2, records=Records(rows, pool, wanting))
 
 
@@ -63,7 +63,12 @@ def estimate_summary(scheme: Any, summary: Summary, *, workers: Workers = 1) -> 
     if summary.n < 2:
         raise ValueError(f"z must have at least 2 values, got a Summary of {summary.n}")
     _warn_of_a_part(scheme, summary.n)
-    source = Counted(summary.counts, scheme.law, _checks.workers(workers), times=1 << summary.level)
+    threads = _checks.workers(workers)
+    source: Source
+    if scheme.reverse_mapping:
+        source = ExactSample(summary.counts, threads, width=summary.resolution)
+    else:
+        source = Counted(summary.counts, scheme.law, threads, times=1 << summary.level)
     return Estimate(scheme, [source], pairs=(summary.pairs, summary.counts))
 
 
@@ -86,10 +91,10 @@ def _warn_of_a_part(scheme: Any, n: int) -> None:
 
 
 def _donor_pools(
-    scheme: Any, there: np.ndarray, strata: Any, patterns: Any
+    scheme: Any, rows: np.ndarray, strata: Any, patterns: Any
 ) -> tuple[np.ndarray | None, str | None]:
     """The pool of each record, None where all are one; and what must be given for that."""
-    wanting, pattern = None, None
+    wanting, pattern, n = None, None, rows.shape[1]
     if strata is None and scheme.strata is not None:
         wanting = (
             f"strata must be given: donors were drawn within {listed(scheme.strata)}, so pass "
@@ -97,7 +102,7 @@ def _donor_pools(
         )
         parts = []
     else:
-        parts = [labels.code for labels in labels_of(strata, scheme.strata, there.size, "z", "estimate")]
+        parts = [labels.code for labels in labels_of(strata, scheme.strata, n, "z", "estimate")]
     if scheme.patterns and patterns is None:
         wanting = (
             "patterns must be given: donors were drawn within the patterns of missing values of "
@@ -105,16 +110,15 @@ def _donor_pools(
         )
     elif scheme.patterns:
         codes = scheme.pattern_codes or ((),) * len(scheme.patterns)
-        missing = [
-            _missing(patterns, name, own, there.size)
-            for name, own in zip(scheme.patterns, codes, strict=True)
-        ]
-        pattern = crossed(missing, there.size)
+        missing = [_missing(patterns, name, own, n) for name, own in zip(scheme.patterns, codes, strict=True)]
+        pattern = crossed(missing, n)
         parts.append(pattern)
     if wanting is not None or not parts:
         return None, wanting
-    code = crossed(parts, there.size)
-    return (merged(code, pattern, there) if scheme.small_strata == "merge" else code), None
+    code = crossed(parts, n)
+    if scheme.small_strata == "merge":
+        code = merged(code, pattern, ~np.isnan(rows).any(axis=0))
+    return code, None
 
 
 def _missing(patterns: Any, name: str, codes: tuple[float, ...], n: int) -> np.ndarray:

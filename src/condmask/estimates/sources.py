@@ -33,5 +33,5 @@ def sample(z: np.ndarray, law: Law) -> Source:
 def plain(z: np.ndarray, law: Law, workers: Workers) -> Source:
     """What stands behind masked values without gaps and without a grid."""
     if law.p == 1.0:
-        return ExactSample(z, law, workers)
+        return ExactSample(z, workers)
     return (Sample if law.p > 0.0 else NoisySample)(z, law, workers)

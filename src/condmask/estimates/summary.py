@@ -1,5 +1,6 @@
-"""A file's masked column in one pass and little memory: counts by grid point, which can be merged."""
+"""A masked column in one pass and little memory: counts by grid point or value, which can be merged."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any, Protocol, Self
 
@@ -7,18 +8,31 @@ import numpy as np
 
 from condmask import _checks, _state, frames
 from condmask._grid import Grid, default_step
-from condmask.engines.counting import EMPTY, Counts, coarser, merged
+from condmask.engines.counting import EMPTY, Counts, by_value, coarser, in_cells, merged
 from condmask.estimates.columns import counted_column
 from condmask.law import Law
 from condmask.missing import released_codes, without_codes
 from condmask.strata import Names
 
 MOST_POINTS = 1 << 20  # of 16 bytes
+BY_VALUE, WIDEST = -1074, 1023  # levels: all numbers are multiples of 2^-1074, and below 2^1024
 
 
 class Published(Protocol):
     """What a Summary needs of a scheme."""
 
+    @property
+    def p(self) -> float: ...
+    @property
+    def noise(self) -> str: ...
+    @property
+    def sigma(self) -> float: ...
+    @property
+    def scale(self) -> str: ...
+    @property
+    def reverse_mapping(self) -> bool: ...
+    @property
+    def aggregate_ends(self) -> int: ...
     @property
     def law(self) -> Law | None: ...
     @property
@@ -41,7 +55,8 @@ class Summary:
     Parameters
     ----------
     scheme : ConditionalMasking
-        What was published with the data. It must have a grid (a `step` above 0).
+        What was published with the data. It must have a grid (a `step` above 0) or reverse mapping, after
+        which values are counted as they are.
     most_points : int
         At least 2. Where the data occupy more points (of 16 bytes each), neighbours are counted in pairs,
         as often as needed. What is lost then is bracketed by `cdf_bounds` and `quantile_bounds`.
@@ -49,13 +64,17 @@ class Summary:
     Raises
     ------
     ValueError
-        If the scheme has no grid.
+        If the scheme has neither.
 
     Notes
     -----
     Lossless below the cap: estimates are those from the records bit by bit, in whatever parts these come
     (covariances within 1e-12). How far points are merged depends on the occupied points alone, not on the
     order of updates.
+
+    Beyond the cap a value counts as the middle of its cell, of width `resolution`. After reverse mapping that
+    moves a mean or a quantile by half of it at most, and an s.d. by that times sqrt(n / (n-1)); under noise
+    estimates are those of a release on so wide a grid.
 
     Examples
     --------
@@ -69,13 +88,9 @@ class Summary:
     """
 
     def __init__(self, scheme: Published, *, most_points: int = MOST_POINTS) -> None:
-        if scheme.law is None:
-            raise ValueError(
-                "scheme must be one without reverse_mapping for a Summary, which counts on a grid; estimate "
-                f"from the whole column, got {scheme!r}"
-            )
-        self.law = scheme.law
-        if self.law.grid is None:
+        self.law = scheme.law or Law(scheme.p, scheme.noise, scheme.sigma)
+        self.mapped = (scheme.scale, scheme.aggregate_ends) if scheme.reverse_mapping else None
+        if self.law.grid is None and self.mapped is None:
             raise ValueError(
                 "scheme must have a grid for a Summary, got step=0; mask with "
                 f"step={default_step(self.law.sigma):g}, the default for this sigma"
@@ -84,7 +99,8 @@ class Summary:
         self.strata, self.group, self.patterns = scheme.strata, scheme.group, tuple(scheme.patterns)
         self.codes = released_codes(scheme)
         self.most_points = _checks.whole(most_points, "most_points", least=2)
-        self.level = 0  # 2^level neighbouring points share a count
+        # 2^level neighbouring points share a count; under reverse mapping all values in a cell of that width
+        self.level = self._finest
         self.counts = EMPTY
         self.pairs = np.zeros(6)  # as of `_products`
 
@@ -95,8 +111,13 @@ class Summary:
 
     @property
     def resolution(self) -> float:
-        """Width of what is counted together, in the units of the data."""
-        return self.law.step * 2.0**self.level
+        """Width of what is counted together, in the units of the data; 0 where values are counted."""
+        return 0.0 if self.level == BY_VALUE else (self.law.step or 1.0) * 2.0**self.level
+
+    @property
+    def exact(self) -> bool:
+        """Whether estimates are those from the records."""
+        return self.level == self._finest
 
     @property
     def nbytes(self) -> int:
@@ -115,22 +136,31 @@ class Summary:
         z : array_like or series of shape (n,)
             Masked values, on the grid of the scheme; missing ones, and codes, are left out.
         other : array_like or series of shape (n,), optional
-            For covariances and correlations, which use the records where both are present.
+            For covariances and correlations, which use the records where both are present. After reverse
+            mapping these need all records.
 
         Raises
         ------
         ValueError
             If a value is not on the grid. Nothing is added.
         """
+        if other is not None and self.mapped is not None:
+            raise ValueError(
+                "other must be left out after reverse mapping, where a Summary has no covariances; estimate "
+                "them from the values"
+            )
         column = frames.column(z, "z", least=0)
         values = without_codes(column.array, self.codes, column.kind)
-        counts = counted_column(values, self._grid, column.kind)
+        if self.law.grid is None:
+            counts = by_value(np.sort(values[~np.isnan(values)]))
+        else:
+            counts = counted_column(values, self.law.grid, column.kind)
         if other is not None:
             w = frames.column(other, "other", least=0).array
             _checks.same_length(w, "other", values.size, "z")
             both = ~(np.isnan(values) | np.isnan(w))
             self.pairs = _together(self.pairs, _products(values[both], w[both]))
-        self._add(counts, 0)
+        self._add(counts, self._finest)
 
     def merge(self, other: "Summary") -> None:
         """Add all that another summary of the same scheme holds."""
@@ -160,8 +190,8 @@ class Summary:
             "strata": self.strata, "group": self.group, "patterns": self.patterns,
             "most": self.most_points, "level": self.level,
         }  # fmt: skip
-        if self.codes:  # a state without them is as it always was
-            described["codes"] = self.codes
+        optional = {"codes": self.codes, "mapped": self.mapped}  # without them a state is as it always was
+        described |= {name: value for name, value in optional.items() if value}
         return _state.pack(described, values=self.counts.values, counts=self.counts.counts, pairs=self.pairs)
 
     @classmethod
@@ -172,8 +202,9 @@ class Summary:
         summary = cls.__new__(cls)
         try:
             described, arrays = _state.unpack(data)
-            grid = Grid(*described["grid"])
+            grid = None if described["grid"] is None else Grid(*described["grid"])
             summary.law = Law(described["p"], described["noise"], described["sigma"], grid)
+            summary.mapped = tuple(described["mapped"]) if "mapped" in described else None
             summary.shared_donors = described["shared_donors"]
             summary.strata, summary.group = _checks.strata(described["strata"]), described["group"]
             summary.patterns = tuple(described["patterns"])
@@ -189,23 +220,34 @@ class Summary:
     # --- private ---
 
     @property
-    def _grid(self) -> Grid:
-        assert self.law.grid is not None
-        return self.law.grid
+    def _finest(self) -> int:
+        return 0 if self.mapped is None else BY_VALUE
 
     def _identity(self) -> tuple[Any, ...]:
-        return self.law, self.shared_donors, self.strata, self.group, self.patterns, self.codes
+        return self.law, self.mapped, self.shared_donors, self.strata, self.group, self.patterns, self.codes
 
     def _add(self, counts: Counts, level: int) -> None:
-        own = self.counts
-        if level > self.level:
-            own, self.level = coarser(own, 1 << (level - self.level)), level
-        elif level < self.level:
-            counts = coarser(counts, 1 << (self.level - level))
-        found = merged([own, counts])
-        while found.values.size > self.most_points:
+        from_, self.level = self.level, max(self.level, level)
+        found = merged([self._coarser(self.counts, from_), self._coarser(counts, level)])
+        if found.values.size > self.most_points and self.mapped is not None:
+            levels = range(self.level + 1, WIDEST)
+            first = bisect_left(levels, True, key=lambda to: self._fits(found, to))
+            self.level = levels[min(first, len(levels) - 1)]
+            found = in_cells(found, 2.0**self.level)
+        while found.values.size > self.most_points and self.mapped is None:
             found, self.level = coarser(found, 2), self.level + 1
         self.counts = found
+
+    def _fits(self, counts: Counts, level: int) -> bool:
+        return in_cells(counts, 2.0**level).values.size <= self.most_points
+
+    def _coarser(self, counts: Counts, level: int) -> Counts:
+        """Counts at a level, at that of the summary."""
+        if level == self.level:
+            return counts
+        if self.mapped is None:
+            return coarser(counts, 1 << (self.level - level))
+        return in_cells(counts, 2.0**self.level)
 
 
 def _products(z: np.ndarray, w: np.ndarray) -> np.ndarray:

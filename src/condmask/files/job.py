@@ -23,6 +23,7 @@ from condmask.files.spooled import Progress, ReleasedRows, spool_columns, spool_
 from condmask.files.table import Table, in_lines
 from condmask.schemes.missing import refuse_reachable, taken_out
 from condmask.schemes.pools import numbers_of, pools_of
+from condmask.schemes.rounding import asked, rounded, with_shifts
 from condmask.schemes.scheme import Scheme, release_key, together
 from condmask.strata import not_masked
 
@@ -37,6 +38,7 @@ class Job(NamedTuple):
     groups: tuple[str, ...]
     random: Any
     policy: str
+    round: bool
     workers: Workers
     progress: Progress
     audited: bool
@@ -50,6 +52,7 @@ def job_of(
     nan_policy: str,
     workers: Workers,
     *,
+    round: bool,
     progress: Progress,
     audited: bool,
     dry_run: bool,
@@ -60,7 +63,8 @@ def job_of(
     random, threads = check_rng(rng), _checks.workers(workers)
     named = masking.within(schemes, strata)
     groups = not_masked(next(iter(named.values())).strata, schemes)
-    return Job(schemes, named, groups, random, policy, threads, progress, audited, dry_run)
+    to_grid = asked(round, schemes)
+    return Job(schemes, named, groups, random, policy, to_grid, threads, progress, audited, dry_run)
 
 
 def writable(found: dict[Path, tuple[int, ...] | None], source: Path | None, *, overwrite: bool) -> None:
@@ -88,6 +92,7 @@ def release(
         columns, kinds = spool_columns(table, list(schemes), create, job.progress)
         labels = [spool_strata(table, group, create) for group in job.groups]
         columns, policy = taken_out(schemes, columns, kinds, job.policy, in_place=True)
+        columns, shifts = rounded(schemes, columns, kinds, in_place=True) if job.round else (columns, {})
         merge = within.small_strata == "merge"
         pools, patterns = pools_of(list(columns.values()), labels, policy, list(schemes), merge=merge)
         if job.audited:
@@ -98,7 +103,7 @@ def release(
             scheme.canonical(columns[name], name, kinds[name], out=columns[name])
         refuse_reachable(schemes, columns, kinds)
         key = release_key(job.random, job.named, list(columns.values()), pools)
-        stamped = masking.stamp(job.named, patterns, key, numbers_of(columns))
+        stamped = with_shifts(masking.stamp(job.named, patterns, key, numbers_of(columns)), shifts)
         if job.dry_run:
             return stamped
         places = {name: decimals_of(columns[name]) for name, each in schemes.items() if each.reverse_mapping}

@@ -216,7 +216,7 @@ def read_summary(
     schemes = read_schemes(path)
     name = masked_column(schemes, column)
     scheme = schemes[name]
-    if scheme.law is None:
+    if not scheme.estimators:
         raise TypeError(f"{name} must be masked by a scheme with estimates for a Summary, got {scheme!r}")
     summary = Summary(scheme)
     names = [name] if other is None else [name, other]

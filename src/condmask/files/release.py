@@ -24,6 +24,7 @@ def mask_file(
     strata: str | Sequence[str] | None = None,
     rng: Any = None,
     nan_policy: str = "raise",
+    round: bool = False,
     overwrite: bool = False,
     workers: Workers = 1,
     progress: Callable[[int, int | None], None] | None = None,
@@ -45,7 +46,7 @@ def mask_file(
     strata : str or sequence of str, optional
         Column within whose groups donors are drawn, or several that are crossed. The schemes may name them
         instead.
-    rng, nan_policy, workers
+    rng, nan_policy, round, workers
         As for `ConditionalMasking.mask`.
     overwrite : bool
         Whether an existing target may be replaced.
@@ -81,7 +82,7 @@ def mask_file(
     new key: never publish both results.
     """
     job = job_of(
-        schemes, strata, rng, nan_policy, workers, progress=progress,
+        schemes, strata, rng, nan_policy, workers, round=round, progress=progress,
         audited=not accept_visible_coins, dry_run=dry_run,
     )  # fmt: skip
     source, found = Path(source), standing(Path(target))  # before anything is read: others may write it
@@ -106,6 +107,7 @@ def write_release(
     strata: str | Sequence[str] | None = None,
     rng: Any = None,
     nan_policy: str = "raise",
+    round: bool = False,
     overwrite: bool = False,
     workers: Workers = 1,
     accept_visible_coins: bool = False,
@@ -120,7 +122,7 @@ def write_release(
         The scheme of each column to mask, all of one class.
     path : path
         The file to write, of the format that its suffix tells, as for `mask_file`.
-    strata, rng, nan_policy, overwrite, workers, accept_visible_coins
+    strata, rng, nan_policy, round, overwrite, workers, accept_visible_coins
         As for `mask_file`.
 
     Returns
@@ -161,7 +163,7 @@ def write_release(
     except ImportError as error:
         raise ImportError("write_release needs pyarrow: pip install 'condmask[cli]'") from error
     job = job_of(
-        schemes, strata, rng, nan_policy, workers, progress=None,
+        schemes, strata, rng, nan_policy, workers, round=round, progress=None,
         audited=not accept_visible_coins, dry_run=False,
     )  # fmt: skip
     found = standing(Path(path))

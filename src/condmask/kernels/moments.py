@@ -1,14 +1,10 @@
-"""Moments of the original from those of the masked values: the recursion of Theorem 2.1.
+"""Sums of powers about a centre near the data, never about 0; sums about one centre add up across blocks."""
 
-With Z = X_J or X + Y, for any centre c::
-
-    E (Z-c)^k = E (X-c)^k + (1-p) sum_{j>=1} C(k,j) E (X-c)^{k-j} E Y^j
-
-The system is triangular, so the moments of X follow one by one, each without bias.
-Powers are summed about a centre near the data, never about 0; sums about one centre add up across blocks.
-"""
+import numpy as np
 
 from condmask._jit import kernel
+
+LANES = 512
 
 
 @kernel
@@ -20,3 +16,47 @@ def add_powers(z, center, scale, start, stop, sums):
         for k in range(sums.size):
             sums[k] += power
             power *= deviation
+
+
+@kernel
+def add_whole_powers(z, counts, center, per_scale, bits, sums):
+    """sums[k]: the sum of u^(k + 1), u = (z - center) per_scale of at most 1, in whole numbers.
+
+    A power is rounded to a multiple of 2^-bits, and what is left of it to one of 2^-2bits: sums[k, 0] += the
+    sum of the first in this unit, sums[k, 1] += that of the second. So it depends on nothing but what is
+    summed. Of counts each value is summed so many times; records have none, and come at most 2^(61 - bits) at
+    a time.
+    """
+    one = 2.0**bits
+    coarse, fine = 1.5 * 2.0 ** (52 - bits), 1.5 * 2.0 ** (52 - 2 * bits)  # adding these rounds
+    order = sums.shape[0]
+    u, power, highs, lows = (
+        np.empty(LANES),
+        np.empty(LANES),
+        np.zeros((order, LANES)),
+        np.zeros((order, LANES)),
+    )
+    for start in range(0, z.size, LANES):
+        size = min(LANES, z.size - start)
+        for k in range(size):
+            u[k] = (z[start + k] - center) * per_scale
+            power[k] = u[k]
+        for row in range(order):
+            high, low = highs[row], lows[row]
+            if counts.size:
+                for k in range(size):
+                    part = power[k] + coarse - coarse
+                    rest = power[k] - part + fine - fine
+                    sums[row, 0] += counts[start + k] * np.int64(part * one)
+                    sums[row, 1] += counts[start + k] * np.int64(rest * one * one)
+            else:  # so few in each lane that floating point sums them exactly
+                for k in range(size):
+                    part = power[k] + coarse - coarse
+                    high[k] += part
+                    low[k] += power[k] - part + fine - fine
+            for k in range(size):
+                power[k] *= u[k]
+    for row in range(order):
+        for k in range(LANES):
+            sums[row, 0] += np.int64(highs[row, k] * one)
+            sums[row, 1] += np.int64(lows[row, k] * one * one)

@@ -1,5 +1,6 @@
-"""Numbers in order: those of a range gathered, so that several threads can each sort one; the places of
-numbers from the smallest to the largest; and the keys by which reverse mapping orders the kept records.
+"""Numbers in order: those of a range gathered, so that several threads can each sort one, or that no other
+need be sorted for some quantiles; the places of numbers from the smallest to the largest; and the keys by
+which reverse mapping orders the kept records.
 
 A number's bits, turned round for negative ones, are ordered as numbers are. Less those of the smallest, and
 moved up to the top, they are words that differ in their top bits, as the counting sorts of `cycle` want them.
@@ -35,6 +36,29 @@ def gather(z, low, high, out):
         out[k] = z[j]
         k += (low <= z[j]) & (z[j] < high)
         j += 1
+
+
+@kernel
+def count_parts(z, least, down, counts):
+    """counts[k]: how many numbers lie in part k of their range, by the bits above `down` of their words."""
+    for bits in z.view(np.uint64):
+        word = ~bits if bits & SIGN else bits | SIGN
+        counts[np.int64((word - least) >> down)] += 1
+
+
+@kernel
+def take_parts(z, least, down, chosen, known, out):
+    """The numbers of the parts with chosen[k] above 0 but those equal to known[chosen[k]], into out.
+
+    Returns how many. `out` has one place to spare.
+    """
+    bits, size = z.view(np.uint64), 0
+    for j in range(z.size):  # without a branch, which would be mispredicted
+        word = ~bits[j] if bits[j] & SIGN else bits[j] | SIGN
+        own = chosen[np.int64((word - least) >> down)]
+        out[size] = z[j]
+        size += (own > 0) & (z[j] != known[own])
+    return size
 
 
 @kernel

@@ -18,6 +18,7 @@ import numpy as np
 from condmask._jit import kernel
 
 STEADY = -1  # the window that serves everybody
+NODES = 16.0  # in a sigma, between which chances are interpolated for windows: to 2e-4
 
 
 @kernel
@@ -96,14 +97,24 @@ def best_windows(
     The window from bin j on holds the share held[j] of all records, and ends in bin end[j] behind the part
     part[j] of it; that which serves everybody holds `steady`, and begins and ends at two such places.
     """
-    buffer = np.empty(at.size + 1)
+    buffer, curve = np.empty(at.size + 1), np.empty(0)
     for c in range(low.size):
         first = np.searchsorted(at, low[c] - reach)
         last = np.searchsorted(at, high[c] + reach)
         buffer[0] = 0.0
-        for j in range(first, last):
-            kept = noise_below(high[c] - at[j], normal) - noise_below(low[c] - at[j], normal)
-            buffer[j - first + 1] = buffer[j - first] + mass[j] * kept
+        if first < last:
+            origin = np.floor(at[first] * NODES)
+            size = int(at[last - 1] * NODES - origin) + 2
+            if size > curve.size:
+                curve = np.empty(2 * size)
+            for i in range(size):
+                u = (origin + i) / NODES
+                curve[i] = noise_below(high[c] - u, normal) - noise_below(low[c] - u, normal)
+            for j in range(first, last):
+                where = at[j] * NODES - origin
+                i = int(where)
+                kept = curve[i] + (where - i) * (curve[i + 1] - curve[i])
+                buffer[j - first + 1] = buffer[j - first] + mass[j] * kept
         running = buffer[: last - first + 1]
         total = running[last - first]
         if total > 0.0:
@@ -128,3 +139,21 @@ def kept_up_to(running, first, bin, part):
     if k >= running.size - 1:
         return running[running.size - 1]
     return running[k] + part * (running[k + 1] - running[k])
+
+
+@kernel
+def balance(chance, rounds):
+    """Bring a square of chances to rows and columns that sum to one, nearly."""
+    size = chance.shape[0]
+    for _ in range(rounds):
+        total = np.zeros(size)
+        for i in range(size):
+            for j in range(size):
+                total[j] += chance[i, j]
+        for i in range(size):
+            row = 0.0
+            for j in range(size):
+                chance[i, j] /= total[j]
+                row += chance[i, j]
+            for j in range(size):
+                chance[i, j] /= row

@@ -218,7 +218,8 @@ def _mended(each: Candidate, scored: _Scored, column: Column, d: np.ndarray) -> 
         beside = [] if refusal(column, ends) is not None else [ends]
     else:
         proposed = audit(column.x, scheme).proposals
-        beside = [own.scheme for own in proposed if own.audit is not None and not own.audit.visible]
+        hiding = (own.scheme for own in proposed if not own.audit.visible)
+        beside = [own for own in hiding if not own.reverse_mapping]
     if not beside or not column.fits(beside[0]):
         return None
     own = candidate(column, beside[0], d)

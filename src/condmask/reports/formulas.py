@@ -59,6 +59,14 @@ def equation_1() -> Html:
     return block(_sub("Z", "i"), _op("="), _op("{"), tag("mtable", *rows, columnalign="left left"))
 
 
+def keys(scale: str) -> Html:
+    """What orders the kept records under reverse mapping: keys X + Y, or X e^Y."""
+    noise = [_op("+"), _sub("Y", "i")]
+    if scale == "log":
+        noise = [tag("msup", _id("e"), _sub("Y", "i"))]
+    return block(_sub("V", "i"), _op("="), _sub("X", "i"), *noise)
+
+
 def moments() -> Html:
     """How moments of the original follow from those of the masked values."""
     mean = block(_function("E", _id("X")), _op("="), _function("E", _id("Z")))

@@ -12,6 +12,7 @@ from condmask.files.reading import column_of, open_table, read_labels
 from condmask.files.table import columns_exist, reading
 from condmask.missing import without_codes
 from condmask.reports.told import Told, digest
+from condmask.risks.insider import InsiderRisk, insider_risk
 from condmask.risks.linkage import Linkage, record_linkage
 from condmask.risks.measure import release_risk
 from condmask.risks.original import evenly_spaced, taken
@@ -38,6 +39,8 @@ class Beside:
     risk : Risk
     records : RecordRisk
         At the middle one of the distances, for evenly spaced records.
+    insiders : InsiderRisk, optional
+        Of reverse mapping.
     """
 
     values: np.ndarray
@@ -45,6 +48,7 @@ class Beside:
     masked: dict[str, float]
     risk: Risk
     records: RecordRisk
+    insiders: InsiderRisk | None
 
 
 class Original:
@@ -96,7 +100,7 @@ class Original:
         if scheme.grid is not None:  # in double precision, single ones are off their grid
             units, *_, law = taken(x, scheme)
             x = law.from_units(units)
-        some = evenly_spaced(x.size, MOST_RECORDS)
+        some = evenly_spaced(x.size, x.size if told.mapped else MOST_RECORDS)
         middle = sorted(d)[len(d) // 2]
         risk = release_risk(x, z, scheme, d=d, others=known or None, strata=strata, audit=False)
         each = record_risk(
@@ -104,7 +108,9 @@ class Original:
         )
         actual = figures(x, wanted, {**known, **self._partners(name, rows)})
         masked = figures(z.astype(np.float64), wanted, {**known, **self._partners(name, rows, masked=True)})
-        return Beside(x, actual, masked, risk, replace(each, rows=np.flatnonzero(rows)[some][each.rows]))
+        each = replace(each, rows=np.flatnonzero(rows)[some][each.rows])
+        insiders = insider_risk(x, scheme, d=d, strata=strata) if told.mapped else None
+        return Beside(x, actual, masked, risk, each, insiders)
 
     def linkage(self) -> dict[str, Linkage]:
         """Records found again by the masked columns alone, and together with those in clear."""

@@ -18,22 +18,22 @@ GREY, RED = "0.45", "C3"
 
 
 def distributions(
-    estimate: Any, z: np.ndarray, x: np.ndarray | None = None, target: str = "population"
+    estimate: Any, z: np.ndarray | None, x: np.ndarray | None = None, target: str = "population"
 ) -> Html:
-    """The masked column, the estimate of the original with its band, and the original where it is given."""
+    """The estimate of the original with its band, the masked column and the original where they are given."""
     axes = _axes()
     estimate.plot_cdf(ax=axes, rng=SEED, target=target)
     left, right = axes.get_xlim()
     at = np.linspace(left, right, POINTS)
-    axes.plot(
-        at, share_below(z, at), color=GREY, linestyle="--", linewidth=1, label="masked values, as if true"
-    )
+    if z is not None:
+        label = "masked values, as if true"
+        axes.plot(at, share_below(z, at), color=GREY, linestyle="--", linewidth=1, label=label)
     if x is not None:
         axes.plot(at, share_below(x, at), color=RED, linestyle=":", linewidth=1.6, label="original")
     axes.set(xlim=(left, right), ylim=(-0.02, 1.02), xlabel="value", ylabel="share at or below")
     axes.legend(fontsize="small", loc="lower right")
-    shown = "original, masked and estimated" if x is not None else "masked and estimated"
-    return svg(axes.figure, f"Distribution functions: {shown}.")
+    shown = [*(["original"] if x is not None else []), *(["masked"] if z is not None else []), "estimated"]
+    return svg(axes.figure, f"Distribution functions: {' and '.join(', '.join(shown).rsplit(', ', 1))}.")
 
 
 def attackers(risk: Any) -> Html:

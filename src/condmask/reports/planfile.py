@@ -19,7 +19,8 @@ SCHEME = (
     "strata", "small_strata", "missing", "missing_as",
 )  # fmt: skip
 TOP = (
-    "source", "target", "scheme", "columns", "omit_missing", "accept_visible_coins", "csv", "report", "checks"
+    "source", "target", "scheme", "columns", "omit_missing", "round", "accept_visible_coins", "csv", "report",
+    "checks",
 )  # fmt: skip
 CSV = ("delimiter", "decimal", "encoding", "na")
 REPORT = ("internal", "public", "within")
@@ -32,7 +33,7 @@ class Described(NamedTuple):
     ----------
     path, source, target : Path
     schemes : dict of str to ConditionalMasking
-    omit_missing, accept_visible_coins : bool
+    omit_missing, round, accept_visible_coins : bool
     csv : CsvFormat or None
     internal, public : Path or None
         Reports.
@@ -47,6 +48,7 @@ class Described(NamedTuple):
     target: Path
     schemes: dict[str, ConditionalMasking]
     omit_missing: bool
+    round: bool
     accept_visible_coins: bool
     csv: CsvFormat | None
     internal: Path | None
@@ -89,13 +91,9 @@ def _described(plan: Path, given: dict[str, Any]) -> Described:
     for name in ("internal", "public"):
         if name in paths and paths[name].suffix.lower() not in (".html", ".htm"):
             raise ValueError(f"{name} must end in .html or .htm, got {report[name]!r}")
-    mapped = next(iter(schemes.values())).reverse_mapping
-    asked = [name for name in ("report", "checks") if mapped and name in given]
-    if asked:
-        raise ValueError(f"{asked[0]} must be left out where reverse_mapping = true, which has none yet")
     return Described(
         plan, paths["source"], paths["target"], schemes,
-        _flag(given, "omit_missing"), _flag(given, "accept_visible_coins"),
+        _flag(given, "omit_missing"), _flag(given, "round"), _flag(given, "accept_visible_coins"),
         CsvFormat(**csv) if csv else None,
         paths.get("internal"), paths.get("public"),
         _within(report.get("within", []), schemes), _caps(_table(given, "checks"), schemes),

@@ -125,8 +125,9 @@ def public_page(told: Told) -> str:
     columns = [section(html.name(name), sections.estimated(told, name)) for name in told.schemes]
     return html.page(
         title, promises.public(told.path.name), sections.facts(told), sections.masked(told), *columns,
-        sections.noted(told), promises.computed(told.path.name, next(iter(told.schemes))),
-        promises.not_promised(),
+        sections.noted(told),
+        promises.computed(told.path.name, next(iter(told.schemes)), mapped=told.mapped),
+        promises.not_promised(mapped=told.mapped),
     )  # fmt: skip
 
 
@@ -149,8 +150,10 @@ def internal_page(told: Told, original: Original, d: dict[str | None, list[float
         )  # fmt: skip
     return html.page(
         f"Release {told.path.name}: internal report", promises.internal(),
-        sections.facts(told, within.facts(original)), sections.masked(told), within.audited(original.audit()),
-        *columns, within.linked(original), sections.noted(told), promises.not_promised(), within.signed(),
+        sections.facts(told, within.facts(original)), sections.masked(told),
+        within.audited(original.audit(), mapped=told.mapped),
+        *columns, within.linked(original), sections.noted(told), promises.not_promised(mapped=told.mapped),
+        within.signed(),
     )  # fmt: skip
 
 
@@ -188,4 +191,7 @@ def _near(told: Told, name: str, d: dict[str | None, list[float]] | None) -> lis
     """The distances for a column."""
     if d is not None and (name in d or None in d):
         return d.get(name) or d[None]
-    return [float(f"{part * told.schemes[name].sigma:.3g}") for part in PARTS]
+    scheme, unit = told.schemes[name], 1.0
+    if scheme.scale == "log":
+        unit = abs(float(told.file[name].quantile(0.5))) or 1.0
+    return [float(f"{part * scheme.sigma * unit:.3g}") for part in PARTS]

@@ -135,7 +135,7 @@ def run_plan(
     _check(plan)
     schemes = mask_file(
         plan.source, plan.target, plan.schemes, nan_policy="omit" if plan.omit_missing else "raise",
-        overwrite=overwrite, workers=threads, progress=progress,
+        round=plan.round, overwrite=overwrite, workers=threads, progress=progress,
         accept_visible_coins=plan.accept_visible_coins, dry_run=dry_run, csv=plan.csv,
     )  # fmt: skip
     if dry_run:

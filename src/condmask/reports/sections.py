@@ -11,7 +11,8 @@ from condmask.reports.html import Html, paragraph, section, tag
 from condmask.reports.told import Told, figure_of
 
 PARAMETERS = (
-    "p", "sigma", "noise", "donors", "scale", "decimals", "step", "strata", "small_strata",
+    "p", "sigma", "noise", "donors", "reverse_mapping", "aggregate_ends", "scale", "decimals", "step",
+    "strata", "small_strata",
     "missing", "missing_as", "patterns", "records",
 )  # fmt: skip
 
@@ -36,6 +37,9 @@ def masked(told: Told) -> Html:
     said = html.items(
         html.join([html.name(name), ": ", scheme.sentence()]) for name, scheme in told.schemes.items()
     )
+    table = html.table("Parameters", ["", *map(html.name, told.schemes)], _parameters(told))
+    if told.mapped:
+        return section("How it was masked", said, *_mapped(told), table)
     parts: list[Html] = [
         said,
         paragraph("Record by record, Z is released, X the original, J another record and Y noise:"),
@@ -49,8 +53,40 @@ def masked(told: Told) -> Html:
         parts.append(
             paragraph("The columns were masked together: a swapped record has all values of one donor.")
         )
-    parts.append(html.table("Parameters", ["", *map(html.name, told.schemes)], _parameters(told)))
-    return section("How it was masked", *parts)
+    return section("How it was masked", *parts, table)
+
+
+def _mapped(told: Told) -> list[Html]:
+    """What reverse mapping did, what is exact, and what is printed."""
+    parts = [
+        paragraph("X being the original, V the value with noise Y by which the kept records are ordered:")
+    ]
+    parts += [formulas.keys(scale) for scale in dict.fromkeys(each.scale for each in told.schemes.values())]
+    parts.append(
+        paragraph(
+            "The kept record with the smallest V got the smallest value of the kept ones, and so on. No "
+            "value of a column shows by itself which records were swapped: given the whole released column "
+            "each was swapped with probability p."
+        )
+    )
+    if len(told.schemes) > 1:
+        parts.append(
+            paragraph(
+                "The columns were masked together: a swapped record has all values of one other record. The "
+                "kept ones were put back column by column."
+            )
+        )
+    ends = any(scheme.aggregate_ends for scheme in told.schemes.values())
+    but = ", but for the ends of each group, which are means" if ends else ""
+    largest = "" if ends else "the largest and "
+    parts.append(
+        paragraph(
+            "Mean, total, standard deviation, quantiles and distribution function of one column are those "
+            f"of the original file, exactly{but}. All values of the original are in the release, each "
+            f"once{but}: {largest}the total can be read from it."
+        )
+    )
+    return parts
 
 
 def _parameters(told: Told) -> list[list[Any]]:
@@ -70,15 +106,19 @@ def _value(value: Any) -> Any:
         return html.name(value)
     if value is None:
         return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return f"{value:,}" if isinstance(value, int) else repr(value)
 
 
 def estimated(told: Told, name: str) -> Html:
     """What the release tells of one column of the original."""
-    drawn = told.picture(name, lambda estimate: pictures.distributions(estimate, _present(told, name)))
+    masked_values = None if told.mapped else _present(told, name)  # that stand as they are
+    drawn = told.picture(name, lambda estimate: pictures.distributions(estimate, masked_values))
+    wrong = "; dashed, the masked values read as if they were true, which is wrong"
     caption = html.join([
         "Distribution function of ", html.name(name), ": estimated, with the band that holds all of it in 95 "
-        "of 100 files; dashed, the masked values read as if they were true, which is wrong.",
+        f"of 100 files{'' if told.mapped else wrong}.",
     ])  # fmt: skip
     return html.join([
         estimates(told, name), Html("") if drawn is None else html.figure(drawn, caption)

@@ -40,12 +40,9 @@ class Told:
         for name, scheme in self.schemes.items():
             if not isinstance(scheme, ConditionalMasking):
                 raise TypeError(f"release must be masked by ConditionalMasking, got {scheme!r} for {name!r}")
-            if scheme.reverse_mapping:
-                raise TypeError(
-                    "release must be masked without reverse_mapping for a report, which knows none of it "
-                    f"yet, got {scheme!r} for {name!r}"
-                )
-        self.groups = names_of(next(iter(self.schemes.values())).strata)
+        first = next(iter(self.schemes.values()))
+        self.mapped: bool = first.reverse_mapping  # all columns, or none
+        self.groups = names_of(first.strata)
         self.sha256 = digest(path)
         self.file = ReleasedFile(path, self.schemes, workers)
         self._read: dict[str, np.ndarray | None] = {}

@@ -11,10 +11,12 @@ from condmask.reports.html import Html, paragraph, section, tag
 from condmask.reports.original import Beside, Original
 from condmask.reports.sections import distances, share, statistic
 from condmask.reports.told import Told, figure_of
+from condmask.risks.insider import InsiderRisk
 from condmask.risks.result import CONSTANT
 
 SHOWN = 10  # most exposed records
 FAR = 5.0  # standard errors: by chance once in a million
+ROUNDED = 1e-9  # of a figure that is exact
 
 
 def facts(original: Original) -> dict[str, Any]:
@@ -30,7 +32,10 @@ def compared(told: Told, name: str, found: dict[str, Interval], beside: Beside) 
     for what, each in found.items():
         actual, error = beside.actual[what], float(each.standard_error)
         off = float(each.estimate) - actual
+        exact = told.mapped and not told.schemes[name].aggregate_ends
         times = off / error if error > 0.0 else float("nan")
+        if exact and abs(off) > ROUNDED * max(abs(actual), abs(float(each.estimate))):
+            times = np.inf
         if abs(times) > FAR:
             far.append(what)
         rows.append([
@@ -46,12 +51,19 @@ def compared(told: Told, name: str, found: dict[str, Interval], beside: Beside) 
     ])  # fmt: skip
     drawn = told.picture(
         name,
-        lambda estimate: pictures.distributions(estimate, _masked(told, name), beside.values, "file"),
+        lambda estimate: pictures.distributions(
+            estimate, None if told.mapped else _masked(told, name), beside.values, "file"
+        ),
     )
-    said = html.join([
-        "Distribution function of ", html.name(name), " in the file: original, masked values, and the "
-        "estimate with the band that holds all of it in 95 of 100 releases.",
-    ])  # fmt: skip
+    lines = (
+        "original and estimate"
+        if told.mapped
+        else (
+            "original, masked values, and the estimate with the band that holds all of it in 95 of 100 "
+            "releases"
+        )
+    )
+    said = html.join(["Distribution function of ", html.name(name), f" in the file: {lines}."])
     warned = paragraph(
         f"More than {FAR:g} predicted errors off: {', '.join(far)}. Is this the original of the release?"
     )
@@ -88,9 +100,12 @@ def learned(name: str, beside: Beside, known: list[str]) -> Html:
         f"{figure_of(each.d)} to {share(figures['hit'])}, expects to do so for {share(figures['chance'])}, "
         f"and is sure to nine in ten of {share(figures['surest'])}."
     )
+    if risk.worst is not None:
+        shares.append(["a record's released value, at the most", *map(share, risk.worst)])
     printed = [] if risk.printed is None else [_capital(line) + "." for line in risk.printed.lines()]
     return html.join([
         html.table(caption, head, shares),
+        Html("") if beside.insiders is None else insiders(name, beside.insiders),
         html.table("Times as many as the best constant guess", head, lifts),
         paragraph(where),
         html.figure(pictures.attackers(risk), "Attackers side by side, with 95% intervals."),
@@ -103,7 +118,27 @@ def learned(name: str, beside: Beside, known: list[str]) -> Html:
     ])  # fmt: skip
 
 
-def audited(found: Audit) -> Html:
+def insiders(name: str, found: InsiderRisk) -> Html:
+    """What is read by who knows most of a pool."""
+    rows = [
+        [f"all but {row['unknown']:,}", *(
+            f"{share(own)} ({share(other)})"
+            for own, other in zip(
+                (row["exact"], *row["within"]), (row["additive_exact"], *row["additive_within"]), strict=True
+            )
+        )]
+        for row in found.rows()
+    ]  # fmt: skip
+    caption = html.join([
+        "Insiders: share of the values of ", html.name(name), " he does not know that are read by who knows "
+        f"all others of a group of {found.n:,}; in brackets, under additive noise of the same p and sigma",
+    ])  # fmt: skip
+    return html.table(
+        caption, ["who knows", "exactly", *(f"within {each}" for each in distances(list(found.d)))], rows
+    )
+
+
+def audited(found: Audit, *, mapped: bool) -> Html:
     """What shows of the coins."""
     figures = [
         ["coins guessed", share(found.guessed)],
@@ -112,7 +147,8 @@ def audited(found: Audit) -> Html:
         ["records known for certain", share(found.certain)],
         ["kept records unchanged", share(found.unchanged)],
     ]
-    verdict = "Coins are visible: " + found.refusal if found.visible else "Coins are hidden."
+    shown = "Masking would refuse it: " if mapped else "Coins are visible: "  # of guard rails, too
+    verdict = shown + found.refusal if found.visible else "Coins are hidden."
     causes = [
         html.join([
             cause.name, *([" (", html.name(cause.column), ")"] if cause.column else []),

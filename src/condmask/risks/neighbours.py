@@ -95,7 +95,7 @@ def _points(
     law, k = file.law, near.shape[1]
     steps = file.units[near]
     swapped = np.repeat((law.p * density / k)[:, None], k, axis=1)
-    at, sigma = z, law.sigma / law.step if law.step else law.sigma
+    at, sigma = z, law.sigma / file.grid.step
     if isinstance(file, Rearranged):  # what is known of a value is where its key lies
         at, steps, sigma = file.between(file.places_of(z)), file.keys.at[file.rank[near]], 1.0
     spread = 0.9 * steps.std(axis=1) * k**-0.2

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._grid import Grid, default_step, grid_of
+from condmask._grid import Grid, default_step, grid_of, nearest
 from condmask.disclosure.attack import Rows
 from condmask.disclosure.coins import fold_of, folds_for
 from condmask.engines.counting import count
@@ -31,12 +31,12 @@ class Original:
     kind : str
         What the container held.
     law : Law
-        p and the noise; with a grid.
+        p and the noise; with a grid, but under reverse mapping.
     """
 
     def __init__(self, units: np.ndarray, kind: str, law: Law) -> None:
         self.units, self.kind, self.law = units, kind, law
-        self.n, self.grid = units.size, law.grid or Grid(1.0, 1.0)
+        self.n, self.grid = units.size, law.grid or ONES
 
     @cached_property
     def values(self) -> np.ndarray:
@@ -82,7 +82,10 @@ def evenly_spaced(n: int, most: int) -> np.ndarray:
 
 
 def taken(x: Any, scheme: Any, name: str = "x") -> tuple[np.ndarray, np.ndarray, str, Law]:
-    """A column in units of the law of a scheme, where it is present, its kind, and the law with a grid."""
+    """A column in units of the law of a scheme, where it is present, its kind, and the law with a grid.
+
+    Data off the grid are those of a release for which they are rounded.
+    """
     column = frames.column(x, name)
     values = without_codes(column.array, scheme.missing, column.kind)
     there = _checks.present(values, name, "omit")
@@ -96,5 +99,6 @@ def taken(x: Any, scheme: Any, name: str = "x") -> tuple[np.ndarray, np.ndarray,
         check_fits(known, law, name, column.kind)
         units = law.to_units(known)
     else:
-        units = scheme.canonical(known, name, column.kind)
+        rounded = nearest(known, law.grid, column.kind) if isinstance(law.grid, Grid) else known
+        units = scheme.canonical(rounded, name, column.kind)
     return units, there, column.kind, law

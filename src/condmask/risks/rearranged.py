@@ -6,13 +6,14 @@ is released for it is
     J(a, b) = w_a {p w_b + (1 - p) M(a, b)}.
 
 A row of J says what becomes of a record, a column what an attacker makes of a released value: no value shows
-a coin, so given any of them the record was swapped with probability p, and its original is anywhere; or it was
-kept, and its original lies where keys between the thresholds of b come from. A swapped record of n has another
-one's value with the chance p' = p - (1 - (1-p)^n) / n, each as likely, and else its own.
+a coin, so given any of them the record was swapped with probability p, and its original is anywhere; or it
+was kept, and its original lies where keys between the thresholds of b come from. A swapped record of n has
+another one's value with the chance p' = p - (1 - (1-p)^n) / n, each as likely, and else its own.
 
 M is the law among many records. Where a record has few neighbours, only kept ones compete with it, and it
 gets its own value more often: of the rare values that the guard rails look at (`disclosure.rails`) the chance
-is simulated. Means at the ends are part of the law: originals stay what they are, and released values are fewer.
+is simulated. Means at the ends are part of the law: originals stay what they are, and fewer values are
+released.
 """
 
 from functools import cached_property
@@ -31,10 +32,9 @@ from condmask.risks.result import BEST, MEAN, RELEASED
 from condmask.risks.seen import Seen
 
 LEAST, MOST = 256, 4096  # released values on which the best attacker is tried
-EVALUATIONS = 2e7  # of windows, for each distance
-FINE = 16.0  # bins in a sigma, and in a window
+EVALUATIONS = 1e7  # of windows, for each distance
+FINE, NARROW = 16.0, 8.0  # bins in a sigma, and in a window
 ROUNDED = 2.0**-50  # of the largest value: distances are told from each other up to this
-SEED = 2019  # of the maps that are drawn
 
 
 class Rearranged(Original):
@@ -146,6 +146,11 @@ def expected(
     return found, own.max(axis=0)
 
 
+def worst(file: Rearranged, d: np.ndarray) -> np.ndarray:
+    """The greatest chance of a record that what is released for it is nearer than d to its original."""
+    return np.asarray(own_chances(file, d, lone_chances(file, d)).max(axis=0))
+
+
 class Lone(NamedTuple):
     """Distinct originals with few neighbours, by simulation.
 
@@ -168,18 +173,21 @@ def lone_chances(file: Rearranged, d: np.ndarray) -> Lone:
     """Of the rare values that the guard rails look at."""
     values, candidates, some = rails.lone(file.units, file.scheme)
     values, own, near = values[some], np.searchsorted(some, candidates), file.near(d)
-    sums = np.zeros((2, values.size, d.size))
-    for record, value in maps.kept_maps(values, file.scheme, np.random.default_rng(SEED)):
-        hit = np.abs(values[record] - values[value])[:, None] < near
-        sums[0, record] += hit
-        sums[1, value] += hit
+    sums, kept = np.zeros((2, values.size, d.size)), np.zeros(values.size)
+    for record, value in maps.kept_maps(values, file.scheme):
+        kept += np.bincount(value, minlength=values.size)
+        away = np.abs(values[record] - values[value])
+        for k, hit in enumerate(away < each for each in near):
+            for total, who in zip(sums, (record, value), strict=True):
+                total[:, k] += np.bincount(who[hit], minlength=values.size)
+    sums *= (1.0 - file.law.p) / np.maximum(kept[:, None], 1.0)  # of those that were kept
     at, which, times = np.unique(
         np.searchsorted(file.counted[0], values[own]), return_inverse=True, return_counts=True
     )
     means = np.zeros((2, at.size, d.size))
     for mean, total in zip(means, sums, strict=True):  # over records with the same value
         np.add.at(mean, which, total[own])
-    return Lone(at, *(means / (times[:, None] * maps.MAPS)))
+    return Lone(at, *(means / times[:, None]))
 
 
 def own_chances(file: Rearranged, d: np.ndarray, lone: Lone) -> np.ndarray:
@@ -233,9 +241,11 @@ class Windows:
     def __init__(self, file: Rearranged, d: float, share: float, first: float) -> None:
         (places, below), keys = file.counted, file.keys
         self.file, self.share, self.steady = file, share, first
-        self.near, self.wide = (float(each[0]) for each in (file.near(np.array([d])), file.wide(np.array([d]))))
+        self.near, self.wide = (
+            float(each[0]) for each in (file.near(np.array([d])), file.wide(np.array([d])))
+        )
         with np.errstate(over="ignore"):
-            cells = np.floor(keys.at * FINE), np.floor((places - places[0]) / self.wide * FINE)
+            cells = np.floor(keys.at * FINE), np.floor((places - places[0]) / self.wide * NARROW)
         start = np.flatnonzero(np.logical_or(*(np.diff(each, prepend=np.nan) != 0.0 for each in cells)))
         self.begin, self.ranks = places[start], np.append(below[start], file.n)
         self.mass = np.diff(self.ranks) / file.n
@@ -286,9 +296,9 @@ def printed(file: Rearranged) -> Printed:
 
 def drawn(file: Rearranged, stream: np.random.Generator) -> np.ndarray:
     """A release, as it is drawn for trials."""
-    order = np.argsort(file.units, kind="stable")
-    z = maps.released(file.units, file.scheme, stream)
-    return np.sort(file.released)[np.searchsorted(file.units[order], z)]
+    order, z = np.argsort(file.units, kind="stable"), np.empty(file.n)
+    z[order] = np.sort(file.released)[maps.release(file.units[order], file.scheme, stream)]
+    return z
 
 
 def looked_at(

@@ -141,7 +141,7 @@ def record_risk(x: Any, z: Any, scheme: Any, *, d: float, strata: Any = None) ->
     guess, chance, hit, swapped = (np.empty(units.size) for _ in range(4))
     for own, file in files_of(units, kind, law, scheme, code):
         seen = looked_at(file, z_units[own], np.arange(file.n), wanted, plain.by_constant(file, wanted))
-        width = float(file.wide(wanted)[0])
-        guess[own] = (seen.first[:, 0] + 0.5 * (width - 1.0)) * file.grid.step
+        inside = 0.5 * (float(file.wide(wanted)[0]) - (law.grid is not None))  # whole steps of a grid
+        guess[own] = (seen.first[:, 0] + inside) * file.grid.step
         chance[own], hit[own], swapped[own] = seen.chance[:, 0], seen.hit[:, 0], seen.swapped
     return RecordRisk(distance, rows, guess, chance, hit.astype(bool), swapped)

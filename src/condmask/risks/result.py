@@ -141,7 +141,9 @@ class Risk:
             if name != CONSTANT:
                 lines.append(f"  {name:{width - 2}}" + "".join(f"{value:>11.2f}x" for value in lift))
         if self.worst is not None:
-            lines.append(f"{'the most exposed record':{width}}" + "".join(f"{value:>12.3f}" for value in self.worst))
+            lines.append(
+                f"{'the most exposed record':{width}}" + "".join(f"{value:>12.3f}" for value in self.worst)
+            )
         if self.printed is not None:
             lines += ["", *self.printed.lines()]
         if self.coins is not None:

@@ -82,9 +82,9 @@ def uniques(data: Any, scheme: Any, *, fraction: float = 1.0) -> Uniques:
     _checks.at_least_two(len(table), "data")
     _, counts = np.unique(table, axis=0, return_counts=True)
     once, twice, n = int(np.sum(counts == 1)), int(np.sum(counts == 2)), len(table)
-    law = getattr(scheme, "law", None)
-    if law is None:
+    p = getattr(scheme, "p", None)
+    if p is None:
         raise TypeError(f"scheme must be one that swaps records, ConditionalMasking, got {scheme!r}")
-    passed = 1.0 - (1.0 - law.p / (n - 1)) ** (n - 1) if scheme.shared_donors else law.p
+    passed = 1.0 - (1.0 - p / (n - 1)) ** (n - 1) if scheme.shared_donors else p
     right = share * once / (share * once + 2.0 * (1.0 - share) * twice) if once else float("nan")
     return Uniques(n, once / n, passed * once / n, right)

@@ -58,6 +58,10 @@ def audit(data: Any, scheme: Any, *, strata: Any = None) -> Audit:
     Data are audited as they are rounded to the grid. Columns left in clear count in identities, and are
     compared one by one; what several of them together say of a masked column is not looked at.
 
+    By reverse mapping a column alone tells nothing, and is guessed blindly. The guard rails of masking are
+    asked, and a release that they refuse is visible. Columns masked together are attacked, and those in clear
+    beside a masked one, on 32,768 rows.
+
     Beyond 131,072 rows so many evenly spaced ones are looked at. Cost: O(n log n), some .1 s a column,
     several times that where a scheme is proposed.
 
@@ -68,7 +72,7 @@ def audit(data: Any, scheme: Any, *, strata: Any = None) -> Audit:
     >>> incomes = np.random.default_rng(1).lognormal(8, 0.5, 5_000).round(-1)
     >>> found = cm.audit(incomes, cm.ConditionalMasking(0.6, 500.0, decimals=0))
     >>> found.visible, found.causes[0].name, found.remedy
-    (True, 'grid', 'pass reverse_mapping=True; or pass step=10')
+    (True, 'grid', 'pass reverse_mapping=True, scale="log", sigma=0.17; or pass step=10')
     """
     given = _data(data, scheme, strata)
     if isinstance(scheme, Mapping):
@@ -85,6 +89,9 @@ def check(data: Data, schemes: dict[str, Any]) -> Audit | None:
 
 def posterior(x: Any, z: Any, scheme: Any, *, strata: Any = None) -> np.ndarray:
     """The chance that each record was swapped, as an attacker sees it who knows the file but for its fold.
+
+    By reverse mapping that of every record is p, whatever its value (docs/reverse_mapping.rst): who knows
+    other columns may know more.
 
     Parameters
     ----------
@@ -104,6 +111,8 @@ def posterior(x: Any, z: Any, scheme: Any, *, strata: Any = None) -> np.ndarray:
     ((name, values),) = given.values.items()
     column, law = frames.column(z, "z"), scheme.law
     released = without_codes(column.array, released_codes(scheme), column.kind)
+    if scheme.reverse_mapping:  # coins and released column are independent
+        return np.where(np.isnan(released), np.nan, scheme.p)
     effort = FULL._replace(rows=values.size)
     rows = attack.rows_of(values.size, effort)
     check_fits(values, law, name, given.kinds[name])
@@ -119,7 +128,8 @@ def posterior(x: Any, z: Any, scheme: Any, *, strata: Any = None) -> np.ndarray:
 
 def _full(data: Data, schemes: dict[str, Any]) -> Audit:
     found = review(data, schemes, FULL)
-    return mended(found, data, schemes) if found.visible else found
+    mapped = next(iter(schemes.values())).reverse_mapping  # whose causes have the remedies
+    return mended(found, data, schemes) if found.visible and not mapped else found
 
 
 def _single(found: Audit) -> Audit:
@@ -128,7 +138,7 @@ def _single(found: Audit) -> Audit:
     proposals = []
     for each in found.proposals:
         (own,) = each.scheme.values()
-        proposals.append(each._replace(scheme=own, audit=None if each.audit is None else _single(each.audit)))
+        proposals.append(each._replace(scheme=own, audit=_single(each.audit)))
     return replace(found, scheme=scheme, proposals=tuple(proposals))
 
 
@@ -136,13 +146,8 @@ def _data(data: Any, scheme: Any, strata: Any) -> Data:
     """Columns from their containers, checked."""
     schemes = dict(scheme) if isinstance(scheme, Mapping) else {"x": scheme}
     for each in schemes.values():
-        if isinstance(each, Scheme) and each.reverse_mapping:
-            raise TypeError(
-                "scheme must be one without reverse_mapping for an audit of its coins, which a column in "
-                f"another order does not show; masking looks at what else it shows, got {each!r}"
-            )
         law = each.law if isinstance(each, Scheme) else None
-        if law is None or law.p == 0.0:
+        if not (isinstance(each, Scheme) and each.reverse_mapping) and (law is None or law.p == 0.0):
             raise TypeError(f"scheme must be one that swaps records, ConditionalMasking, got {each!r}")
     names = next(iter(schemes.values())).strata
     clear: dict[str, np.ndarray] = {}

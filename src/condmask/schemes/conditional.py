@@ -22,6 +22,7 @@ from condmask.schemes.missing import put_back, refuse_reachable, taken_out
 from condmask.schemes.pools import Pools, pools_of
 from condmask.schemes.publishing import check_beside, check_release
 from condmask.schemes.reverse_mapping import ends_of_pools, refuse_with_it, release_of
+from condmask.schemes.rounding import asked, rounded
 from condmask.schemes.scheme import Scheme, release_key
 from condmask.strata import POLICIES, Names, labels_of
 
@@ -62,8 +63,9 @@ class ConditionalMasking(Scheme):
         hundreds, ...
     step : float, optional
         The step of the grid, where it is no power of ten: .05, 12, 1/3. Data off the grid of `decimals` or
-        `step` are refused. By default the power of two at or below ``sigma / 1000``, to which the data are
-        rounded. 0 is for research: without a grid the last digits show which records were swapped.
+        `step` are refused, or rounded by ``mask(..., round=True)``. By default the power of two at or below
+        ``sigma / 1000``, to which the data are rounded. 0 is for research: without a grid the last digits
+        show which records were swapped.
     scale : {"linear", "log"}
         "log", with `reverse_mapping` alone: the kept records are put in the order of X exp(Y), and `sigma` is
         the standard deviation of the logarithm (.3: some 30%). For skewed amounts; signs, and zeros, stay.
@@ -88,6 +90,8 @@ class ConditionalMasking(Scheme):
     records : int, optional
         Number of values in the release, stamped by `mask_table` and `mask_file`: estimates from another
         number warn, since a part of a release is no release of that part.
+    rounded : (float, float), optional
+        What ``round=True`` added to the mean and to the largest value, stamped by `mask_table`.
 
     Raises
     ------
@@ -143,6 +147,7 @@ class ConditionalMasking(Scheme):
     patterns: tuple[str, ...] = ()
     pattern_codes: tuple[tuple[float, ...], ...] = ()
     records: int | None = None
+    rounded: tuple[float, ...] = ()
 
     def __init__(
         self,
@@ -164,6 +169,7 @@ class ConditionalMasking(Scheme):
         patterns: Any = (),
         pattern_codes: Any = (),
         records: int | None = None,
+        rounded: Any = (),
     ) -> None:
         reverse = _checks.truth(reverse_mapping, "reverse_mapping")
         ends = ends_of_pools(aggregate_ends, reverse=reverse)
@@ -189,6 +195,7 @@ class ConditionalMasking(Scheme):
             "patterns": _checks.names(patterns, "patterns"),
             "pattern_codes": tuple(map(_checks.codes, pattern_codes)),
             "records": None if records is None else _checks.whole(records, "records", least=2),
+            "rounded": tuple(float(shift) for shift in rounded),
         }
         for name, value in canonical.items():
             object.__setattr__(self, name, value)
@@ -210,6 +217,7 @@ class ConditionalMasking(Scheme):
         rng: Any = None,
         strata: Any = None,
         nan_policy: str = "raise",
+        round: bool = False,
         rows: tuple[int, int] | None = None,
         workers: Workers = 1,
         accept_visible_coins: bool = False,
@@ -229,6 +237,9 @@ class ConditionalMasking(Scheme):
             Donors come from the record's own stratum. Given if and only if the scheme names any.
         nan_policy : {"raise", "omit"}
             "omit" leaves missing values missing, and out of the donor pool, as declared codes always are.
+        round : bool
+            Round the data to multiples of the scheme's step before they are masked, ties up as they are
+            written (1.005 to 1.01), and say in a warning what that moves. Refused without a grid.
         rows : (int, int), optional
             Mask only the rows start <= r < stop, exactly as they are masked in the whole column. Needs
             a whole number or a Key as `rng`.
@@ -279,6 +290,8 @@ class ConditionalMasking(Scheme):
         merge = self.small_strata == "merge"
         kinds = {"x": column.kind}
         known, policy = taken_out({"x": self}, {"x": column.array}, kinds, policy)
+        if asked(round, {"x": self}):
+            known, _ = rounded({"x": self}, known, kinds)
         pools, _ = pools_of([known["x"]], labels, policy, ["x"], merge=merge)
         if not accept_visible_coins:
             code = None if pools is None else pools.pool
@@ -448,10 +461,9 @@ class ConditionalMasking(Scheme):
                     f"small_strata={first.small_strata!r} and for {name!r} strata={scheme.strata!r}, "
                     f"small_strata={scheme.small_strata!r}"
                 )
-        return {
-            name: replace(scheme, strata=found, group=None, patterns=(), pattern_codes=(), records=None)
-            for name, scheme in schemes.items()
-        }
+        traces: dict[str, Any] = {"group": None, "patterns": (), "pattern_codes": (), "records": None}
+        traces["rounded"] = ()
+        return {name: replace(scheme, strata=found, **traces) for name, scheme in schemes.items()}
 
     @classmethod
     def stamp(
@@ -468,7 +480,7 @@ class ConditionalMasking(Scheme):
     def to_dict(self) -> dict[str, Any]:
         """The scheme in terms of JSON; without missing codes as it was written before there were any."""
         entries = super().to_dict()
-        unsaid: dict[str, Any] = {"missing": [], "missing_as": "code", "pattern_codes": []}
+        unsaid: dict[str, Any] = {"missing": [], "missing_as": "code", "pattern_codes": [], "rounded": []}
         unsaid |= {"reverse_mapping": False, "aggregate_ends": 0}
         if self.reverse_mapping:
             unsaid |= {"decimals": None, "step": 0.0}

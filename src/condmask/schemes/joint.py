@@ -16,6 +16,7 @@ from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.missing import put_back, refuse_reachable, taken_out
 from condmask.schemes.pools import numbers_of, pools_of
 from condmask.schemes.reverse_mapping import release_of
+from condmask.schemes.rounding import asked, rounded, with_shifts
 from condmask.schemes.scheme import release_key, together
 from condmask.strata import Labels, not_masked
 
@@ -34,6 +35,7 @@ def mask_table(
     strata: str | Sequence[str] | None = None,
     rng: Any = None,
     nan_policy: str = "raise",
+    round: bool = False,
     workers: Workers = 1,
     accept_visible_coins: bool = False,
 ) -> MaskedTable:
@@ -49,7 +51,7 @@ def mask_table(
     strata : str or sequence of str, optional
         Column within whose groups donors are drawn, or several that are crossed. The schemes may name them
         instead.
-    rng, nan_policy, workers
+    rng, nan_policy, round, workers
         As for `ConditionalMasking.mask`. With "omit", records that miss different columns form
         strata of their own, since a donor must have what the record has; each needs 10 records.
     accept_visible_coins : bool
@@ -99,8 +101,10 @@ def mask_table(
     parts = not_masked(within.strata, schemes)
     labels = [Labels(*frames.codes(frames.labels(frames.table_column(frame, part)))) for part in parts]
     policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
+    to_grid = asked(round, schemes)
     kinds, merge = {name: c.kind for name, c in columns.items()}, within.small_strata == "merge"
     known, policy = taken_out(schemes, {name: c.array for name, c in columns.items()}, kinds, policy)
+    known, shifts = rounded(schemes, known, kinds) if to_grid else (known, {})
     pools, patterns = pools_of(list(known.values()), labels, policy, list(columns), merge=merge)
     if not accept_visible_coins:
         clear = frames.numeric_columns(frame, {*schemes, *parts})
@@ -116,4 +120,4 @@ def mask_table(
         nulls = is_code(column.array, scheme.missing, column.kind) if scheme.missing_as == "null" else None
         released[name] = column.back(put_back(scheme, z, column.array, column.kind, name), nulls)
     stamped = ConditionalMasking.stamp(named, patterns, key, numbers_of(known))
-    return MaskedTable(frames.with_columns(frame, released), stamped)
+    return MaskedTable(frames.with_columns(frame, released), with_shifts(stamped, shifts))

@@ -14,8 +14,8 @@ Cost: O(n), by counting sorts; O(n log n) where keys or values lie in a tiny par
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from itertools import chain, pairwise
+from functools import cache, partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,8 +29,6 @@ from condmask.law import Law
 from condmask.schemes.draws import Release, coins, in_order
 from condmask.schemes.pools import Pools
 from condmask.strata import index_type
-
-ALL_PLACES = np.empty(0, dtype=np.uint64)  # in their order
 
 
 def refuse_with_it(donors: str | None, **grid: Any) -> None:
@@ -154,20 +152,16 @@ def rearrange(
 ) -> None:
     """Put columns of originals into the order in which they are released."""
     pool = None if pools is None else pools.pool
-    shuffled: tuple[np.ndarray, np.ndarray] | None = None
+    shuffled = cache(partial(_shuffled, tossed, pool))  # once, for all columns
+
+    def place_swapped(x: np.ndarray) -> None:
+        ordering.place(tossed.swapped, *shuffled(), _values(x, tossed.swapped), x)
+
     for number, (x, law, scale) in enumerate(zip(columns, laws, scales, strict=True)):
-        kept = tossed.kept if pool is None else tossed.kept[~np.isnan(x[tossed.kept])]
-        values = _values(x, kept)
-        tasks: list[Callable[[], Any]] = [
-            partial(_by_key, tossed, x, law, scale, number, pool, threads),
-            partial(_by_value, values, kept, pool),
-        ]
-        if shuffled is None:
-            tasks.append(partial(_shuffled, tossed, pool))
-        by_key, by_value, *more = ordered_map(_call, tasks, threads)
-        shuffled = shuffled or more[0]
-        ordering.place(tossed.swapped, *shuffled, _values(x, tossed.swapped), x)
-        ordering.place(kept, by_key, by_value, values, x)
+        # at the same time: neither looks at the rows of the other
+        place_kept = partial(_place_kept, tossed, x, law, scale, number, pool, threads)
+        for _ in ordered_map(_call, [partial(place_swapped, x), place_kept], threads):
+            pass
 
 
 class Tossed:
@@ -212,23 +206,32 @@ def _call(task: Callable[[], Any]) -> Any:
 
 def _shuffled(tossed: Tossed, pool: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """The places of the swapped rows by pool, and as many of the same pool in random order."""
-    parts = in_order(tossed.words_of_swapped())
-    order, last = next(parts), 0
-    if order.size < tossed.swapped.size:  # a long list comes in parts
-        first, order = order, np.empty(tossed.swapped.size, dtype=np.uint64)
-        for some in chain([first], parts):
-            order[last : last + some.size] = some
-            last += some.size
+    order, last = np.empty_like(tossed.swapped), 0
+    for part in in_order(tossed.words_of_swapped()):  # a long list comes in parts
+        order[last : last + part.size] = part
+        last += part.size
+    return _by_pool(None, tossed.swapped, pool), _by_pool(order, tossed.swapped, pool)
+
+
+def _place_kept(
+    tossed: Tossed, x: np.ndarray, law: Law, scale: str, column: int, pool: np.ndarray | None, threads: int
+) -> None:
+    """Give the kept rows of a column their values back, in the order of their keys."""
+    rows, by_key = _by_key(tossed, x, law, scale, column, pool, threads)
     if pool is None:
-        return ALL_PLACES, order
-    places = np.arange(order.size, dtype=np.uint64)
-    return _by_pool(places, tossed.swapped, pool), _by_pool(order, tossed.swapped, pool)
+        values, by_value = _values(x, rows), rows[:0]
+        if values.size and not ordering.sort_floats(values):
+            values.sort()
+    else:
+        by_value = _by_pool(ascending(_values(x, rows))[0], rows, pool)
+        values = _values(x, rows)
+    ordering.place(rows, by_key, by_value, values, x)
 
 
 def _by_key(
     tossed: Tossed, x: np.ndarray, law: Law, scale: str, column: int, pool: np.ndarray | None, threads: int
-) -> np.ndarray:
-    """The places of the kept rows with a value, by pool in the order of their keys, ties in random order."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """The kept rows with a value, and their places by pool in the order of keys, ties in random order."""
     keys, rows = np.empty(tossed.kept.size), tossed.kept
 
     def make(block: int) -> None:
@@ -238,25 +241,16 @@ def _by_key(
 
     for _ in ordered_map(make, tossed.numbers, threads):
         pass
-    there = None if pool is None else ~np.isnan(keys)
-    if there is not None:
+    there: Any = slice(None)
+    if pool is not None and np.isnan(keys).any():
+        there = ~np.isnan(keys)
         keys, rows = keys[there], rows[there]
     order, alike = ascending(keys)
-    tied = np.flatnonzero(ordering.tied(keys.view(np.uint64), order)) if alike else ALL_PLACES
+    tied = np.flatnonzero(ordering.tied(keys.view(np.uint64), order)) if alike else order[:0]
     if tied.size:
-        drawn, own = tossed.words_of_kept(), order[tied]
-        drawn = drawn if there is None else drawn[there]
+        drawn, own = tossed.words_of_kept()[there], order[tied]
         order[tied] = own[np.lexsort((drawn[own], keys.view(np.uint64)[own]))]
-    return _by_pool(order, rows, pool)
-
-
-def _by_value(values: np.ndarray, rows: np.ndarray, pool: np.ndarray | None) -> np.ndarray:
-    """The places of rows by pool in the order of values; of a single pool these are sorted."""
-    if pool is not None:
-        return _by_pool(ascending(values.copy())[0], rows, pool)
-    if values.size and not ordering.sort_floats(values):
-        values.sort()
-    return ALL_PLACES
+    return rows, _by_pool(order, rows, pool)
 
 
 def _values(x: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -265,16 +259,16 @@ def _values(x: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return values
 
 
-def _by_pool(places: np.ndarray, rows: np.ndarray, pool: np.ndarray | None) -> np.ndarray:
+def _by_pool(places: np.ndarray | None, rows: np.ndarray, pool: np.ndarray | None) -> np.ndarray:
     """Places in a list of rows by the pools of these, in a pool in their order; rows in none are left out."""
     if pool is None:
-        return places
-    own = pool[rows[places]]
+        return rows[:0] if places is None else places
+    own = pool[rows if places is None else rows[places]]
     counts = np.zeros(int(own.max(initial=-1)) + 1, dtype=np.int64)
     sorting.count(own, counts)
-    order = np.empty(int(counts.sum()), dtype=pool.dtype)
+    order = np.empty(int(counts.sum()), dtype=rows.dtype)
     sorting.sort(own, np.cumsum(counts) - counts, order)
-    return np.asarray(places[order])
+    return order if places is None else np.asarray(places[order])
 
 
 def ascending(values: np.ndarray) -> tuple[np.ndarray, bool]:
@@ -284,5 +278,6 @@ def ascending(values: np.ndarray) -> tuple[np.ndarray, bool]:
     """
     order = np.empty(values.size, dtype=np.uint64)
     found = ordering.order_floats(values, order) if values.size else 1
-    words = values.view(np.uint64)
-    return (order, found > 1) if found else (np.argsort(words, kind="stable").astype(np.uint64), True)
+    if not found:
+        order = np.argsort(values.view(np.uint64), kind="stable").astype(np.uint64)
+    return order.astype(index_type(order.size)), found != 1

@@ -26,6 +26,7 @@ def shown(scheme: Any) -> str:
         ("patterns", ()),
         ("pattern_codes", ()),
         ("records", None),
+        ("rounded", ()),
     ):
         value = getattr(scheme, name)
         if value != default:
@@ -48,6 +49,12 @@ def conditional(scheme: Any) -> str:
         text += f" Values have {scheme.decimals} decimals." if scheme.decimals > 0 else ""
     elif scheme.grid is not None:
         text += f" Values are multiples of {scheme.grid.step:g}."
+    if scheme.rounded:
+        mean, largest = scheme.rounded
+        text += (
+            f" The data were rounded to that before, which moved their mean by {mean:+g} and their largest "
+            f"value by {largest:+g}: estimates are those of the rounded data."
+        )
     return text
 
 

@@ -1,0 +1,257 @@
+"""Data rounded before they are masked, ``round=True``.
+
+Oracle: decimal.Decimal and fractions.Fraction, which round what is written exactly; data rounded by these and
+masked without the option.
+"""
+
+import json
+from decimal import ROUND_FLOOR, Decimal
+from fractions import Fraction
+from math import floor
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import condmask as cm
+from condmask._grid import grid_of, nearest
+from condmask.files.note import written_note
+
+RNG = np.random.default_rng(5)
+N = 2_500
+X = RNG.lognormal(7.0, 0.5, N).round(3)
+SCHEME = cm.ConditionalMasking(0.6, 400.0, step=0.5)
+MOVED = r"^x was rounded to multiples of 0.5, which moves its mean by \S+ and its largest value by \S+$"
+pytestmark = [
+    pytest.mark.usefixtures("unaudited"),
+    pytest.mark.filterwarnings("ignore:.* was rounded to multiples:condmask.ReleaseWarning"),
+]
+
+
+def by_hand(texts, step):
+    """floor(x / step + 1/2) steps of decimals as they are written."""
+    step = Decimal(step)
+    return np.array([
+        float((Decimal(text) / step + Decimal("0.5")).to_integral_value(ROUND_FLOOR) * step) for text in texts
+    ])  # fmt: skip
+
+
+# --- the rule ---
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32"])
+@pytest.mark.parametrize("step", ["0.1", "0.01", "0.05", "0.5", "2", "10", "12"])
+def test_ties_go_up_as_they_are_written(step, kind):
+    # halves of a step are at every second: 1.005 and -1.115, whose bits lie below them, among them
+    ties = [str(Decimal(step) * k / 2) for k in range(-401, 402)]
+    x = np.array(ties, dtype=kind).astype(float)
+
+    assert np.array_equal(nearest(x, grid_of(float(step)), kind), by_hand(ties, step))
+
+
+@given(st.integers(-(10**14), 10**14), st.integers(0, 8), st.sampled_from(["0.01", "0.05", "1", "5", "100"]))
+def test_decimals_of_fifteen_digits_are_rounded_exactly(digits, places, step):
+    text = str(Decimal(digits).scaleb(-places))
+    if abs(Decimal(text) / Decimal(step)) < 2**44:
+        assert nearest(np.array([float(text)]), grid_of(float(step)), "float64") == by_hand([text], step)
+
+
+def test_large_whole_numbers_go_to_their_step():
+    x = [2**52 + k for k in range(9)] + [2**53 - k for k in range(1, 9)]
+    expected = [2 * floor(Fraction(k, 2) + Fraction(1, 2)) for k in x]
+
+    assert nearest(np.array(x, dtype=float), grid_of(2.0), "float64").astype(np.int64).tolist() == expected
+
+
+# --- releases ---
+
+
+def test_a_column_is_masked_as_the_rounded_one_is_and_what_moved_is_said():
+    with pytest.warns(cm.ReleaseWarning, match=MOVED) as caught:
+        z = SCHEME.mask(X, rng=1, round=True)
+
+    rounded = by_hand(map(repr, X.tolist()), "0.5")
+    assert np.array_equal(z, SCHEME.mask(rounded, rng=1))
+    (said,) = [str(each.message) for each in caught]
+    assert f"its mean by {np.mean(rounded - X):+.2g} and" in said
+    assert said.endswith(f"value by {rounded.max() - X.max():+.2g}")
+
+
+@pytest.mark.filterwarnings("error")
+def test_data_on_the_grid_stay_as_they_are_without_a_word():
+    x = np.rint(X)
+
+    assert np.array_equal(SCHEME.mask(x, rng=1, round=True), SCHEME.mask(x, rng=1))
+
+
+def test_data_off_the_grid_are_refused_with_the_remedy():
+    with pytest.raises(ValueError, match=r"round=True rounds the data, which else would show"):
+        SCHEME.mask(X, rng=1)
+
+
+@pytest.mark.parametrize(
+    ("column", "step", "dtype"),
+    [
+        (np.rint(X).astype(np.int64), 10.0, np.int64),
+        (np.rint(X).astype(np.int16), 10.0, np.int64),
+        (X.astype(np.float32), 0.5, np.float32),
+        (X, 0.5, np.float64),
+        (pd.Series(X), 0.5, np.float64),
+        (pl.Series("x", X), 0.5, pl.Float64),
+    ],
+    ids=["int64", "int16", "float32", "float64", "pandas", "polars"],
+)
+def test_columns_keep_their_kinds_and_lie_on_the_grid(column, step, dtype):
+    z = cm.ConditionalMasking(0.6, 400.0, step=step).mask(column, rng=2, round=True)
+
+    assert z.dtype == dtype
+    assert (np.asarray(z) % step == 0.0).all()
+
+
+def test_gaps_and_codes_stay_and_move_nothing():
+    rounded = by_hand(map(repr, X.tolist()), "0.5")
+    x, y = np.append(X, [-8.25] * 20), np.append(rounded, [-8.25] * 20)
+    x[:40], y[:40] = np.nan, np.nan
+    coded = cm.ConditionalMasking(0.6, 400.0, step=0.5, missing=-8.25)  # off the grid, so never reached
+
+    with pytest.warns(cm.ReleaseWarning, match="was rounded") as caught:
+        z = coded.mask(x, rng=3, nan_policy="omit", round=True)
+
+    assert np.array_equal(z, coded.mask(y, rng=3, nan_policy="omit"), equal_nan=True)
+    assert (z[-20:] == -8.25).all()
+    assert f"mean by {np.mean(rounded[40:] - X[40:]):+.2g} and" in str(caught[0].message)
+
+
+FRAME = pd.DataFrame({
+    "x": X, "y": (X[::-1] * 3).round(2), "sex": np.arange(N) % 2, "w": np.arange(N) * 0.1,
+    "gaps": np.where(np.arange(N) % 7 == 0, np.nan, X),
+})  # fmt: skip
+SCHEMES = {"x": SCHEME, "y": cm.ConditionalMasking(0.6, 900.0, decimals=0)}
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "arrow"])
+def test_a_file_is_rounded_as_its_columns_are_in_memory(tmp_path, suffix):
+    source, target = tmp_path / f"a.{suffix}", tmp_path / f"b.{suffix}"
+    write = {"parquet": FRAME.to_parquet, "arrow": FRAME.to_feather}
+    write[suffix](source) if suffix in write else FRAME.to_csv(source, index=False)
+
+    schemes = cm.mask_file(source, target, SCHEMES, strata="sex", rng=4, round=True)
+
+    data, stamped = cm.mask_table(FRAME, SCHEMES, strata="sex", rng=4, round=True)
+    read = {"parquet": pd.read_parquet, "arrow": pd.read_feather, "csv": pd.read_csv}[suffix]
+    pd.testing.assert_frame_equal(read(target), data, check_dtype=suffix != "csv")
+    assert {name: each.rounded for name, each in schemes.items()} == {
+        name: each.rounded for name, each in stamped.items()
+    }
+    if suffix == "csv":  # every value with the same digits
+        assert set(pd.read_csv(target, dtype=str)["x"].str.split(".").str[-1]) <= {"0", "5"}
+
+
+def test_many_blocks_and_gaps_are_rounded_alike_in_memory_and_in_files(tmp_path, monkeypatch):
+    monkeypatch.setattr("condmask._blocks.BLOCK", 256)
+    FRAME.to_parquet(tmp_path / "a.parquet")
+    scheme = {"gaps": SCHEME}
+
+    options = {"nan_policy": "omit", "rng": 5, "round": True}
+    cm.mask_file(tmp_path / "a.parquet", tmp_path / "b.parquet", scheme, **options)
+
+    pd.testing.assert_frame_equal(
+        pd.read_parquet(tmp_path / "b.parquet"), cm.mask_table(FRAME, scheme, **options).data
+    )
+
+
+def test_decimals_of_a_file_stay_decimals(tmp_path):
+    cents = pa.array([Decimal(f"{x:.2f}") for x in X], pa.decimal128(12, 2))
+    pq.write_table(pa.table({"x": cents}), tmp_path / "a.parquet")
+
+    cm.mask_file(
+        tmp_path / "a.parquet", tmp_path / "b.parquet", {"x": cm.ConditionalMasking(0.6, 400.0, decimals=1)},
+        rng=6, round=True,
+    )  # fmt: skip
+
+    found = pq.read_table(tmp_path / "b.parquet")["x"]
+    assert pa.types.is_decimal(found.type)
+    assert all(value * 10 == int(value * 10) for value in found.to_pylist())
+
+
+def test_what_moved_is_published(tmp_path):
+    schemes = cm.write_release(FRAME, SCHEMES, tmp_path / "b.parquet", rng=7, round=True)
+
+    rounded = by_hand(map(repr, X.tolist()), "0.5")
+    mean, largest = (float(f"{v:.2g}") for v in (np.mean(rounded - X), rounded.max() - X.max()))
+    assert schemes["x"].rounded == (mean, largest)
+    assert cm.read_release(tmp_path / "b.parquet", "x").scheme == schemes["x"]
+    note = (tmp_path / "b.parquet.README.md").read_text()
+    assert f"moved their mean by {mean:+g} and their largest value by {largest:+g}" in note
+    assert "rounded" not in written_note("b", N, {"x": SCHEME})
+    assert eval(repr(schemes["x"]), {"ConditionalMasking": cm.ConditionalMasking}) == schemes["x"]
+    assert "rounded" not in SCHEME.to_dict()
+    again = cm.mask_table(FRAME, {"x": schemes["x"]}, rng=8, nan_policy="omit", round=True).schemes["x"]
+    assert again.rounded == (mean, largest)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "why"),
+    [
+        (
+            cm.ConditionalMasking(0.6, 400.0, reverse_mapping=True),
+            "reverse_mapping=True, got True: released values are those of the data, and nothing is rounded",
+        ),
+        (cm.ConditionalMasking(0.6, 400.0, step=0), "a scheme without a grid, got True and Cond"),
+        (cm.MultiplicativeNoise(0.3), "a scheme without a grid, got True and Mult"),
+        (cm.AdditiveNoise(3.0), "a scheme without a grid, got True and Add"),
+    ],
+)
+def test_there_has_to_be_a_step_to_round_to(tmp_path, scheme, why):
+    with pytest.raises(ValueError, match=r"^round must be left out (where|for) ") as caught:
+        cm.write_release(FRAME, {"x": scheme}, tmp_path / "b.parquet", round=True)
+    assert why in str(caught.value)
+    if isinstance(scheme, cm.ConditionalMasking):
+        with pytest.raises(ValueError, match=r"^round must be left out "):
+            scheme.mask(X, rng=1, round=True)
+    with pytest.raises(TypeError, match=r"^round must be True or False, got 1$"):
+        cm.write_release(FRAME, {"x": scheme}, tmp_path / "b.parquet", round=1)
+
+
+# --- the command line and recipes ---
+
+
+def test_the_command_line_rounds_and_says_so(tmp_path, capsys):
+    from condmask import cli
+
+    FRAME.to_parquet(tmp_path / "a.parquet")
+    options = ["-c", "x", "--p", "0.6", "--sigma", "400", "--step", "0.5", "--accept-visible-coins"]
+    command = ["mask", str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet"), *options]
+
+    assert cli.main(command) == 1
+    assert "; --round rounds the data, which else" in capsys.readouterr().err
+    assert cli.main([*command, "--round", "--dry-run", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert err.startswith("warning: x was rounded to multiples of 0.5, which moves its mean by ")
+    assert len(json.loads(out)["schemes"]["x"]["rounded"]) == 2
+    assert not (tmp_path / "b.parquet").exists()
+    assert cli.main([*command, "--round"]) == 0
+    assert "rounded=(" in capsys.readouterr().out
+    assert cli.main([*command[:9], "--reverse-mapping", "--round"]) == 1
+    assert "--round must be left out where --reverse-mapping" in capsys.readouterr().err
+
+
+def test_a_recipe_rounds(tmp_path):
+    FRAME.to_parquet(tmp_path / "a.parquet")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'source = "a.parquet"\ntarget = "b.parquet"\nround = true\naccept_visible_coins = true\n'
+        "[columns.x]\np = 0.6\nsigma = 400\nstep = 0.5\n"
+        '[report]\npublic = "public.html"\ninternal = "internal.html"\n'
+    )
+
+    done = cm.run_plan(plan)
+
+    assert len(done.schemes["x"].rounded) == 2
+    assert (pd.read_parquet(tmp_path / "b.parquet")["x"] % 0.5 == 0.0).all()
+    assert "moved their mean by" in (tmp_path / "public.html").read_text()
