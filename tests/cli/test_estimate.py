@@ -180,9 +180,27 @@ def test_one_pass_over_a_column_in_another_order_gives_the_same_numbers(run, map
     assert abs(capped["mean"]["value"] - whole["mean"]["value"]) <= 0.5 * capped["resolution"]
 
 
-def test_a_column_in_another_order_has_no_correlations(run, mapped):
-    code, _, err = run("estimate", mapped, "-c", "income", "--with", "age")
-    assert (code, "statistics with other columns" in err) == (1, True)
+@pytest.mark.filterwarnings("ignore:undone record by record")
+def test_other_columns_are_undone_for_a_column_in_another_order(run, source, mapped):
+    with_others = ("--with", "age", "--group", "region", "--json")
+    code, out, err = run("estimate", mapped, "-c", "income", *with_others)
+    result = json.loads(out)
+    assert (code, "vary 1.51 times as much" in err) == (0, True)
+    release, frame = cm.read_release(mapped, "income"), pd.read_parquet(source)
+    assert result["correlation"]["value"] == release.correlation(frame["age"])
+    assert result["groups"][0]["value"] == release.group_means(frame["region"]).estimate[0]
+    assert result["N"] == release.spreads()[0].N
+
+
+def test_of_columns_masked_together_in_another_order_the_correlation_has_no_interval(run, source, tmp_path):
+    scheme = cm.ConditionalMasking(0.6, 400.0, reverse_mapping=True)
+    both = {"income": scheme, "bonus": scheme}
+    cm.mask_file(source, tmp_path / "b.parquet", both, rng=3, accept_visible_coins=True)
+
+    result = answer(run("estimate", tmp_path / "b.parquet", "-c", "income", "--with", "bonus", "--json"))
+
+    one, other = (cm.read_release(tmp_path / "b.parquet", name) for name in both)
+    assert result["correlation"] == {"with": "bonus", "value": one.correlation(other)}
 
 
 def test_means_at_the_ends_are_said_beside_standard_errors_of_0(run, source, tmp_path):

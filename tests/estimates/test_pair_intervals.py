@@ -16,6 +16,7 @@ from marks import rest_slow
 
 import condmask as cm
 from condmask.estimates import pair_intervals
+from condmask.estimates.linear_forms import undo
 from condmask.estimates.pair_moments import DEGREE, Column, Moments, Weights, pieces
 
 DONORS = ("sample", "permutation")
@@ -333,7 +334,10 @@ def test_records_without_the_other_column_still_lend_their_values(donors):
         x, w = originals(rng, 400)
         w[np.arange(400) % 20 >= 8] = np.nan
         (z,) = releases(rng, [scheme], [x], pool, 1)[0]
-        pair = pair_intervals.Pair(z, w, scheme.law, None, pool, donors == "sample")
+        file = undo(z, scheme.law, pool, cycle=donors == "permutation")
+        pair = pair_intervals.Pair(
+            z, w, scheme.law, None, pool, donors == "sample", None, lambda file=file: file, 1.0, None
+        )  # fmt: skip
         ratios.append([
             pair_intervals._joint(pair, target) ** 2 / pair_intervals._linear(pair, target) ** 2
             for target in ("file", "population")

@@ -99,25 +99,27 @@ def run(args: argparse.Namespace) -> str:
         "quantiles": [{"q": q, **_numbers(found[f"quantile {q:g}"])} for q in quantiles],
     }
     if target == "file" and schemes[column].reverse_mapping:
-        result["known"] = found.about.partition(", ")[2]
+        result["known"] = found.about.partition(", ")[2].partition(";")[0]
     if points:
         result["cdf"] = [{"t": t, **_numbers(found[f"cdf at {t:g}"])} for t in points]
     if summary is not None and not summary.exact:
         result["resolution"] = summary.resolution
-    if args.other is not None:
-        if plain is not None and summary is not None:
-            result["correlation"] = {"with": args.other, "value": release.correlation()}
+    if plain is not None and summary is not None:
+        result["correlation"] = {"with": args.other, "value": release.correlation()}
+    if args.group is not None or (args.other is not None and "correlation" not in result):
+        release = release if summary is None else read_release(args.file, column, workers=threads)
+    if args.other is not None and "correlation" not in result:
+        other = _other(args.file, args.other, schemes, threads)
+        if args.other in schemes and schemes[column].reverse_mapping:  # no interval is known
+            correlation = {"value": release.correlation(other)}
         else:
-            exact = read_release(args.file, column, workers=threads)
-            other = _other(args.file, args.other, schemes, threads)
-            result["correlation"] = {
-                "with": args.other,
-                **_numbers(exact.correlation_interval(other, **options)),
-            }
+            correlation = _numbers(release.correlation_interval(other, **options))
+        result["correlation"] = {"with": args.other, **correlation}
     if args.group is not None:
-        whole = read_release(args.file, column, workers=threads) if summary is not None else release
-        groups = whole.group_means(read_labels(args.file, args.group), **options)
+        groups = release.group_means(read_labels(args.file, args.group), **options)
         result["groups"] = [{"group": str(name), **_numbers(groups[name])} for name in groups]
+    if schemes[column].reverse_mapping and (args.other, args.group) != (None, None):
+        result["N"] = max(each.N for each in release.spreads().values())
     return to_json(result) if args.json else _table(result, args.group)
 
 
@@ -172,7 +174,9 @@ def _table(result: dict[str, Any], group: str | None) -> str:
     known = f"{result['known']}," if "known" in result else "estimated"
     lines = [f"{result['column']} of {where}, {known} from {result['n']:,} masked values"]
     lines += ["  ".join([row[0].ljust(first), *map(str.rjust, row[1:], widths)]).rstrip() for row in table]
-    lines += [f"{name}  {number(result[name])}" for name in ("bandwidth", "resolution") if result.get(name)]
+    lines += [
+        f"{name}  {number(result[name])}" for name in ("bandwidth", "resolution", "N") if result.get(name)
+    ]
     return "\n".join(lines)
 
 

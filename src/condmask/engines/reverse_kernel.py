@@ -27,7 +27,8 @@ REACH = {"normal": SATURATION, "laplace": 26.0}  # sigmas, beyond which noise is
 MOST_CELLS = 1 << 24
 TINY = 1e-15  # share of the keys, below which a cell of keys has none
 ENOUGH = 0.01  # of the target, may be left
-SOME, NOTHING = 0.01, 1e-3  # of the variance: what the rest may add; and add without more steps
+SOME, NOTHING = 0.01, 1e-3  # of the variance about the file: what the rest may add; without more steps
+ROUNDING = 1e-24
 MOST_STEPS = 500
 
 
@@ -103,15 +104,17 @@ def undone(own: Kernel, p: float, target: np.ndarray) -> np.ndarray:
     """h by cell, with the mean of `target` and E[h(Z) | X] as good as the target at X.
 
     A swapped record gets each other's value with the same chance, and its own with what is left of p. So with
-    q = 1 - p the equation is ``{q M + (q - q^n)/(n-1)} h = target`` about the means. Noise makes it ill-posed:
-    conjugate gradients on its normal equations first bring the residual down and then blow up h. A sum of the
-    n records with weights of unit length varies by |h|^2 at most, and what is left of the target adds at most
-    n |residual|^2 to its mean squared error: taken is the step where both together are least.
+    q = 1 - p the equation is ``{q M + (q - q^n)/(n-1)} h = target`` about the means. Noise makes it
+    ill-posed: conjugate gradients on its normal equations first bring the residual down and then blow up h. A
+    sum over the n records with weights of unit length varies by |h|^2 at most, by |target|^2 less about the
+    file, and what is left of the target adds at most n |residual|^2 to its mean squared error: taken is the
+    step where both together are least.
 
     Raises
     ------
     FloatingPointError
-        If the residual does not come down to a hundredth of the target, or to a tenth of |h| / sqrt(n).
+        If the residual does not come down to a hundredth of the target, or to what adds at most a
+        tenth to standard errors.
     """
     n, q, w = own.cell.size, 1.0 - p, own.share
     stays = (q - q**n) / (n - 1)
@@ -128,10 +131,11 @@ def undone(own: Kernel, p: float, target: np.ndarray) -> np.ndarray:
         step = steep / float(w @ image**2)
         h, left = h + step * along, left - step * image
         varies, misses = float(w @ h**2), float(w @ left**2)
-        close = misses <= max(ENOUGH**2 * whole, SOME * varies / n)
+        masking = (varies - whole) / n
+        close = misses <= max(ENOUGH**2 * whole, SOME * masking)
         if close and varies + n * misses < least:
             best, least = h, varies + n * misses
-        if varies >= least or n * misses <= NOTHING * varies:
+        if varies >= least or misses <= max(ROUNDING * whole, NOTHING * masking):
             break
         slope = q * own.adjoint(left) + stays * left
         before, steep = steep, float(w @ slope**2)

@@ -107,11 +107,12 @@ def standardised(values: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def products(
-    z: np.ndarray, w: np.ndarray, law: Law, theirs: Law | None, pools: Callable[[], np.ndarray | None]
+    z: np.ndarray, w: np.ndarray, law: Law, theirs: Law | None, undo: Callable[[np.ndarray], np.ndarray]
 ) -> Product:
     """Covariance and variances of the originals behind z and w, where both are present, in safe units.
 
-    `theirs` is the law of a column masked together with z; of a plain column None.
+    `theirs` is the law of a column masked together with z; of a plain column None. `undo` gives the
+    pseudo-values of masked values in safe units.
     """
     (a, unit), (b, other_unit) = standardised(z), standardised(w)
     both = ~(np.isnan(a) | np.isnan(b))
@@ -121,7 +122,7 @@ def products(
         _variance(a[both], law, unit),
         float(b[both].var(ddof=1)) if theirs is None else _variance(b[both], theirs, other_unit),
     )
-    own = a if theirs is not None else pseudo_values(a, law, pools())
+    own = a if theirs is not None else undo(a)
     return covariance(own[both], b[both]), variances, unit * other_unit
 
 

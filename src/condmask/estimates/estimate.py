@@ -11,9 +11,9 @@ from condmask.engines.choice import METHODS
 from condmask.engines.counting import Counts
 from condmask.estimates.bands import Bands
 from condmask.estimates.bandwidth import RULES
-from condmask.estimates.covariance import Records, products, summarised
+from condmask.estimates.covariance import Records, summarised
 from condmask.estimates.inequality import Inequality
-from condmask.estimates.interval import EstimateWarning, refuse_reverse_mapping
+from condmask.estimates.interval import EstimateWarning
 from condmask.estimates.linear import LinearEstimates
 from condmask.estimates.moment_intervals import MomentIntervals
 from condmask.estimates.moments import shift
@@ -455,8 +455,7 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
     def _products(self, other: Any) -> Iterator[tuple[float, tuple[float, float], float]]:
         """For each replicate the covariance and both variances of the originals, in safe units, and the
         product of the units."""
-        refuse_reverse_mapping(self._law.p)
-        if self._pairs is not None:
+        if self._pairs is not None and not self.scheme.reverse_mapping:
             if other is not None:
                 raise ValueError(
                     "other must be left out: a Summary has the column that its updates brought along"
@@ -465,8 +464,8 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
             yield summarised(pairs, counts, self._law, self.scheme.strata, self.scheme.patterns)
             return
         other = self._by_name(other, "other", masked=True)
-        for z, w in self._both(other):
-            yield products(z, w, self._law, getattr(other, "_law", None), self._pools)
+        for k, (z, w) in enumerate(self._both(other)):
+            yield self._product(k, z, w, other)
 
     def _both(self, other: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Each replicate, and its part of the other column."""

@@ -73,12 +73,3 @@ def over_file(
         return np.zeros(np.shape(v))
     found = v - d if shared_donors else v - h + 2.0 * p * np.asarray(a)
     return np.asarray(np.maximum(found, 0.0))
-
-
-def refuse_reverse_mapping(p: float) -> None:
-    """Refuse what concerns other columns too, where values are released in another order (p = 1)."""
-    if p == 1.0:
-        raise UndefinedError(
-            "statistics with other columns, groups and weights must be asked of columns masked without "
-            "reverse_mapping; for those masked with it they are not there yet"
-        )

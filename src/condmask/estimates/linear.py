@@ -9,17 +9,16 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.estimates import heavy_tails
 from condmask.estimates.by_name import ByName
+from condmask.estimates.covariance import pseudo_values
 from condmask.estimates.interval import EstimateWarning, Interval
 from condmask.estimates.linear_forms import Undone, undo
 from condmask.estimates.named import Intervals
 from condmask.estimates.regression import basis, fit
 from condmask.estimates.reverse_mapped import LARGE, Reversed, Spread
-from condmask.estimates.reverse_mapped import undo as undo_reversed
 from condmask.estimates.shared import CERTAIN, Shared
 from condmask.estimates.subgroups import group_means
 from condmask.estimates.survey import Survey, survey
 from condmask.estimates.weighted_sums import total, weighted_mean
-from condmask.law import Law
 
 FEW = 5.0  # unmasked records, less than which a group is flagged
 KNOWN = 0.1  # standard error of the share of negative values, above which nothing is said of it
@@ -50,10 +49,12 @@ class LinearEstimates(ByName, Shared):
 
         Notes
         -----
-        :math:`\tilde Z_i = (Z_i - p' \bar Z / \kappa) / f` with the mean of the stratum, p' = p n/(n-1),
-        f = (1-p) M - p/(n-1), kappa = p + (1-p) M, and M = 1 unless noise is multiplied. Given the file
-        its mean is X_i exactly, so sums of it with weights from other columns are without bias. It varies
-        more than the original: its variance is no estimate of that, and its distribution means nothing.
+        :math:`\tilde Z_i = (Z_i - p' \bar Z) / f` with the mean of the stratum, p' = p n/(n-1) and
+        f = 1 - p - p/(n-1). Given the file its mean is X_i exactly, so sums of it with weights from other
+        columns are without bias. After reverse mapping it is :math:`\bar Z + h(Z_i)`, with h found from the
+        released values (docs/inference_linear.rst), and sums are without bias to .05 standard errors. It
+        varies more than the original: its variance is no estimate of that, and its distribution means
+        nothing.
 
         Slopes of an ordinary regression of the pseudo-values, in a file that is one stratum, have right
         standard errors for the population in any package that offers robust ones (HC3). Intercepts, means
@@ -317,6 +318,38 @@ class LinearEstimates(ByName, Shared):
         about = f"regression of the original, coefficients {asked.where}"
         return self._named(names, found, asked, about, int(use.sum()))
 
+    def spreads(self) -> dict[Any, Spread]:
+        """How much more released values vary once they are undone, after reverse mapping, by donor pool.
+
+        Returns
+        -------
+        dict of Spread
+            By number of the stratum, in the order of its labels; 0 where all records are one pool. Each has
+            the law M of what a kept record gets, the function h that undoes it, and N.
+
+        Raises
+        ------
+        ValueError
+            As for `pseudo_values`; for a scheme without reverse mapping, for a batch.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> x = np.random.default_rng(1).normal(100.0, 15.0, 2_000)
+        >>> scheme = cm.ConditionalMasking(0.6, 5.0, reverse_mapping=True, aggregate_ends=3)
+        >>> found = scheme.estimate(scheme.mask(x, rng=2)).spreads()[0]
+        >>> round(found.N, 2)
+        1.05
+        >>> bool(np.allclose(found.shares @ found.matrix(), found.shares))
+        True
+        """
+        if not self.scheme.reverse_mapping:
+            raise ValueError(f"scheme must be one with reverse_mapping for spreads, got {self.scheme!r}")
+        if self._batch:
+            raise ValueError("z must be 1-D for spreads, got a batch; estimate its rows one by one")
+        return self._reversed(0).spreads()
+
     # --- private ---
 
     def _warn_of_few(self, means: list[np.ndarray], records: np.ndarray) -> None:
@@ -409,14 +442,10 @@ class LinearEstimates(ByName, Shared):
 
     def _undone(self, k: int) -> Undone:
         """The records of replicate k."""
-        if self.scheme.reverse_mapping:
-            return self._reversed(k)[0]
-        return undo(self._masked()[k], self._law, self._pools(), cycle=not self.scheme.shared_donors)
-
-    def _reversed(self, k: int) -> tuple[Undone, Reversed]:
-        """The same of a release by reverse mapping, and what undid them; kept, since it takes longest."""
-        z, pool = self._masked()[k], self._pools()
-        file, own, ratio = self._undoing.get(k, lambda: undo_reversed(z, self.scheme, pool))
+        if not self.scheme.reverse_mapping:
+            return undo(self._masked()[k], self._law, self._pools(), cycle=not self.scheme.shared_donors)
+        file: Undone
+        file, ratio = self._undoing.get(("records", k), lambda: self._reversed(k).undone())
         if ratio > LARGE:
             warnings.warn(
                 f"undone record by record, released values vary {ratio:.2f} times as much as without noise: "
@@ -424,7 +453,21 @@ class LinearEstimates(ByName, Shared):
                 EstimateWarning,
                 stacklevel=4,
             )
-        return file, own
+        return file
+
+    def _undo(self, k: int, values: np.ndarray) -> np.ndarray:
+        """The pseudo-values of the masked values of replicate k, which are in safe units."""
+        if not self.scheme.reverse_mapping:
+            return pseudo_values(values, self._law, self._pools())
+        file, found = self._undone(k), np.full(values.size, np.nan)
+        found[file.rows] = file.values
+        return found
+
+    def _reversed(self, k: int) -> Reversed:
+        """The donor pools of replicate k of a release by reverse mapping; kept, since it takes longest."""
+        z, pool = self._masked()[k], self._pools()
+        found: Reversed = self._undoing.get(("pools", k), lambda: Reversed(z, self.scheme, pool))
+        return found
 
 
 def _among(use: np.ndarray, file: Undone) -> Any:

@@ -37,7 +37,7 @@ class Undone(NamedTuple):
     spread : ndarray
         The variance of the originals, pool by pool; at least 0.
     lent : ndarray
-        p' / kappa by pool: by what part of its pool's mean a weight is lowered.
+        p' by pool: by what part of its pool's mean a weight is lowered.
     law : Law
     cycle : bool
         Whether donors form a permutation.
@@ -113,7 +113,8 @@ def undo(z: np.ndarray, law: Law, pool: np.ndarray | None, *, cycle: bool) -> Un
     pools = donors(a, law, None if pool is None else pool[rows])
     values = a if law.p == 0.0 else undone(a, pools)
     own, shared, spread = _variances(a, law.p, pools, float(law.noise_moments(2, unit)[2]))
-    return Undone(origin, unit, rows, values, own, shared, pools, spread, 1.0 - pools.factor, law, cycle)
+    lent = 1.0 - pools.factor
+    return Undone(origin, unit, rows, values, own, shared, pools, spread, lent, law, cycle)
 
 
 def _variances(

@@ -1,5 +1,6 @@
 """The most asked of a release in one table, each number with its interval."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,10 @@ class Overview(Shared):
         ValueError
             If the estimate is of a batch.
 
+        Notes
+        -----
+        After reverse mapping `about` says N, by which statistics with other columns vary more (`spreads`).
+
         Examples
         --------
         >>> import numpy as np
@@ -79,7 +84,15 @@ class Overview(Shared):
             asked = own.cdf_interval(t, bandwidth=bandwidth, **options)
             asked = asked._replace(estimate=np.clip(asked.estimate, asked.low, asked.high))
             found |= {f"cdf at {each:g}": _part(asked, k) for k, each in enumerate(t)}
-        return collected(found, self._sources[0].n, exact=_known(self.scheme) if self._law.p == 1.0 else None)
+        exact = _known(self.scheme) if self.scheme.reverse_mapping else None
+        table = collected(found, self._sources[0].n, exact=exact)
+        if not self.scheme.reverse_mapping:
+            return table
+        try:
+            ratio = max(each.N for each in own.spreads().values())
+        except ValueError:  # pools that are not known, or small
+            return table
+        return replace(table, about=f"{table.about}; for other columns N = {ratio:.2f}")
 
 
 def collected(found: dict[str, Interval], n: int, *, exact: str | None) -> Intervals:

@@ -1,18 +1,20 @@
 """Intervals of the covariance and the correlation of the original with another column."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.estimates import bounded, heavy_tails
+from condmask.estimates import bounded, heavy_tails, reverse_pairs
 from condmask.estimates.by_name import ByName
-from condmask.estimates.covariance import Records, donors, products, standardised
-from condmask.estimates.interval import EstimateWarning, Interval, multiplier, refuse_reverse_mapping
-from condmask.estimates.linear_forms import file_covariance, undo
+from condmask.estimates.covariance import Product, Records, donors, products, standardised
+from condmask.estimates.interval import EstimateWarning, Interval, UndefinedError, multiplier
+from condmask.estimates.linear_forms import Undone, file_covariance
 from condmask.estimates.pair_moments import Weights, column, spreads
+from condmask.estimates.reverse_mapped import Reversed
 from condmask.estimates.survey import TARGETS, survey
 from condmask.law import Law
 
@@ -21,7 +23,11 @@ ENOUGH = 10.0  # unmasked records, whose correlation is known to some .3
 
 
 class Pair(NamedTuple):
-    """A column of masked values and another, replicate by replicate; `theirs` is the law of the other."""
+    """A column of masked values and another, replicate by replicate; `theirs` is the law of the other.
+
+    `undo` gives pseudo-values, `file` the records undone; a masked record tells as much of a correlation with
+    a plain column as `share` unmasked ones. `reverse` has the pools of a release by reverse mapping.
+    """
 
     z: np.ndarray
     w: np.ndarray
@@ -29,6 +35,10 @@ class Pair(NamedTuple):
     theirs: Law | None
     pool: np.ndarray | None
     shared_donors: bool
+    undo: Callable[[np.ndarray], np.ndarray]
+    file: Callable[[], Undone]
+    share: float
+    reverse: Reversed | None
 
 
 class Correlation(NamedTuple):
@@ -50,11 +60,21 @@ class PairIntervals(ByName):
     _law: Law
     _batch: bool
     _records: Records | None
+    _swapped: float
 
     def _both(self, other: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         raise NotImplementedError
 
     def _pools(self) -> np.ndarray | None:
+        raise NotImplementedError
+
+    def _undo(self, k: int, values: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def _undone(self, k: int) -> Undone:
+        raise NotImplementedError
+
+    def _reversed(self, k: int) -> Reversed:
         raise NotImplementedError
 
     def covariance_interval(
@@ -185,7 +205,6 @@ class PairIntervals(ByName):
     # --- private ---
 
     def _pairs_of(self, other: Any) -> Iterator[Pair]:
-        refuse_reverse_mapping(self._law.p)
         if self._records is None:
             raise ValueError(
                 "z must be masked values for an interval of two columns, got a Summary, which keeps no "
@@ -194,8 +213,26 @@ class PairIntervals(ByName):
         other = self._by_name(other, "other", masked=True)
         pool, shared = self._pools(), self.scheme.shared_donors or self._law.p == 0.0
         theirs = getattr(other, "_law", None)
-        for z, w in self._both(other):
-            yield Pair(z, w, self._law, theirs, pool, shared)
+        reverse = self.scheme.reverse_mapping
+        if reverse and theirs is not None:
+            raise UndefinedError(
+                "other must be a column that was not masked for an interval after reverse mapping: how the "
+                "covariance of two columns masked together varies is not known; covariance and correlation "
+                "estimate it"
+            )
+        share = (1.0 - self._swapped) ** 2
+        for k, (z, w) in enumerate(self._both(other)):
+            yield Pair(
+                z, w, self._law, theirs, pool, shared, partial(self._undo, k), partial(self._undone, k),
+                share, self._reversed(k) if reverse else None,
+            )  # fmt: skip
+
+    def _product(self, k: int, z: np.ndarray, w: np.ndarray, other: Any) -> Product:
+        """Covariance and variances of the originals of replicate k, in safe units."""
+        theirs = getattr(other, "_law", None)
+        if self.scheme.reverse_mapping and theirs is not None:
+            return reverse_pairs.joint(self._reversed(k), other._reversed(k), z, w)
+        return products(z, w, self._law, theirs, partial(self._undo, k))
 
     def _times(self, count: int) -> str:
         return f"in {count} replicates " if self._batch else ""
@@ -208,12 +245,12 @@ class PairIntervals(ByName):
 
 
 def _estimated(pair: Pair) -> tuple[float, tuple[float, float], float]:
-    return products(pair.z, pair.w, pair.law, pair.theirs, lambda: pair.pool)
+    return products(pair.z, pair.w, pair.law, pair.theirs, pair.undo)
 
 
 def _linear(pair: Pair, target: str) -> float:
     """The standard error of the covariance with a plain column, in safe units."""
-    file = undo(pair.z, pair.law, pair.pool, cycle=not pair.shared_donors)
+    file = pair.file()
     w = standardised(pair.w)[0][file.rows]
     rows = ~np.isnan(w)
     w = w[rows] - w[rows].mean()
@@ -233,7 +270,9 @@ def _joint(pair: Pair, target: str) -> float:
 
 def _by_theorem(pair: Pair, by: list[Weights]) -> np.ndarray:
     """The variances of functions of the covariance and the variances, in safe units, about both targets."""
-    z, w, law, theirs, pool, shared = pair
+    z, w, law, theirs, pool, shared = pair[:6]
+    if pair.reverse is not None:
+        return reverse_pairs.spreads(pair.file(), pair.reverse, z, w, by)
     (a, unit), (b, other_unit) = standardised(z), standardised(w)
     both, there = ~(np.isnan(a) | np.isnan(b)), ~np.isnan(a)
     a, b = a - a[both].mean(), b - b[both].mean()
@@ -309,7 +348,7 @@ def _little(pair: Pair, variances: tuple[float, float]) -> tuple[str, float]:
     n (1-p)^2 Var X / Var Z unmasked ones; of columns masked together, which keep their pairs when they are
     swapped, as n (Var X / Var Z) (Var X' / Var Z').
     """
-    share = (1.0 if pair.theirs is not None else (1.0 - pair.law.p) ** 2) * float(
+    share = (1.0 if pair.theirs is not None else pair.share) * float(
         np.prod(np.minimum(_kept(pair, variances), 1.0))
     )
     n = _records(pair)

@@ -1,11 +1,11 @@
 """Records released by reverse mapping, undone one by one: pseudo-values, and how they vary given the file.
 
-By donor pool, h with E[h(Z) | X] = X - mean is found from the released values alone (`reverse_kernel`), so the
-pseudo-values ``mean + h(Z)`` have the originals as their means. Their variance given the file, about which
-``h^2 - g`` is right on average, g being h's counterpart for the squares of deviations, is that of independent
-draws; since released values are an arrangement of the originals, their sum over a pool is fixed, and weights
-count about their mean. What records have in common beyond that lowers the variance by up to a tenth
-(docs/inference_linear.rst, "Reverse mapping").
+By donor pool, h with E[h(Z) | X] = X - mean is found from the released values alone (`reverse_kernel`), so
+the pseudo-values ``mean + h(Z)`` have the originals as their means. Released values are the originals in
+another order, so their sum over a pool is fixed, and weights count about their mean over it. Beyond that the
+variance given the file is taken to be that of independent draws, ``h^2 - g`` on average, where g is to the
+squares of deviations what h is to these; it is too large by up to a tenth (docs/inference_linear.rst,
+"Reverse mapping").
 
 The law of the map is that of a large pool. In pools of 50 it shifts sums by less than .05 standard errors.
 """
@@ -31,13 +31,13 @@ class Pool(NamedTuple):
 
     Attributes
     ----------
-    rows : ndarray of int
+    rows : ndarray of int or slice
         The records of the pool, among those with a value.
     kernel : Kernel
         M, by cells of sigma/64.
     """
 
-    rows: np.ndarray
+    rows: Any
     kernel: Kernel
 
 
@@ -70,28 +70,40 @@ class Spread(NamedTuple):
 
 
 class Reversed:
-    """The pools of a released column, values without gaps, and functions of the original undone in them.
+    """The donor pools of a released column, and functions of the original undone in them.
 
     Parameters
     ----------
     z : ndarray of shape (n,)
+        NaN where a value is missing.
     scheme : scheme
         p, noise, sigma and scale are used.
     pool : ndarray of shape (n,), optional
         The number of each record's donor pool; None where all are one.
+
+    Attributes
+    ----------
+    there : ndarray of bool or slice
+        The records with a value, of which all else is.
+    pools : dict of Pool
+        By number.
     """
 
     def __init__(self, z: np.ndarray, scheme: Any, pool: np.ndarray | None) -> None:
-        self.z, self.p = z, float(scheme.p)
-        self.pool = np.zeros(z.size, dtype=np.int64) if pool is None else pool
+        known = ~np.isnan(z)
+        self.there: Any = slice(None) if known.all() else known
+        self.z, self.p = z[self.there], float(scheme.p)
+        self.law = Law(scheme.p, scheme.noise, scheme.sigma)
+        self.pool = np.zeros(self.z.size, dtype=np.int64) if pool is None else pool[self.there]
         self.size = np.bincount(self.pool)
-        ends = np.cumsum(self.size)
-        order = np.arange(z.size) if self.size.size == 1 else np.argsort(self.pool, kind="stable")
-        self.pools = []
-        for last, count in zip(ends.tolist(), self.size.tolist(), strict=True):
-            if count:
-                rows = order[last - count : last]
-                self.pools.append(Pool(rows, _kernel(z if count == z.size else z[rows], scheme)))
+        self.pools = {}
+        if self.size.size == 1:
+            self.pools[0] = Pool(slice(None), _kernel(self.z, scheme))
+            return
+        order, ends = np.argsort(self.pool, kind="stable"), np.cumsum(self.size)
+        for number in np.flatnonzero(self.size).tolist():
+            rows = order[ends[number] - self.size[number] : ends[number]]
+            self.pools[number] = Pool(rows, _kernel(self.z[rows], scheme))
 
     def of(self, function: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> np.ndarray:
         """By record, what has the mean of a function of the original, given the file.
@@ -99,24 +111,36 @@ class Reversed:
         `values` are the records', in any units.
         """
         found = np.empty(values.size)
-        for rows, own in self.pools:
+        for rows, own in self.pools.values():
             found[rows] = self._solved(own, function(own.means(values[rows])))[own.cell]
         return found
 
-    def spreads(self) -> list[Spread]:
-        """By pool."""
-        found = []
-        for rows, own in self.pools:
+    def spreads(self) -> dict[int, Spread]:
+        """By the number of the pool."""
+        found = {}
+        for number, (rows, own) in self.pools.items():
             x = own.means(self.z[rows])
             h = self._solved(own, x) - own.share @ x
-            found.append(Spread(x, own.share, h, own.matrix, rows.size, _ratio(own, x, h, self.p)))
+            found[number] = Spread(x, own.share, h, own.matrix, own.cell.size, _ratio(own, x, h, self.p))
         return found
 
-    def largest(self, values: np.ndarray, undone: np.ndarray) -> float:
-        """The largest N of the pools, from values and pseudo-values."""
-        return max(
-            _ratio(own, own.means(values[rows]), own.means(undone[rows]), self.p) for rows, own in self.pools
+    def undone(self) -> tuple[Undone, float]:
+        """The records undone, and the largest N of their pools."""
+        a, unit = standardised(self.z)
+        middle = np.bincount(self.pool, a) / np.maximum(self.size, 1)
+        centered = a - (middle if middle.size == 1 else middle[self.pool])
+        h = self.of(lambda x: x, centered)
+        ratio = max(
+            _ratio(own, own.means(centered[rows]), own.means(h[rows]), self.p)
+            for rows, own in self.pools.values()
         )
+        if ratio > LARGEST:
+            raise UndefinedError(_refusal(f"{ratio:.1f} times as much as without noise"))
+        variances, ones = h * h - self.of(np.square, centered), np.ones(self.size.size)
+        return Undone(
+            float(self.z[0]), unit, self.there, h + (a - centered), variances, np.broadcast_to(0.0, h.shape),
+            Donors(self.pool, self.size, middle, ones), 0.0 * ones, ones, self.law, False,
+        ), ratio  # fmt: skip
 
     def _solved(self, own: Kernel, target: np.ndarray) -> np.ndarray:
         try:
@@ -125,42 +149,18 @@ class Reversed:
             raise UndefinedError(_refusal("without bound")) from None
 
 
-def undo(z: np.ndarray, scheme: Any, pool: np.ndarray | None) -> tuple[Undone, Reversed, float]:
-    """The records of a file undone, what it was done with, and the largest N of their pools."""
-    there = ~np.isnan(z)
-    rows: Any = slice(None) if there.all() else there
-    known = z[rows]
-    law = Law(scheme.p, scheme.noise, scheme.sigma)
-    a, unit = standardised(known)
-    own = Reversed(known, scheme, None if pool is None else pool[rows])
-    middle = np.bincount(own.pool, a) / np.maximum(own.size, 1)
-    centered = a - (middle if middle.size == 1 else middle[own.pool])
-    h = own.of(lambda x: x, centered)
-    ratio = own.largest(centered, h)
-    if ratio > LARGEST:
-        raise UndefinedError(_refusal(f"{ratio:.1f} times as much as without noise"))
-    ones = np.ones(own.size.size)
-    donors = Donors(own.pool, own.size, middle, ones)
-    variances = h * h - own.of(np.square, centered)
-    file = Undone(
-        float(known[0]), unit, rows, h + (a - centered), variances, np.zeros(1), donors, 0.0 * ones, ones,
-        law, False,
-    )  # fmt: skip
-    return file, own, ratio
-
-
 def _kernel(z: np.ndarray, scheme: Any) -> Kernel:
     if z.size < FEWEST:
         raise UndefinedError(
-            f"z must have at least {FEWEST} records (in each stratum) for statistics with other columns after "
-            f"reverse mapping, got {z.size}: in fewer they are biased"
+            f"z must have at least {FEWEST} records (in each stratum) for statistics with other columns "
+            f"after reverse mapping, got {z.size}: in fewer they are biased"
         )
     try:
         return reverse_kernel.kernel(z, scheme.noise, scheme.sigma, scheme.scale)
     except TooManyCellsError as error:
         raise UndefinedError(
-            f"z must not be spread over more than {reverse_kernel.MOST_CELLS // reverse_kernel.CELLS_PER_SIGMA}"
-            f" sigmas for statistics with other columns, got {error.args[0] // 64}"
+            f"z must have been masked with a larger sigma for statistics with other columns: its "
+            f"values spread over {error.args[0] // reverse_kernel.CELLS_PER_SIGMA:,} sigmas, gaps left out"
         ) from None
 
 
@@ -171,6 +171,7 @@ def _ratio(own: Kernel, x: np.ndarray, h: np.ndarray, p: float) -> float:
 
 def _refusal(how: str) -> str:
     return (
-        f"z must have more records (in each stratum), or have been masked with a smaller sigma, for statistics "
-        f"with other columns: undone record by record, its values vary {how}, and {LARGEST:g} times is the most"
+        "z must have more records (in each stratum), or have been masked with a smaller sigma, for "
+        f"statistics with other columns: undone record by record, its values vary {how}, and {LARGEST:g} "
+        "times is the most"
     )

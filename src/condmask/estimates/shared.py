@@ -32,7 +32,7 @@ class Shared:
 
     @cached_property
     def _undoing(self) -> Kept:
-        return Kept(1)
+        return Kept(2)
 
     @property
     def _swapped(self) -> float:

@@ -53,6 +53,8 @@ import condmask as cm
 {variable} = cm.read_release("{name}", "{column}")
 print({variable}.summary())                           # of the population, with standard errors
 print({variable}.summary(target="file"))              # of the original file itself
+print({variable}.group_means("a column of labels"))   # means of groups, swaps and noise undone
+print({variable}.correlation_interval("a column that was not masked"))
 ```
 """
 
