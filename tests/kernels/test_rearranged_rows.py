@@ -54,7 +54,5 @@ def test_equal_keys_are_ordered_by_words_not_by_rows():
     none, noise = np.empty(0, dtype=np.int64), np.array([1.0, 2.0])
     for ties, expected in (([5, 9], [1.0, 2.0]), ([9, 5], [2.0, 1.0])):
         z = np.empty_like(x)
-        rearrange(
-            x, none, kept, none.astype(np.uint64), noise, np.array(ties, dtype=np.uint64), False, z
-        )
+        rearrange(x, none, kept, none.astype(np.uint64), noise, np.array(ties, dtype=np.uint64), False, z)
         assert z[0].tolist() == expected

@@ -86,11 +86,13 @@ def test_without_another_column_an_unrelated_one_counts():
     beside = candidate(column_of(X, "float64", w), cm.ConditionalMasking(0.6, 15.0), D)
 
     slope = beside.file["slope"] * np.sqrt(X.size)  # whose weights these are, over their sum of squares
-    own_part = 2.0 * beside.loss - np.mean([
-        beside.population[name] * np.sqrt(X.size) / error
-        for name, error in standard_errors_without_masking(X, w).items()
-        if name in ("correlation", "slope", "difference")
-    ])
+    own_part = 2.0 * beside.loss - np.mean(
+        [
+            beside.population[name] * np.sqrt(X.size) / error
+            for name, error in standard_errors_without_masking(X, w).items()
+            if name in ("correlation", "slope", "difference")
+        ]
+    )
     assert 2.0 * found.loss - own_part == pytest.approx(np.sqrt(1.0 + slope**2 / X.var()), rel=1e-4)
 
 
@@ -102,7 +104,9 @@ def test_by_reverse_mapping_the_column_itself_costs_nothing(scale):
     scheme = cm.ConditionalMasking(0.5, sigma, scale=scale, reverse_mapping=True)
     found = candidate(column_of(x, "float64", w), scheme, D)
 
-    unmasked = {name: error / np.sqrt(x.size) for name, error in standard_errors_without_masking(x, w).items()}
+    unmasked = {
+        name: error / np.sqrt(x.size) for name, error in standard_errors_without_masking(x, w).items()
+    }
     for name in ("mean", "std", "quantile 0.3"):
         assert found.file[name] == 0.0
     for name in ("mean", "std"):

@@ -733,8 +733,7 @@ def test_a_study_of_reverse_mapping_has_the_same_bits_for_any_workers():
 
 def test_samples_too_small_to_be_undone_have_no_correlation():
     few = cm.simulate(POPULATION, {"it": REVERSED}, n=20, replications=4, quantiles=[0.5], rng=1)
-    (row,) = [each for each in few.rows() if each["estimator"] == "T_1" and each["statistic"] == "correlation"]
-    assert row["defined"] == 0
+    assert few.value("it", "T_1", "correlation", "defined") == 0
     assert few.value("it", "T_1", "mean", "defined") == 4
 
 

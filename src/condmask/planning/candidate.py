@@ -80,7 +80,8 @@ class Column(NamedTuple):
         """Of the file as it is masked; grids too fine to leave a trace in them share those of the first."""
         step = 0.0 if isinstance(file, Rearranged) else file.law.step
         key = 0.0 if step <= FINE * float(file.values.std()) else step
-        return self.once(key, lambda: moments.moments(file.values, self.beside))
+        found: moments.Moments = self.once(key, lambda: moments.moments(file.values, self.beside))
+        return found
 
     def pair(self) -> relations.Pair | None:
         """With the column in clear."""
@@ -171,7 +172,7 @@ def predicted(
 
 
 def _exact(file: Rearranged, column: Column) -> dict[str, Variances]:
-    """Of what concerns the column alone, released in another order: but for means at the ends, the file's own."""
+    """Of what concerns the column alone, released in another order: exact but for means at the ends."""
     own = column.moments(file).means
     unit = float(file.values.var())
     rows = evenly_spaced(file.n, ROWS)

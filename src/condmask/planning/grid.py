@@ -1,5 +1,4 @@
-"""Which schemes are tried where none are named: noise of sizes that suit the data, with reverse mapping or on a
-grid that does."""
+"""Which schemes are tried where none are named: sizes of noise that suit the data, and grids that do."""
 
 from collections.abc import Iterator, Sequence
 from itertools import product

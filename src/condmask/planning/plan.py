@@ -55,8 +55,8 @@ def plan(
         Distances at which risks are told; by default those of `max_risk` and `max_record_risk`. Needed where
         both are left out.
     other : array_like of shape (n,), optional
-        A column that is not masked, for the errors of its correlation with `x`, of the slope of `x` on it, and
-        of the difference between the means of the records above its median and of the rest.
+        A column that is not masked, for the errors of its correlation with `x`, of the slope of `x` on it,
+        and of the difference between the means of the records above its median and of the rest.
     p, sigma : float or sequence of float, optional
         Tried in all combinations. By default nine of each, sigma from a tenth of the standard deviation to
         twice that, or from .05 to 1 on the log scale.
@@ -164,8 +164,8 @@ class _Scored:
             least = min(float(getattr(each, self.target)[name]) for each in self.found)
             said.append(f"error of {name} at most {cap:g} (the least is {least:.4g})")
         raise ValueError(
-            f"max_risk, max_record_risk and max_error must be met by one of the {len(self.found)} schemes, got none with "
-            + " and ".join(said)
+            f"max_risk, max_record_risk and max_error must be met by one of the {len(self.found)} schemes, "
+            "got none with " + " and ".join(said)
         )
 
 

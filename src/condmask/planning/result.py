@@ -9,8 +9,6 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._digits import finite
-from condmask.disclosure import rails
-from condmask.disclosure.review import Data
 from condmask.planning.candidate import Candidate, Column
 from condmask.planning.simulated import Checked, checked
 from condmask.schemes.audit import audit
@@ -20,9 +18,6 @@ PARAMETERS = ("p", "sigma", "noise", "reverse_mapping", "scale", "donors")
 
 def refusal(column: Column, scheme: Any) -> str | None:
     """Why the column must not be released under a scheme; None where it may."""
-    if scheme.reverse_mapping:
-        data = Data({"x": column.x}, {"x": column.kind}, {}, None)
-        return rails.review(data, {"x": scheme})[0]
     found = audit(column.x, scheme)
     return found.refusal if found.visible else None
 

@@ -409,7 +409,7 @@ class ConditionalMasking(Scheme):
 
     @property
     def estimators(self) -> dict[str, Any]:  # type: ignore[override]
-        """Names of the estimators of the original distribution; rearranged values have that one themselves."""
+        """Names of the estimators of the original distribution, which rearranged values have themselves."""
         return {"T_1": None} if self.reverse_mapping else {"T_1": None, "T_b": "scott"}
 
     @property

@@ -243,7 +243,11 @@ def _rows(
     known = {(row["scheme"], row["estimator"], row["statistic"]): row for row in found}
     rows = []
     for method, estimator in dict.fromkeys(key[:2] for key, row in known.items() if "rmse" in row):
-        own = {key[2]: float(row.get("rmse", np.nan)) for key, row in known.items() if key[:2] == (method, estimator)}
+        own = {
+            key[2]: float(row.get("rmse", np.nan))
+            for key, row in known.items()
+            if key[:2] == (method, estimator)
+        }
         deciles = np.array([own[f"quantile {q:g}"] for q in DECILES])
         row = {
             "method": method,

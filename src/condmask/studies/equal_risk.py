@@ -51,4 +51,3 @@ def tuned(
     if excess(ends[0]) < 0.0 or excess(ends[1]) > 0.0:
         return None
     return make(float(np.exp(brentq(excess, *ends, xtol=CLOSE))))
-
