@@ -24,7 +24,7 @@ def add(commands: Any) -> None:
     )  # fmt: skip
     new.add_argument(
         "--max-error", nargs="+", type=_pair, default=[], metavar="NAME=ERROR",
-        help="largest standard error of mean, std, median, 'quantile 0.1', ..., correlation, slope, difference",
+        help="largest standard error of mean, std, median, 'quantile 0.1', correlation, slope, difference",
     )  # fmt: skip
     new.add_argument("--within", type=float, nargs="+", metavar="D", help="further distances, for risks")
     new.add_argument(

@@ -1,14 +1,14 @@
 r"""How far statistics with a column in clear will lie from their targets, from the originals alone.
 
 Slopes, differences of groups and, where the standard deviation is exact, correlations are sums of
-pseudo-values Xt with weights l from columns in clear that add up to 0. A pseudo-value has the original for its
-mean, so with V(x) its variance where the original is x
+pseudo-values Xt with weights l from columns in clear that add up to 0. A pseudo-value has the original for
+its mean, so with V(x) its variance where the original is x
 
     Var sum l_i Xt_i  =  sum l_i^2 V(X_i)       about the file,
 
 and the variance of the same statistic of records that are not masked comes on top about the population. V is
 a polynomial where noise is added; by reverse mapping it follows from h and the law M of the map, as of
-independent draws: some 10% too large a standard error where noise is as wide as the column
+independent draws: a standard error up to 15% too large where noise is wider than the column
 (docs/inference_linear.rst).
 """
 

@@ -1,14 +1,15 @@
 """The best attacker, fitted to releases that he makes himself.
 
 Who knows the values of a file, and how it is masked, can mask it as often as he likes, and see which
-originals stand behind released values like the one before him. Here `RECORDS` released values are parted into cells of
-some `EACH`, those that occur often having one of their own; in each cell he names the interval of width 2 d
-that holds most originals, and he is scored on other maskings. So he needs no law of a scheme.
+originals stand behind released values like the one before him. Here `RECORDS` released values are parted into
+cells of some `EACH`, those that occur often having one of their own; in each cell he names the interval of
+width 2 d that holds most originals, and he is scored on other maskings. So he needs no law of a scheme.
 
 Approximation: he is never better than the best attacker. He falls short since the released values of a cell
-differ, and since so few records tell his interval: by some 1% of the risk on additive noise and reverse
-mapping, where the best is known, and by up to 8% where an interval holds but 5% of the file. He knows the values of the file but not who has them, sees one
-released value at a time, and looks at no digits: what these tell is a matter of the audit.
+differ, and since so few records tell his interval: by some 1% of the risk on additive noise and on reverse
+mapping, where the best is known, and by up to 8% where an interval holds but 5% of the file. He knows the
+values of the file but not who has them, sees one released value at a time, and looks at no digits: what these
+tell is a matter of the audit.
 """
 
 import numpy as np
