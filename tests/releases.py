@@ -6,7 +6,9 @@ import reference
 
 from condmask._blocks import blocks
 from condmask.schemes.draws import coins
+from condmask.schemes.pools import pools_of
 from condmask.schemes.scheme import release_key
+from condmask.strata import labels_of
 
 NOISES = ("normal", "laplace")
 DONORS = ("sample", "permutation")
@@ -58,9 +60,13 @@ def assert_same_bits(a, b):
         assert np.array_equal(np.signbit(a), np.signbit(b)) or np.isnan(a).any()
 
 
-def coins_of(scheme, x, key):
+def coins_of(scheme, x, key, strata=None):
     """Whether each record of a column without a name was swapped; only the key's owner can know."""
-    derived = release_key(key, {"": scheme}, [scheme.canonical(x, "x", "float64")])
+    pools = None
+    if strata is not None:
+        labels = labels_of(strata, scheme.strata, x.size, "x", "mask")
+        pools, _ = pools_of([x], labels, "raise", ["x"], merge=False)
+    derived = release_key(key, {"": scheme}, [scheme.canonical(x, "x", "float64")], pools)
     swapped = np.zeros(x.size, dtype=bool)
     for block, (start, stop) in enumerate(blocks(x.size)):
         swapped[start + coins(derived, scheme.p, block, stop - start)[0]] = True

@@ -144,3 +144,16 @@ def test_the_table_of_mended_linear_intervals_has_what_they_were():
     for name in names:
         assert f"   * - {name}\n     - 2\n     - {faults.CELLS[name][0][0]}\n" in text
     assert "     - holds its estimate\n     - .627\n" in text
+
+
+def test_the_tables_of_reverse_mapping_have_shares_and_the_largest_bias(monkeypatch):
+    from benchmarks import reverse_linear as study
+
+    monkeypatch.setattr(study, "true", lambda data: np.zeros(len(study.STATISTICS)))
+    cells = [cell for cell in study.cells() if cell[0] in ("coverage-log-0.6-200", "bias-ties-0.3-50")]
+    found = [study.run(cell, 2, 1) for cell in cells]
+
+    text = study.table(found)
+
+    assert "   * - log 0.6 200\n     - 0." in text
+    assert f"   * - ties\n     - {max(map(abs, found[1]['found'])):.3f}\n" in text

@@ -88,7 +88,7 @@ SCHEME = [
     Row(lambda: scheme(sigma=[1]), TypeError, "sigma must be a positive finite number, got [1]"),
     Row(lambda: scheme(sigma=10**400), ValueError, f"{NOT_POSITIVE}{10**400}"),
     Row(lambda: scheme(noise="cauchy"), ValueError, "noise must be one of 'normal', 'laplace', got 'cauchy'"),
-    Row(lambda: scheme(donors="all"), ValueError, "donors must be one of 'sample', 'permutation', got 'all'"),
+    Row(lambda: scheme(donors="all"), ValueError, "donors must be one of 'permutation', 'sample', got 'all'"),
     Row(lambda: scheme(reverse_mapping=1), TypeError, "reverse_mapping must be True or False, got 1"),
     Row(
         lambda: scheme(reverse_mapping=True, donors="sample"),
@@ -503,12 +503,12 @@ TABLE = [
     Row(
         lambda: table(bonus=scheme(0.5)),
         ValueError,
-        DISAGREE + "p=0.5, donors='sample'",
+        DISAGREE + "p=0.5, donors='permutation'",
     ),
     Row(
-        lambda: table(bonus=scheme(donors="permutation")),
+        lambda: table(bonus=scheme(donors="sample")),
         ValueError,
-        DISAGREE + "p=0.6, donors='permutation'",
+        DISAGREE + "p=0.6, donors='sample'",
     ),
     Row(lambda: table(strata="bonus"), ValueError, "strata must not be a column that is masked, got 'bonus'"),
     Row(

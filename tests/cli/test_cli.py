@@ -23,7 +23,7 @@ USAGE = {
     "p": (("--p", "1.5", "--sigma", "1"), "--p must lie strictly between 0 and 1, got 1.5"),
     "sigma": (("--p", ".5", "--sigma", "-1"), "--sigma must be positive and finite, got -1.0"),
     "noise": ((*MASK, "--noise", "cauchy"), "--noise must be one of 'normal', 'laplace', got 'cauchy'"),
-    "donors": ((*MASK, "--donors", "x"), "--donors must be one of 'sample', 'permutation', got 'x'"),
+    "donors": ((*MASK, "--donors", "x"), "--donors must be one of 'permutation', 'sample', got 'x'"),
     "decimals": (
         (*MASK, "--decimals", "16"),
         "--decimals must be None or a whole number from -15 to 15, got 16",

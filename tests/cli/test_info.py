@@ -3,9 +3,12 @@
 Oracle: the API on the same file.
 """
 
+import numpy as np
+import pandas as pd
 import pytest
 from command_line import answer
 
+import condmask as cm
 from condmask.files.reading import read_schemes
 
 pytestmark = pytest.mark.usefixtures("unaudited")
@@ -26,3 +29,15 @@ def test_info_shows_rows_columns_and_schemes(run, masked):
         f"bonus   {schemes['bonus']!r}",
         "as they were: age, educ, gaps, region",
     ]
+
+
+def test_info_says_how_much_more_undone_columns_vary(run, tmp_path):
+    x = np.random.default_rng(1).normal(100.0, 15.0, 3000).round(1)
+    pd.DataFrame({"x": x}).to_parquet(tmp_path / "a.parquet")
+    scheme = cm.ConditionalMasking(0.6, 5.0, reverse_mapping=True, aggregate_ends=3)
+    cm.mask_file(tmp_path / "a.parquet", tmp_path / "b.parquet", {"x": scheme})
+
+    expected = cm.read_release(tmp_path / "b.parquet", "x").spreads()[0].N
+    assert answer(run("info", tmp_path / "b.parquet", "--json"))["N"] == {"x": expected}
+    _, out, _ = run("info", tmp_path / "b.parquet")
+    assert f"varies {expected:.2f} times as much as without noise" in out

@@ -20,7 +20,7 @@ def test_mask_publishes_the_scheme_with_the_data(run, source, tmp_path):
 
     (scheme,) = read_schemes(target).values()
     assert result == {"target": str(target), "schemes": {"income": scheme.to_dict()}}
-    assert (scheme.p, scheme.sigma, scheme.noise, scheme.donors) == (0.6, 1000.0, "laplace", "sample")
+    assert (scheme.p, scheme.sigma, scheme.noise, scheme.donors) == (0.6, 1000.0, "laplace", "permutation")
     before, after = pd.read_parquet(source), pd.read_parquet(target)
     assert (before["income"] != after["income"]).all()
     pd.testing.assert_frame_equal(before.drop(columns="income"), after.drop(columns="income"))

@@ -89,10 +89,9 @@ def of_column():
     column = attack.lay_out(EVEN, "float64", law, None, rows, FULL)
     parts = column.outcomes(closely=True)
 
-    def found(*, guessed=P, unchanged=0.0, ties=P):
-        return named(
-            causes.of_column(EVEN, "float64", column, parts, Figures(P, guessed, 0.0, unchanged, ties))
-        )
+    def found(*, guessed=P, unchanged=0.0, ties=0.0):
+        figures = Figures(P, guessed + ties, 0.0, unchanged, guessed, ties)
+        return named(causes.of_column(EVEN, "float64", column, parts, figures))
 
     return found
 
@@ -111,8 +110,8 @@ def test_repeats_are_named_where_they_tell_more_than_two_coins_in_a_hundred(of_c
 
 
 def test_ties_are_named_where_they_tell_more_than_two_coins_in_a_hundred(of_column):
-    assert "ties" not in of_column(ties=P + 0.02 - A_BIT)
-    assert of_column(ties=P + 0.02 + A_BIT)["ties"].share == pytest.approx(0.02 + A_BIT)
+    assert "ties" not in of_column(ties=0.02 - A_BIT)
+    assert of_column(ties=0.02 + A_BIT)["ties"].share == pytest.approx(0.02 + A_BIT)
 
 
 def test_unchanged_records_are_named_where_they_are_a_quarter_of_the_kept_ones(of_column):

@@ -6,7 +6,6 @@ passed by chance in 6e-7 of seeds.
 """
 
 from fractions import Fraction
-from math import exp
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from scipy.special import ndtr
 import condmask as cm
 from condmask._grid import Grid, decimal_grid
 from condmask._randomness import words
-from condmask.disclosure import attack, coins, looks, ties
+from condmask.disclosure import attack, coins, looks
 from condmask.disclosure.attack import BRIEF, FULL, Rows
 from condmask.law import Law
 
@@ -310,7 +309,6 @@ RELEASES = {
     "continuous": (X, 500.0, {}),
     "noise as wide as the data": (X, 3_000.0, {}),
     "heaped": (HEAPED, 500.0, {"decimals": 0}),
-    "heaped, permutation": (HEAPED, 500.0, {"decimals": 0, "donors": "permutation"}),
     "heaped, p = .3": (HEAPED, 500.0, {"decimals": 0, "p": 0.3}),
     "heaped, p = .8, Laplace": (HEAPED, 500.0, {"decimals": 0, "p": 0.8, "noise": "laplace"}),
     "heaped, coarse": (HEAPED, 500.0, {"step": 100}),
@@ -348,46 +346,6 @@ def test_unchanged_records_are_counted(options):
     assert figures(x, scheme).unchanged == pytest.approx(np.mean(same), abs=0.02)
 
 
-# --- ties -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("p", [0.3, 0.6, 0.9])
-def test_without_ties_in_the_data_those_of_a_release_are_swapped(p):
-    # one record at a point was kept, or is the only copy, of chance p e^-p; more were swapped
-    reckoned = max(1 - p, p * exp(-p)) + p * (1 - exp(-p))
-    assert ties.share_guessed(p, 1e-4) == pytest.approx(reckoned, abs=1e-3)
-
-
-@pytest.mark.parametrize("mean", [0.05, 0.7, 6.0])
-@pytest.mark.parametrize("p", [0.4, 0.6])
-def test_ties_at_one_point_are_those_of_simulated_files(mean, p):
-    rng = np.random.default_rng(8)
-    points = 400_000
-    records = rng.poisson(mean, points)
-    swapped, kept = rng.poisson(p * records), rng.poisson((1 - p) * mean, points)
-    by_count = np.bincount(swapped + kept, swapped), np.bincount(swapped + kept, kept)
-
-    share = np.maximum(*by_count).sum() / (swapped.sum() + kept.sum())
-
-    # 20,000 records at least: five standard errors of .5 / sqrt(20,000) at most
-    assert ties.share_guessed(p, mean) == pytest.approx(share, abs=0.018)
-
-
-@pytest.mark.parametrize(("step", "donors"), [(0.125, "sample"), (2.0, "sample"), (0.125, "permutation")])
-def test_ties_of_a_release_tell_what_the_audit_says(step, donors):
-    x = np.random.default_rng(9).uniform(0, 10_000, 20_000)
-    scheme = cm.ConditionalMasking(P, 100.0, step=step, donors=donors)
-    z, swapped = released(x, scheme, 4)
-    inside = (z > 500) & (z < 9_500)
-    _, place, count = np.unique(z, return_inverse=True, return_counts=True)
-    times = count[place][inside]
-
-    votes = np.bincount(times, swapped[inside]), np.bincount(times, ~swapped[inside])
-
-    # 18,000 records: five standard errors of .0035
-    assert figures(x, scheme).ties == pytest.approx(np.maximum(*votes).sum() / times.size, abs=0.018)
-
-
 # --- odd files ------------------------------------------------------------------------------------
 
 KINDS = {
@@ -403,7 +361,7 @@ KINDS = {
 }
 OPTIONS = [
     {"sigma": 500.0}, {"sigma": 0.01}, {"sigma": 500.0, "decimals": 0}, {"sigma": 500.0, "step": 200.0},
-    {"sigma": 500.0, "noise": "laplace", "donors": "permutation"},
+    {"sigma": 500.0, "noise": "laplace", "donors": "sample"}, {"sigma": 0.01, "donors": "sample"},
 ]  # fmt: skip
 
 
@@ -420,7 +378,8 @@ def test_odd_files_have_figures(kind, options):
 
     assert found.blind <= found.guessed <= 1.0 + 1e-9
     assert 0.0 <= found.certain <= 1.0 + 1e-9
-    assert found.blind <= found.ties <= 1.0
+    assert found.blind <= found.alone <= found.guessed
+    assert found.ties == 0.0 or scheme.shared_donors
     assert 0.0 <= found.unchanged <= 1.0
 
 

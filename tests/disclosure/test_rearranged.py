@@ -63,7 +63,7 @@ def share_guessed(a, b, swapped, r_swapped, r_kept):
 def test_a_column_alone_is_guessed_blindly_and_nothing_is_certain():
     found = cm.audit(HEAPED, scheme(0.5, scale="log", aggregate_ends=5))
 
-    assert (found.guessed, found.blind, found.certain, found.ties_guessed) == (BLIND, BLIND, 0.0, BLIND)
+    assert (found.guessed, found.blind, found.certain) == (BLIND, BLIND, 0.0)
     assert not found.visible
     assert found.causes == ()
 

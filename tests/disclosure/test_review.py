@@ -22,7 +22,7 @@ def clear(monkeypatch, *found):
 
 
 def figures(more=0.0, certain=0.0, unchanged=0.0):
-    return Figures(0.6, 0.6 + more, certain, unchanged, 0.6)
+    return Figures(0.6, 0.6 + more, certain, unchanged, 0.6 + more, 0.0)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ SCHEME = cm.ConditionalMasking(0.6, 20.0)
 
 def audit(n=1_000, guessed=0.6, certain=0.0, unchanged=0.0, **options):
     causes = options.pop("causes", ())
-    return Audit(n, 0.6, guessed, certain, unchanged, 0.6, causes, SCHEME, **options)
+    return Audit(n, 0.6, guessed, certain, unchanged, causes, SCHEME, **options)
 
 
 @pytest.mark.parametrize(

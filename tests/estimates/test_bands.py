@@ -178,7 +178,8 @@ def test_what_differs_is_told_apart():
 @pytest.mark.parametrize(("n", "rearranged"), [((300, 300), False), ((299, 300), True), ((300, 299), True)])
 def test_samples_below_a_size_are_compared_by_the_rearranged_t(n, rearranged, monkeypatch):
     monkeypatch.setattr(bands, "LARGE", 300)
-    scheme, rng = cm.ConditionalMasking(0.3, 0.7 * SD, decimals=0), np.random.default_rng(4)
+    scheme = cm.ConditionalMasking(0.3, 0.7 * SD, donors="sample", decimals=0)
+    rng = np.random.default_rng(4)
     a, b = (scheme.estimate(scheme.mask(normal(rng, size), rng=k)) for k, size in enumerate(n))
 
     found = cm.compare_distributions(a, b, rng=1)

@@ -244,7 +244,7 @@ def test_they_do_so_at_every_size(law, target, p, n):
 def test_quantiles_of_the_file_are_about_as_uncertain_as_they_say():
     # in 1000 files the ratios are 1.07 and .98, with the variance of T 1.23 and 1.06; in these 80, by which
     # they may be off by 8%, 1.11 and .94, and 1.27 and 1.02
-    scheme = cm.ConditionalMasking(0.3, 0.7 * SD, decimals=0)
+    scheme = cm.ConditionalMasking(0.3, 0.7 * SD, donors="sample", decimals=0)
     x, z = files(lambda rng: normal(rng, 200), scheme, seed=10, count=80)
 
     found = scheme.estimate(z).quantile_interval([0.1, 0.5], target="file")
@@ -349,7 +349,7 @@ def test_data_in_pieces_far_apart():
     # two clusters 10^6 sigma apart, of 30% and 70%: quantiles between are in the one or the other
     rng = np.random.default_rng(4)
     x = np.concatenate([rng.normal(0.0, 1.0, 300), rng.normal(1e6, 1.0, 700)])
-    scheme = cm.ConditionalMasking(0.5, 0.7)
+    scheme = cm.ConditionalMasking(0.5, 0.7, donors="sample")
     found = scheme.estimate(scheme.mask(x, rng=4)).quantile_interval([0.1, 0.3, 0.5], target="file")
 
     assert (np.abs(found.low[:2]) < 5.0).all()

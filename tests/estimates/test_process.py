@@ -72,7 +72,7 @@ def test_strata_whose_donors_are_their_own_have_smaller_covariances(p, larger):
     z = np.hstack([reference.releases(rng, x[:, strata == s], p, SIGMA) for s in (0, 1)])
     t = reference.cdfs(z, POINTS, "normal", p, 1.0 / SIGMA)
     of_file = (x[:, None, :] <= POINTS[:, None]).mean(axis=2)
-    scheme = cm.ConditionalMasking(p, SIGMA, decimals=0, strata="region")
+    scheme = cm.ConditionalMasking(p, SIGMA, donors="sample", decimals=0, strata="region")
 
     found = np.array([scheme.estimate(row, strata=strata)._covariance(0, POINTS, "file") for row in z[:60]])
 

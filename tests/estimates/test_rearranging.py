@@ -29,7 +29,7 @@ def test_added_noise_has_no_t_1_to_rearrange():
 
 @pytest.mark.parametrize(("n", "p"), [(300, 0.6), (300, 0.8), (3_000, 0.45), (3_000, 0.55)])
 def test_an_estimate_goes_by_the_rule(n, p):
-    scheme, q = cm.ConditionalMasking(p, 1.0), [0.03, 0.5]
+    scheme, q = cm.ConditionalMasking(p, 1.0, donors="sample"), [0.03, 0.5]
     z = scheme.mask_rows(np.random.default_rng(1).laplace(size=(2, n)), np.random.default_rng(2), ())
     estimate, own = scheme.estimate(z), crossing_of(p, n)
     both = {each: estimate.quantile(q, crossing=each) for each in ("first", "rearranged")}

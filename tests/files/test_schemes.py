@@ -140,7 +140,7 @@ def test_metadata_of_one_column_of_strata_are_read(tmp_path):
 
     (found,) = cm.read_schemes(path).values()
 
-    assert found == cm.ConditionalMasking(0.3, 500.0, step=0.5, strata="g")
+    assert found == cm.ConditionalMasking(0.3, 500.0, donors="sample", step=0.5, strata="g")
     labels = np.array(["a", "b"] * 50)
     expected = found.estimate(np.arange(100) / 2, strata=labels).covariance(np.arange(100.0))
     assert cm.read_release(path, "x").covariance(np.arange(100.0)) == expected
@@ -179,9 +179,9 @@ def test_metadata_have_all_that_estimates_need(tmp_path):
         "sha256": hashlib.sha256(target.read_bytes()).hexdigest(),
         "columns": {
             "a": {
-                "scheme": "ConditionalMasking", "p": 0.6, "sigma": 1.0, "noise": "normal", "donors": "sample",
-                "decimals": None, "step": 2.0**-10, "scale": "linear", "strata": None,
-                "small_strata": "refuse", "group": None, "patterns": [],
+                "scheme": "ConditionalMasking", "p": 0.6, "sigma": 1.0, "noise": "normal",
+                "donors": "permutation", "decimals": None, "step": 2.0**-10, "scale": "linear",
+                "strata": None, "small_strata": "refuse", "group": None, "patterns": [],
                 "records": 501,
             }
         },

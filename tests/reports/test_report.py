@@ -38,7 +38,7 @@ def files(tmp_path_factory):
         "region": rng.choice(["east", "west"], N),
     })  # fmt: skip
     frame.to_parquet(folder / "people.parquet")
-    cm.mask_file(folder / "people.parquet", folder / "released.parquet", {"income": SCHEME}, rng=3)
+    cm.mask_file(folder / "people.parquet", folder / "released.parquet", {"income": SCHEME}, rng=8)
     cm.report(folder / "people.parquet", folder / "released.parquet", folder / "internal.html", d=[250, 500])
     cm.report(None, folder / "released.parquet", folder / "public.html", public=True)
     return folder, frame

@@ -74,7 +74,9 @@ def test_small_strata_are_merged_within_each_pattern_of_missing_values():
     described = [(name, scheme.to_dict()) for name in ("income", "bonus")]
     steps = [in_steps(scheme, x) for x in (income, bonus)]
     secret = reference.working_secret(11, described, steps, within)
-    expected = reference.masked(secret, 0.6, [income, bonus], [law_of(scheme)] * 2, strata=within)
+    expected = reference.masked(
+        secret, 0.6, [income, bonus], [law_of(scheme)] * 2, strata=within, donors="permutation"
+    )
     assert_same_bits(data["income"], expected[0])
     assert_same_bits(data["bonus"], expected[1])
     found = {"group": reference.tag(secret), "patterns": ("income", "bonus")}

@@ -48,7 +48,7 @@ CONDITIONAL = {
     "another p": column(p=0.5),
     "another sigma": column(sigma=2000.0),
     "another noise": column(noise="laplace"),
-    "another cycle": column(donors="permutation"),
+    "other donors": column(donors="sample"),
     "another step": column(step=0.125),
     "no step": column(step=0),
     "strata": column(strata="region", within=LABELS),

@@ -158,7 +158,7 @@ def test_every_scheme_is_near_the_truth():
 
 def test_wide_rows_are_left_to_the_general_engine():
     # one row is far wider than the noise, the other not: both have the crossings of an estimate of their own
-    scheme, q = cm.ConditionalMasking(0.6, 1.0), np.array([0.2, 0.5])
+    scheme, q = cm.ConditionalMasking(0.6, 1.0, donors="sample"), np.array([0.2, 0.5])
     wide = np.random.default_rng(1).standard_cauchy(400) * 1e4
     x = np.array([wide, np.random.default_rng(2).normal(size=400)])
     design = replicates.Design(None, {"CM": scheme}, 400, q, (), np.zeros(0), np.zeros(0))
@@ -529,7 +529,10 @@ def test_the_paper_agrees_where_it_is_no_misprint(tmp_path):
 
 
 def test_rmse_is_the_exact_standard_deviation():
-    schemes = {"CM": SCHEMES["CM"], "ANM": cm.AdditiveNoise(1000.0 * 2**0.5)}
+    schemes = {
+        "CM": cm.ConditionalMasking(0.6, 1000.0, donors="sample"),
+        "ANM": cm.AdditiveNoise(1000.0 * 2**0.5),
+    }
     result = cm.simulate(POPULATION, schemes, n=2_000, replications=3_000, rng=8, risk_distances=[500.0])
     exact = [109.0, 72.3, 54.9, 43.8, 35.7, 43.8, 54.9, 72.3, 109.0]
 

@@ -1,6 +1,7 @@
 """``condmask info``: what a masked file holds and how it was masked."""
 
 import argparse
+import contextlib
 from typing import Any
 
 from condmask.cli.arguments import command
@@ -16,8 +17,25 @@ def run(args: argparse.Namespace) -> str:
     from condmask.files.reading import describe
 
     rows, columns, schemes = describe(args.file)
+    ratios = _ratios(args.file, schemes)
     if args.json:
-        return to_json({"rows": rows, "columns": columns, "schemes": entries(schemes)})
+        known = {"rows": rows, "columns": columns, "schemes": entries(schemes)}
+        return to_json(known | ({"N": ratios} if ratios else {}))
     clear = ", ".join(name for name in columns if name not in schemes)
     lines = [f"{rows:,} rows, {len(columns)} columns, {len(schemes)} masked", *listing(schemes)]
+    lines += [
+        f"{name}, undone for statistics with other columns, varies {ratio:.2f} times as much as without noise"
+        for name, ratio in ratios.items()
+    ]
     return "\n".join([*lines, *([f"as they were: {clear}"] if clear else [])])
+
+
+def _ratios(path: str, schemes: dict[str, Any]) -> dict[str, float]:
+    """N of the columns released by reverse mapping, the largest of their strata; none of small ones."""
+    from condmask.files.reading import read_release
+
+    ratios = {}
+    for name in (name for name, scheme in schemes.items() if getattr(scheme, "reverse_mapping", False)):
+        with contextlib.suppress(ValueError):
+            ratios[name] = max(pool.N for pool in read_release(path, name).spreads().values())
+    return ratios

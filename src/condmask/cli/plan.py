@@ -41,7 +41,9 @@ def add(commands: Any) -> None:
     new.add_argument(
         "--scale", nargs="+", default=["linear"], help="of reverse mapping: linear (default), log, or both"
     )
-    new.add_argument("--donors", nargs="+", default=["sample"], help="sample (default), permutation, or both")
+    new.add_argument(
+        "--donors", nargs="+", default=["permutation"], help="permutation (default), sample, or both"
+    )
     new.add_argument(
         "--missing", type=float, nargs="+", default=[], metavar="CODE", help="numbers that stand for no value"
     )

@@ -27,7 +27,7 @@ def add_scheme(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
         help="s.d. of the noise, in units of the data: once, or once per column",
     )  # fmt: skip
     parser.add_argument("--noise", default="normal", help="normal (default) or laplace")
-    parser.add_argument("--donors", help="sample (default) or permutation")
+    parser.add_argument("--donors", default="permutation", help="permutation (default) or sample")
     parser.add_argument(
         "--reverse-mapping", action="store_true",
         help="release the values of the data themselves, in another order that does not show who was swapped",

@@ -15,6 +15,7 @@ from condmask.law import Law
 FEW = 32  # records that have no look of their own
 APART = 64  # strata that may be attacked each by itself
 LEAST_POINTS = 256  # looked at in a problem
+SIZES = 8  # that stand for those of all strata
 
 
 class Effort(NamedTuple):
@@ -55,10 +56,11 @@ def rows_of(n: int, effort: Effort) -> Rows:
 
 
 class Task(NamedTuple):
-    """One problem, and the look that serves it best."""
+    """One problem, the look that serves it best, and the records of each of its strata."""
 
     problem: Problem
     look: Look
+    sizes: np.ndarray
 
 
 class Column(NamedTuple):
@@ -74,7 +76,7 @@ class Column(NamedTuple):
     def outcomes(self, *, closely: bool = False) -> list[Outcomes]:
         """What may be released of each task, by its share; last, of records of which nothing is told."""
         parts, left = [], 1.0
-        for problem, look in self.tasks:
+        for problem, look, _ in self.tasks:
             share = problem.n / self.n
             most = max(LEAST_POINTS, int(share * self.effort.points))
             found = coins.attacked(problem, look, most, self.effort.attacked, closely=closely)
@@ -84,18 +86,28 @@ class Column(NamedTuple):
         blind = Outcomes(np.zeros(1, np.int64), left * p * one, left * (1.0 - p) * one, one, one, one, one)
         return [*parts, blind]
 
-    def ratios(self, at: np.ndarray, strata: np.ndarray | None, fold: np.ndarray) -> np.ndarray:
-        """log F - log (F * noise) of released values, as who has not seen a fold has them."""
+    def ratios(
+        self, at: np.ndarray, strata: np.ndarray | None, fold: np.ndarray, *, shared: bool = False
+    ) -> np.ndarray:
+        """log F - log (F * noise) of released values, as who has not seen a fold has them.
+
+        With `shared` donors he counts equal values as well: those of all records, then, are given.
+        """
         found = np.zeros(at.size)
         if not self.tasks:
             return found
-        own = _codes(strata, at.size)
-        place = np.minimum(np.searchsorted(self.strata, own), self.strata.size - 1)
-        number = np.where(self.strata[place] == own, self.numbers[place], -1)
-        for k, (problem, look) in enumerate(self.tasks):
+        codes = _codes(strata, at.size)
+        place = np.minimum(np.searchsorted(self.strata, codes), self.strata.size - 1)
+        number = np.where(self.strata[place] == codes, self.numbers[place], -1)
+        for k, (problem, look, _) in enumerate(self.tasks):
             own = np.flatnonzero(number == k)
             if own.size:
-                found[own] = coins.ratios(problem, look, at[own].astype(np.int64), fold[own])
+                law, noised = coins.densities(problem, look, at[own].astype(np.int64), fold[own])
+                found[own] = np.log(law) - np.log(noised)
+                if shared:
+                    size, times = _alike(place[own]), _alike(np.stack((place[own], at[own])))
+                    law, noised = (size * coins.per_point(problem, each) for each in (law, noised))
+                    found[own] += ties.log_ratios(self.law.p, law, noised, times)
         return found
 
 
@@ -112,9 +124,10 @@ def lay_out(
     tasks: list[Task] = []
 
     def task(which: np.ndarray, compared: bool) -> tuple[Task | None, float]:
+        sizes = np.bincount(number, minlength=codes.size)[which]
         chosen = np.flatnonzero(np.isin(number, which)) if which.size < codes.size else slice(None)
         found = coins.problem(at[chosen], fold[chosen], rows.folds, law)
-        return _task(found, at[chosen], values[chosen], kind, effort, compared)
+        return _task(found, at[chosen], values[chosen], kind, effort, compared, sizes)
 
     numbers, members = np.full(codes.size, -1), np.arange(codes.size)
     apart = effort.apart and 1 < codes.size <= APART
@@ -131,12 +144,24 @@ def lay_out(
     return Column(law, values.size, effort, codes, numbers, tasks)
 
 
+def _alike(columns: np.ndarray) -> np.ndarray:
+    """How many columns are like each one."""
+    _, place, times = np.unique(columns, axis=-1, return_inverse=True, return_counts=True)
+    return np.asarray(times[place.ravel()])
+
+
 def _codes(strata: np.ndarray | None, n: int) -> np.ndarray:
     return np.zeros(n, dtype=np.int64) if strata is None else strata
 
 
 def _task(
-    problem: Problem, at: np.ndarray, values: np.ndarray, kind: str, effort: Effort, compared: bool
+    problem: Problem,
+    at: np.ndarray,
+    values: np.ndarray,
+    kind: str,
+    effort: Effort,
+    compared: bool,
+    sizes: np.ndarray,
 ) -> tuple[Task | None, float]:
     """The problem with its best look, and the evidence; no task where nobody knows of anybody else."""
     law, tried = problem.law, []
@@ -146,52 +171,70 @@ def _task(
     tried = [look for look in tried if looks.tells(look, at, law, effort.screened)]
     look, evidence = coins.best_look(problem, tried) if tried or compared else (looks.PLAIN, 0.0)
     alone = np.count_nonzero(problem.table.any(axis=1)) < 2
-    return None if alone else Task(problem, look), evidence
+    return None if alone else Task(problem, look, sizes), evidence
 
 
 class Figures(NamedTuple):
     """What an attacker can tell of the coins of one column.
 
     `unchanged` is the share of kept records, of those to which noise is added, that are released as they are;
-    `ties` the share of coins guessed by equal values alone.
+    `alone` that of coins guessed without counting equal values, and `ties` what these add to `guessed` or
+    `certain`.
     """
 
     blind: float
     guessed: float
     certain: float
     unchanged: float
+    alone: float
     ties: float
 
 
 def figures(column: Column, parts: list[Outcomes], n: int, *, shared: bool) -> Figures:
     """The figures from what may be released of n values."""
-    p = column.law.p
-    every = coins.together(parts)
-    chance = coins.posterior(p, every.law, every.noised)
+    p, unchanged, noisy = column.law.p, 0.0, 0.0
     blind = max(p, 1.0 - p)
-    tied, unchanged, noisy = 0.0, 0.0, 0.0
-    for (problem, _), part in zip(column.tasks, parts[:-1], strict=True):
-        share, law = problem.n / column.n, problem.law
-        if shared:
-            told = ties.guessed(p, share * n * coins.per_point(problem, part.noised))
-            tied += float(np.sum(part.kept * told)) / (1.0 - p)
-        unchanged += share * float(law.noise_within(np.array([law.step]))[0])
-        noisy += share
-    right = coins.guessed(every.swapped, every.kept, chance)
-    sure = coins.certain(every.swapped, every.kept, chance, p)
-    return Figures(
-        blind,
-        max(blind, right),
-        sure,
-        unchanged / max(noisy, 1e-300),
-        max(blind, tied + (1.0 - noisy) * blind),
-    )
+    told = np.zeros((2, 2))  # by values alone, and by how many records share them: guessed, certain
+    for task, part in zip([*column.tasks, None], parts, strict=True):
+        chance = coins.posterior(p, part.law, part.noised)
+        alone = (
+            coins.guessed(part.swapped, part.kept, chance),
+            coins.certain(part.swapped, part.kept, chance, p),
+        )
+        told[0] += alone
+        told[1] += alone if task is None or not shared else _by_ties(p, task, part, n / column.n)
+        if task is not None:
+            share, law = task.problem.n / column.n, task.problem.law
+            unchanged += share * float(law.noise_within(np.array([law.step]))[0])
+            noisy += share
+    told[:, 0] = np.maximum(told[:, 0], blind)
+    (alone, _), (right, sure), more = told[0].tolist(), told.max(axis=0).tolist(), told[1] - told[0]
+    return Figures(blind, right, sure, unchanged / max(noisy, 1e-300), alone, max(0.0, float(more.max())))
+
+
+def _by_ties(p: float, task: Task, part: Outcomes, scale: float) -> np.ndarray:
+    """Coins guessed and records certain where `scale` times as many records are masked as are looked at.
+
+    Equal values are counted within a stratum. How many records of one have a value is known where it is
+    attacked by itself, and where several are, strata are taken by size.
+    """
+    problem = task.problem
+    law, noised = (coins.per_point(problem, each) for each in (part.law, part.noised))
+    alone = task.sizes.size == 1
+    held = problem.counts_at(part.points) if alone else (part.swapped > 0.0).astype(np.float64)
+    sizes = np.sort(task.sizes)
+    sizes, number = np.unique(sizes[coins.evenly(np.cumsum(sizes), SIZES)[0]], return_counts=True)
+    found = np.zeros(2)
+    for size, weight in zip(sizes * scale, number / SIZES, strict=True):
+        unseen = size - size / scale if alone else size
+        found += weight * ties.figures(p, part, size * law, size * noised, held, unseen * law)
+    return found
 
 
 def repeats(column: Column, parts: list[Outcomes]) -> bool:
     """Whether more records agree than do by chance: so few do not show what values that many share tell."""
     agree, by_chance = 0.0, 0.0
-    for (problem, _), part in zip(column.tasks, parts[:-1], strict=True):
+    for (problem, *_), part in zip(column.tasks, parts[:-1], strict=True):
         counts = problem.counts.astype(np.float64)
         agree += float(np.sum(counts * (counts - 1.0)))
         by_chance += problem.n**2 * float(

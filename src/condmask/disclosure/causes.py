@@ -9,7 +9,7 @@ The share of a cause says how much it tells when it is all that an attacker look
     spread        coins guessed, beyond the blind guess and the range, by who knows where values lie on the
                   scale of a quarter of sigma: the noise is wide for clusters, gaps and edges of the data
     repeats       coins guessed beyond all of these: values that many records share, and those that none has
-    ties          coins guessed by equal values in the release alone, beyond the blind guess
+    ties          coins guessed, or records certain, beyond all of these, by who counts equal values
     unchanged     records that are kept and released as they are
     p             coins guessed blindly
     row order     rank correlation of the values with the row number, or with the row before
@@ -82,22 +82,23 @@ def of_column(
         causes.append(Cause("spread", spread, "pass reverse_mapping=True, or a smaller sigma", text))
     explained = max(in_range + max(spread, 0.0), blind + told)
     common, number = _common(column, parts)
-    if common > TOLD and (told <= TOLD or found.guessed > explained + TOLD):
+    if common > TOLD and (told <= TOLD or found.alone > explained + TOLD):
         text = (
             f"{number} value{'s that are' if number > 1 else ' that is'} common (1 in 100 records or more): "
             f"that tells that {common:.0%} of the records were swapped"
         )
         causes.append(Cause("point masses", common, COARSER, text))
         explained = max(explained, blind + common)
-    if found.guessed - explained > TOLD:
-        rest = found.guessed - explained
+    rest = found.alone - explained
+    if rest > TOLD:
         text = f"values that many records share, and those that none has: {rest:.0%} of coins more"
         causes.append(Cause("repeats", rest, COARSER, text))
-    if found.ties - blind > TOLD:
+    if found.ties > TOLD:
         text = (
-            f"values that occur twice in the release were mostly swapped: ties tell {found.ties:.0%} of coins"
+            "several swapped records may take one value, so those that occur twice were mostly swapped: "
+            f"that tells {found.ties:.0%} more"
         )
-        causes.append(Cause("ties", found.ties - blind, 'pass donors="permutation", or a coarser step', text))
+        causes.append(Cause("ties", found.ties, 'pass donors="permutation"', text))
     if found.unchanged > UNCHANGED:
         text = (
             f"{found.unchanged:.0%} of the kept records are released as they are, since the noise rounds to 0"
@@ -172,7 +173,7 @@ def _range(values: np.ndarray, column: Column, outside: float) -> Cause:
 def _common(column: Column, parts: list[Outcomes]) -> tuple[float, int]:
     """The share of records that show a common value and were surely swapped; the number of such values."""
     p, share, number = column.law.p, 0.0, 0
-    for (problem, _), part in zip(column.tasks, parts, strict=False):
+    for (problem, *_), part in zip(column.tasks, parts, strict=False):
         common = problem.values[problem.counts > COMMON * column.n]
         surely = 1.0 - coins.posterior(p, part.law, part.noised) < coins.doubt(p)
         own = surely & np.isin(part.points, common)

@@ -115,6 +115,11 @@ class Problem(NamedTuple):
         """The records of all folds at each value."""
         return np.asarray(self.table.sum(axis=0))
 
+    def counts_at(self, points: np.ndarray) -> np.ndarray:
+        """The records that show each point where no noise is added."""
+        place = np.minimum(np.searchsorted(self.values, points), self.values.size - 1)
+        return np.where(self.values[place] == points, self.counts[place], 0)
+
     @property
     def n(self) -> int:
         return int(self.table.sum())
@@ -401,9 +406,9 @@ def attacked(task: Problem, look: Look, most: int, folds: int, *, closely: bool)
     return together(parts)
 
 
-def ratios(task: Problem, look: Look, at: np.ndarray, fold: np.ndarray) -> np.ndarray:
-    """log F - log (F * noise) of released values, in whole steps, as who has not seen a fold has them."""
-    found, order = np.zeros(at.size), np.argsort(at, kind="stable")
+def densities(task: Problem, look: Look, at: np.ndarray, fold: np.ndarray) -> np.ndarray:
+    """F and F * noise at released values, in whole steps, as who has not seen a fold has them."""
+    found, order = np.ones((2, at.size)), np.argsort(at, kind="stable")
     pieces = pieces_around(at[order], task)
     # the cells of so many surely fit
     lot = at.size if pieces.cells <= MOST_CELLS else max(1, MOST_CELLS // pieces.each)
@@ -416,8 +421,7 @@ def ratios(task: Problem, look: Look, at: np.ndarray, fold: np.ndarray) -> np.nd
         for k in np.unique(fold[rows]):
             who, own = known[k], fold[rows] == k
             if who is not None:
-                law, noised = attacker(who, cells).densities(at[rows[own]])
-                found[rows[own]] = np.log(law) - np.log(noised)
+                found[:, rows[own]] = attacker(who, cells).densities(at[rows[own]])
     return found
 
 

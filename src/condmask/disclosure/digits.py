@@ -45,7 +45,7 @@ def _coarse(sigma: float) -> float:
 def _held(values: np.ndarray, kind: str, column: Column) -> list[tuple[float, float]]:
     """Of what more values are multiples than by chance, and how many are: the chain that says most."""
     most, best = EXCESS, np.empty((0, 2))
-    for problem, _ in column.tasks:
+    for problem, *_ in column.tasks:
         assert problem.law.grid is not None
         for look in looks.candidates(values, kind, problem.law.grid, attack.FULL.lots, 0):
             if look.modulus > 1:

@@ -20,8 +20,20 @@ TRIED = 4  # coarser steps
 
 
 def mended(found: Audit, data: Data, schemes: dict[str, Any]) -> Audit:
-    """With the schemes that hide the coins, or else the best coarser step of those tried."""
-    tried = [each for each in (reverse_mapping(data, schemes), _coarser(data, schemes)) if each is not None]
+    """With the schemes that hide the coins, or else the best coarser step of those tried.
+
+    Where equal values tell, donors from a permutation alone if these do, else with coarser steps.
+    """
+    more = ""
+    if any(cause.name == "ties" for cause in found.causes):
+        schemes = {name: replace(scheme, donors="permutation") for name, scheme in schemes.items()}
+        alone = Proposal(schemes, 'pass donors="permutation"', review(data, schemes, FULL))
+        if alone.hides:
+            return replace(found, proposals=(alone,))
+        more = f"{alone.remedy}, "
+    tried = [
+        each for each in (reverse_mapping(data, schemes), _coarser(data, schemes, more)) if each is not None
+    ]
     hiding = tuple(each for each in tried if each.hides)
     return replace(found, proposals=hiding or tuple(tried))
 
@@ -65,7 +77,13 @@ def _scale(data: Data, name: str, scheme: Any, ends: int) -> dict[str, Any] | No
 
 
 def _reversed(scheme: Any, scale: dict[str, Any], ends: int) -> Any:
-    own = {"reverse_mapping": True, "aggregate_ends": ends, "donors": None, "decimals": None, "step": None}
+    own = {
+        "reverse_mapping": True,
+        "aggregate_ends": ends,
+        "donors": "permutation",
+        "decimals": None,
+        "step": None,
+    }
     return replace(scheme, **own, **scale)
 
 
@@ -89,7 +107,7 @@ class _Step(NamedTuple):
     rounds: bool
 
 
-def _coarser(data: Data, schemes: dict[str, Any]) -> Proposal | None:
+def _coarser(data: Data, schemes: dict[str, Any], more: str) -> Proposal | None:
     """With the first steps that hide the coins of each visible column, or the best of those tried."""
     better, remedies, rounds = dict(schemes), [], False
     for name, scheme in schemes.items():
@@ -113,7 +131,7 @@ def _coarser(data: Data, schemes: dict[str, Any]) -> Proposal | None:
             remedies.append(chosen.remedy if len(schemes) == 1 else f"{chosen.remedy} for {name!r}")
     if not remedies:
         return None
-    return Proposal(better, ", ".join(remedies), review(data, better, FULL), rounds)
+    return Proposal(better, more + ", ".join(remedies), review(data, better, FULL), rounds)
 
 
 def _steps(values: np.ndarray, kind: str, scheme: Any) -> Iterator[_Step]:

@@ -53,7 +53,7 @@ def is_clear(data: Data, schemes: dict[str, Any]) -> bool:
         check_fits(data.values[name], scheme.law, name, data.kinds[name])
         column = attack.lay_out(some.values[name], data.kinds[name], scheme.law, some.strata, rows, BRIEF)
         parts = column.outcomes()
-        found = attack.figures(column, parts, data.n, shared=False)
+        found = attack.figures(column, parts, data.n, shared=scheme.shared_donors)
         more += found.guessed - found.blind
         if found.certain > CLEARLY * CERTAIN or found.unchanged > causes.UNCHANGED:
             return False
@@ -63,6 +63,8 @@ def is_clear(data: Data, schemes: dict[str, Any]) -> bool:
         return False
     if len(some.values) + len(some.clear) == 1:
         return True
+    if len(schemes) > 1 and any(scheme.shared_donors for scheme in schemes.values()):
+        return False  # all columns hardly ever agree by chance
     noise = {name: scheme.sigma for name, scheme in schemes.items()}
     if relations.copies(some.values, some.clear) or relations.hang_together(some.values, noise):
         return False
@@ -83,7 +85,7 @@ def review(data: Data, schemes: dict[str, Any], effort: Effort) -> Audit:
         values, kind, law = data.values[name], data.kinds[name], scheme.law
         own = causes.of_order(values)
         if law.grid is None:
-            found, n = Figures(max(p, 1.0 - p), 1.0, 1.0, 0.0, 1.0), data.n
+            found, n = Figures(max(p, 1.0 - p), 1.0, 1.0, 0.0, 1.0, 0.0), data.n
             own.append(NO_GRID)
         else:
             check_fits(values, law, name, kind)
@@ -97,14 +99,14 @@ def review(data: Data, schemes: dict[str, Any], effort: Effort) -> Audit:
         why += [cause._replace(column=name) for cause in own] if len(schemes) > 1 else own
     guessed, certain = max(each.guessed for each in every), max(each.certain for each in every)
     if len(schemes) + len(data.clear) > 1 and len(columns) == len(schemes):
-        more, joint = _of_columns(some, schemes, columns, rows, guessed)
+        more, joint = _of_columns(some, schemes, columns, rows, guessed, data.n)
         why += more
         if joint is not None:
             guessed, certain = max(guessed, joint.guessed), max(certain, joint.certain)
     why = sorted(why + causes.of_coin(p), key=lambda cause: -cause.share)
-    unchanged, tied = max(each.unchanged for each in every), max(each.ties for each in every)
+    unchanged = max(each.unchanged for each in every)
     return Audit(
-        n, max(p, 1.0 - p), guessed, certain, unchanged, tied, tuple(why), dict(schemes),
+        n, max(p, 1.0 - p), guessed, certain, unchanged, tuple(why), dict(schemes),
         name=" and ".join(schemes),
     )  # fmt: skip
 
@@ -148,9 +150,7 @@ def _rearranged(data: Data, schemes: dict[str, Any]) -> Audit:
                 why.append(_pair(a, b, told, blind, b in some.clear))
     n = max(int(np.count_nonzero(~np.isnan(x))) for x in data.values.values())
     ordered = tuple(sorted(why, key=lambda cause: -cause.share))
-    return Audit(
-        n, blind, guessed, certain, unchanged, blind, ordered, dict(schemes), name=" and ".join(schemes)
-    )
+    return Audit(n, blind, guessed, certain, unchanged, ordered, dict(schemes), name=" and ".join(schemes))
 
 
 def _pair(a: str, b: str, told: float, blind: float, clear: bool) -> Cause:
@@ -168,9 +168,12 @@ def _steps(data: Data, schemes: dict[str, Any]) -> relations.Steps:
 
 
 def _of_columns(
-    data: Data, schemes: dict[str, Any], columns: dict[str, Column], rows: Rows, alone: float
+    data: Data, schemes: dict[str, Any], columns: dict[str, Column], rows: Rows, alone: float, records: int
 ) -> tuple[list[Cause], together.Joint | None]:
-    """What columns tell of each other, masked ones and those in clear; `alone`: what the worst one tells."""
+    """What columns tell of each other, masked ones and those in clear.
+
+    `alone` is what the worst one tells, `records` the number in the file.
+    """
     table, steps = {**data.values, **data.clear}, _steps(data, schemes)
     found = relations.identities(table, steps, set(schemes))
     why = [_copied(each, float(each.holds(table, steps).mean()), schemes) for each in found]
@@ -188,9 +191,17 @@ def _of_columns(
     said = [cause for cause in why if cause is not None]
     if len(schemes) == 1:
         return said, None
-    joint = together.joint(data.values, data.clear, columns, data.strata, rows, found, steps)
+    shared = any(scheme.shared_donors for scheme in schemes.values())
+    joint = together.joint(
+        data.values, data.clear, columns, data.strata, rows, found, steps, tied=records if shared else 0
+    )
     p = next(iter(schemes.values())).p
     blind = max(p, 1.0 - p)
+    if joint.ties > alone + TOLD:
+        text = (
+            f"records that agree in all masked columns were swapped: that tells {joint.ties:.0%} of the coins"
+        )
+        said.append(Cause("ties", joint.ties - blind, 'pass donors="permutation"', text))
     said += [_identity(each, t, blind, schemes) for each, t in joint.identities.items() if t > blind + TOLD]
     for (a, b), told in joint.pairs.items():
         if told > alone + TOLD and not any({a, b} <= set(each.names) for each in found):

@@ -1,50 +1,82 @@
-r"""What equal values tell in a release without any digits to look at.
+r"""What equal values in a release tell, where several swapped records may take one record's value.
 
-Several swapped records may carry one record's value, kept ones agree by chance alone. Where m records are
-expected at a point of the grid, the swapped ones there are a Poisson number of values of :math:`m` records,
-each taken by a Poisson number of mean p of others; the kept ones are Poisson with mean (1 - p) m. Who sees t
-records at a point guesses all of them alike, by the expected share of swapped ones among t.
+An attacker who learned the law F of the data expects m = n F(z) of n records to have the value z, and
+k = n (F * noise)(z) to have it once noise is added. The number that has it is Poisson of mean m; of each of
+these, a Poisson number of mean p of swapped records takes it; and a Poisson number of mean (1 - p) k of kept
+ones arrives there. Let R be the sum. Of the t records that show z, a kept one has t - 1 = R others. A swapped
+one has t - 1 = R + N, N Poisson of mean p: the record whose value it took is one more than those expected
+(a Poisson number, seen by one of its own, is one more), and N others took that record's. So t multiplies the
+odds of a swap by
 
-On a fine grid (m to 0) he is right in 1 - p + p (1 - e^-p) or in p, whichever is more: 67% at p = .6. Along a
-cycle no value is taken twice, and ties tell nothing.
+.. math:: L(t) = P(R + N = t - 1) / P(R = t - 1) .
+
+R has the generating function :math:`G(s) = \exp\{m (e^{p(s-1)} - 1) + (1-p) k (s-1)\}`, R + N has
+:math:`e^{p(s-1)} G`, and :math:`G' = p m e^{p(s-1)} G + (1-p) k G` gives the chances of both, one t after the
+other (Panjer, ASTIN Bull. 12, 1981). Where m and k are small, L(1) = e^-p, and who shares his value was
+swapped. A permutation gives each value to one record: N = 0 and L = 1.
 """
 
-from functools import lru_cache
-from math import exp
+from collections.abc import Iterator
+from itertools import count, repeat
+from math import exp, factorial
 
 import numpy as np
 
-LEAST, MOST, POINTS = 1e-4, 256.0, 48
+from condmask.disclosure.coins import Outcomes, certain, guessed, posterior
+
+MOST = 128.0  # others expected; where there are more, L is within .05 of 1
+TAKERS = 16  # of one record's value: as many have a chance below 1e-13
 
 
-def guessed(p: float, expected: np.ndarray) -> np.ndarray:
-    """The share of coins guessed by ties where so many records are expected at a point."""
-    means, shares = _table(p)
-    found = np.interp(np.log(np.maximum(expected, LEAST)), means, shares, right=max(p, 1.0 - p))
-    return np.asarray(found)
+def chances(p: float, donors: np.ndarray, arrivals: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """For t = 1, 2, ... the chance that t records show the value of a swapped record, and of a kept one.
+
+    `donors` is m, `arrivals` the mean of what comes one by one, (1 - p) k.
+    """
+    takers = [exp(-p) * p**j / factorial(j) for j in range(TAKERS)]
+    kept = [np.exp(donors * np.expm1(-p) - arrivals)]
+    for t in count(1):
+        swapped = np.sum([chance * of for chance, of in zip(takers, reversed(kept), strict=False)], axis=0)
+        yield swapped, kept[-1]
+        kept = [*kept[1 - TAKERS :], (p * donors * swapped + arrivals * kept[-1]) / t]
 
 
-@lru_cache(maxsize=64)
-def _table(p: float) -> tuple[np.ndarray, np.ndarray]:
-    means = np.geomspace(LEAST, MOST, POINTS)
-    return np.log(means), np.array([share_guessed(p, float(m)) for m in means])
+def log_ratios(p: float, donors: np.ndarray, moved: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """log L where so many records show a value; `donors` and `moved` (k) are expected there."""
+    found = np.zeros(times.size)
+    for own, most in _alike(p, donors, moved):
+        shown = np.minimum(times[own], most)
+        laws = chances(p, donors[own], (1.0 - p) * moved[own])
+        for t, (swapped, kept) in zip(range(1, shown.max() + 1 if most > 1 else 1), laws, strict=False):
+            found[own] = np.where(shown == t, np.log(swapped) - np.log(kept), found[own])
+    return found
 
 
-def share_guessed(p: float, mean: float) -> float:
-    """The same, computed for one point."""
-    count = int(mean + 14.0 * np.sqrt(2.0 * mean) + 30.0)
-    swapped, copies = np.empty(count), np.empty(count)  # Neyman's law; k times the chance of k copies of one
-    copies[0] = mean * p * exp(-p)
-    for k in range(1, count):
-        copies[k] = copies[k - 1] * p / k
-    swapped[0] = exp(mean * np.expm1(-p))
-    for k in range(1, count):
-        swapped[k] = float(copies[:k] @ swapped[k - 1 :: -1]) / k
-    kept = np.empty(count)
-    kept[0] = exp(-(1.0 - p) * mean)
-    for k in range(1, count):
-        kept[k] = kept[k - 1] * (1.0 - p) * mean / k
-    number = np.arange(count)
-    of_swapped = np.convolve(number * swapped, kept)[:count]
-    of_kept = np.convolve(swapped, number * kept)[:count]
-    return float(np.maximum(of_swapped, of_kept).sum() / mean)
+def figures(
+    p: float, part: Outcomes, donors: np.ndarray, moved: np.ndarray, held: np.ndarray, unseen: np.ndarray
+) -> np.ndarray:
+    """The shares of coins guessed and of records certain, by who sees how many records show each value.
+
+    The publisher knows that `held` of his records have a value, and expects `unseen` more.
+    """
+    found = np.zeros(2)
+    for own, most in _alike(p, donors, moved):
+        swapped, kept, law, noised = (x[own] for x in (part.swapped, part.kept, part.law, part.noised))
+        arrivals, left = (1.0 - p) * moved[own], np.ones(own.size)
+        seen = chances(p, donors[own], arrivals) if most > 1 else repeat((left, left))
+        true = chances(p, unseen[own], p * held[own] + arrivals)
+        for t, of, (_, share) in zip(range(1, most + 1), seen, true, strict=False):
+            chance, share = posterior(p, law * of[0], noised * of[1]), left if t == most else share
+            now = swapped * share, kept * share, chance
+            found += guessed(*now), certain(*now, p)
+            left = np.maximum(left - share, 0.0)
+    return found
+
+
+def _alike(p: float, donors: np.ndarray, moved: np.ndarray) -> Iterator[tuple[np.ndarray, int]]:
+    """Values at which about as many others are expected, and the most that are looked at; 1 beyond MOST."""
+    octave = np.ceil(np.log2(np.clip(p * donors + (1.0 - p) * moved, 0.25, 2.0 * MOST)))
+    for each in np.unique(octave):
+        mean = 2.0**each
+        most = int(mean + 6.0 * (2.0 * mean) ** 0.5) + 8 if mean <= MOST else 1
+        yield np.flatnonzero(octave == each), most

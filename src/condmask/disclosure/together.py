@@ -43,6 +43,7 @@ class Joint(NamedTuple):
     certain: float
     identities: dict[Identity, float]
     pairs: dict[tuple[str, str], float]
+    ties: float = 0.0
 
 
 class _Attack(NamedTuple):
@@ -104,9 +105,12 @@ def chances(p: float, ratio: np.ndarray) -> np.ndarray:
 
 def joint(
     values: Table, clear: Table, columns: dict[str, Column], strata: np.ndarray | None, rows: Rows,
-    identities: list[Identity], steps: Steps,
+    identities: list[Identity], steps: Steps, *, tied: int,
 ) -> Joint:  # fmt: skip
-    """What columns tell together; all arrays are those of the rows looked at."""
+    """What columns tell together; all arrays are those of the rows looked at.
+
+    `tied` is the number of all records where several may take one record's values, else 0.
+    """
     n = min(rows.rows.size, LOOKED_AT)
     some = (np.arange(n) * (rows.rows.size / n)).astype(np.int64)
     fold, code = rows.fold[some], None if strata is None else strata[some]
@@ -126,14 +130,38 @@ def joint(
             table[name] = np.full(n, np.nan)
             table[name][there] = law.from_units(at)
     task = _Attack(next(iter(columns.values())).law.p, coins.fold_of(n, 2) == 0)
-    told = _of_identities(task, swapped, kept, identities, steps, total)
-    by_pair = {}
+    told, by_pair, by_ties = _of_identities(task, swapped, kept, identities, steps, total), {}, 0.0
+    if tied:
+        others = _others(swapped, kept, list(columns), code, task.p, tied / n, stream)
+        ratio = task.ratio(task.classes(others))
+        total += ratio
+        by_ties = task.figures(ratio)[0]
     for a, b in _pairs(list(columns)):
         ratios = [task.ratio(task.classes(each)) for each in _left_over(swapped, kept, a, b, task.known)]
         best = max(ratios, key=lambda ratio: task.figures(ratio)[0])
         total += best
         by_pair[a, b] = task.figures(best)[0]
-    return Joint(*task.figures(task.tempered(total)), told, by_pair)
+    return Joint(*task.figures(task.tempered(total)), told, by_pair, by_ties)
+
+
+def _others(
+    swapped: Table, kept: Table, names: list[str], code: np.ndarray | None, p: float, scale: float,
+    stream: np.random.Generator,
+) -> np.ndarray:  # fmt: skip
+    """How many others of a stratum show a record's values in all masked columns, if swapped and if kept.
+
+    Of `scale` times as many records; swapped ones take the values of one record, whose others are Poisson.
+    """
+    n = swapped[names[0]].size
+    rows = [np.append(swapped[name], kept[name]) for name in names] + (
+        [] if code is None else [np.tile(code, 2)]
+    )
+    _, place = np.unique(np.nan_to_num(np.stack(rows), nan=np.inf), axis=1, return_inverse=True)
+    donors, moved = (np.bincount(each, minlength=2 * n) for each in np.split(place.ravel(), 2))
+    here = place.ravel().reshape(2, n)
+    of_swapped = p * (1.0 + scale * (donors[here[0]] - 1.0)) + (1.0 - p) * scale * moved[here[0]]
+    of_kept = p * scale * donors[here[1]] + (1.0 - p) * scale * (moved[here[1]] - 1.0)
+    return stream.poisson(np.stack((of_swapped, of_kept))).astype(float)
 
 
 def rearranged(values: Table, clear: Table, schemes: dict[str, Any], strata: np.ndarray | None) -> Tables:

@@ -10,7 +10,7 @@ FEWEST = 100  # records that tell anything
 RAIL, TOLD_BY_RAIL = "guard rail", "warning"  # of reverse mapping: what refuses, and what is told
 WARNED = ("unchanged", "p", "row order", "copy", TOLD_BY_RAIL)  # causes for which nothing is refused
 DIGITS = ("grid", "mixed grid", "heaps", "last digits")
-ASIDE = (*WARNED, "ties", "together")  # and those that say nothing of why a release is refused
+ASIDE = (*WARNED, "together")  # and those that say nothing of why a release is refused
 
 
 class Proposal(NamedTuple):
@@ -57,8 +57,6 @@ class Audit:
     unchanged : float
         The share of kept records that are released with their own value; by reverse mapping of those that do
         not get it by chance, as the swapped ones do.
-    ties_guessed : float
-        The share of coins guessed from equal values alone: with sample donors eq. (1) itself shows them.
     causes : tuple of Cause
         Why coins show, the greatest first.
     scheme : scheme or dict of str to scheme
@@ -79,7 +77,6 @@ class Audit:
     guessed: float
     certain: float
     unchanged: float
-    ties_guessed: float
     causes: tuple[Cause, ...]
     scheme: Any
     proposals: tuple[Proposal, ...] = ()
@@ -191,11 +188,10 @@ class Audit:
         return "\n".join(lines)
 
 
-FIGURES = ("n", "blind", "guessed", "certain", "unchanged", "ties_guessed")
+FIGURES = ("n", "blind", "guessed", "certain", "unchanged")
 SAID = (
     ("coins guessed", "guessed"),
     ("  without a look", "blind"),
-    ("  by ties alone", "ties_guessed"),
     ("records known for certain", "certain"),
     ("kept records unchanged", "unchanged"),
 )

@@ -58,7 +58,7 @@ class Overview(Shared):
         --------
         >>> import numpy as np
         >>> import condmask as cm
-        >>> x = np.random.default_rng(1).normal(100.0, 15.0, 20_000)
+        >>> x = np.random.default_rng(2).normal(100.0, 15.0, 20_000)
         >>> scheme = cm.ConditionalMasking(0.6, 10.0)
         >>> found = scheme.estimate(scheme.mask(x, rng=3)).summary([0.5])
         >>> list(found)

@@ -31,7 +31,7 @@ def plan(
     noise: Any = "normal",
     reverse_mapping: bool | None = None,
     scale: Any = "linear",
-    donors: Any = "sample",
+    donors: Any = "permutation",
     decimals: int | None = None,
     step: float | None = None,
     target: str = "population",

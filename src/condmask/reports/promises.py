@@ -66,13 +66,16 @@ def _read_off(file: str, column: str) -> Html:
         "import condmask as cm\n\n"
         f"{variable} = cm.read_release({file!r}, {column!r})\n"
         f'print({variable}.summary(target="file"))  # of the original file itself\n'
-        f"print({variable}.summary())               # of the population, with standard errors"
+        f"print({variable}.summary())               # of the population, with standard errors\n"
+        f'{variable}.correlation("another column")\n'
+        f'{variable}.group_means("a column of labels")'
     )
     said = paragraph(
         "What concerns one column alone is read from its values as they stand, with any software: mean, "
         "total, standard deviation, quantiles, distribution function, Gini coefficient. For the original "
         "file it is exact; for the population it has the errors of a sample that is not masked. The same "
-        "holds in whole strata. Statistics with other columns cannot be read so."
+        "holds in whole strata. Correlations, means of groups and regressions on other columns are not read "
+        "off: they are estimated as below, with standard errors and intervals."
     )
     return section("What can be computed", said, tag("pre", tag("code", code)))
 

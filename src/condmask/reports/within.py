@@ -143,7 +143,6 @@ def audited(found: Audit, *, mapped: bool) -> Html:
     figures = [
         ["coins guessed", share(found.guessed)],
         ["without a look", share(found.blind)],
-        ["by ties alone", share(found.ties_guessed)],
         ["records known for certain", share(found.certain)],
         ["kept records unchanged", share(found.unchanged)],
     ]

@@ -70,7 +70,7 @@ class Outlook:
         bits: int,
         around: np.ndarray | None = None,
     ) -> None:
-        self.problem, self.look = task
+        self.problem, self.look, _ = task
         self.wide = wide
         total = self.problem.counts
         self.table = self.problem.table.astype(np.float64)

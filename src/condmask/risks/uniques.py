@@ -71,7 +71,7 @@ def uniques(data: Any, scheme: Any, *, fraction: float = 1.0) -> Uniques:
     >>> people = {"age": [30, 30, 41, 52], "income": [10, 10, 10, 30]}
     >>> found = cm.uniques(people, cm.ConditionalMasking(0.6, 5.0))
     >>> found.unique, round(found.printed, 3)
-    (0.5, 0.244)
+    (0.5, 0.3)
     """
     share = float(_checks.positive(fraction, "fraction"))
     if share > 1.0:

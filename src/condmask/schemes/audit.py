@@ -53,8 +53,9 @@ def audit(data: Any, scheme: Any, *, strata: Any = None) -> Audit:
     Notes
     -----
     A Bayes attacker who knows p, the noise and the grid, and learned the law F of the data from other
-    records, guesses "swapped" where p F(z) >= (1 - p) (F * noise)(z). The file is split into folds; the
-    values of each are attacked with the law of the rest. Nothing is drawn, so the answer is always the same.
+    records, guesses "swapped" where p F(z) >= (1 - p) (F * noise)(z); with ``donors="sample"`` the number of
+    records that show z counts as well (docs/coins.rst). The file is split into folds; the values of each are
+    attacked with the law of the rest. Nothing is drawn, so the answer is always the same.
     Data are audited as they are rounded to the grid. Columns left in clear count in identities, and are
     compared one by one; what several of them together say of a masked column is not looked at.
 
@@ -122,7 +123,8 @@ def posterior(x: Any, z: Any, scheme: Any, *, strata: Any = None) -> np.ndarray:
     check_released(shown, law, "z")
     own = None if given.strata is None else given.strata[there]
     found = np.full(released.size, np.nan)
-    found[there] = together.chances(law.p, laid.ratios(shown[there], own, rows.fold[there]))
+    ratios = laid.ratios(shown[there], own, rows.fold[there], shared=scheme.shared_donors)
+    found[there] = together.chances(law.p, ratios)
     return found
 
 

@@ -27,7 +27,7 @@ from condmask.schemes.scheme import Scheme, release_key
 from condmask.strata import POLICIES, Names, labels_of
 
 NOISES = ("normal", "laplace")
-DONORS = ("sample", "permutation")
+DONORS = ("permutation", "sample")
 SCALES = ("linear", "log")
 
 
@@ -45,11 +45,11 @@ class ConditionalMasking(Scheme):
         Standard deviation of the noise, in the units of the data, whatever the noise's law.
     noise : {"normal", "laplace"}
         Law of the noise.
-    donors : {"sample", "permutation"}
-        "sample": a swapped record takes the value of a record drawn uniformly from the others, eq. (1).
-        "permutation": the swapped records pass their values along one random cycle. Each masked value
-        has the same law and estimates have smaller errors, but a share `p` of the original values
-        appears verbatim, against 1 - exp(-p). "sample" by default, "permutation" with `reverse_mapping`.
+    donors : {"permutation", "sample"}
+        "permutation": the swapped records pass their values along one random cycle. "sample": a swapped
+        record takes the value of a record drawn uniformly from the others, eq. (1), for studies: several may
+        take one value, and values that occur twice show who was swapped (docs/coins.rst). Each masked value
+        has the same law; of the original values a share `p` appears verbatim, or 1 - exp(-p).
     reverse_mapping : bool
         Give the kept records their own values back, in the order of their values with noise; the swapped ones
         are shuffled. What is released is the column in another order: no value shows which records were
@@ -133,7 +133,7 @@ class ConditionalMasking(Scheme):
     p: float
     sigma: float
     noise: str = "normal"
-    donors: str = "sample"
+    donors: str = "permutation"
     reverse_mapping: bool = False
     aggregate_ends: int = 0
     decimals: int | None = None
@@ -155,7 +155,7 @@ class ConditionalMasking(Scheme):
         sigma: float,
         *,
         noise: str = "normal",
-        donors: str | None = None,
+        donors: str = "permutation",
         reverse_mapping: bool = False,
         aggregate_ends: int = 0,
         decimals: int | None = None,
@@ -177,12 +177,11 @@ class ConditionalMasking(Scheme):
             refuse_with_it(donors, decimals=decimals, step=step)
         elif scale == "log":
             raise ValueError("scale must be 'linear' without reverse_mapping=True, which has it, got 'log'")
-        own_donors = "permutation" if reverse else "sample"
         canonical = {
             "p": _checks.probability(p, "p"),
             "sigma": _checks.deviation(sigma),
             "noise": _checks.choice(noise, "noise", NOISES),
-            "donors": _checks.choice(own_donors if donors is None else donors, "donors", DONORS),
+            "donors": _checks.choice(donors, "donors", DONORS),
             "reverse_mapping": reverse,
             "aggregate_ends": ends,
             "decimals": _checks.decimals(decimals),

@@ -31,7 +31,7 @@ from condmask.schemes.pools import Pools
 from condmask.strata import index_type
 
 
-def refuse_with_it(donors: str | None, **grid: Any) -> None:
+def refuse_with_it(donors: str, **grid: Any) -> None:
     """Refuse what has no meaning beside ``reverse_mapping=True``."""
     if donors == "sample":
         raise ValueError(

@@ -12,7 +12,7 @@ def shown(scheme: Any) -> str:
     chosen = scheme.decimals is None and scheme.step != default_step(scheme.sigma)
     for name, default in (
         ("noise", "normal"),
-        ("donors", "permutation" if scheme.reverse_mapping else "sample"),
+        ("donors", "permutation"),
         ("reverse_mapping", False),
         ("aggregate_ends", 0),
         ("decimals", None),

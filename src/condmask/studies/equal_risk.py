@@ -25,9 +25,9 @@ def families(
     scheme: ConditionalMasking, x: np.ndarray
 ) -> dict[str, tuple[Callable[[float], Scheme], float, float]]:
     """By method: the scheme for a parameter, and between which it is looked for."""
-    p, noise, spread = scheme.p, scheme.noise, float(x.std())
+    p, noise, donors, spread = scheme.p, scheme.noise, scheme.donors, float(x.std())
     noises: dict[str, Callable[[float], Scheme]] = {
-        "conditional masking": lambda size: ConditionalMasking(p, size, noise=noise),
+        "conditional masking": lambda size: ConditionalMasking(p, size, noise=noise, donors=donors),
         "reverse mapping": lambda size: ConditionalMasking(p, size, noise=noise, reverse_mapping=True),
         "Laplace noise": lambda size: AdditiveNoise(size, noise="laplace"),
         "normal noise": lambda size: AdditiveNoise(size, noise="normal"),

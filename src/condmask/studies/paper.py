@@ -20,7 +20,10 @@ from condmask.studies.simulate import simulate
 SIZES = (2000, 5000, 10000)
 DISTANCES = (250, 500, 1000, 1500, 2000)
 QUANTILES = tuple(f"quantile {k / 10:g}" for k in range(1, 10))
-SCHEMES = {"CM": ConditionalMasking(0.6, 1000.0), "ANM": AdditiveNoise(1000.0 * np.sqrt(2.0))}
+SCHEMES = {
+    "CM": ConditionalMasking(0.6, 1000.0, donors="sample"),
+    "ANM": AdditiveNoise(1000.0 * np.sqrt(2.0)),
+}
 PUBLISHED_RUNS = 1000
 
 
@@ -169,7 +172,7 @@ def section_4(rng: int = 20190101) -> list[dict[str, Any]]:
     q = np.arange(1, 10) / 10
     rows = []
     for sigma in (100.0, 5.0):
-        scheme = ConditionalMasking(0.55, sigma, decimals=0)
+        scheme = ConditionalMasking(0.55, sigma, donors="sample", decimals=0)
         estimate = scheme.estimate(scheme.mask(x, rng=rng, accept_visible_coins=True))
         variance = estimate.variance()
         values = {
