@@ -112,9 +112,18 @@ def test_the_table_at_equal_risk_is_made_from_columns(monkeypatch):
     text = equal_risk.table({"amounts": found}, 10)
 
     exact = {row["method"] for row in found if row["deciles"] == 0.0}
-    assert exact > {"reverse mapping", "reverse mapping, p = 0.3", "reverse mapping, p = 0.1", "rank swapping"}
+    assert exact > {
+        "reverse mapping",
+        "reverse mapping, p = 0.3",
+        "reverse mapping, p = 0.1",
+        "rank swapping",
+    }
     assert text.count("   * - amounts\n") == len(found) == 10
-    assert {name for name, _ in equal_risk.columns().items()} == {"weekly earnings", "weekly incomes", "net assets"}
+    assert {name for name, _ in equal_risk.columns().items()} == {
+        "weekly earnings",
+        "weekly incomes",
+        "net assets",
+    }
 
 
 def test_the_table_of_mended_intervals_has_what_they_were():

@@ -110,7 +110,18 @@ def test_a_plan_of_a_file(run, source, tmp_path):
     ],
 )
 def test_a_plan_of_one_kind_with_a_cap_on_records(run, source, options, asked):
-    command = ("plan", source, "-c", "income", "--p", "0.6", "--sigma", "0.9", "--max-record-risk", "200=0.99")
+    command = (
+        "plan",
+        source,
+        "-c",
+        "income",
+        "--p",
+        "0.6",
+        "--sigma",
+        "0.9",
+        "--max-record-risk",
+        "200=0.99",
+    )
     found = answer(run(*command, *options, "--json"))
 
     x = cm.read_column(source, "income")
@@ -149,7 +160,10 @@ def test_wrong_usage_of_plan(run, options, message):
 def test_the_column_and_the_options_are_named(run, source):
     for options, said in (
         (("--max-risk", "200=0.01"), "--max-risk at d=200 must be at least"),
-        (("--max-risk", "200=0.5", "--max-error", "mean=0.1"), "--max-risk, --max-record-risk and --max-error must be"),
+        (
+            ("--max-risk", "200=0.5", "--max-error", "mean=0.1"),
+            "--max-risk, --max-record-risk and --max-error must be",
+        ),
     ):
         code, _, err = run("plan", source, *PLAN, *options)
         assert code == 1
