@@ -218,7 +218,7 @@ def _mended(each: Candidate, scored: _Scored, column: Column, d: np.ndarray) -> 
         beside = [] if refusal(column, ends) is not None else [ends]
     else:
         proposed = audit(column.x, scheme).proposals
-        hiding = (own.scheme for own in proposed if not own.audit.visible)
+        hiding = (own.scheme for own in proposed if own.hides)
         beside = [own for own in hiding if not own.reverse_mapping]
     if not beside or not column.fits(beside[0]):
         return None
