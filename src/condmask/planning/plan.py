@@ -103,7 +103,7 @@ def plan(
     >>> x = np.random.default_rng(1).laplace(10, 1000, 5_000)
     >>> found = cm.plan(x, max_risk={500: 0.45}, p=[0.3, 0.6], sigma=[500.0, 1000.0, 2000.0])
     >>> found.best.scheme
-    ConditionalMasking(p=0.6, sigma=1000.0, reverse_mapping=True)
+    ConditionalMasking(p=0.3, sigma=1000.0, reverse_mapping=True, aggregate_ends=3)
     """
     target = _checks.choice(target, "target", ("population", "file"))
     caps = {} if max_risk is None else _caps(max_risk, "max_risk")
