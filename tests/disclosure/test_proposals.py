@@ -29,7 +29,7 @@ def proposed(x, scheme=SCHEME):
         (np.clip(100.0 + 15.0 * NORMAL, 40.0, 160.0), "linear"),
         (np.clip(15.0 * NORMAL, -60.0, 60.0), "linear"),  # some are negative
         # 3.2 times as far from the median, exp(1.28 * .9)
-        (np.exp(4.0 + 0.9 * np.clip(NORMAL, -3.0, 3.0)), "log"),
+        (np.exp(4.0 + 0.9 * np.clip(NORMAL, -1.5, 1.5)), "log"),
         (np.where(np.arange(2_000) % 3 == 0, 0.0, np.exp(4.0 + 0.9 * np.clip(NORMAL, -3.0, 3.0))), "log"),
     ],
     ids=["symmetric", "both signs", "skewed", "skewed with zeros"],
