@@ -9,7 +9,6 @@ P(|tau - X_i| < d), averaged over the records of a file and over the masking of 
 
 import numpy as np
 
-from condmask.disclosure.interval import interval_risk
 from condmask.estimates.interval import over_file
 from condmask.risks.original import Original
 
@@ -18,8 +17,20 @@ NODES = 64  # equally likely values of the mean
 
 def by_released(file: Original, d: np.ndarray) -> np.ndarray:
     """The attacker who takes the masked value for the original."""
-    places, below = file.counted
-    return interval_risk(np.repeat(file.law.from_units(places), np.diff(below)), d, file.law)
+    return np.asarray(np.diff(file.counted[1]) @ released_near(file, d) / file.n)
+
+
+def released_near(file: Original, d: np.ndarray) -> np.ndarray:
+    """P(abs(Z - X) < d) for each distinct original."""
+    law, (places, below) = file.law, file.counted
+    found = np.empty((places.size, d.size))
+    kept = (1.0 - law.p) * law.noise_within(d)
+    for k, near in enumerate(file.near(d)):
+        first = np.searchsorted(places, places - near, side="right")
+        last = np.maximum(np.searchsorted(places, places + near), first)
+        others = below[last] - below[first] - (1.0 if d[k] > 0.0 else 0.0)
+        found[:, k] = kept[k] + law.p * others / (file.n - 1.0)
+    return found
 
 
 def by_constant(file: Original, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
