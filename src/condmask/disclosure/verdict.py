@@ -60,8 +60,8 @@ class Audit:
     certain : float
         The share of records of whose coin he is certain, to 1 in 20.
     unchanged : float
-        The share of kept records that are released with their own value; by reverse mapping of those that do
-        not get it by chance, as the swapped ones do.
+        The share of kept records that are released with their own value; by reverse mapping beyond that of
+        swapped ones, which get theirs by chance where many records share a value.
     causes : tuple of Cause
         Why coins show, the greatest first.
     scheme : scheme or dict of str to scheme

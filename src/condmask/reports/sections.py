@@ -12,8 +12,7 @@ from condmask.reports.told import Told, figure_of
 
 PARAMETERS = (
     "p", "sigma", "noise", "donors", "reverse_mapping", "aggregate_ends", "scale", "decimals", "step",
-    "strata", "small_strata",
-    "missing", "missing_as", "patterns", "records",
+    "strata", "small_strata", "missing", "missing_as", "patterns", "records",
 )  # fmt: skip
 
 
