@@ -93,8 +93,8 @@ def test_the_refusal_names_the_farthest_value_and_the_step_that_serves():
         EUROS.mask(CENTS, rng=1, accept_visible_coins=True)
 
     message = (  # 9.99e17 < 128 * 2^53 = 1.15e18
-        "x must stay within 2^53 steps of 0.01, noise included, got a value beyond at position 199; round "
-        "the data to multiples of 128 and pass step=128"
+        "x must stay within 2^53 steps of 0.01, noise included, got a value beyond at position 199; pass "
+        "step=128 and round=True"
     )
     assert [str(masked.value), str(unaudited.value)] == [message, message]
 

@@ -69,7 +69,7 @@ NO_METHOD = (
     "scheme must be one of 'AdditiveNoise', 'ConditionalMasking', 'DataShuffling', 'DataSwapping', "
     "'MultiplicativeNoise', 'RankSwapping', got "
 )
-DISAGREE = "schemes must agree in p and donors, got p=0.6, donors='sample' and for 'bonus' "
+DISAGREE = "schemes must agree in p and donors, got p=0.6, donors='permutation' and for 'bonus' "
 NONE_NAMED = (
     "strata must be left out where the scheme names none, got values; ConditionalMasking(..., strata=name) "
     "names their column"

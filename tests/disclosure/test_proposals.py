@@ -28,10 +28,8 @@ def proposed(x, scheme=SCHEME):
     [
         (np.clip(100.0 + 15.0 * NORMAL, 40.0, 160.0), "linear"),
         (np.clip(15.0 * NORMAL, -60.0, 60.0), "linear"),  # some are negative
-        (
-            np.exp(4.0 + 0.9 * np.clip(NORMAL, -3.0, 3.0)),
-            "log",
-        ),  # 3.2 times as far, exp(1.28 * .9)
+        # 3.2 times as far from the median, exp(1.28 * .9)
+        (np.exp(4.0 + 0.9 * np.clip(NORMAL, -1.5, 1.5)), "log"),
         (np.where(np.arange(2_000) % 3 == 0, 0.0, np.exp(4.0 + 0.9 * np.clip(NORMAL, -3.0, 3.0))), "log"),
     ],
     ids=["symmetric", "both signs", "skewed", "skewed with zeros"],
@@ -86,7 +84,7 @@ def test_columns_of_a_table_are_all_reverse_mapped_and_told_apart():
 def test_reverse_mapping_comes_before_a_coarser_step():
     x = 300.0 + 60.0 * NORMAL
     x = np.where(np.arange(2_000) % 5 > 0, 10.0 * np.rint(x / 10.0), np.rint(x))
-    shown = Audit(2_000, 0.6, 0.9, 0.3, 0.0, 0.6, (), {"x": SCHEME})
+    shown = Audit(2_000, 0.6, 0.9, 0.3, 0.0, causes=(), scheme={"x": SCHEME})
 
     reverse, coarser = mended(shown, data_of({"x": x}), {"x": SCHEME}).proposals
 

@@ -57,7 +57,7 @@ def test_fewer_than_a_hundred_records_are_said_to_be_too_few(n):
     ],
 )
 def test_a_proposal_is_the_remedy_where_it_hides_coins_and_changes_records(proposed, serves):
-    tried = Proposal("other", "do this", proposed)
+    tried = Proposal(SCHEME, "do this", proposed)
     shown = audit(
         guessed=0.9, causes=(Cause("grid", 0.3, "pass step=10", "tens"),), proposals=(tried,)
     )  # fmt: skip

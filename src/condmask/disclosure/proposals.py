@@ -77,14 +77,8 @@ def _scale(data: Data, name: str, scheme: Any, ends: int) -> dict[str, Any] | No
 
 
 def _reversed(scheme: Any, scale: dict[str, Any], ends: int) -> Any:
-    own = {
-        "reverse_mapping": True,
-        "aggregate_ends": ends,
-        "donors": "permutation",
-        "decimals": None,
-        "step": None,
-    }
-    return replace(scheme, **own, **scale)
+    own = {"reverse_mapping": True, "aggregate_ends": ends, "decimals": None, "step": None}
+    return replace(scheme, **own, donors="permutation", **scale)
 
 
 def _said(options: dict[str, dict[str, Any]], ends: int) -> str:

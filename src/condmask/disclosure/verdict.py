@@ -35,8 +35,13 @@ class Proposal(NamedTuple):
 
     @property
     def hides(self) -> bool:
-        """Whether it hides the coins, and changes what is kept."""
-        return not (self.audit.visible or self.audit.unchanged > UNCHANGED)
+        """Whether it hides the coins, and changes what is kept.
+
+        Under reverse mapping a kept record may show its own value as that of another: where many share it.
+        """
+        first = next(iter(self.scheme.values())) if isinstance(self.scheme, dict) else self.scheme
+        stays = not first.reverse_mapping and self.audit.unchanged > UNCHANGED
+        return not (self.audit.visible or stays)
 
 
 @dataclass(frozen=True)
