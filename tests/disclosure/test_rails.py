@@ -278,6 +278,19 @@ def test_a_column_that_those_in_clear_add_up_to_is_refused(name, tmp_path):
     cm.mask_table(frame.drop(columns="other"), {name: scheme}, rng=9)
 
 
+@pytest.mark.parametrize("polars", [False, True])
+def test_dates_and_flags_in_clear_are_looked_at_too(polars):
+    day = pd.Timestamp("2020-01-01") + pd.to_timedelta(1000.0 * NORMAL, unit="D").round("D")
+    frame = pd.DataFrame({"x": NORMAL, "day": day, "flag": NORMAL > 0.0})
+    if polars:
+        frame = pytest.importorskip("polars").from_pandas(frame)
+
+    with pytest.raises(cm.ReleaseError, match="'day' is left in clear"):
+        cm.mask_table(frame, {"x": scheme_of(sigma=3.0)}, rng=6)
+    beside = frame[["x", "flag"]]
+    assert "'flag' is left in clear" in str(cm.audit(beside, {"x": scheme_of(sigma=0.3)}))
+
+
 def test_counts_that_agree_by_chance_say_nothing_of_each_other():
     x, y = np.random.default_rng(10).choice([0.0, 1.0, 2.0], (2, 2_000), p=[0.5, 0.4, 0.1])
 

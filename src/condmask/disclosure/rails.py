@@ -139,8 +139,8 @@ def _identity(values: dict[str, np.ndarray], clear: dict[str, np.ndarray]) -> st
         )
         if chance < 0.5 * true:
             return (
-                f"{found} in {true:.0%} of the records, and all but {masked[0]!r} is left in clear: it can be "
-                f"computed; drop {' or '.join(repr(name) for name in found.names if name in clear)}"
+                f"{found} in {true:.0%} of the records, and all but {masked[0]!r} is left in clear: it can "
+                f"be computed; drop {' or '.join(repr(name) for name in found.names if name in clear)}"
             )
     return None
 
@@ -230,10 +230,11 @@ def _rare(data: Data, name: str, scheme: Any) -> str | None:
         remedy = f"pass {', '.join(shown)}"
         remedy += " for all columns" if "p" in other and len(data.values) > 1 else ""
         break
+    few = ("", "s") if worst.size == 1 else ("s", "")
     # simulated, the chance of a record that stands alone may exceed that to be kept
     most = min(float(worst.max()), 1.0 - scheme.p + scheme.p / data.n)
     return (
-        f"{worst.size} record{'s' if worst.size > 1 else ''} of {name} with a rare value get{'' if worst.size > 1 else 's'} that value back "
+        f"{worst.size} record{few[0]} of {name} with a rare value get{few[1]} that value back "
         f"with a chance above {OWN:g} (at most {most:.2f}); {remedy}"
     )
 
