@@ -101,6 +101,31 @@ def test_the_table_of_rearranging_is_made_from_cells():
     assert text.count("   * - ends") == 2 * len(rearranging.SIZES)
 
 
+def test_the_table_at_equal_risk_is_made_from_columns(monkeypatch):
+    from benchmarks import equal_risk
+    from condmask.studies import attacker
+
+    monkeypatch.setattr(attacker, "RECORDS", 10_000)
+    w = np.random.default_rng(1).normal(size=300)
+    x = np.exp(0.3 * w + 0.5 * np.random.default_rng(2).normal(size=300))
+    found = equal_risk.run(x, w, 10, 1)
+    text = equal_risk.table({"amounts": found}, 10)
+
+    exact = {row["method"] for row in found if row["deciles"] == 0.0}
+    assert exact > {
+        "reverse mapping",
+        "reverse mapping, p = 0.3",
+        "reverse mapping, p = 0.1",
+        "rank swapping",
+    }
+    assert text.count("   * - amounts\n") == len(found) == 10
+    assert {name for name, _ in equal_risk.columns().items()} == {
+        "weekly earnings",
+        "weekly incomes",
+        "net assets",
+    }
+
+
 def test_the_table_of_mended_intervals_has_what_they_were():
     from benchmarks import faults
 

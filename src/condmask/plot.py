@@ -50,8 +50,13 @@ def distribution_function(
 
 
 def errors_by_method(rows: list[dict[str, Any]], path: str | os.PathLike[str] | None = None) -> Any:
-    """Errors of each method as multiples of those in the first row; written to `path` where one is given."""
-    statistics = [name for name in ("mean", "s.d.", "deciles", "correlation") if name in rows[0]]
+    """Errors of each method as multiples of those in the first row; written to `path` where one is given.
+
+    A method without an error has no bar.
+    """
+    statistics = [
+        name for name in ("mean", "s.d.", "deciles", "difference", "correlation") if name in rows[0]
+    ]
     figure = _figure(figsize=(2.6 * len(statistics) + 1.6, 4.0))
     labels = [f"{row['method']}, {row['estimator']}" for row in rows]
     for k, (panel, statistic) in enumerate(

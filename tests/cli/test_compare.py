@@ -3,8 +3,11 @@
 import pytest
 from command_line import MASK, answer
 
+from condmask.studies import attacker
 
-def test_a_file_is_compared(run, source, tmp_path):
+
+def test_a_file_is_compared(run, source, tmp_path, monkeypatch):
+    monkeypatch.setattr(attacker, "RECORDS", 10_000)
     command = ("compare", source, "-c", "income", *MASK, "--within", "300", "--replications", "10")
     out = tmp_path / "tables"
 
@@ -12,8 +15,9 @@ def test_a_file_is_compared(run, source, tmp_path):
     assert found["records"] == 2000
     assert {row["method"] for row in found["rows"]} > {"conditional masking", "data shuffling"}
     assert sorted(path.name for path in out.iterdir()) == ["compare.csv", "compare.png"]
-    code, text, err = run(*command)
+    code, text, err = run(*command, "--reverse-mapping", "--missing", "-9999")
     assert (code, err) == (0, "")
+    assert "reverse mapping" in text
     assert "data shuffling: it needs another column" in text
 
 

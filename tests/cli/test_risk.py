@@ -102,6 +102,33 @@ def test_a_plan_of_a_file(run, source, tmp_path):
     assert "frontier" not in text.splitlines()[0]
 
 
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [
+        (("--reverse-mapping", "--scale", "log"), {"reverse_mapping": True, "scale": "log"}),
+        (("--no-reverse-mapping",), {"reverse_mapping": False}),
+    ],
+)
+def test_a_plan_of_one_kind_with_a_cap_on_records(run, source, options, asked):
+    command = (
+        "plan",
+        source,
+        "-c",
+        "income",
+        "--p",
+        "0.6",
+        "--sigma",
+        "0.9",
+        "--max-record-risk",
+        "200=0.99",
+    )
+    found = answer(run(*command, *options, "--json"))
+
+    x = cm.read_column(source, "income")
+    assert found == cm.plan(x, max_record_risk={200.0: 0.99}, p=[0.6], sigma=[0.9], **asked).to_dict()
+    assert found["max_record_risk"] == {"200": 0.99}
+
+
 def test_codes_are_no_incomes_when_planning(run, source, tmp_path):
     frame = pd.read_parquet(source)
     plain = np.where(np.arange(len(frame)) % 9 == 0, np.nan, frame["income"])
@@ -115,7 +142,8 @@ def test_codes_are_no_incomes_when_planning(run, source, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "--max-risk or --within must be given, got neither"),
+        ((), "--max-risk, --max-record-risk or --within must be given, got none"),
+        (("--max-record-risk", "x=.5"), "--max-record-risk must be of the form DISTANCE=RISK, got 'x'"),
         (("--max-risk", "x=.5"), "--max-risk must be of the form DISTANCE=RISK, got 'x'"),
         (("--max-risk", "25=x"), "--max-risk: must be of the form NAME=NUMBER, got '25=x'"),
         (("--within", "1", "--plot", "a.doc"), "--plot must end in one of"),
@@ -132,7 +160,10 @@ def test_wrong_usage_of_plan(run, options, message):
 def test_the_column_and_the_options_are_named(run, source):
     for options, said in (
         (("--max-risk", "200=0.01"), "--max-risk at d=200 must be at least"),
-        (("--max-risk", "200=0.5", "--max-error", "mean=0.1"), "--max-risk and --max-error must be met by"),
+        (
+            ("--max-risk", "200=0.5", "--max-error", "mean=0.1"),
+            "--max-risk, --max-record-risk and --max-error must be",
+        ),
     ):
         code, _, err = run("plan", source, *PLAN, *options)
         assert code == 1

@@ -46,29 +46,88 @@ def test_the_best_attacker_is_the_best_of_posterior_constant_and_masked_value(mo
     assert winners == {0.47: {0, 1, 2}, 1.0: {0}}.get(from_posterior, {1, 2})
 
 
+def standard_errors_without_masking(x, w):
+    """sqrt(n) times these, from influence functions: of a mean x, of a s.d. (u^2 - 1) s / 2, of a correlation
+    u v - r (u^2 + v^2) / 2 with u and v standardised, of a slope of x on w v (u - r v) times the ratio of the
+    s.d.; of a difference of groups the root of their variances over shares."""
+    u, v = ((each - each.mean()) / each.std() for each in (x, w))
+    r, above = np.mean(u * v), w > np.median(w)
+    return {
+        "mean": x.std(),
+        "std": x.std() * np.std(u**2 - 1.0) / 2.0,
+        "correlation": np.std(u * v - r * (u**2 + v**2) / 2.0),
+        "slope": np.std(v * (u - r * v)) * x.std() / w.std(),
+        "difference": np.sqrt(sum(x[rows].var() / rows.mean() for rows in (above, ~above))),
+    }
+
+
 def test_what_is_lost_is_the_mean_ratio_of_intervals_to_those_without_masking():
+    """Averaged over what concerns the column alone, and over what relates it to another."""
     scheme = cm.ConditionalMasking(0.6, 15.0)
     w = X + np.random.default_rng(2).normal(0.0, 20.0, X.size)
     column = column_of(X, "float64", w)
     found = candidate(column, scheme, D)
 
-    # standard errors without masking, from influence functions: of a mean x, of a s.d. (u^2 - 1) s / 2,
-    # of a correlation u v - r (u^2 + v^2) / 2, with u and v standardised
-    u, v = ((each - each.mean()) / each.std() for each in (X, w))
-    r = np.mean(u * v)
-    unmasked = {
-        "mean": X.std(),
-        "std": X.std() * np.std(u**2 - 1.0) / 2.0,
-        "correlation": np.std(u * v - r * (u**2 + v**2) / 2.0),
-    }
     file = column.original(scheme)
     _, longer = quantiles.errors(
         quantiles.Ordered(file.values, file.units), file.law, np.arange(1, 10) / 10, X.size,
-        shared_donors=False,
+        shared_donors=scheme.shared_donors,
     )  # fmt: skip
+    unmasked = standard_errors_without_masking(X, w)
     ratios = [found.population[name] * np.sqrt(X.size) / error for name, error in unmasked.items()]
     # X on steps of sigma / 1000
-    assert found.loss == pytest.approx(np.mean([*longer, *ratios]), rel=1e-4)
+    expected = 0.5 * np.mean([*longer, *ratios[:2]]) + 0.5 * np.mean(ratios[2:])
+    assert found.loss == pytest.approx(expected, rel=1e-4)
+
+
+def test_without_another_column_an_unrelated_one_counts():
+    found = candidate(column_of(X, "float64", None), cm.ConditionalMasking(0.6, 15.0), D)
+    w = np.tile([-1.0, 1.0], X.size // 2)  # of equal squares: no record weighs more than another
+    beside = candidate(column_of(X, "float64", w), cm.ConditionalMasking(0.6, 15.0), D)
+
+    slope = beside.file["slope"] * np.sqrt(X.size)  # whose weights these are, over their sum of squares
+    own_part = 2.0 * beside.loss - np.mean(
+        [
+            beside.population[name] * np.sqrt(X.size) / error
+            for name, error in standard_errors_without_masking(X, w).items()
+            if name in ("correlation", "slope", "difference")
+        ]
+    )
+    assert 2.0 * found.loss - own_part == pytest.approx(np.sqrt(1.0 + slope**2 / X.var()), rel=1e-4)
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_by_reverse_mapping_the_column_itself_costs_nothing(scale):
+    x = np.random.default_rng(1).lognormal(3.0, 0.5, 600)
+    w = x + np.random.default_rng(2).normal(0.0, 20.0, x.size)
+    sigma = {"linear": 10.0, "log": 0.4}[scale]
+    scheme = cm.ConditionalMasking(0.5, sigma, scale=scale, reverse_mapping=True)
+    found = candidate(column_of(x, "float64", w), scheme, D)
+
+    unmasked = {
+        name: error / np.sqrt(x.size) for name, error in standard_errors_without_masking(x, w).items()
+    }
+    for name in ("mean", "std", "quantile 0.3"):
+        assert found.file[name] == 0.0
+    for name in ("mean", "std"):
+        assert found.population[name] == pytest.approx(unmasked[name], rel=1e-9)
+    related = ("correlation", "slope", "difference")
+    for name in related:
+        together = np.hypot(found.file[name], unmasked[name])
+        assert found.population[name] == pytest.approx(together, rel=1e-9)
+    ratios = [found.population[name] / unmasked[name] for name in related]
+    assert found.loss == pytest.approx(0.5 + 0.5 * np.mean(ratios), rel=1e-9)
+
+
+def test_the_worst_record_of_added_noise_is_the_one_with_most_neighbours():
+    scheme = cm.ConditionalMasking(0.3, 5.0, step=1)
+    found = candidate(column_of(X, "float64", None), scheme, D)
+
+    steps = np.arange(-40, 41)
+    noise = norm.cdf((steps + 0.5) / 5.0) - norm.cdf((steps - 0.5) / 5.0)
+    for d, worst in zip(D, found.worst, strict=True):
+        near = max(np.sum(np.abs(X - x) < d) - 1 for x in X) / (X.size - 1)
+        assert worst == pytest.approx(0.3 * near + 0.7 * noise[np.abs(steps) < d].sum(), rel=1e-9)
 
 
 @pytest.mark.parametrize("n", [999, 1_000, 1_001, 5_000])

@@ -16,6 +16,7 @@ X = np.random.default_rng(0).permutation(laplace.ppf((np.arange(N) + 0.5) / N, 1
 W = 0.6 * X + 800 * np.random.default_rng(1).laplace(size=N)
 AMOUNTS = np.exp(8 + X / 4000)
 FAST = {"p": [0.3, 0.6, 0.8], "sigma": [500.0, 1000.0, 2000.0]}
+ADDED = {"p": 0.6, "sigma": 1000.0, "reverse_mapping": False, "donors": "sample"}
 
 
 def of(x, scheme, other=W):
@@ -87,7 +88,7 @@ def test_the_cheapest_scheme_keeps_the_caps_and_costs_least():
     for each, ok in zip(made.candidates, made.allowed, strict=True):
         assert ok == (each.risk[0] <= 0.42 and each.risk[1] <= 0.69)
     for each in made.suggestions:
-        assert not cm.audit(X, each.scheme).visible
+        each.scheme.mask(X, rng=1)  # which refuses what shows coins or rare values
         assert each.expected.risk[0] <= 0.42
     assert [each.name for each in made.suggestions] == ["most useful", "balanced", "safest"]
 
@@ -112,7 +113,7 @@ def error_of_the_mean(sigma, target, p=0.6):
 @pytest.mark.parametrize(("target", "other"), [("file", "population"), ("population", "file")])
 def test_errors_are_capped_and_told_about_the_target(target, other):
     exact = [error_of_the_mean(sigma, target) for sigma in (500.0, 1000.0)]
-    asked = {"d": [500], "p": 0.6, "sigma": [500.0, 1000.0], "donors": "sample", "target": target}
+    asked = {"d": [500], **ADDED, "sigma": [500.0, 1000.0], "target": target}
     # rounding to a step of sigma / 1000 adds 1e-6 of sigma^2, 1e-4 is well above it; errors about the other
     # target are .77 times as large, or 1.3
     assert not 0.9 < error_of_the_mean(1000.0, other) / exact[1] < 1.1
@@ -127,18 +128,26 @@ def test_errors_are_capped_and_told_about_the_target(target, other):
 
 
 def test_caps_may_be_reached_but_not_passed():
-    (only,) = cm.plan(X, d=[500], p=0.6, sigma=1000.0).candidates
+    (only,) = cm.plan(X, d=[500], **ADDED).candidates
     risk, error = float(only.risk[0]), only.population["quantile 0.3"]
 
-    made = cm.plan(X, max_risk={500: risk}, max_error={"quantile 0.3": error}, p=0.6, sigma=1000.0)
+    worst = float(only.worst[0])
+
+    made = cm.plan(
+        X, max_risk={500: risk}, max_record_risk={500: worst}, max_error={"quantile 0.3": error}, **ADDED
+    )
     assert made.allowed.tolist() == [True]
-    for below in ({"max_risk": {500: risk - 1e-9}}, {"max_error": {"quantile 0.3": error * (1 - 1e-9)}}):
+    for below in (
+        {"max_risk": {500: risk - 1e-9}},
+        {"max_record_risk": {500: worst - 1e-9}},
+        {"max_error": {"quantile 0.3": error * (1 - 1e-9)}},
+    ):
         with pytest.raises(ValueError, match="must be met by one of the 1 schemes"):
-            cm.plan(X, **({"d": [500]} | below), p=0.6, sigma=1000.0)
+            cm.plan(X, **({"d": [500]} | below), **ADDED)
 
 
 def test_a_check_is_about_the_target_of_the_plan_unless_another_is_named():
-    made = cm.plan(X, d=[500], p=0.6, sigma=1000.0, donors="sample", target="file")
+    made = cm.plan(X, d=[500], **ADDED, target="file")
 
     for named, target in ((None, "file"), ("population", "population")):
         checked = made.check(replications=10, target=named, rng=1)
@@ -148,7 +157,7 @@ def test_a_check_is_about_the_target_of_the_plan_unless_another_is_named():
 
 def test_suggestions_hide_coins_that_the_schemes_asked_for_would_show():
     heaped = np.round(AMOUNTS, -2)
-    made = cm.plan(heaped, d=[500], decimals=0, **FAST)
+    made = cm.plan(heaped, d=[500], decimals=0, reverse_mapping=False, **FAST)
 
     assert all(cm.audit(heaped, each.scheme).visible for each in made.candidates)
     assert made.suggestions
@@ -156,7 +165,7 @@ def test_suggestions_hide_coins_that_the_schemes_asked_for_would_show():
 
 
 def test_whole_numbers_get_a_step_that_suits_them():
-    made = cm.plan(np.round(X).astype(int), d=[500], p=0.6, sigma=[500.0, 1500.0])
+    made = cm.plan(np.round(X).astype(int), d=[500], **ADDED | {"sigma": [500.0, 1500.0]})
 
     assert [each.scheme.step for each in made.candidates] == [1.0, 1.0]
     made.best.scheme.mask(np.round(X).astype(int), rng=1)  # which refuses digits that show
@@ -173,9 +182,10 @@ def test_a_plan_reads_and_writes(tmp_path):
     made = cm.plan(X, max_risk={500: 0.45}, other=W, **FAST)
 
     entries = json.loads(json.dumps(made.to_dict(), allow_nan=False))
-    assert len(entries["schemes"]) == 9
+    assert len(entries["schemes"]) == 18
     assert cm.ConditionalMasking.from_dict(entries["suggestions"][0]["scheme"]) == made.best.scheme
     assert list(made.to_frame()["p"].unique()) == [0.3, 0.6, 0.8]
+    assert entries["suggestions"][0]["record risk"] == made.best.expected.worst.tolist()
     assert "most useful: ConditionalMasking(" in str(made)
     made.plot(tmp_path / "plan.png")
     assert (tmp_path / "plan.png").stat().st_size > 10_000
@@ -185,13 +195,21 @@ def test_a_plan_reads_and_writes(tmp_path):
 @pytest.mark.parametrize(
     ("options", "error", "said"),
     [
-        ({}, ValueError, "d must be given where max_risk is left out, got None"),
+        ({}, ValueError, "d must be given where max_risk and max_record_risk are left out, got None"),
         ({"max_risk": {500: 0.3}}, ValueError, "max_risk at d=500 must be at least 0.394, what a constant"),
         (
             {"max_risk": {500: 0.395}, "p": 0.1, "sigma": 100.0},
             ValueError,
-            "must be met by one of the 1 schemes",
+            "must be met by one of the 2 schemes",
         ),
+        (
+            {"max_record_risk": {500: 0.1}, "p": 0.1, "sigma": 100.0},
+            ValueError,
+            "got none with risk of a record at d=500 at most 0.1 (the least is",
+        ),
+        ({"max_record_risk": {}}, TypeError, "max_record_risk must be a dict of risks by distance, got {}"),
+        ({"d": 1, "scale": "root"}, ValueError, "scale must be"),
+        ({"d": 1, "reverse_mapping": "yes"}, TypeError, "reverse_mapping must be"),
         ({"max_risk": 0.4}, TypeError, "max_risk must be a dict of risks by distance, got 0.4"),
         ({"max_error": {"mode": 1.0}, "d": 1}, ValueError, "max_error must name mean, std, quantile 0.1"),
         ({"d": 1, "p": 1.5}, ValueError, "p must lie strictly between 0 and 1, got 1.5"),
@@ -209,6 +227,43 @@ def test_what_cannot_be_planned_is_refused(options, error, said):
 def test_columns_without_a_plan_are_refused(x):
     with pytest.raises(ValueError, match="x must"):
         cm.plan(x, d=1, p=0.5, sigma=1.0)
+
+
+def test_less_swapping_with_wider_noise_costs_less_until_single_records_are_capped():
+    asked = {"max_risk": {500: 0.46}, "other": W, "p": [0.1, 0.3, 0.6], "sigma": [500.0, 1000.0, 1400.0]}
+    free, capped = cm.plan(X, **asked), cm.plan(X, max_record_risk={500: 0.48}, **asked)
+
+    first, second = free.best.expected, capped.best.expected
+    assert first.scheme.p < second.scheme.p
+    assert second.worst[0] <= 0.48 < first.worst[0]
+    assert first.population["correlation"] < second.population["correlation"]
+    assert {each.worst[0] <= 0.48 for each in capped.candidates} == {True, False}
+    for each, ok in zip(capped.candidates, capped.allowed, strict=True):
+        assert ok == (each.risk[0] <= 0.46 and each.worst[0] <= 0.48)
+
+
+def test_what_is_exact_about_the_file_is_predicted_and_found_without_error():
+    made = cm.plan(X, d=[500], p=0.6, sigma=1000.0, reverse_mapping=True, other=W, target="file")
+    checked = made.check(made.candidates[0].scheme, replications=20, rng=1)
+
+    related = {"correlation", "slope", "difference"}
+    for name, predicted in checked.predicted.items():
+        assert (predicted > 0.0, checked.simulated[name] > 0.0) == (name in related, name in related)
+        assert name in related or checked.ratio[name] == 1.0
+    assert "mean                                         0           0   1.000" in str(checked)
+
+
+def test_where_rare_values_come_back_means_of_the_ends_are_suggested():
+    x = np.concatenate([X, [2e5, -2e5]])
+    made = cm.plan(x, d=[500], p=0.3, sigma=1000.0, reverse_mapping=True)
+
+    assert made.best.scheme == cm.ConditionalMasking(0.3, 1000.0, reverse_mapping=True, aggregate_ends=3)
+    assert made.best.expected.file["std"] > 0.0  # which the means change
+    assert made.best.expected.file["mean"] == 0.0
+    many = np.concatenate([X, np.repeat([2e5, -2e5, 3e5, -3e5, 4e5, -4e5], 2)])
+    none = cm.plan(many, d=[500], p=0.3, sigma=1000.0, reverse_mapping=True)
+    assert none.suggestions == []
+    assert "with a rare value get that value back" in none.refusal
 
 
 def rounded_by_people(n=1_500):
@@ -237,7 +292,7 @@ def test_a_neighbour_that_is_worse_than_the_most_useful_is_not_the_safest():
 
 def test_where_nothing_is_suggested_the_audit_says_why():
     x = np.where(np.arange(900) % 5 > 0, rounded_by_people(900), -999.0)
-    made = cm.plan(x, d=[50], p=0.6, sigma=200.0)
+    made = cm.plan(x, d=[50], p=0.6, sigma=200.0, reverse_mapping=False)
 
     assert made.suggestions == []
     assert "none is suggested: x must not show which records were swapped" in str(made)

@@ -262,7 +262,7 @@ def test_moments_of_a_study_are_those_of_the_estimate():
 
     found = replicates.block(design, 5, 0)
 
-    own = 1 + 5 + 1  # the sample's statistics and T_1's quantile come before
+    own = 1 + 6 + 1  # the sample's statistics and T_1's quantile come before
     assert found[:, own : own + 5] == pytest.approx(expected, rel=1e-9, nan_ok=True)
     assert np.isfinite(expected).mean() > 0.9
 
@@ -289,8 +289,8 @@ def test_correlations_of_a_study_are_those_of_the_masked_values_over_what_maskin
 
     found = replicates.block(design, 5, 0)
 
-    # the quantile, mean, s.d. and correlation of the sample, and of the estimator
-    assert found[:, 7] == pytest.approx(expected, rel=1e-12, nan_ok=True)
+    # the quantile, mean, s.d., correlation and difference of the sample, and of the estimator
+    assert found[:, 8] == pytest.approx(expected, rel=1e-12, nan_ok=True)
     assert np.isfinite(expected).mean() > 0.8
 
 
@@ -657,3 +657,107 @@ def test_samples_too_wide_for_the_fused_kernel_are_left_unknown():
     for values in found.values():
         assert np.isfinite(values[0]).all()
         assert np.isnan(values[1]).all()
+
+
+# --- reverse mapping ---
+
+REVERSED = cm.ConditionalMasking(0.5, 600.0, reverse_mapping=True)
+
+
+def rearranged_plainly(x, scheme, stream):
+    """A release by reverse mapping in plain NumPy."""
+    swapped, kept = stream.random(x.size) < scheme.p, None
+    kept, z = np.flatnonzero(~swapped), x.copy()
+    keys = x[kept] + stream.normal(0.0, scheme.sigma, kept.size)
+    z[kept[np.argsort(keys)]] = np.sort(x[kept])
+    z[swapped] = stream.permutation(x[swapped])
+    return z
+
+
+def test_a_study_of_reverse_mapping_is_that_of_plain_releases():
+    stream = np.random.default_rng(6)
+    x, w = (each[0] for each in POPULATION(stream, 1, 300))
+    found = cm.simulate(
+        populations.Fixed(x, w), {"it": REVERSED}, n=300, replications=600, quantiles=[0.2, 0.7],
+        moments=[3], cdf_points=[0.0], risk_distances=[500.0], rng=5,
+    )  # fmt: skip
+
+    z = np.array([rearranged_plainly(x, REVERSED, stream) for _ in range(600)])
+    undone = REVERSED.estimate(z).pseudo_values()
+    above = w > np.median(w)
+    correlation = undone @ (w - w.mean()) / (300 * x.std() * w.std())
+    difference = undone[:, above].mean(axis=1) - undone[:, ~above].mean(axis=1)
+    for name, plain in (("correlation", correlation), ("difference", difference)):
+        own = {row["statistic"]: row for row in found.rows() if row["estimator"] == "T_1"}[name]
+        spread = plain.std() / np.sqrt(600)
+        # two means of 600 releases; and two standard deviations, each known to 1 in sqrt(1200)
+        assert own["mean"] == pytest.approx(plain.mean(), abs=4.0 * np.sqrt(2.0) * spread)
+        assert own["rmse"] == pytest.approx(np.sqrt(np.mean((plain - own["truth"]) ** 2)), rel=0.16)
+        assert abs(own["bias"]) < 4.0 * own["bias_se"]
+    near = np.mean(np.abs(z - x) < 500.0, axis=1)
+    told = found.value("it", "Z_i", "risk 500", "mean")
+    assert told == pytest.approx(near.mean(), abs=4.0 * np.sqrt(2.0 / 600) * near.std())
+
+
+def test_what_is_of_the_column_alone_has_no_error_about_the_file():
+    x, w = (each[0] for each in POPULATION(np.random.default_rng(6), 1, 200))
+    found = cm.simulate(
+        populations.Fixed(x, w), {"it": REVERSED, "ends": cm.ConditionalMasking(
+            0.5, 600.0, reverse_mapping=True, aggregate_ends=3)},
+        n=200, replications=20, quantiles=[0.2, 0.7], moments=[2, 3], cdf_points=[0.0],
+        confidence_levels=[0.9], rng=5,
+    )  # fmt: skip
+
+    alone = ["quantile 0.2", "quantile 0.7", "mean", "s.d.", "moment 2", "moment 3", "cdf(0)"]
+    for row in found.rows():
+        if row["scheme"] == "it" and "rmse" in row:
+            exact = row["statistic"] in alone
+            assert (row["rmse"] == 0.0, row["bias"] == 0.0) == (exact, exact), row["statistic"]
+            assert np.isfinite(row["rmse_se"])
+    for statistic in alone:  # an interval without a length covers what it is
+        assert found.value("it", "0.9 interval, file", f"coverage of {statistic}", "mean") == 1.0
+        assert found.value("it", "0.9 interval, file", f"length of {statistic}", "mean") == 0.0
+    assert found.value("ends", "T_1", "mean", "rmse") < 1e-9  # means of means
+    assert found.value("ends", "T_1", "s.d.", "rmse") > 0.0
+    assert found.value("ends", "T_1", "quantile 0.2", "rmse") == 0.0
+
+
+def test_a_study_of_reverse_mapping_has_the_same_bits_for_any_workers():
+    asked = {"n": 500, "rng": 3, "quantiles": [0.5], "confidence_levels": [0.9], "replications": 70}
+    whole = cm.simulate(POPULATION, {"it": REVERSED}, **asked)
+
+    assert cm.simulate(POPULATION, {"it": REVERSED}, **asked, workers=2) == whole
+    assert cm.simulate(POPULATION, {"it": REVERSED}, **asked | {"replications": 40}).replications == 40
+    # of 70 samples some 63 cover, with a standard deviation of 2.5
+    for statistic in ("correlation", "mean", "quantile 0.5"):
+        covered = whole.value("it", "0.9 interval, population", f"coverage of {statistic}", "mean")
+        assert 0.75 < covered <= 1.0
+
+
+def test_samples_too_small_to_be_undone_have_no_correlation():
+    few = cm.simulate(POPULATION, {"it": REVERSED}, n=20, replications=4, quantiles=[0.5], rng=1)
+    assert few.value("it", "T_1", "correlation", "defined") == 0
+    assert few.value("it", "T_1", "mean", "defined") == 4
+
+
+def test_the_difference_of_halves_is_that_of_what_is_estimated():
+    noise = cm.AdditiveNoise(10.0, noise="normal")
+    x, w = (each[0] for each in POPULATION(np.random.default_rng(6), 1, 400))
+    fixed = populations.Fixed(x, w)
+    above = w > np.median(w)
+    truth = x[above].mean() - x[~above].mean()
+    found = cm.simulate(
+        fixed, {"CM": cm.ConditionalMasking(0.4, 300.0), "noise": noise, "swapped": cm.DataSwapping()},
+        n=400, replications=400, quantiles=[0.5], rng=2,
+    )  # fmt: skip
+
+    assert fixed.difference() == pytest.approx(truth, rel=1e-12)
+    for name, estimator in (("CM", "T_1"), ("CM", "T_b"), ("noise", "ANM")):
+        own = {row["statistic"]: row for row in found.rows() if row["estimator"] == estimator
+               and row["scheme"] == name}["difference"]  # fmt: skip
+        assert own["truth"] == pytest.approx(truth, rel=1e-12)
+        assert abs(own["bias"]) < 4.0 * own["bias_se"]
+    assert found.value("noise", "ANM", "difference", "rmse") == pytest.approx(1.0, rel=0.15)  # 2 s / sqrt(n)
+    assert found.value("swapped", "masked", "difference", "mean") == pytest.approx(
+        0.0, abs=4.0 * 2.0 * x.std() / np.sqrt(400 * 400)
+    )

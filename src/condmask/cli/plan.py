@@ -19,14 +19,28 @@ def add(commands: Any) -> None:
         help="largest share of records that an attacker may come nearer than D (250=.45)",
     )  # fmt: skip
     new.add_argument(
+        "--max-record-risk", nargs="+", type=_pair, default=[], metavar="D=RISK",
+        help="largest chance of any single record to be released with a value nearer than D to its own",
+    )  # fmt: skip
+    new.add_argument(
         "--max-error", nargs="+", type=_pair, default=[], metavar="NAME=ERROR",
-        help="largest standard error of mean, std, median, 'quantile 0.1', ... or correlation",
+        help="largest standard error of mean, std, median, 'quantile 0.1', correlation, slope, difference",
     )  # fmt: skip
     new.add_argument("--within", type=float, nargs="+", metavar="D", help="further distances, for risks")
-    new.add_argument("--with", dest="other", metavar="COLUMN", help="correlation with this column")
+    new.add_argument(
+        "--with", dest="other", metavar="COLUMN",
+        help="correlation with this column, slope on it, and difference of two groups by it",
+    )  # fmt: skip
     new.add_argument("--p", type=float, nargs="+", help="swap probabilities to try (default nine)")
     new.add_argument("--sigma", type=float, nargs="+", help="s.d. of noise to try (default nine)")
     new.add_argument("--noise", nargs="+", default=["normal"], help="normal (default), laplace, or both")
+    new.add_argument(
+        "--reverse-mapping", action=argparse.BooleanOptionalAction,
+        help="only schemes with reverse mapping, or only those without (default: both)",
+    )  # fmt: skip
+    new.add_argument(
+        "--scale", nargs="+", default=["linear"], help="of reverse mapping: linear (default), log, or both"
+    )
     new.add_argument(
         "--donors", nargs="+", default=["permutation"], help="permutation (default), sample, or both"
     )
@@ -54,10 +68,15 @@ def run(args: argparse.Namespace) -> str:
     args.spoken = of_column(args.spoken, args.column)
     with usage():
         csv = csv_of(args)
-        risks = {_distance(name): value for name, value in args.max_risk}
+        risks, of_records = (
+            {_distance(name, option): value for name, value in given}
+            for given, option in (
+                (args.max_risk, "--max-risk"), (args.max_record_risk, "--max-record-risk")
+            )
+        )  # fmt: skip
         errors = dict(args.max_error)
-        if not risks and not args.within:
-            raise ValueError("--max-risk or --within must be given, got neither")
+        if not risks and not of_records and not args.within:
+            raise ValueError("--max-risk, --max-record-risk or --within must be given, got none")
         if args.check is not None:
             _checks.whole(args.check, "--check", least=10)
         if args.plot is not None:
@@ -70,10 +89,10 @@ def run(args: argparse.Namespace) -> str:
 
     made = plan(
         without_codes(read_column(args.file, args.column, csv=csv), tuple(args.missing), "float64"),
-        max_risk=risks or None, max_error=errors or None, d=args.within,
+        max_risk=risks or None, max_record_risk=of_records or None, max_error=errors or None, d=args.within,
         other=None if args.other is None else read_column(args.file, args.other, csv=csv),
-        p=args.p, sigma=args.sigma, noise=args.noise, donors=args.donors, decimals=args.decimals,
-        step=args.step, target=args.target,
+        p=args.p, sigma=args.sigma, noise=args.noise, reverse_mapping=args.reverse_mapping, scale=args.scale,
+        donors=args.donors, decimals=args.decimals, step=args.step, target=args.target,
     )  # fmt: skip
     checks = [] if args.check is None else [
         made.check(replications=args.check, target=target) for target in ("population", "file")
@@ -90,8 +109,9 @@ def _frontier(made: Any) -> list[str]:
     """The schemes that no other beats, a line each."""
     rows = [row for row in made.rows() if row["frontier"]]
     rows.sort(key=lambda row: row["loss"])
-    names = ["p", "sigma", "noise", "donors"]
-    head = [*names, *(name for name in rows[0] if name.startswith("risk ")), "error of mean", "allowed"]
+    risks = [name for name in rows[0] if "risk " in name]
+    errors = [name for name in rows[0] if name in ("error of mean", "error of correlation")]
+    head = ["p", "sigma", "noise", "reverse_mapping", "scale", "donors", *risks, *errors, "allowed"]
     table = [head, *([_cell(row[name]) for name in head] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     return ["\n".join("  ".join(map(str.rjust, row, widths)) for row in table)]
@@ -114,8 +134,8 @@ def _pair(text: str) -> tuple[str, float]:
         raise argparse.ArgumentTypeError(f"must be of the form NAME=NUMBER, got {text!r}") from None
 
 
-def _distance(text: str) -> float:
+def _distance(text: str, option: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"--max-risk must be of the form DISTANCE=RISK, got {text!r}") from None
+        raise ValueError(f"{option} must be of the form DISTANCE=RISK, got {text!r}") from None

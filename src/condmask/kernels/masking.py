@@ -79,24 +79,41 @@ def place(x, swapped, donors, kept, noise, start, z):
 
 @kernel
 def swap_ranks(x, order, window, chance, z):
-    """Exchange the values of records at most `window` ranks apart; chance[i] in [0, 1) draws i's partner."""
-    n = x.size
-    free = np.ones(n, dtype=np.bool_)
+    """Exchange the values of records at most `window` ranks apart; chance[i] in [0, 1) draws i's partner.
+
+    Who is free is counted in a tree of partial sums (Fenwick), O(log n) a record whatever the window is.
+    """
+    n, top = x.size, 1
+    while 2 * top <= n:
+        top *= 2
+    free, tree = np.ones(n, dtype=np.bool_), np.zeros(n + 1, dtype=np.int64)
+    for j in range(n):
+        _add(tree, j, 1)
     z[:] = x
     for i in range(n):
         if not free[i]:
             continue
-        last = min(i + window, n - 1)
-        count = 0
-        for j in range(i + 1, last + 1):
-            count += free[j]
+        _add(tree, i, -1)
+        count, j = 0, min(i + window, n - 1) + 1
+        while j > 0:
+            count += tree[j]
+            j -= j & -j
         if count == 0:
             continue
-        wanted = np.int64(chance[i] * count)
-        for j in range(i + 1, last + 1):
-            if free[j]:
-                if wanted == 0:
-                    z[order[i]], z[order[j]] = x[order[j]], x[order[i]]
-                    free[i] = free[j] = False
-                    break
-                wanted -= 1
+        wanted, step = np.int64(chance[i] * count), top  # so many free ones stand before the partner
+        while step > 0:
+            if j + step <= n and tree[j + step] <= wanted:
+                j += step
+                wanted -= tree[j]
+            step //= 2
+        z[order[i]], z[order[j]] = x[order[j]], x[order[i]]
+        free[j] = False
+        _add(tree, j, -1)
+
+
+@kernel(inline="always")
+def _add(tree, place, amount):
+    place += 1
+    while place < tree.size:
+        tree[place] += amount
+        place += place & -place

@@ -132,3 +132,18 @@ def best_of_points(points, weights, wide, first):
                     middle = 0.5 * (points[i, left] + points[i, right - 1])
                     first[i, k] = middle - 0.5 * wide[k]
                 total -= weights[i, left]
+
+
+@kernel
+def fullest(ends, values, width, first):
+    """first[c]: where the half-open interval of this width begins that holds most of cell c.
+
+    The values of a cell are values[ends[c] : ends[c + 1]], in ascending order.
+    """
+    for c in range(first.size):
+        stop, last, most = ends[c + 1], ends[c], 0
+        for j in range(ends[c], stop):
+            while last < stop and values[last] < values[j] + width:
+                last += 1
+            if last - j > most:
+                most, first[c] = last - j, values[j]

@@ -1,16 +1,20 @@
 """One scheme on one file: what attackers learn under it, and what analysts lose."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask.disclosure.attack import Effort
-from condmask.planning import moments, quantiles
-from condmask.risks import plain, posterior
+from condmask.planning import moments, quantiles, relations
+from condmask.planning.moments import Variances
+from condmask.risks import plain, posterior, rearranged
 from condmask.risks.original import Original, evenly_spaced
+from condmask.risks.rearranged import Rearranged
 
 DECILES = np.arange(1, 10) / 10
+QUANTILES = tuple(f"quantile {q:g}" for q in DECILES)
+TRIED = 256  # values released by reverse mapping on which the best attacker is tried
 EFFORT = Effort(1 << 13, 2, 1, 1 << 13, 256, 0, False)  # half of these records are attacked
 ROWS = 1 << 17  # of which errors of quantiles are predicted, evenly spaced ones where there are more
 FINE = 0.01  # standard deviations: a step by which moments change by less than 1e-4
@@ -26,17 +30,22 @@ class Candidate(NamedTuple):
         Of the best attacker.
     masked_value : ndarray of shape (distances,)
         Of who takes the masked value for the original.
+    worst : ndarray of shape (distances,)
+        The greatest chance of a record that the value released for it lies nearer than d to its original.
     file, population : dict of str to float
-        Standard errors of the estimates of "mean", "std", "quantile 0.1" ..., "correlation", about the values
-        in the original file and in the population that it is a sample of.
+        Standard errors of the estimates of "mean", "std", "quantile 0.1" ..., and with a column in clear
+        "correlation", "slope", "difference" (of the means of two groups, above its median and not), about the
+        values in the original file and in the population that it is a sample of.
     loss : float
-        How many times as long intervals for the population are as without masking, on the average over
-        mean, standard deviation, correlation, and the distribution function at the deciles.
+        How many times as long intervals for the population are as without masking: the mean of two averages,
+        over what concerns the column alone (mean, standard deviation, distribution function at the deciles),
+        and over what relates it to the column in clear, or to an unrelated one where none is given.
     """
 
     scheme: Any
     risk: np.ndarray
     masked_value: np.ndarray
+    worst: np.ndarray
     file: dict[str, float]
     population: dict[str, float]
     loss: float
@@ -50,11 +59,13 @@ class Column(NamedTuple):
     other: np.ndarray | None
     ascending: np.ndarray
     beside: np.ndarray | None
-    known: dict[float, moments.Moments]
+    known: dict[Any, Any]  # what does not depend on the scheme
 
     def original(self, scheme: Any) -> Original:
         """As the scheme masks it, ascending: of evenly spaced records then all parts are alike."""
         law = scheme.law
+        if law is None:
+            return rearranged.pools(self.ascending, self.kind, scheme, None, [slice(None)])[0]
         return Original(scheme.canonical(self.ascending, "x", self.kind), self.kind, law)
 
     def fits(self, scheme: Any) -> bool:
@@ -67,10 +78,20 @@ class Column(NamedTuple):
 
     def moments(self, file: Original) -> moments.Moments:
         """Of the file as it is masked; grids too fine to leave a trace in them share those of the first."""
-        step = file.law.step
+        step = 0.0 if isinstance(file, Rearranged) else file.law.step
         key = 0.0 if step <= FINE * float(file.values.std()) else step
+        found: moments.Moments = self.once(key, lambda: moments.moments(file.values, self.beside))
+        return found
+
+    def pair(self) -> relations.Pair | None:
+        """With the column in clear."""
+        beside = self.beside
+        return None if beside is None else self.once("pair", lambda: relations.pair(self.ascending, beside))
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What is made at the first call."""
         if key not in self.known:
-            self.known[key] = moments.moments(file.values, self.beside)
+            self.known[key] = make()
         return self.known[key]
 
 
@@ -84,40 +105,99 @@ def candidate(column: Column, scheme: Any, d: np.ndarray) -> Candidate:
     """Of one scheme."""
     file = column.original(scheme)
     steady = plain.by_constant(file, d)
-    lone = plain.by_released(file, d)
-    best = np.fmax.reduce([posterior.by_posterior(file, d, steady, EFFORT), steady[0], lone])
+    if isinstance(file, Rearranged):
+        lone, worst, best = _attacked(file, d, steady)
+    else:
+        chances = plain.released_near(file, d)
+        lone, worst = np.diff(file.counted[1]) @ chances / file.n, chances.max(axis=0)
+        best = posterior.by_posterior(file, d, steady, EFFORT)
+    best = np.fmax.reduce([best, steady[0], lone])
     found, longer = predicted(file, column, scheme)
-    n = file.n
-    about = {
-        target: {name: float(np.sqrt(getattr(each, target) / n)) for name, each in found.items()}
-        for target in ("file", "population", "unmasked")
-    }
-    ratios = [
-        *longer,
-        *(
-            about["population"][name] / about["unmasked"][name]
-            for name in ("mean", "std", "correlation")
-            if name in found and about["unmasked"][name] > 0.0
-        ),
-    ]
-    known = [each for each in ratios if np.isfinite(each)]
-    loss = float(np.mean(known)) if known else float("nan")
-    return Candidate(scheme, best, lone, about["file"], about["population"], loss)
+    file_, population = (
+        {name: float(np.sqrt(getattr(each, target) / file.n)) for name, each in found.items()}
+        for target in ("file", "population")
+    )
+    return Candidate(scheme, best, lone, worst, file_, population, _loss(longer))
 
 
-def predicted(file: Original, column: Column, scheme: Any) -> tuple[dict[str, moments.Variances], np.ndarray]:
-    """n times the variances of all statistics; and how much longer intervals of T are at the deciles."""
-    shared, law = scheme.shared_donors, file.law
-    found = moments.errors(column.moments(file), law, file.n, shared_donors=shared)
+def _attacked(
+    file: Rearranged, d: np.ndarray, steady: tuple[np.ndarray, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Who takes the released value for the original, the worst record, and the best attacker.
+
+    The law of the map is that of many records, and so evenly spaced ones have it, too; rare values have not.
+    """
+    some = file if file.n <= EFFORT.rows else file.some(evenly_spaced(file.n, EFFORT.rows))
+    rare, none = rearranged.lone_chances(file, d), np.empty((0, d.size))
+    nobody = rearranged.Lone(np.empty(0, dtype=np.int64), none, none)
+    chances = rearranged.own_chances(some, d, nobody)
+    places, below = file.counted
+    at = places[rare.at][:, None]
+    shares = (below[np.searchsorted(places, at + d)] - below[np.searchsorted(places, at - d)]) / file.n
+    worst = np.concatenate([chances, rare.rows + file.law.p * shares]).max(axis=0)
+    lone = np.diff(some.counted[1]) @ chances / some.n
+    return lone, worst, rearranged.by_posterior(some, d, steady, nobody, TRIED)
+
+
+def predicted(
+    file: Original, column: Column, scheme: Any
+) -> tuple[dict[str, Variances], tuple[np.ndarray, np.ndarray]]:
+    """n times the variances of all statistics; and how much longer intervals are of what concerns the column
+    alone, T at the deciles, and of what relates it to others."""
+    law, n = file.law, file.n
+    if isinstance(file, Rearranged):
+        alone = _exact(file, column)
+        longer = np.ones(DECILES.size)
+        v = relations.rearranged(file.values, scheme)
+    else:
+        alone = moments.errors(column.moments(file), law, n, shared_donors=scheme.shared_donors)
+        rows = evenly_spaced(n, ROWS)
+        some = file if rows.size == n else file.some(rows)
+        ordered = quantiles.Ordered(some.values, some.units)
+        each, longer = quantiles.errors(ordered, law, DECILES, n, shared_donors=scheme.shared_donors)
+        alone |= dict(zip(QUANTILES, each, strict=True))
+        v = relations.added(file.values, law)
+    pair = column.pair()
+    if pair is None:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            beside = {}
+            related = np.sqrt(1.0 + np.array([v.mean()]) / file.values.var())
+    else:
+        beside = relations.errors(pair, v)
+        beside["correlation"] = alone.pop("correlation", beside["correlation"])
+        related = _ratios(beside.values())
+    own = np.append(longer, _ratios([alone["mean"], alone["std"]]))
+    quantiles_ = {name: alone[name] for name in QUANTILES}
+    return {"mean": alone["mean"], "std": alone["std"], **beside, **quantiles_}, (own, related)
+
+
+def _exact(file: Rearranged, column: Column) -> dict[str, Variances]:
+    """Of what concerns the column alone, released in another order: exact but for means at the ends."""
+    own = column.moments(file).means
+    unit = float(file.values.var())
     rows = evenly_spaced(file.n, ROWS)
-    some = file if rows.size == file.n else file.some(rows)
-    ordered = quantiles.Ordered(some.values, some.units)
-    each, longer = quantiles.errors(ordered, law, DECILES, file.n, shared_donors=shared)
-    names = [f"quantile {q:g}" for q in DECILES]
-    return found | dict(zip(names, each, strict=True)), longer
+    ordered = quantiles.Ordered(file.values[rows], file.values[rows])
+    each = column.once("quantiles", lambda: quantiles.unmasked(ordered, DECILES, file.n))
+    plain_ = {"mean": unit, "std": unit * 0.25 * (own[4, 0] - 1.0)} | dict(zip(QUANTILES, each, strict=True))
+    moved = file.n * (float(file.released.std()) - float(file.values.std())) ** 2
+    off = {"std": moved if file.scheme.aggregate_ends else 0.0}
+    return {
+        name: Variances(off.get(name, 0.0), off.get(name, 0.0) + float(value), float(value))
+        for name, value in plain_.items()
+    }
+
+
+def _ratios(found: Iterable[Variances]) -> np.ndarray:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.sqrt([np.float64(each.population) / each.unmasked for each in found])
+
+
+def _loss(longer: tuple[np.ndarray, np.ndarray]) -> float:
+    """The mean over both parts of what is known of each; infinite where relations cannot be estimated."""
+    parts = [each[~np.isnan(each)] for each in longer]
+    return float(np.mean([each.mean() for each in parts if each.size])) if any(map(len, parts)) else np.nan
 
 
 def statistics(*, other: bool) -> Sequence[str]:
     """The names of what is predicted."""
-    names = ["mean", "std", *(["correlation"] if other else [])]
-    return [*names, *(f"quantile {q:g}" for q in DECILES)]
+    return ["mean", "std", *(relations.NAMES if other else ()), *QUANTILES]

@@ -1,4 +1,4 @@
-"""Which schemes are tried where none are named: noise of sizes that suit the data, on a grid that does."""
+"""Which schemes are tried where none are named: sizes of noise that suit the data, and grids that do."""
 
 from collections.abc import Iterator, Sequence
 from itertools import product
@@ -9,28 +9,34 @@ import numpy as np
 from condmask import _checks
 from condmask._grid import default_step, step_for, suits, visible_grid
 from condmask.planning.candidate import Column
-from condmask.schemes.conditional import DONORS, NOISES, ConditionalMasking
+from condmask.schemes.conditional import DONORS, NOISES, SCALES, ConditionalMasking
 
 P = tuple(round(0.1 * k, 1) for k in range(1, 10))
 SHARES = (0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)  # sigma over the standard deviation
+LOGARITHMS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 
 
 def schemes(
-    column: Column, *, p: Any, sigma: Any, noise: Any, donors: Any, decimals: Any, step: Any
-) -> list[ConditionalMasking]:
+    column: Column, *, p: Any, sigma: Any, noise: Any, reverse_mapping: Any, scale: Any, donors: Any,
+    decimals: Any, step: Any,
+) -> list[ConditionalMasking]:  # fmt: skip
     """Every combination that can mask the data; refused where none can."""
     chances = P if p is None else [_checks.probability(each, "p") for each in _several(p)]
-    axes: list[Sequence[Any]] = [
-        chances,
-        [_checks.choice(each, "noise", NOISES) for each in _several(noise)],
-        [_checks.choice(each, "donors", DONORS) for each in _several(donors)],
-    ]
+    noises = [_checks.choice(each, "noise", NOISES) for each in _several(noise)]
+    rules = [_checks.choice(each, "donors", DONORS) for each in _several(donors)]
+    scales = [_checks.choice(each, "scale", SCALES) for each in _several(scale)]
+    kinds: list[dict[str, Any]] = []
+    if reverse_mapping is None or not _checks.truth(reverse_mapping, "reverse_mapping"):
+        kinds += [{"donors": rule} for rule in rules]
+    if reverse_mapping is not False:
+        kinds += [{"reverse_mapping": True, "scale": each} for each in scales]
     found, why = [], None
-    for chance, kind, rule in product(*axes):
-        for size in _sizes(column) if sigma is None else _several(sigma):
+    for chance, law, kind in product(chances, noises, kinds):
+        for size in _sizes(column, kind.get("scale")) if sigma is None else _several(sigma):
             try:
-                options = _own_step(column, float(_checks.positive(size, "sigma")), decimals, step)
-                scheme = ConditionalMasking(chance, size, noise=kind, donors=rule, **options)
+                own = float(_checks.positive(size, "sigma"))
+                grid = {} if "scale" in kind else _own_step(column, own, decimals, step)
+                scheme = ConditionalMasking(chance, size, noise=law, **kind, **grid)
                 column.original(scheme)
             except ValueError as error:
                 why = error
@@ -48,8 +54,11 @@ def _several(values: Any) -> Sequence[Any]:
     return list(values)
 
 
-def _sizes(column: Column) -> Iterator[float]:
+def _sizes(column: Column, scale: str | None) -> Iterator[float]:
     """Round numbers."""
+    if scale == "log":
+        yield from LOGARITHMS
+        return
     spread = float(column.x.std())
     if not spread > 0.0:
         raise ValueError("x must not be constant where sigma is left out, got one value")

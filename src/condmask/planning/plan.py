@@ -1,6 +1,7 @@
 """Planning a release: the cheapest scheme under a cap on risk, or the safest under a cap on errors."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,24 +9,28 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.planning import grid
 from condmask.planning.candidate import Candidate, Column, candidate, column_of, statistics
-from condmask.planning.result import Plan, Suggestion
+from condmask.planning.result import Plan, Suggestion, refusal
 from condmask.risks import plain
 from condmask.schemes.audit import audit
 
 CLOSE = 1.5  # times the least loss, up to which safety is looked for
-TRIES = 6  # schemes whose coins are looked at for one suggestion
+ENDS = 3  # values at either end that become their means, where the largest ones come back too often
+TRIES = 12  # schemes whose coins are looked at for one suggestion
 
 
 def plan(
     x: Any,
     *,
     max_risk: Mapping[float, float] | None = None,
+    max_record_risk: Mapping[float, float] | None = None,
     max_error: Mapping[str, float] | None = None,
     d: Any = None,
     other: Any = None,
     p: Any = None,
     sigma: Any = None,
     noise: Any = "normal",
+    reverse_mapping: bool | None = None,
+    scale: Any = "linear",
     donors: Any = "permutation",
     decimals: int | None = None,
     step: float | None = None,
@@ -39,20 +44,30 @@ def plan(
         Original values; missing ones are left out.
     max_risk : dict of float to float, optional
         For a distance d the share of records that the best attacker may come nearer than d (see `risk`).
+    max_record_risk : dict of float to float, optional
+        For a distance d the largest chance that any single record may have to be released with a value nearer
+        than d to its own. Few swaps and wide noise cost least for the same `max_risk`, and leave the records
+        most to chance that were not swapped: this cap says how far to go.
     max_error : dict of str to float, optional
-        For "mean", "std", "median", "quantile 0.1" ... "quantile 0.9" or "correlation" the largest standard
-        error of its estimate, in the units of the data.
+        For "mean", "std", "median", "quantile 0.1" ... "quantile 0.9" and, with `other`, "correlation",
+        "slope" or "difference" the largest standard error of its estimate, in the units of the data.
     d : float or array_like, optional
-        Distances at which risks are told; by default those of `max_risk`. Needed where that is left out.
+        Distances at which risks are told; by default those of `max_risk` and `max_record_risk`. Needed where
+        both are left out.
     other : array_like of shape (n,), optional
-        A column that is not masked, for the error of its correlation with `x`.
+        A column that is not masked, for the errors of its correlation with `x`, of the slope of `x` on it,
+        and of the difference between the means of the records above its median and of the rest.
     p, sigma : float or sequence of float, optional
         Tried in all combinations. By default nine of each, sigma from a tenth of the standard deviation to
-        twice that.
-    noise, donors : str, or sequence of them
+        twice that, or from .05 to 1 on the log scale.
+    noise : str, or sequence of them
         As of `ConditionalMasking`; sequences are tried in all combinations.
-    decimals, step : optional
-        As of `ConditionalMasking`. By default a step that suits the data.
+    reverse_mapping : bool, optional
+        Whether schemes are with reverse mapping; by default both kinds are tried.
+    scale : {"linear", "log"}, or both
+        Of schemes with reverse mapping.
+    donors, decimals, step : optional
+        Of schemes without. By default a step that suits the data.
     target : {"population", "file"}
         What errors are about, those in `max_error` and in tables: the population that the file is a sample
         of, or the original file.
@@ -74,11 +89,12 @@ def plan(
 
     Notes
     -----
-    Risks are those of the best attacker of `risk`, tried on up to 8,192 records. Standard errors follow from
-    the originals by the theorem of docs/inference.rst; nothing is simulated. docs/choosing.rst goes from a
-    file to a decision.
+    Risks are those of the best attacker of `risk`, tried on up to 8,192 records, or on 256 values released by
+    reverse mapping. Standard errors follow from the originals by the theorem of docs/inference.rst, those of
+    what concerns the column alone being 0 about the file by reverse mapping; nothing is simulated but the
+    chances of rare values. docs/choosing.rst goes from a file to a decision.
 
-    Cost: some .03 s a scheme for 100,000 records, and the audit of what is suggested.
+    Cost: some .05 s a scheme for 100,000 records, and the audit of what is suggested.
 
     Examples
     --------
@@ -87,21 +103,25 @@ def plan(
     >>> x = np.random.default_rng(1).laplace(10, 1000, 5_000)
     >>> found = cm.plan(x, max_risk={500: 0.45}, p=[0.3, 0.6], sigma=[500.0, 1000.0, 2000.0])
     >>> found.best.scheme
-    ConditionalMasking(p=0.6, sigma=1000.0)
+    ConditionalMasking(p=0.3, sigma=1000.0, reverse_mapping=True, aggregate_ends=3)
     """
     target = _checks.choice(target, "target", ("population", "file"))
-    caps = {} if max_risk is None else _caps(max_risk)
-    distances = _distances(d, caps)
+    caps = {} if max_risk is None else _caps(max_risk, "max_risk")
+    of_records = {} if max_record_risk is None else _caps(max_record_risk, "max_record_risk")
+    distances = _distances(d, [*caps, *of_records])
     column = _column(x, other)
     limits = {} if max_error is None else _limits(max_error, other=other is not None)
-    tried = grid.schemes(column, p=p, sigma=sigma, noise=noise, donors=donors, decimals=decimals, step=step)
+    tried = grid.schemes(
+        column, p=p, sigma=sigma, noise=noise, reverse_mapping=reverse_mapping, scale=scale, donors=donors,
+        decimals=decimals, step=step,
+    )  # fmt: skip
     constant = plain.by_constant(column.original(tried[0]), distances)[0]
     _refuse_hopeless(caps, distances, constant)
     found = [candidate(column, scheme, distances) for scheme in tried]
-    scored = _Scored(found, distances, caps, limits, target)
+    scored = _Scored(found, distances, caps, of_records, limits, target)
     made = Plan(
         column.x.size, tuple(distances.tolist()), constant, found, grid.sorted_out(scored.risk, scored.loss),
-        scored.allowed, [], caps, limits, target, column,
+        scored.allowed, [], caps, of_records, limits, target, column,
     )  # fmt: skip
     scored.refuse_none()
     made.suggestions.extend(_suggested(made, scored, column, distances))
@@ -112,10 +132,11 @@ class _Scored:
     """Schemes by risk and loss, and which keep the caps."""
 
     def __init__(
-        self, found: list[Candidate], d: np.ndarray, caps: dict[float, float], limits: dict[str, float],
-        target: str,
+        self, found: list[Candidate], d: np.ndarray, caps: dict[float, float],
+        of_records: dict[float, float], limits: dict[str, float], target: str,
     ) -> None:  # fmt: skip
-        self.found, self.d, self.caps, self.limits, self.target = found, d, caps, limits, target
+        self.found, self.d, self.limits, self.target = found, d, limits, target
+        self.caps = {"risk": ("risk", caps), "risk of a record": ("worst", of_records)}
         self.risk = np.array([float(np.mean(each.risk)) for each in found])
         self.loss = np.array([each.loss if np.isfinite(each.loss) else np.inf for each in found])
         self.allowed = np.array([self.keeps(each) for each in found])
@@ -124,22 +145,27 @@ class _Scored:
         """Whether a scheme keeps all caps."""
         errors = getattr(each, self.target)
         return all(
-            each.risk[np.flatnonzero(self.d == at)[0]] <= cap for at, cap in self.caps.items()
+            self.at(each, what, d) <= cap for what, caps in self.caps.values() for d, cap in caps.items()
         ) and all(errors[name] <= cap for name, cap in self.limits.items())
+
+    def at(self, each: Candidate, what: str, d: float) -> float:
+        """One of the risks at a distance."""
+        return float(getattr(each, what)[np.flatnonzero(self.d == d)[0]])
 
     def refuse_none(self) -> None:
         if self.allowed.any():
             return
         said = []
-        for at, cap in self.caps.items():
-            least = min(float(each.risk[np.flatnonzero(self.d == at)[0]]) for each in self.found)
-            said.append(f"risk at d={at:g} at most {cap:g} (the least is {least:.3f})")
+        for name, (what, caps) in self.caps.items():
+            for d, cap in caps.items():
+                least = min(self.at(each, what, d) for each in self.found)
+                said.append(f"{name} at d={d:g} at most {cap:g} (the least is {least:.3f})")
         for name, cap in self.limits.items():
             least = min(float(getattr(each, self.target)[name]) for each in self.found)
             said.append(f"error of {name} at most {cap:g} (the least is {least:.4g})")
         raise ValueError(
-            f"max_risk and max_error must be met by one of the {len(self.found)} schemes, got none with "
-            + " and ".join(said)
+            f"max_risk, max_record_risk and max_error must be met by one of the {len(self.found)} schemes, "
+            "got none with " + " and ".join(said)
         )
 
 
@@ -175,20 +201,29 @@ def _hidden(
     for k in order[:TRIES].tolist():
         each = scored.found[k]
         if each.scheme not in seen:
-            told = audit(column.x, each.scheme)
-            better: Candidate | None = each
-            if told.visible:
-                better = None
-                hiding = (each.scheme for each in told.proposals if not each.audit.visible)
-                coarser = [scheme for scheme in hiding if not scheme.reverse_mapping]
-                if coarser and column.fits(coarser[0]):
-                    own = candidate(column, coarser[0], d)
-                    better = own if scored.keeps(own) else None
-            seen[each.scheme] = better
+            seen[each.scheme] = _mended(each, scored, column, d)
         found = seen[each.scheme]
         if found is not None and not (found.loss > loss or np.mean(found.risk) > risk):
             return found
     return None
+
+
+def _mended(each: Candidate, scored: _Scored, column: Column, d: np.ndarray) -> Candidate | None:
+    """The scheme, or one beside it, under which the data can be released and that keeps the caps."""
+    scheme, beside = each.scheme, []
+    if refusal(column, scheme) is None:
+        return each
+    if scheme.reverse_mapping:
+        ends = replace(scheme, aggregate_ends=ENDS)
+        beside = [] if refusal(column, ends) is not None else [ends]
+    else:
+        proposed = audit(column.x, scheme).proposals
+        hiding = (own.scheme for own in proposed if own.hides)
+        beside = [own for own in hiding if not own.reverse_mapping]
+    if not beside or not column.fits(beside[0]):
+        return None
+    own = candidate(column, beside[0], d)
+    return own if scored.keeps(own) else None
 
 
 def _sentence(name: str, each: Candidate, made: Plan) -> str:
@@ -205,9 +240,13 @@ def _sentence(name: str, each: Candidate, made: Plan) -> str:
         + (f" of those within {CLOSE:g} times the least loss" if made.caps or not made.limits else ""),
     }[name]
     return (
-        f"{why}: intervals are {each.loss:.2f} times as long as without masking, and the best attacker "
-        f"reaches {risks}"
+        f"{why}: intervals are {each.loss:.2f} times as long as without masking, the best attacker reaches "
+        f"{risks}, and a single record {_listed(each.worst)}"
     )
+
+
+def _listed(values: np.ndarray) -> str:
+    return "at most " + ", ".join(f"{each:.3f}" for each in values)
 
 
 # --- what is given ---
@@ -226,12 +265,11 @@ def _column(x: Any, other: Any) -> Column:
     return column_of(np.ascontiguousarray(taken.array[there]), taken.kind, beside)
 
 
-def _caps(max_risk: Any) -> dict[float, float]:
-    if not isinstance(max_risk, Mapping) or not max_risk:
-        raise TypeError(f"max_risk must be a dict of risks by distance, got {max_risk!r}")
+def _caps(given: Any, name: str) -> dict[float, float]:
+    if not isinstance(given, Mapping) or not given:
+        raise TypeError(f"{name} must be a dict of risks by distance, got {given!r}")
     return {
-        float(_checks.positive(at, "max_risk")): float(_checks.probability(cap, "max_risk"))
-        for at, cap in max_risk.items()
+        float(_checks.positive(at, name)): float(_checks.probability(cap, name)) for at, cap in given.items()
     }
 
 
@@ -247,11 +285,11 @@ def _limits(max_error: Any, *, other: bool) -> dict[str, float]:
     return named
 
 
-def _distances(d: Any, caps: dict[float, float]) -> np.ndarray:
+def _distances(d: Any, caps: list[float]) -> np.ndarray:
     given = np.atleast_1d(_checks.distances(d, "d")).ravel() if d is not None else np.empty(0)
-    found = np.unique(np.concatenate((given, [*caps])))
+    found = np.unique(np.concatenate((given, caps)))
     if not found.size:
-        raise ValueError("d must be given where max_risk is left out, got None")
+        raise ValueError("d must be given where max_risk and max_record_risk are left out, got None")
     return found
 
 

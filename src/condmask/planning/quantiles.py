@@ -51,6 +51,12 @@ def errors(
     return [Variances(*each) for each in np.transpose(moved).tolist()], longer
 
 
+def unmasked(file: Ordered, q: np.ndarray, n: int) -> np.ndarray:
+    """n times the variances of the quantiles at q of n records that are not masked."""
+    share = np.searchsorted(file.values, file.quantile(q), side="right") / file.n
+    return n * _of_quantiles(file, q, np.sqrt(share * (1.0 - share) / n))
+
+
 def _of_quantiles(file: Ordered, q: np.ndarray, error: np.ndarray) -> np.ndarray:
     """The variances of quantiles at probabilities that are off by normal errors."""
     from scipy.special import ndtri  # takes .1 s to import

@@ -13,6 +13,14 @@ from condmask.planning.candidate import Candidate, Column
 from condmask.planning.simulated import Checked, checked
 from condmask.schemes.audit import audit
 
+PARAMETERS = ("p", "sigma", "noise", "reverse_mapping", "scale", "donors")
+
+
+def refusal(column: Column, scheme: Any) -> str | None:
+    """Why the column must not be released under a scheme; None where it may."""
+    found = audit(column.x, scheme)
+    return found.refusal if found.visible else None
+
 
 class Suggestion(NamedTuple):
     """One of the schemes to choose from.
@@ -59,8 +67,9 @@ class Plan:
     suggestions : list of Suggestion
         Up to three, whose coins are hidden; none where no scheme was found that hides those of the data as
         they are (`refusal`).
-    caps, limits : dict
-        The largest risks by distance, and the largest errors by statistic.
+    caps, record_caps, limits : dict
+        The largest risks by distance, of the best attacker and of a single record, and the largest errors by
+        statistic.
     target : {"population", "file"}
         What errors are about.
     """
@@ -73,6 +82,7 @@ class Plan:
     allowed: np.ndarray
     suggestions: list[Suggestion]
     caps: dict[float, float]
+    record_caps: dict[float, float]
     limits: dict[str, float]
     target: str
     _column: Column = field(repr=False)
@@ -82,14 +92,14 @@ class Plan:
         """The cheapest scheme under caps on risk; under caps on errors alone the safest one."""
         if not self.suggestions:
             raise ValueError(self.refusal)
-        return self.suggestions[-1 if self.limits and not self.caps else 0]
+        return self.suggestions[-1 if self.limits and not (self.caps or self.record_caps) else 0]
 
     @property
     def refusal(self) -> str:
-        """What the audit says of the cheapest scheme that keeps the caps: why none is suggested."""
+        """What speaks against the cheapest scheme that keeps the caps: why none is suggested."""
         allowed = (each for each, ok in zip(self.candidates, self.allowed, strict=True) if ok)
         cheapest = min(allowed, key=lambda each: each.loss if np.isfinite(each.loss) else np.inf)
-        return audit(self._column.x, cheapest.scheme).refusal
+        return refusal(self._column, cheapest.scheme) or ""
 
     def check(
         self, scheme: Any = None, *, replications: int = 400, target: str | None = None, rng: Any = None
@@ -123,8 +133,9 @@ class Plan:
         found = []
         for k, each in enumerate(self.candidates):
             scheme = each.scheme
-            own = {name: getattr(scheme, name) for name in ("p", "sigma", "noise", "donors")}
+            own = {name: getattr(scheme, name) for name in PARAMETERS}
             risks = {f"risk {d:g}": float(risk) for d, risk in zip(self.d, each.risk, strict=True)}
+            risks |= {f"record risk {d:g}": float(risk) for d, risk in zip(self.d, each.worst, strict=True)}
             errors = {f"error of {name}": value for name, value in getattr(each, self.target).items()}
             found.append(
                 own | risks | {"loss": each.loss} | errors
@@ -142,7 +153,8 @@ class Plan:
         Returns
         -------
         dict
-            "n", "d", "constant", "target", "max_risk", "max_error", "schemes", "suggestions".
+            "n", "d", "constant", "target", "max_risk", "max_record_risk", "max_error", "schemes",
+            "suggestions".
         """
         return {
             "n": self.n,
@@ -150,12 +162,14 @@ class Plan:
             "constant": self.constant.tolist(),
             "target": self.target,
             "max_risk": {f"{d:g}": cap for d, cap in self.caps.items()},
+            "max_record_risk": {f"{d:g}": cap for d, cap in self.record_caps.items()},
             "max_error": dict(self.limits),
             "schemes": [{name: finite(value) for name, value in row.items()} for row in self.rows()],
             "suggestions": [
                 {
                     "name": each.name, "why": each.why, "scheme": each.scheme.to_dict(),
-                    "risk": each.expected.risk.tolist(), "loss": each.expected.loss,
+                    "risk": each.expected.risk.tolist(), "record risk": each.expected.worst.tolist(),
+                    "loss": each.expected.loss,
                     "file": {name: finite(value) for name, value in each.expected.file.items()},
                     "population": {name: finite(value) for name, value in each.expected.population.items()},
                 }
@@ -191,7 +205,10 @@ class Plan:
         ]
         for each in self.suggestions:
             errors = getattr(each.expected, self.target)
-            shown = {"mean": "mean", "std": "s.d.", "quantile 0.5": "median", "correlation": "correlation"}
+            shown = {
+                "mean": "mean", "std": "s.d.", "quantile 0.5": "median", "correlation": "correlation",
+                "slope": "slope", "difference": "difference of groups",
+            }  # fmt: skip
             said = ", ".join(f"{shown[name]} {errors[name]:.3g}" for name in shown if name in errors)
             lines += ["", f"{each.name}: {each.scheme!r}"]
             lines += wrap(each.why, 100, initial_indent="  ", subsequent_indent="  ")

@@ -8,6 +8,7 @@ import numpy as np
 
 from condmask.estimates.interval import EstimateWarning
 from condmask.planning.candidate import DECILES, Column, predicted
+from condmask.planning.relations import upper_half
 
 RECORDS = 1 << 20  # masked at a time
 
@@ -33,8 +34,12 @@ class Checked:
 
     @property
     def ratio(self) -> dict[str, float]:
-        """Predicted over simulated."""
-        return {name: self.predicted[name] / self.simulated[name] for name in self.predicted}
+        """Predicted over simulated; 1 where neither is an error, infinite where only one is predicted."""
+        found = {}
+        for name, told in self.predicted.items():
+            error = self.simulated[name]
+            found[name] = told / error if error > 0.0 else float("inf") if told > 0.0 else 1.0
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """In terms of JSON."""
@@ -55,6 +60,16 @@ class Checked:
         return "\n".join([*lines, f"{self.replications} releases: ratios are known to {known:.1%}"])
 
 
+def _related(estimate: Any, w: np.ndarray) -> np.ndarray:
+    """Correlation, slope and difference of halves, of each replicate."""
+    values, above = estimate.pseudo_values(), upper_half(w)
+    u = w - w.mean(axis=1, keepdims=True)
+    slope = np.einsum("ij,ij->i", u, values) / np.einsum("ij,ij->i", u, u)
+    high, low = (np.einsum("ij,ij->i", values, rows) / rows.sum(axis=1) for rows in (above, 1.0 - above))
+    correlation = slope * w.std(axis=1, ddof=1) / estimate.std()
+    return np.column_stack([correlation, slope, high - low])
+
+
 def checked(column: Column, scheme: Any, replications: int, target: str, rng: Any) -> Checked:
     """Simulate releases, of the file kept as it is or of samples from it."""
     n, stream = column.x.size, np.random.default_rng(rng)
@@ -71,9 +86,10 @@ def checked(column: Column, scheme: Any, replications: int, target: str, rng: An
             estimate = scheme.estimate(scheme.mask_rows(column.x[drawn], stream, ()))
             parts = [estimate.mean()[:, None], estimate.std()[:, None]]
             if column.other is not None:
-                parts.append(estimate.correlation(column.other[drawn])[:, None])
+                parts.append(_related(estimate, column.other[drawn]))
             found.append(np.column_stack([*parts, estimate.quantile(DECILES)]))
-    errors = np.nanstd(np.concatenate(found), axis=0, ddof=1)
+    values = np.concatenate(found)
+    errors = np.nanstd(values - values[0], axis=0, ddof=1)  # 0 of what is always the same
     expected, _ = predicted(column.original(scheme), column, scheme)
     told = {name: float(np.sqrt(getattr(each, target) / n)) for name, each in expected.items()}
     return Checked(scheme, target, replications, told, dict(zip(told, errors.tolist(), strict=True)))

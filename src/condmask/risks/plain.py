@@ -17,17 +17,20 @@ NODES = 64  # equally likely values of the mean
 
 def by_released(file: Original, d: np.ndarray) -> np.ndarray:
     """The attacker who takes the masked value for the original."""
+    return np.asarray(np.diff(file.counted[1]) @ released_near(file, d) / file.n)
+
+
+def released_near(file: Original, d: np.ndarray) -> np.ndarray:
+    """P(abs(Z - X) < d) for each distinct original."""
     law, (places, below) = file.law, file.counted
-    counts, pairs = np.diff(below), np.empty(d.size)
-    kept = law.noise_within(d)
-    if law.p == 0.0:
-        return np.asarray(kept)
+    found = np.empty((places.size, d.size))
+    kept = (1.0 - law.p) * law.noise_within(d)
     for k, near in enumerate(file.near(d)):
         first = np.searchsorted(places, places - near, side="right")
         last = np.maximum(np.searchsorted(places, places + near), first)
-        pairs[k] = counts @ (below[last] - below[first])
-    pairs -= np.where(d > 0.0, file.n, 0)
-    return np.asarray(law.p * pairs / (file.n * (file.n - 1.0)) + (1.0 - law.p) * kept)
+        others = below[last] - below[first] - (1.0 if d[k] > 0.0 else 0.0)
+        found[:, k] = kept[k] + law.p * others / (file.n - 1.0)
+    return found
 
 
 def by_constant(file: Original, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -207,7 +207,7 @@ def own_chances(file: Rearranged, d: np.ndarray, lone: Lone) -> np.ndarray:
 
 
 def by_posterior(
-    file: Rearranged, d: np.ndarray, steady: tuple[np.ndarray, np.ndarray], lone: Lone
+    file: Rearranged, d: np.ndarray, steady: tuple[np.ndarray, np.ndarray], lone: Lone, tried: int = MOST
 ) -> np.ndarray:
     """The best attacker: the greatest mass of an interval under each column of J."""
     ranks, found = file.shown[1], np.zeros(d.size)
@@ -215,7 +215,7 @@ def by_posterior(
     shares = np.diff(file.counted[1])[lone.at] / file.n
     for k in np.flatnonzero(d > 0.0):
         windows = Windows(file, float(d[k]), steady[0][k], steady[1][k])
-        most = int(np.clip(EVALUATIONS / windows.tried, LEAST, MOST))
+        most = int(np.clip(EVALUATIONS / windows.tried, LEAST, tried))
         places, weights = np.arange(ranks.size - 1), np.diff(ranks)
         if places.size > most:
             middle = (np.arange(most) + 0.5) * (file.n / most)

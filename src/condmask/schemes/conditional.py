@@ -16,7 +16,7 @@ from condmask.estimates.estimate import Estimate
 from condmask.estimates.summary import Summary
 from condmask.law import Law
 from condmask.missing import RELEASED_AS, is_code, released_codes
-from condmask.schemes import words
+from condmask.schemes import reverse_mapping, words
 from condmask.schemes.draws import mask_rows
 from condmask.schemes.missing import put_back, refuse_reachable, taken_out
 from condmask.schemes.pools import Pools, pools_of
@@ -130,8 +130,6 @@ class ConditionalMasking(Scheme):
     """
 
     method: ClassVar[str] = "ConditionalMasking"
-    estimators: ClassVar[dict[str, Any]] = {"T_1": None, "T_b": "scott"}
-
     p: float
     sigma: float
     noise: str = "normal"
@@ -349,12 +347,9 @@ class ConditionalMasking(Scheme):
         self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
     ) -> np.ndarray:
         """Every row of x, masked on its own, without strata: for studies, whose randomness is no secret."""
-        if self.law is None:
-            raise TypeError(
-                "scheme must be one without reverse_mapping for a study or a comparison, which know no "
-                f"releases by reverse mapping yet, got {self!r}"
-            )
         law = self.law
+        if law is None:
+            return reverse_mapping.mask_rows(x, self, stream)
         return law.from_units(mask_rows(law.to_units(x), law, stream, cycle=self.donors == "permutation"))
 
     def sentence(self) -> str:
@@ -410,6 +405,11 @@ class ConditionalMasking(Scheme):
         return estimate_records(
             self, z, strata=strata, patterns=patterns, nan_policy=nan_policy, workers=workers
         )
+
+    @property
+    def estimators(self) -> dict[str, Any]:  # type: ignore[override]
+        """Names of the estimators of the original distribution, which rearranged values have themselves."""
+        return {"T_1": None} if self.reverse_mapping else {"T_1": None, "T_b": "scott"}
 
     @property
     def law(self) -> Law | None:

@@ -24,7 +24,7 @@ from condmask import _checks
 from condmask._blocks import BLOCK, Workers, ordered_map
 from condmask._randomness import DONOR, NOISE, Key, words
 from condmask.disclosure import rails
-from condmask.kernels import ordering, sorting
+from condmask.kernels import masking, ordering, rearranged_rows, sorting
 from condmask.law import Law
 from condmask.schemes.draws import Release, coins, in_order
 from condmask.schemes.pools import Pools
@@ -77,6 +77,22 @@ def ends_of_pools(value: Any, *, reverse: bool) -> int:
     if count and not reverse:
         raise ValueError(f"aggregate_ends must be left out without reverse_mapping=True, got {count}")
     return count
+
+
+def mask_rows(x: np.ndarray, scheme: Any, stream: np.random.Generator) -> np.ndarray:
+    """Every row of x masked on its own from one stream, for studies."""
+    swapped, kept = np.empty((2, x.size + 1), dtype=np.int64)
+    s, k = masking.toss(words(stream, x.size), np.uint64(int(scheme.p * 2.0**64)), swapped, kept)
+    noise = Law(scheme.p, scheme.noise, scheme.sigma).draw(stream, k)
+    z = np.empty(x.shape)
+    rearranged_rows.rearrange(
+        np.ascontiguousarray(x), swapped[:s], kept[:k], words(stream, s), noise, words(stream, k),
+        scheme.scale == "log", z,
+    )  # fmt: skip
+    if scheme.aggregate_ends:
+        for row in z:
+            rails.aggregate(row, None, scheme.aggregate_ends)
+    return z
 
 
 class RearrangedRelease(Release):

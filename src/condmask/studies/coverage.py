@@ -11,6 +11,7 @@ from condmask.estimates.interval import TARGETS, EstimateWarning, Interval, Unde
 from condmask.schemes.scheme import Scheme
 
 PARTS = ("coverage", "length")
+ROUNDING = 1e-9  # of a value: an interval that is no longer is a point
 
 
 def names(statistics: list[str], levels: tuple[float, ...]) -> list[tuple[str, str]]:
@@ -59,7 +60,9 @@ def rows(
                 low, high = np.array(_ends(estimate, w, asked, options)).T
                 aim = truth if target == "population" else own[row]
                 known = ~(np.isnan(low) | np.isnan(high) | np.isnan(aim))
-                covered = np.where(known, (low <= aim) & (aim <= high), np.nan)
+                # of what is exact, both ends and the target differ in rounding
+                room = np.where(high - low > ROUNDING * np.abs(aim), 0.0, ROUNDING * np.abs(aim))
+                covered = np.where(known, (low - room <= aim) & (aim <= high + room), np.nan)
                 cells += [covered, np.where(np.isfinite(high - low), high - low, np.nan)]
         found.append(np.concatenate(cells))
     return np.array(found)

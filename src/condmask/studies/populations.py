@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from condmask import _checks
+from condmask.planning.relations import upper_half
 
 NODES = 1000  # of an axis of the double integral of a correlation
 
@@ -103,6 +104,7 @@ class Resampled:
         if self.other is not None:
             _checks.complete(self.other, "other")
             _checks.same_length(self.other, "other", self.x.size, "x")
+        self.ascending = np.sort(self.x)  # sums from the smallest up, as studies add
 
     def __repr__(self) -> str:
         return f"Resampled({self.x.size} records{', in pairs' if self.other is not None else ''})"
@@ -114,15 +116,15 @@ class Resampled:
 
     def mean(self) -> float:
         """Mean of the column."""
-        return float(self.x.mean())
+        return float(self.ascending.mean())
 
     def std(self) -> float:
         """Standard deviation of the column, divisor n."""
-        return float(self.x.std())
+        return float(self.ascending.std())
 
     def moment(self, order: int) -> float:
         """Raw moment of the column."""
-        return float(np.mean(self.x**order))
+        return float(np.mean(self.ascending**order))
 
     def quantile(self, q: np.ndarray) -> np.ndarray:
         """Quantiles of the column: the least values whose distribution function reaches q."""
@@ -130,13 +132,20 @@ class Resampled:
 
     def cdf(self, t: np.ndarray) -> np.ndarray:
         """Distribution function of the column."""
-        return np.searchsorted(np.sort(self.x), t, side="right") / self.x.size
+        return np.searchsorted(self.ascending, t, side="right") / self.x.size
 
     def correlation(self) -> float:
         """Correlation of the pair."""
         if self.other is None:
             raise ValueError("other must have been given for a correlation")
         return float(np.corrcoef(self.x, self.other)[0, 1])
+
+    def difference(self) -> float:
+        """Mean of the records above the median of the other column, less that of the rest."""
+        if self.other is None:
+            raise ValueError("other must have been given for a difference")
+        above = upper_half(self.other[None])[0]
+        return float(self.x @ above / above.sum() - self.x @ (1.0 - above) / (1.0 - above).sum())
 
 
 class Fixed(Resampled):
@@ -160,7 +169,7 @@ class Fixed(Resampled):
 
     def std(self) -> float:
         """Standard deviation of the column, divisor n - 1, as it is estimated."""
-        return float(self.x.std(ddof=1))
+        return float(self.ascending.std(ddof=1))
 
 
 def paper_population() -> NormalCopula:

@@ -1,5 +1,6 @@
 """What one block of replicates gives: a row of numbers for each, errors and risks of every scheme."""
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,10 +11,12 @@ from condmask._randomness import Key, seeded_key
 from condmask.disclosure import interval
 from condmask.estimates.bandwidth import FEWEST_STEPS, quartile_places, rule
 from condmask.estimates.covariance import retained
+from condmask.estimates.interval import EstimateWarning, UndefinedError
 from condmask.estimates.moments import shift, unmask
 from condmask.kernels import moments as powers
 from condmask.kernels import pairs, replicate
 from condmask.law import Law
+from condmask.planning.relations import upper_half
 from condmask.schemes.scheme import Scheme
 from condmask.studies import coverage
 from condmask.weights import stencil
@@ -47,7 +50,7 @@ def block(design: Design, seed: int, index: int) -> np.ndarray:
     key = _key(design, seed, index)
     x, others = samples(design, seed, index)
     ordered = np.sort(x, axis=1)
-    parts = [_sample_statistics(ordered, x, others, design)]
+    parts = [_sample_statistics(ordered, _pairs(x, others), design)]
     for name, scheme in design.schemes.items():
         z = scheme.mask_rows(x, key.derive(b"scheme", name.encode()).stream(0, 0), others)
         parts += _estimates(scheme, z, others, design)
@@ -56,7 +59,7 @@ def block(design: Design, seed: int, index: int) -> np.ndarray:
         parts.append(_attacks(known, z, design.distances, law))
         if law is not None:
             parts.append(_closed_forms(known, ordered, design.distances, law, scheme.shared_donors))
-        if design.levels and scheme.estimators and law is not None:
+        if design.levels and scheme.estimators:
             parts.append(_coverage(scheme, known, z, others, design))
     return np.concatenate(parts, axis=1)
 
@@ -65,7 +68,8 @@ def _coverage(
     scheme: Scheme, known: np.ndarray, z: np.ndarray, others: tuple[np.ndarray, ...], design: Design
 ) -> np.ndarray:
     """Whether the intervals of each replicate cover their targets, and how long they are."""
-    own = _sample_statistics(np.sort(known, axis=1), known, others, design)
+    # the difference of halves, which stands last, has no interval
+    own = _sample_statistics(np.sort(known, axis=1), _pairs(known, others)[:, :1], design)
     truth = np.full(own.shape[1], np.nan) if design.truth is None else design.truth
     other = others[0] if others else None
     return coverage.rows(scheme, z, other, own, truth, design, design.levels)
@@ -98,11 +102,14 @@ def _estimates(
 ) -> list[np.ndarray]:
     """What every estimator of a scheme says; of the masked sample as it is where there is none."""
     ordered, law = np.sort(z, axis=1), scheme.law
-    if law is None or not scheme.estimators:
-        return [_sample_statistics(ordered, z, others, design)]
+    if not scheme.estimators:
+        return [_sample_statistics(ordered, _pairs(z, others), design)]
+    if law is None:
+        return [_sample_statistics(ordered, _pairs_of_rearranged(scheme, z, others), design)]
     mean, deviation, variance = _deviations(z)
     widths = _bandwidths(ordered, variance)
     moments = _moments(mean, deviation, variance, others, design.moments, law)
+    difference = _differences(z, others) / _kept(law, z.shape[1])
     fused, served = _fused_quantiles(ordered, widths, design.quantiles, law)
     found = []
     for bandwidth in scheme.estimators.values():
@@ -122,7 +129,7 @@ def _estimates(
                 )
             if design.points.size:
                 cdf[row] = estimate.cdf(design.points, bandwidth=bandwidth, tol=TOL)
-        found.append(np.concatenate([values, moments, cdf], axis=1))
+        found.append(np.concatenate([values, moments, cdf, difference], axis=1))
     return found
 
 
@@ -191,8 +198,7 @@ def _moments(
     if others:
         _, other, spread = _deviations(others[0])
         product = np.einsum("ij,ij->i", deviation, other) / (n - 1)
-        kept = retained(law.p, n) if law.p > 0.0 else 1.0
-        correlation = product / kept / (columns[1] * np.sqrt(spread))
+        correlation = product / _kept(law, n) / (columns[1] * np.sqrt(spread))
     columns += _raw_moments(mean, deviation, orders, law) if orders else []
     return np.stack([*columns, correlation] if others else columns, axis=1)
 
@@ -210,23 +216,61 @@ def _raw_moments(
     return [raw[order] * scale**order for order in orders]
 
 
-def _sample_statistics(
-    ordered: np.ndarray, x: np.ndarray, others: tuple[np.ndarray, ...], design: Design
-) -> np.ndarray:
-    """The same of a sample as it is."""
-    n = x.shape[1]
+def _kept(law: Law, n: int) -> float:
+    """By what masking multiplies a covariance with another column."""
+    return retained(law.p, n) if law.p > 0.0 else 1.0
+
+
+def _sample_statistics(ordered: np.ndarray, pairs: np.ndarray, design: Design) -> np.ndarray:
+    """Those of samples in ascending order, with the correlation in its place and what else is of pairs last.
+
+    Sums go from the smallest value up, so that values in another order have the same bits.
+    """
+    n = ordered.shape[1]
     place = np.maximum(np.ceil(design.quantiles * n - 1e-9).astype(np.int64) - 1, 0)
-    columns = [ordered[:, place], x.mean(axis=1)[:, None], x.std(axis=1, ddof=1)[:, None]]
-    columns += [_power(x, order).mean(axis=1)[:, None] for order in design.moments]
-    if others:
-        a, b = x - x.mean(axis=1)[:, None], others[0] - others[0].mean(axis=1)[:, None]
-        product = np.einsum("ij,ij->i", a, b)
-        size = np.einsum("ij,ij->i", a, a) * np.einsum("ij,ij->i", b, b)
-        columns.append((product / np.sqrt(size))[:, None])
-    columns.append(
-        (ordered[:, :, None] <= design.points).mean(axis=1) if design.points.size else ordered[:, :0]
-    )
-    return np.concatenate(columns, axis=1)
+    columns = [ordered[:, place], ordered.mean(axis=1)[:, None], ordered.std(axis=1, ddof=1)[:, None]]
+    columns += [_power(ordered, order).mean(axis=1)[:, None] for order in design.moments]
+    below = (ordered[:, :, None] <= design.points).mean(axis=1) if design.points.size else ordered[:, :0]
+    return np.concatenate([*columns, pairs[:, :1], below, pairs[:, 1:]], axis=1)
+
+
+def _pairs(x: np.ndarray, others: tuple[np.ndarray, ...]) -> np.ndarray:
+    """The correlation with the other column, and the difference of its halves; none without one."""
+    if not others:
+        return np.empty((len(x), 0))
+    a, b = x - x.mean(axis=1)[:, None], others[0] - others[0].mean(axis=1)[:, None]
+    product = np.einsum("ij,ij->i", a, b)
+    size = np.einsum("ij,ij->i", a, a) * np.einsum("ij,ij->i", b, b)
+    return np.column_stack([product / np.sqrt(size), _differences(x, others)])
+
+
+def _pairs_of_rearranged(scheme: Scheme, z: np.ndarray, others: tuple[np.ndarray, ...]) -> np.ndarray:
+    """The same of the original, from values in another order."""
+    if not others:
+        return np.empty((len(z), 0))
+    values = np.array([_undone(scheme, row) for row in z])
+    product = np.einsum("ij,ij->i", values, others[0] - others[0].mean(axis=1)[:, None]) / z.shape[1]
+    size = z.std(axis=1) * others[0].std(axis=1)
+    return np.column_stack([product / size, _differences(values, others)])
+
+
+def _undone(scheme: Scheme, z: np.ndarray) -> np.ndarray:
+    """Pseudo-values; NaN where a sample has none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EstimateWarning)
+        try:
+            return np.asarray(scheme.estimate(z).pseudo_values())
+        except UndefinedError:
+            return np.full(z.size, np.nan)
+
+
+def _differences(x: np.ndarray, others: tuple[np.ndarray, ...]) -> np.ndarray:
+    """Means of the records above the median of the other column, less those of the rest."""
+    if not others:
+        return np.empty((len(x), 0))
+    above = upper_half(others[0])
+    high, low = (np.einsum("ij,ij->i", x, rows) / rows.sum(axis=1) for rows in (above, 1.0 - above))
+    return np.asarray(high - low)[:, None]
 
 
 def _power(x: np.ndarray, order: int) -> np.ndarray:

@@ -27,6 +27,7 @@ from condmask.studies import coverage, replicates
 from condmask.studies.replicates import Design, Samples
 from condmask.studies.result import CLOSED, PARTS, Column, StudyResult
 
+DIFFERENCE = "difference"  # of the means of two halves, by the other column
 DECILES = tuple(k / 10 for k in range(1, 10))
 SAVE_SECONDS = 5.0
 
@@ -251,19 +252,20 @@ def _columns(design: Design, paired: bool, first: np.ndarray) -> tuple[Column, .
     statistics = _statistics(design, paired)
     risks = [f"risk {d:g}" for d in design.distances]
     truth = _truth(design, paired)
-    names = [("", "sample", statistic) for statistic in statistics]
+    estimated = [*statistics, *([DIFFERENCE] if paired else [])]
+    names = [("", "sample", statistic) for statistic in estimated]
     for name, scheme in design.schemes.items():
         names += [
             (name, estimator, statistic)
             for estimator in scheme.estimators or ("masked",)
-            for statistic in statistics
+            for statistic in estimated
         ]
         names += [(name, guess, attack) for guess in ("Z_i", "mean of Z") for attack in (*risks, "MSE")]
         if scheme.law is not None:
             names += [(name, f"{CLOSED}Z_i", attack) for attack in (*risks, "MSE")]
             names.append((name, f"{CLOSED}mean of Z", "MSE"))
-            if scheme.estimators:
-                names += [(name, *column) for column in coverage.names(statistics, design.levels)]
+        if scheme.estimators:
+            names += [(name, *column) for column in coverage.names(statistics, design.levels)]
     return tuple(
         Column(*name, known := truth.get(name[2]), float(np.nan_to_num(value)) if known is None else known)
         for name, value in zip(names, first.tolist(), strict=True)
@@ -285,6 +287,8 @@ def _truth(design: Design, paired: bool) -> dict[str, float]:
     }
     if paired:
         truth["correlation"] = population.correlation()
+        if hasattr(population, "difference"):
+            truth[DIFFERENCE] = population.difference()
     return truth
 
 

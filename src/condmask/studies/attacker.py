@@ -1,0 +1,75 @@
+"""The best attacker, fitted to releases that he makes himself.
+
+Who knows the values of a file, and how it is masked, can mask it as often as he likes, and see which
+originals stand behind released values like the one before him. Here `RECORDS` released values are parted into
+cells of some `EACH`, those that occur often having one of their own; in each cell he names the interval of
+width 2 d that holds most originals, and he is scored on other maskings. So he needs no law of a scheme.
+
+Approximation: he is never better than the best attacker. He falls short since the released values of a cell
+differ, and since so few records tell his interval: by some 1% of the risk on additive noise and on reverse
+mapping, where the best is known, and by up to 8% where an interval holds but 5% of the file. He knows the
+values of the file but not who has them, sees one released value at a time, and looks at no digits: what these
+tell is a matter of the audit.
+"""
+
+import numpy as np
+
+from condmask.kernels import windows
+from condmask.schemes.scheme import Scheme
+
+RECORDS, EACH = 200_000, 1_000  # to learn from, and as many to be scored on; of a cell
+
+
+class Attacker:
+    """On one file.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n,)
+        Originals.
+    others : sequence of ndarray of shape (n,)
+        Columns that are not masked, which some schemes look at.
+    d : float
+        How near a guess must come.
+    """
+
+    def __init__(self, x: np.ndarray, others: list[np.ndarray], d: float) -> None:
+        order = np.argsort(x, kind="stable")
+        rows = -(-RECORDS // x.size)
+        self.x, *self.others = (np.tile(column[order], (rows, 1)) for column in (x, *others))
+        self.width = 2.0 * d
+        # of each record in as many maskings, from the smallest original up
+        self.known = np.repeat(self.x[0], rows)
+
+    def constant(self) -> float:
+        """The share of records that who always says the same comes nearer than d."""
+        x = self.x[0]
+        return float(np.max(np.searchsorted(x, x + self.width) - np.arange(x.size)) / x.size)
+
+    def risk(self, scheme: Scheme, stream: np.random.Generator) -> float:
+        """The share of records that he comes nearer than d; at least that of simple attackers."""
+        one, two = (scheme.mask_rows(self.x, stream, tuple(self.others)).T.ravel() for _ in range(2))
+        best = 0.5 * (self._hit(one, two) + self._hit(two, one))
+        near = float(np.mean(np.abs(two - self.known) < 0.5 * self.width))
+        return max(best, near, self.constant())
+
+    def _hit(self, learned: np.ndarray, scored: np.ndarray) -> float:
+        edges = _edges(learned)
+        cell = np.searchsorted(edges, learned, side="right") - 1
+        ends = np.append(0, np.cumsum(np.bincount(cell, minlength=edges.size)))
+        order = np.argsort(cell.astype(np.uint16), kind="stable")
+        first = np.empty(edges.size)
+        windows.fullest(ends, self.known[order], self.width, first)
+        begins = first[np.maximum(np.searchsorted(edges, scored, side="right") - 1, 0)]
+        return float(np.mean((begins <= self.known) & (self.known < begins + self.width)))
+
+
+def _edges(z: np.ndarray) -> np.ndarray:
+    """Where cells of released values begin."""
+    values, counts = np.unique(z, return_counts=True)
+    cell = (np.cumsum(counts) - 0.5 * counts) // EACH
+    often = counts >= EACH // 2
+    begins = np.diff(cell, prepend=-1.0) > 0.0
+    begins |= often
+    begins[1:] |= often[:-1]
+    return np.asarray(values[begins])
