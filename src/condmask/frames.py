@@ -105,6 +105,12 @@ def label_columns(values: Any, names: Sequence[str], argument: str) -> list[np.n
     )
 
 
+def _is_series(values: Any) -> bool:
+    import narwhals as nw
+
+    return isinstance(nw.from_native(values, series_only=True, pass_through=True), nw.Series)
+
+
 def _is_frame(values: Any) -> bool:
     import narwhals as nw
 
@@ -168,15 +174,31 @@ def codes(labels: Any) -> tuple[np.ndarray, list[Any]]:
 
 
 def numeric_columns(table: Any, left: set[str]) -> dict[str, np.ndarray]:
-    """The columns of a data frame or a dict that hold numbers, but for some."""
+    """The columns of a data frame or a dict that hold numbers, yes and no, or times, but for some."""
     found = {}
     for name in list(table) if isinstance(table, dict) else as_frame(table).columns:
         if name not in left:
             try:
-                found[name] = column(table_column(table, name), name, finite=False).array
-            except (TypeError, ValueError):  # text, dates, numbers too large
+                found[name] = column(_in_numbers(table_column(table, name)), name, finite=False).array
+            except (TypeError, ValueError):  # text, numbers too large
                 continue
     return found
+
+
+def _in_numbers(values: Any) -> Any:
+    """Yes and no as 1 and 0, times as days since 1970; others as they are."""
+    array = values if isinstance(values, np.ndarray) else None
+    if array is None and _is_series(values):
+        import narwhals as nw
+
+        dtype = nw.from_native(values, series_only=True).dtype
+        array = np.asarray(values) if dtype == nw.Boolean() or dtype.is_temporal() else None
+    if array is not None and array.dtype.kind in "mM":
+        unit = array.astype(f"{array.dtype.kind}8[us]")
+        return np.where(np.isnat(unit), np.nan, unit.astype(np.int64) / 86_400e6)
+    if array is not None and array.dtype.kind == "b":
+        return array.astype(np.float64)
+    return values
 
 
 def groups(values: Any, name: str, n: int) -> tuple[np.ndarray, list[Any]]:

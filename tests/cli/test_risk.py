@@ -162,7 +162,7 @@ def test_the_column_and_the_options_are_named(run, source):
         (("--max-risk", "200=0.01"), "--max-risk at d=200 must be at least"),
         (
             ("--max-risk", "200=0.5", "--max-error", "mean=0.1"),
-            "--max-risk, --max-record-risk and --max-error must be",
+            "--max-risk and --max-record-risk and --max-error must be",
         ),
     ):
         code, _, err = run("plan", source, *PLAN, *options)

@@ -49,7 +49,7 @@ def review(data: Data, schemes: dict[str, Any]) -> tuple[str | None, list[str]]:
             changed = _changed(data, name, scheme)
             told += [] if changed is None else [changed]
         refusal = refusal or _order(data.values[name], name) or _rare(data, name, scheme)
-    return refusal or _together(data, set(schemes)), told
+    return refusal or _together(data), told
 
 
 def hold(data: Data, schemes: dict[str, Any]) -> bool:
@@ -59,7 +59,7 @@ def hold(data: Data, schemes: dict[str, Any]) -> bool:
     for name, scheme in schemes.items():
         if _order(data.values[name], name) or any(found.size for found in _too_often(data, name, scheme)):
             return False
-    return _together(data, set(schemes)) is None
+    return _together(data) is None
 
 
 def review_clear(data: Data) -> tuple[str | None, list[str]]:
@@ -68,12 +68,12 @@ def review_clear(data: Data) -> tuple[str | None, list[str]]:
     for each in relations.copies(data.values, data.clear):
         text = f"{each.clear!r} is left in clear and {each.how} as {each.masked!r}"
         text = text if each.how.startswith("is the same") else text.replace(f" as {each.masked!r}", "")
-        remedy = f"mask {each.clear!r} together with {each.masked!r}, or drop it"
         x, y = data.values[each.masked], data.clear[each.clear]
         if each.how.startswith("is the same") or _monotone(x, y):
-            return f"{text}: the order of {each.masked!r} can be read from it; {remedy}", told
-        told.append(f"{text}: it gives much of {each.masked!r} away; {remedy}")
-    return None, told
+            # masked together they would show their coins (`_together`)
+            return f"{text}: the order of {each.masked!r} can be read from it; drop {each.clear!r}", told
+        told.append(f"{text}: it gives much of {each.masked!r} away; drop {each.clear!r}")
+    return _identity(data.values, data.clear), told
 
 
 def pools(data: Data, p: float) -> tuple[str | None, list[str]]:
@@ -119,14 +119,39 @@ def _monotone(x: np.ndarray, y: np.ndarray) -> bool:
     return bool((up >= 0.0).all() or (down <= 0.0).all())
 
 
-def _together(data: Data, masked: set[str]) -> str | None:
-    """Identities and close correlations, which the pairs of kept records break."""
-    if len(masked) == 1 and not data.clear:
-        return None
-    table = {**data.values, **data.clear}
-    for found in relations.identities(table, dict.fromkeys(table, 0.0), masked):
-        if len(masked & set(found.names)) > 1:
+def _identity(values: dict[str, np.ndarray], clear: dict[str, np.ndarray]) -> str | None:
+    """An identity that the kept records break, with a column in clear where there are some.
+
+    One that holds nearly as often for other records says nothing: counts are often 1.
+    """
+    table = {**values, **clear}
+    steps, order = dict.fromkeys(table, 0.0), None
+    for found in relations.identities(table, steps, set(values)):
+        masked = [name for name in found.names if name in values]
+        if clear and len(masked) == len(found.names):
+            continue
+        if len(masked) > 1:
             return f"{found} in swapped records, not in kept ones: that shows the coins; drop one of them"
+        order = np.random.default_rng(0).permutation(table[masked[0]].size) if order is None else order
+        true, chance = (
+            float(found.holds({**table, masked[0]: x}, steps).mean())
+            for x in (table[masked[0]], table[masked[0]][order])
+        )
+        if chance < 0.5 * true:
+            return (
+                f"{found} in {true:.0%} of the records, and all but {masked[0]!r} is left in clear: it can "
+                f"be computed; drop {' or '.join(repr(name) for name in found.names if name in clear)}"
+            )
+    return None
+
+
+def _together(data: Data) -> str | None:
+    """Identities and close correlations, which the pairs of kept records break."""
+    if len(data.values) == 1:
+        return None
+    found = _identity(data.values, {})
+    if found is not None:
+        return found
     names = list(data.values)
     for k, name in enumerate(names):
         others = {other: data.values[other] for other in names[k + 1 :]}
@@ -205,10 +230,11 @@ def _rare(data: Data, name: str, scheme: Any) -> str | None:
         remedy = f"pass {', '.join(shown)}"
         remedy += " for all columns" if "p" in other and len(data.values) > 1 else ""
         break
+    few = ("", "s") if worst.size == 1 else ("s", "")
     # simulated, the chance of a record that stands alone may exceed that to be kept
     most = min(float(worst.max()), 1.0 - scheme.p + scheme.p / data.n)
     return (
-        f"{worst.size} record{'s' if worst.size > 1 else ''} of {name} with a rare value get that value back "
+        f"{worst.size} record{few[0]} of {name} with a rare value get{few[1]} that value back "
         f"with a chance above {OWN:g} (at most {most:.2f}); {remedy}"
     )
 

@@ -164,8 +164,8 @@ class _Scored:
             least = min(float(getattr(each, self.target)[name]) for each in self.found)
             said.append(f"error of {name} at most {cap:g} (the least is {least:.4g})")
         raise ValueError(
-            f"max_risk, max_record_risk and max_error must be met by one of the {len(self.found)} schemes, "
-            "got none with " + " and ".join(said)
+            "max_risk and max_record_risk and max_error must be met by one of the "
+            f"{len(self.found)} schemes, got none with {' and '.join(said)}"
         )
 
 
