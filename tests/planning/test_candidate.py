@@ -39,7 +39,6 @@ def test_the_best_attacker_is_the_best_of_posterior_constant_and_masked_value(mo
 
         constant = [constant_is_near(d) for d in D]
         masked = [masked_value_is_near(scheme, d) for d in D]
-        assert found.masked_value == pytest.approx(masked, rel=1e-9)
         every = np.array([np.full(D.size, np.nan_to_num(from_posterior)), constant, masked])
         assert found.risk == pytest.approx(every.max(axis=0), rel=1e-9)
         winners |= set(every.argmax(axis=0).tolist())
@@ -149,3 +148,14 @@ def test_errors_of_quantiles_are_predicted_from_some_records_as_from_all(monkeyp
             # of ascending records evenly many are taken: their quantiles are 1 / 1000 off at most
             assert not np.array_equal(some, every)
             assert some == pytest.approx(every, rel=0.03)
+
+
+def test_the_worst_record_of_reverse_mapping_is_that_of_the_risks():
+    """It stands alone with two others 10 apart, which d = 10 does not reach."""
+    x = np.append(np.random.default_rng(8).normal(100.0, 15.0, 400).round(), [5_000.0, 5_010.0, 5_020.0])
+    scheme = cm.ConditionalMasking(0.4, 3.0, reverse_mapping=True)
+    d = np.array([10.0, 10.5, 40.0])
+
+    found = candidate(column_of(x, "float64", None), scheme, d)
+
+    assert found.worst == pytest.approx(cm.risk(x, scheme, d=d).worst, rel=1e-9)

@@ -128,6 +128,8 @@ def _rearranged(data: Data, schemes: dict[str, Any]) -> Audit:
                 why.append(Cause(name, float(name == RAIL), remedy, said))
     for name, x in some.values.items():
         there = ~np.isnan(x)
+        if not there.any():
+            continue
         swapped, kept = (float(np.mean(table[name][there] == x[there])) for table in tables)
         own = (kept - swapped) / max(1.0 - swapped, 1e-300)  # a common value comes back by chance
         unchanged = max(unchanged, own)

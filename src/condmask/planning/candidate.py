@@ -28,8 +28,6 @@ class Candidate(NamedTuple):
     scheme : ConditionalMasking
     risk : ndarray of shape (distances,)
         Of the best attacker.
-    masked_value : ndarray of shape (distances,)
-        Of who takes the masked value for the original.
     worst : ndarray of shape (distances,)
         The greatest chance of a record that the value released for it lies nearer than d to its original.
     file, population : dict of str to float
@@ -44,7 +42,6 @@ class Candidate(NamedTuple):
 
     scheme: Any
     risk: np.ndarray
-    masked_value: np.ndarray
     worst: np.ndarray
     file: dict[str, float]
     population: dict[str, float]
@@ -117,7 +114,7 @@ def candidate(column: Column, scheme: Any, d: np.ndarray) -> Candidate:
         {name: float(np.sqrt(getattr(each, target) / file.n)) for name, each in found.items()}
         for target in ("file", "population")
     )
-    return Candidate(scheme, best, lone, worst, file_, population, _loss(longer))
+    return Candidate(scheme, best, worst, file_, population, _loss(longer))
 
 
 def _attacked(
@@ -132,8 +129,10 @@ def _attacked(
     nobody = rearranged.Lone(np.empty(0, dtype=np.int64), none, none)
     chances = rearranged.own_chances(some, d, nobody)
     places, below = file.counted
-    at = places[rare.at][:, None]
-    shares = (below[np.searchsorted(places, at + d)] - below[np.searchsorted(places, at - d)]) / file.n
+    at, near = places[rare.at][:, None], file.near(d)
+    first = np.searchsorted(places, at - near, side="right")
+    last = np.maximum(np.searchsorted(places, at + near), first)
+    shares = (below[last] - below[first]) / file.n
     worst = np.concatenate([chances, rare.rows + file.law.p * shares]).max(axis=0)
     lone = np.diff(some.counted[1]) @ chances / some.n
     return lone, worst, rearranged.by_posterior(some, d, steady, nobody, TRIED)
