@@ -94,7 +94,7 @@ def test_the_variance_has_the_bias_that_is_stated():
     # (1 - kappa) Var X, kappa = p^2 (n-2)/(n-1)^2 + 2p(1-p)/(n-1): donors are shared
     p, n = 0.6, 12
     x = X[:n]
-    scheme = cm.ConditionalMasking(p, 0.5)
+    scheme = cm.ConditionalMasking(p, 0.5, donors="sample")
 
     found = scheme.estimate(releases(scheme, x, 20_000)).variance()
 
@@ -173,7 +173,7 @@ def test_the_covariance_of_columns_masked_together_has_the_bias_of_a_variance():
     # two separate releases would leave (1-p)^2 = 16% of it
     p, n = 0.6, N
     frame = pd.DataFrame({"x": X, "w": W})
-    scheme = cm.ConditionalMasking(p, 0.5)
+    scheme = cm.ConditionalMasking(p, 0.5, donors="sample")
     found = []
     for seed in range(R):
         data, schemes = cm.mask_table(frame, {"x": scheme, "w": scheme}, rng=seed)
