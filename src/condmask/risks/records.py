@@ -126,7 +126,7 @@ def record_risk(x: Any, z: Any, scheme: Any, *, d: float, strata: Any = None) ->
     >>> scheme = cm.ConditionalMasking(0.6, 1000.0)
     >>> found = cm.record_risk(x, scheme.mask(x, rng=2), scheme, d=500)
     >>> print(round(float(found.hit.mean()), 2), round(float(found.chance.mean()), 2))
-    0.41 0.41
+    0.4 0.41
     """
     distance = float(_checks.not_negative(d, "d"))
     if not isinstance(scheme, Scheme) or (scheme.law is None and not scheme.reverse_mapping):
