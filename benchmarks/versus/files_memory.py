@@ -25,10 +25,6 @@ N = 10_000_000
 SCHEMES = {
     "one pool": cm.ConditionalMasking(0.6, 500.0),
     "strata of two columns": cm.ConditionalMasking(0.6, 500.0, strata=["age", "region"]),
-    "permutation donors": cm.ConditionalMasking(0.6, 500.0, donors="permutation"),
-    "permutation donors within strata": cm.ConditionalMasking(
-        0.6, 500.0, donors="permutation", strata=["age", "region"]
-    ),
     "reverse mapping": cm.ConditionalMasking(0.6, 0.5, scale="log", reverse_mapping=True, aggregate_ends=5),
     "reverse mapping within strata": cm.ConditionalMasking(
         0.6, 0.5, scale="log", reverse_mapping=True, aggregate_ends=5, strata=["age", "region"]

@@ -29,10 +29,10 @@ def check(found):
 
 
 def planned(x, other):
-    """A frontier of 100 schemes, whose suggestions are audited."""
+    """A frontier of 100 schemes, half of them with reverse mapping, whose suggestions are audited."""
     return cm.plan(
         x, max_risk={500: 0.42, 1000: 0.7}, other=other,
-        p=np.arange(1, 11) / 11, sigma=np.geomspace(200.0, 2000.0, 10),
+        p=np.arange(1, 11) / 11, sigma=np.geomspace(200.0, 2000.0, 5),
     )  # fmt: skip
 
 

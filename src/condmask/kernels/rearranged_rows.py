@@ -34,7 +34,7 @@ def rearrange(x, swapped, kept, words, noise, ties, multiplied, z):
         own, keys = np.empty(k - first), np.empty(k - first)
         take(values, kept[first:k], own)
         make_keys(values, kept[first:k], noise[first:k], multiplied, keys)
-        if not sort_floats(own):
+        if own.size and not sort_floats(own):
             own.sort()
         place(kept[first:k], _in_order(keys, ties[first:k]), alone, own, to)
 
