@@ -162,3 +162,21 @@ def test_a_plan_of_reverse_mapping_has_reports_and_checks(folder):
     plan.write_text(mapped + "[checks.income]\n250 = 0.05")
     with pytest.raises(ValueError, match=r"^checks\.income allows the best attacker to come nearer than 250"):
         cm.run_plan(plan, overwrite=True)
+
+
+@pytest.mark.filterwarnings("ignore:.* was rounded to multiples:condmask.ReleaseWarning")
+def test_a_plan_file_rounds(tmp_path):
+    amounts = np.random.default_rng(5).lognormal(7.0, 0.5, 2_500).round(3)
+    pd.DataFrame({"x": amounts}).to_parquet(tmp_path / "a.parquet")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'source = "a.parquet"\ntarget = "b.parquet"\nround = true\naccept_visible_coins = true\n'
+        "[columns.x]\np = 0.6\nsigma = 400\nstep = 0.5\n"
+        '[report]\npublic = "public.html"\ninternal = "internal.html"\n'
+    )
+
+    done = cm.run_plan(plan)
+
+    assert len(done.schemes["x"].rounded) == 2
+    assert (pd.read_parquet(tmp_path / "b.parquet")["x"] % 0.5 == 0.0).all()
+    assert "moved their mean by" in (tmp_path / "public.html").read_text()

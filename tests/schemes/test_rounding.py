@@ -239,19 +239,3 @@ def test_the_command_line_rounds_and_says_so(tmp_path, capsys):
     assert "rounded=(" in capsys.readouterr().out
     assert cli.main([*command[:9], "--reverse-mapping", "--round"]) == 1
     assert "--round must be left out where --reverse-mapping" in capsys.readouterr().err
-
-
-def test_a_recipe_rounds(tmp_path):
-    FRAME.to_parquet(tmp_path / "a.parquet")
-    plan = tmp_path / "plan.toml"
-    plan.write_text(
-        'source = "a.parquet"\ntarget = "b.parquet"\nround = true\naccept_visible_coins = true\n'
-        "[columns.x]\np = 0.6\nsigma = 400\nstep = 0.5\n"
-        '[report]\npublic = "public.html"\ninternal = "internal.html"\n'
-    )
-
-    done = cm.run_plan(plan)
-
-    assert len(done.schemes["x"].rounded) == 2
-    assert (pd.read_parquet(tmp_path / "b.parquet")["x"] % 0.5 == 0.0).all()
-    assert "moved their mean by" in (tmp_path / "public.html").read_text()
