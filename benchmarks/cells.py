@@ -9,13 +9,9 @@ from pathlib import Path
 
 def command(doc, cells, run, table, replications):
     """The command of a study: ``run(cell, replications, seed)`` of cells, which begin with their names."""
-    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawTextHelpFormatter)
+    parser = options(doc, replications)
     parser.add_argument("folder", type=Path, help="where cells are kept")
-    parser.add_argument("--replications", type=int, default=replications)
     parser.add_argument("--only", nargs="*", default=[], help="words that the names of cells have")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--write", type=Path, help="a file for the table")
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
     chosen = [cell for cell in cells if all(f"-{word}-" in f"-{cell[0]}-" for word in asked.only)]
@@ -27,7 +23,21 @@ def command(doc, cells, run, table, replications):
             for done, name in enumerate(pool.map(work, chosen), 1):
                 print(f"{done} of {len(chosen)}: {name}", flush=True)
     files = [asked.folder / f"{name}.json" for name, *_ in cells]
-    text = table([json.loads(file.read_text()) for file in files if file.exists()])
+    finish(table([json.loads(file.read_text()) for file in files if file.exists()]), asked)
+
+
+def options(doc, replications):
+    """The options that long studies share."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--replications", type=int, default=replications)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--write", type=Path, help="a file for the table")
+    return parser
+
+
+def finish(text, asked):
+    """Print a table, and write it where it is asked for."""
     print(text)
     if asked.write is not None:
         asked.write.write_text(text)

@@ -8,13 +8,10 @@ range over 1.349. The other methods are tuned to it, and reverse mapping with le
 some three minutes; results do not depend on workers.
 """
 
-import argparse
-from pathlib import Path
-
 import numpy as np
 
 import condmask as cm
-from benchmarks.cells import row
+from benchmarks.cells import finish, options, row
 from condmask._randomness import seeded_key
 from condmask.studies import equal_risk
 from condmask.studies.attacker import Attacker
@@ -100,20 +97,12 @@ def table(found, replications):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--replications", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--write", type=Path, help="a file for the table")
-    asked = parser.parse_args()
+    asked = options(__doc__, 200).parse_args()
     found = {
         name: run(x, other, asked.replications, asked.seed, asked.workers)
         for name, (x, other) in columns().items()
     }
-    text = table(found, asked.replications)
-    print(text)
-    if asked.write is not None:
-        asked.write.write_text(text)
+    finish(table(found, asked.replications), asked)
 
 
 if __name__ == "__main__":

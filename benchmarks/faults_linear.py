@@ -90,7 +90,7 @@ def _masked_together(rng, scheme, columns):
 
 def shares(n, p, sigma):
     """Gini coefficient and Lorenz curve of incomes of which a fifth are 0, the others exponential."""
-    scheme = cm.ConditionalMasking(p, sigma, step=0.25)
+    scheme = cm.ConditionalMasking(p, sigma, donors="sample", step=0.25)
     q = (0.5, 0.9)
     # 1 - F = .8 exp(-x): Gini = 1 - int (1 - F)^2 / int (1 - F), and L = 1 - int_q^1 of the quantile / .8
     aim = np.array([0.6, *(1.0 - (1.0 - s) * (1.0 + math.log(0.8 / (1.0 - s))) / 0.8 for s in q)])
@@ -113,7 +113,7 @@ def shares(n, p, sigma):
 
 def tails(law, n, p):
     """Variance, the slope on a column of the same law, and how often heavy tails are warned of."""
-    scheme = cm.ConditionalMasking(p, 0.7)
+    scheme = cm.ConditionalMasking(p, 0.7, donors="sample")
 
     def trial(rng):
         w, e = law.rvs((2, n), rng)

@@ -7,18 +7,16 @@ about the quantiles of the population. It takes some twenty minutes of two cores
 workers.
 """
 
-import argparse
 import functools
 import itertools
 import math
 import zlib
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 import numpy as np
 
 import condmask as cm
-from benchmarks.cells import row
+from benchmarks.cells import finish, options, row
 from benchmarks.coverage import PLAIN, SIGMA
 
 PS = (0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75)
@@ -33,7 +31,7 @@ def run(cell, replications, seed):
     """Mean squared errors of both crossings at Q, and their mean product: all that a ratio's error needs."""
     data, p, n = cell
     rng = np.random.default_rng([seed, zlib.crc32(repr(cell).encode())])
-    scheme, law = cm.ConditionalMasking(p, SIGMA), PLAIN[data]
+    scheme, law = cm.ConditionalMasking(p, SIGMA, donors="sample"), PLAIN[data]
     truth, errors = law.ppf(Q), {crossing: [] for crossing in CROSSINGS}
     while replications > 0:
         rows = min(replications, AT_ONCE)
@@ -74,20 +72,12 @@ def table(found, replications):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--replications", type=int, default=4_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--write", type=Path, help="a file for the table")
-    asked = parser.parse_args()
+    asked = options(__doc__, 4_000).parse_args()
     cells = list(itertools.product(PLAIN, PS, SIZES))
     work = functools.partial(run, replications=asked.replications, seed=asked.seed)
     with ProcessPoolExecutor(asked.workers) as pool:
         found = dict(zip(cells, pool.map(work, cells), strict=True))
-    text = table(found, asked.replications)
-    print(text)
-    if asked.write is not None:
-        asked.write.write_text(text)
+    finish(table(found, asked.replications), asked)
 
 
 if __name__ == "__main__":

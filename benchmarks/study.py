@@ -12,8 +12,9 @@ class Study:
 
     def setup(self, n, replications):
         self.schemes = {
-            "CM": cm.ConditionalMasking(0.6, data.SIGMA), "ANM": cm.AdditiveNoise(1.414 * data.SIGMA)
-        }  # fmt: skip
+            "CM": cm.ConditionalMasking(0.6, data.SIGMA, donors="sample"),
+            "ANM": cm.AdditiveNoise(1.414 * data.SIGMA),
+        }
         self.time_study(n, 2)
 
     def time_study(self, n, replications):

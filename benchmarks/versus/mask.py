@@ -16,18 +16,18 @@ SCALES = {"linear": SIGMA, "log": 0.3}  # of reverse mapping
 
 def check(masked, x):
     """The share of swapped records, and the grid."""
-    kept = ~np.isin(masked(step=0.0)(), x)
+    kept = ~np.isin(masked(donors="sample", step=0.0)(), x)
     # six standard errors of a coin of .6
     assert abs(kept.mean() - (1.0 - P)) < 6.0 * np.sqrt(P * (1.0 - P) / x.size)
     step = cm.ConditionalMasking(P, SIGMA).step
-    for z in (masked()(), masked(donors="permutation")()):
+    for z in (masked(donors="sample")(), masked()()):
         assert (np.rint(z / step) * step == z).all()
     for scale, sigma in SCALES.items():
         z = masked(scale=scale, sigma=sigma, reverse_mapping=True)()
         assert (np.sort(z) == np.sort(x)).all()
         # eight standard errors of a coin of .6; hardly any kept record gets its own value
         assert abs((z != x).mean() - 1.0) < 8.0 / np.sqrt(x.size)
-    z = masked(donors="permutation", step=0.0)()
+    z = masked(step=0.0)()
     values, times = np.unique(z, return_counts=True)
     assert times.max() == 1  # no tie tells who was swapped
     assert abs(np.isin(values, x).mean() - P) < 6.0 * np.sqrt(P * (1.0 - P) / x.size)
@@ -44,9 +44,9 @@ def measure(args, n=N):
     rng = np.random.default_rng(2)
     calls = {"NumPy": lambda: plain_mask(x, P, SIGMA, rng)}
     for workers in (1, 2):
-        calls[f"grid {workers}"] = masked(workers)
-        calls[f"none {workers}"] = masked(workers, step=0.0)
-        calls[f"cycle {workers}"] = masked(workers, donors="permutation")
+        calls[f"grid {workers}"] = masked(workers, donors="sample")
+        calls[f"none {workers}"] = masked(workers, donors="sample", step=0.0)
+        calls[f"cycle {workers}"] = masked(workers)
         for scale, sigma in SCALES.items():
             calls[f"{scale} {workers}"] = masked(workers, sigma, scale=scale, reverse_mapping=True)
     t = tables.medians(calls, args.rounds)

@@ -15,7 +15,10 @@ import condmask as cm
 
 N, P, SIGMA = 2000, 0.6, 1000.0
 POPULATION = cm.paper_population()
-SCHEMES = {"CM": cm.ConditionalMasking(P, SIGMA), "ANM": cm.AdditiveNoise(1000.0 * np.sqrt(2.0))}
+SCHEMES = {
+    "CM": cm.ConditionalMasking(P, SIGMA, donors="sample"),
+    "ANM": cm.AdditiveNoise(1000.0 * np.sqrt(2.0)),
+}
 Q = np.arange(1, 10) / 10
 DISTANCES = (250.0, 500.0, 1000.0, 1500.0, 2000.0)
 

@@ -138,7 +138,7 @@ def test_chances_of_records_are_those_of_simulation():
     x = np.sort(np.append(RNG.lognormal(3.0, 0.8, 300), [400.0, 404.0, 409.0, 413.0]))
     scheme, d = scheme_of(sigma=10.0), np.array([1e-9, 15.0])
     file = file_of(x, scheme)
-    lone = rearranged.lone_chances(file, d)
+    lone = file.lone(d)
     found = rearranged.own_chances(file, d, lone)
     stream, total, draws = np.random.default_rng(3), np.zeros((x.size, 2)), 4_000
     for _ in range(draws):

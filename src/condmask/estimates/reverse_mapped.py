@@ -116,7 +116,7 @@ class Reversed:
         for number, (rows, own) in self.pools.items():
             x = own.means(self.z[rows])
             h = self._solved(own, x) - own.share @ x
-            found[number] = Spread(x, own.share, h, own.matrix, own.cell.size, _ratio(own, x, h, self.p))
+            found[number] = Spread(x, own.share, h, own.matrix, own.cell.size, ratio(own, x, h, self.p))
         return found
 
     def undone(self) -> tuple[Undone, float]:
@@ -125,17 +125,17 @@ class Reversed:
         middle = np.bincount(self.pool, a) / np.maximum(self.size, 1)
         centered = a - (middle if middle.size == 1 else middle[self.pool])
         h = self.of(lambda x: x, centered)
-        ratio = max(
-            _ratio(own, own.means(centered[rows]), own.means(h[rows]), self.p)
+        largest = max(
+            ratio(own, own.means(centered[rows]), own.means(h[rows]), self.p)
             for rows, own in self.pools.values()
         )
-        if ratio > LARGEST:
-            raise UndefinedError(_refusal(f"{ratio:.1f} times as much as without noise"))
+        if largest > LARGEST:
+            raise UndefinedError(_refusal(f"{largest:.1f} times as much as without noise"))
         variances, ones = h * h - self.of(np.square, centered), np.ones(self.size.size)
         return Undone(
             float(self.z[0]), unit, self.there, h + (a - centered), variances, np.broadcast_to(0.0, h.shape),
             Donors(self.pool, self.size, middle, ones), 0.0 * ones, ones, self.law, False,
-        ), ratio  # fmt: skip
+        ), largest  # fmt: skip
 
     def _solved(self, own: Kernel, target: np.ndarray) -> np.ndarray:
         try:
@@ -159,7 +159,8 @@ def _kernel(z: np.ndarray, scheme: Any) -> Kernel:
         ) from None
 
 
-def _ratio(own: Kernel, x: np.ndarray, h: np.ndarray, p: float) -> float:
+def ratio(own: Kernel, x: np.ndarray, h: np.ndarray, p: float) -> float:
+    """N, of values and what undoes them, by cell."""
     deviations = [np.sqrt(own.share @ (each - own.share @ each) ** 2) for each in (h, x)]
     return float((1.0 - p) * deviations[0] / deviations[1]) if deviations[1] > 0.0 else 1.0
 

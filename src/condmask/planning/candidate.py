@@ -125,7 +125,7 @@ def _attacked(
     The law of the map is that of many records, and so evenly spaced ones have it, too; rare values have not.
     """
     some = file if file.n <= EFFORT.rows else file.some(evenly_spaced(file.n, EFFORT.rows))
-    rare, none = rearranged.lone_chances(file, d), np.empty((0, d.size))
+    rare, none = file.lone(d), np.empty((0, d.size))
     nobody = rearranged.Lone(np.empty(0, dtype=np.int64), none, none)
     chances = rearranged.own_chances(some, d, nobody)
     places, below = file.counted

@@ -18,7 +18,7 @@ import numpy as np
 
 from condmask.engines import reverse_kernel
 from condmask.estimates.covariance import retained
-from condmask.estimates.reverse_mapped import LARGEST
+from condmask.estimates.reverse_mapped import LARGEST, ratio
 from condmask.law import Law
 from condmask.planning.moments import Variances
 from condmask.risks.original import evenly_spaced
@@ -86,10 +86,17 @@ def rearranged(x: np.ndarray, scheme: Any) -> np.ndarray:
         h = reverse_kernel.undone(own, p, values)
     except (reverse_kernel.TooManyCellsError, FloatingPointError):
         return np.full(x.size, np.inf)
-    if (1.0 - p) * np.sqrt(own.share @ h**2) > LARGEST * np.sqrt(own.share @ values**2):
+    if ratio(own, values, h, p) > LARGEST:
         return np.full(x.size, np.inf)
     first, second = (p * (own.share @ each) + (1.0 - p) * own.apply(each) for each in (h, h * h))
     return np.asarray(np.interp(x, some, (second - first**2)[own.cell]))
+
+
+def differences(x: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """By row, the mean of x where w is in its upper half, less that of the rest."""
+    above = upper_half(w)
+    high, low = (np.einsum("ij,ij->i", x, rows) / rows.sum(axis=1) for rows in (above, 1.0 - above))
+    return np.asarray(high - low)
 
 
 def upper_half(w: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from condmask.estimates.interval import EstimateWarning
 from condmask.planning.candidate import DECILES, Column, predicted
-from condmask.planning.relations import upper_half
+from condmask.planning.relations import differences
 
 RECORDS = 1 << 20  # masked at a time
 
@@ -62,12 +62,11 @@ class Checked:
 
 def _related(estimate: Any, w: np.ndarray) -> np.ndarray:
     """Correlation, slope and difference of halves, of each replicate."""
-    values, above = estimate.pseudo_values(), upper_half(w)
+    values = estimate.pseudo_values()
     u = w - w.mean(axis=1, keepdims=True)
     slope = np.einsum("ij,ij->i", u, values) / np.einsum("ij,ij->i", u, u)
-    high, low = (np.einsum("ij,ij->i", values, rows) / rows.sum(axis=1) for rows in (above, 1.0 - above))
     correlation = slope * w.std(axis=1, ddof=1) / estimate.std()
-    return np.column_stack([correlation, slope, high - low])
+    return np.column_stack([correlation, slope, differences(values, w)])
 
 
 def checked(column: Column, scheme: Any, replications: int, target: str, rng: Any) -> Checked:

@@ -55,6 +55,7 @@ class Rearranged(Original):
     def __init__(self, units: np.ndarray, released: np.ndarray, kind: str, scheme: Any) -> None:
         super().__init__(units, kind, Law(scheme.p, scheme.noise, scheme.sigma))
         self.scheme, self.released = scheme, released
+        self._lone: dict[bytes, Lone] = {}
 
     @cached_property
     def counted(self) -> tuple[np.ndarray, np.ndarray]:
@@ -87,6 +88,13 @@ class Rearranged(Original):
     def cuts(self) -> np.ndarray:
         """The thresholds around the released values: the first is that below the smallest."""
         return self.keys.thresholds(self.shown[1])
+
+    def lone(self, d: np.ndarray) -> "Lone":
+        """What is simulated of the rare values, once for these distances."""
+        key = d.tobytes()
+        if key not in self._lone:
+            self._lone[key] = _simulated(self, d)
+        return self._lone[key]
 
     def near(self, d: np.ndarray) -> np.ndarray:
         return self._less(d)
@@ -136,7 +144,7 @@ def expected(
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """What attackers reach who need no other columns; and the greatest chance of a record that what is
     released for it is nearer than d to its original."""
-    lone = lone_chances(file, d)
+    lone = file.lone(d)
     own = own_chances(file, d, lone)
     found = {
         RELEASED: np.diff(file.counted[1]) @ own / file.n,
@@ -148,7 +156,7 @@ def expected(
 
 def worst(file: Rearranged, d: np.ndarray) -> np.ndarray:
     """The greatest chance of a record that what is released for it is nearer than d to its original."""
-    return np.asarray(own_chances(file, d, lone_chances(file, d)).max(axis=0))
+    return np.asarray(own_chances(file, d, file.lone(d)).max(axis=0))
 
 
 class Lone(NamedTuple):
@@ -169,7 +177,7 @@ class Lone(NamedTuple):
     columns: np.ndarray
 
 
-def lone_chances(file: Rearranged, d: np.ndarray) -> Lone:
+def _simulated(file: Rearranged, d: np.ndarray) -> Lone:
     """Of the rare values that the guard rails look at."""
     values, candidates, some = rails.lone(file.units, file.scheme)
     values, own, near = values[some], np.searchsorted(some, candidates), file.near(d)
@@ -307,7 +315,7 @@ def looked_at(
     """As `seen.looked_at`: what the best attacker makes of the records at `rows`."""
     shown, which = np.unique(file.places_of(z), return_inverse=True)
     first, chance = np.tile(steady[1], (shown.size, 1)), np.zeros((shown.size, d.size))
-    lone = lone_chances(file, d)
+    lone = file.lone(d)
     rare = np.full(file.shown[0].size, -1)  # which of the lone ones each released value is
     rare[file.places_of(file.own[lone.at])] = np.arange(lone.at.size)
     to = np.flatnonzero(rare[shown] >= 0)

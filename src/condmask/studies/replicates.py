@@ -15,7 +15,7 @@ from condmask.estimates.moments import shift, unmask
 from condmask.kernels import moments as powers
 from condmask.kernels import pairs, replicate
 from condmask.law import Law
-from condmask.planning.relations import upper_half
+from condmask.planning.relations import differences
 from condmask.schemes.scheme import Scheme
 from condmask.studies import coverage
 from condmask.weights import stencil
@@ -267,9 +267,7 @@ def _differences(x: np.ndarray, others: tuple[np.ndarray, ...]) -> np.ndarray:
     """Means of the records above the median of the other column, less those of the rest."""
     if not others:
         return np.empty((len(x), 0))
-    above = upper_half(others[0])
-    high, low = (np.einsum("ij,ij->i", x, rows) / rows.sum(axis=1) for rows in (above, 1.0 - above))
-    return np.asarray(high - low)[:, None]
+    return differences(x, others[0])[:, None]
 
 
 def _power(x: np.ndarray, order: int) -> np.ndarray:
