@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from condmask.deconvolution import series as host
+from condmask.deconvolution import table as weights
+from condmask.deconvolution import weight
 from condmask.kernels import interpolant, series
-from condmask.weights import series as host
-from condmask.weights import table as weights
-from condmask.weights import weight
 
 
 class Weight:

@@ -23,7 +23,7 @@ from scipy.special import ndtri
 import condmask as cm
 from benchmarks.cells import command, row
 from benchmarks.laws import LAWS, STEPS
-from condmask.estimates.spread import sums_at
+from condmask.inference.theorem import sums_at
 
 LEVELS = (0.95, 0.9)
 TARGETS = ("population", "file")

@@ -10,10 +10,10 @@ from unittest import mock
 import numpy as np
 
 import condmask as cm
+from condmask.deconvolution import stencil
 from condmask.engines import grid
 from condmask.kernels import replicate
 from condmask.studies import replicates
-from condmask.weights import stencil
 
 
 class Request(NamedTuple):

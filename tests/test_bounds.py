@@ -11,13 +11,13 @@ import pytest
 
 import condmask as cm
 from condmask._grid import Grid
+from condmask.deconvolution import table, weight
+from condmask.deconvolution.weight import Masking
 from condmask.disclosure import coins, looks
 from condmask.estimates import inequality
 from condmask.kernels import coins as kernels
 from condmask.risks import outlook, printed, seen
 from condmask.schemes.audit import posterior
-from condmask.weights import table, weight
-from condmask.weights.weight import Masking
 
 NANOSECONDS = np.random.default_rng(1).normal(1.7e18, 1e15, 200)
 CENTS = np.append(np.random.default_rng(2).lognormal(10.0, 0.6, 199).round(2), 9.99e17)

@@ -16,8 +16,8 @@ from columns import GENERIC
 
 import condmask as cm
 from condmask._randomness import Key
-from condmask.estimates.interval import UndefinedError
 from condmask.grids import shown_digits
+from condmask.inference.intervals import UndefinedError
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 

@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from condmask.disclosure.verdict import Audit
     from condmask.estimates.bands import compare_distributions
     from condmask.estimates.estimate import Estimate
-    from condmask.estimates.interval import EstimateWarning
     from condmask.estimates.summary import Summary
     from condmask.files.atomic import FileError
     from condmask.files.dialect import CsvFormat
     from condmask.files.reading import read_column, read_release, read_schemes, read_summary
     from condmask.files.release import mask_file, write_release
+    from condmask.inference.intervals import EstimateWarning
     from condmask.planning.plan import plan
     from condmask.planning.result import Plan
     from condmask.reports.report import report
@@ -47,7 +47,7 @@ _HOMES = {
     "ConditionalMasking": "condmask.schemes.conditional",
     "CsvFormat": "condmask.files.dialect",
     "Estimate": "condmask.estimates.estimate",
-    "EstimateWarning": "condmask.estimates.interval",
+    "EstimateWarning": "condmask.inference.intervals",
     "FileError": "condmask.files.atomic",
     "Key": "condmask._randomness",
     "MaskedTable": "condmask.schemes.joint",

@@ -2,8 +2,8 @@
 
 import pytest
 
+from condmask.deconvolution.weight import Masking
 from condmask.engines import choice
-from condmask.weights.weight import Masking
 
 NORMAL, LAPLACE, ROUNDED = Masking("normal", 0.6), Masking("laplace", 0.6), Masking("normal", 0.6, 0.0, 0.3)
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.special import ndtr
 
+from condmask.deconvolution import weight
+from condmask.deconvolution.table import smallest_tol
+from condmask.deconvolution.weight import Masking
 from condmask.engines import grid
 from condmask.engines.counting import Counts, coarser, merged
-from condmask.weights import weight
-from condmask.weights.table import smallest_tol
-from condmask.weights.weight import Masking
 
 NOISES = ("normal", "laplace")
 P = (1e-4, 0.05, 0.3, 0.6, 0.9, 0.99)
@@ -31,7 +31,7 @@ def counts(units):
 
 
 def weights(masking, k):
-    """K half a step beyond the grid points k, by weights/weight.py."""
+    """K half a step beyond the grid points k, by deconvolution/weight.py."""
     u = (k + 0.5) * masking.delta
     half = weight.half_weight(masking, np.abs(u))
     return np.where(u > 0.0, 0.5 + half, 0.5 - half)

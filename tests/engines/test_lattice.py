@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from marks import rest_slow
 from weights.test_weight import CASES, tabulated
 
+from condmask.deconvolution import expansion, weight
+from condmask.deconvolution.expansion import Shape
+from condmask.deconvolution.weight import Masking
 from condmask.engines import lattice as curves
 from condmask.engines.sorting import ascending
 from condmask.kernels import lattice
 from condmask.kernels.lattice import ORDER
-from condmask.weights import expansion, weight
-from condmask.weights.expansion import Shape
-from condmask.weights.weight import Masking
 
 NOISES = ("normal", "laplace")
 PS = (0.05, 0.2, 0.5, 0.6, 0.9, 0.99)

@@ -5,8 +5,8 @@ import pytest
 import reference
 
 from condmask._blocks import BLOCK
+from condmask.deconvolution.weight import Masking
 from condmask.engines import pairwise
-from condmask.weights.weight import Masking
 
 RNG = np.random.default_rng(6)
 Z = RNG.normal(2.0, 3.0, 12)

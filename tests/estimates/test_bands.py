@@ -14,7 +14,8 @@ from scipy.special import ndtr
 from scipy.stats import kstwobign
 
 import condmask as cm
-from condmask.estimates import bands, process
+from condmask.estimates import bands
+from condmask.inference import process
 
 SD = 50.0
 

@@ -16,8 +16,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 import condmask as cm
-from condmask.engines import inversion
-from condmask.estimates import rearranging
+from condmask.inference import rearranged_variance, score_inversion
 
 R, N = 1000, 2000
 ALPHA = np.array([0.05, 0.3, 0.5, 0.9])
@@ -263,7 +262,7 @@ def test_ends_are_where_the_rearrangement_differs_by_its_own_standard_error(
     target, donors, p, n, rounded, monkeypatch
 ):
     # in 150 records at p = .15, n p^2 / 10 = .34 is less than tau; with sigma 60 steps variances are exact
-    monkeypatch.setattr(inversion, "PLACES", 4_000)  # every one
+    monkeypatch.setattr(score_inversion, "PLACES", 4_000)  # every one
     scheme = cm.ConditionalMasking(p, 60.0, donors=donors, decimals=0)
     x = rounded * np.rint(90.0 / rounded * np.random.default_rng(2).standard_normal(n))
     z, probabilities = scheme.mask(x, rng=2), np.array([0.04, 0.25, 0.4, 0.55, 0.7, 0.93])
@@ -297,7 +296,7 @@ def test_ends_are_where_the_rearrangement_differs_by_its_own_standard_error(
     assert np.array([found.low, found.high]).T.tolist() == expected.tolist()
     assert min(shares) < 0.97
     plain = np.array([[end for end, *_ in ends(q, 1.0)] for q in probabilities])
-    monkeypatch.setattr(rearranging, "GAIN", 0.0)
+    monkeypatch.setattr(rearranged_variance, "GAIN", 0.0)
     found = estimate.quantile_interval(probabilities, target=target)
     assert np.array([found.low, found.high]).T.tolist() == plain.tolist()
 
@@ -306,7 +305,7 @@ def test_a_first_crossing_has_the_variance_of_t(monkeypatch):
     q = np.arange(1, 10) / 10
     found = [release(p=p, n=200).quantile_interval(q) for p in (0.7, 0.72)]  # rearranged, first
 
-    monkeypatch.setattr(rearranging, "GAIN", 0.0)
+    monkeypatch.setattr(rearranged_variance, "GAIN", 0.0)
 
     plain = [release(p=p, n=200).quantile_interval(q) for p in (0.7, 0.72)]
     assert np.sum(found[0].high - found[0].low) < np.sum(plain[0].high - plain[0].low)
@@ -338,7 +337,7 @@ def test_where_ends_are_looked_for_does_not_matter(monkeypatch):
     estimate, q = release(p=0.3, n=200, decimals=2), np.arange(1, 10) / 10
     found = estimate.quantile_interval(q)
 
-    monkeypatch.setattr(inversion, "PLACES", 5_000)  # every one
+    monkeypatch.setattr(score_inversion, "PLACES", 5_000)  # every one
 
     again = estimate.quantile_interval(q)
     assert again.low.tolist() == found.low.tolist()

@@ -20,7 +20,7 @@ from marks import rest_slow
 
 import condmask as cm
 from condmask._blocks import BLOCK
-from condmask.estimates.interval import EstimateWarning
+from condmask.inference.intervals import EstimateWarning
 
 NOISES = ("normal", "laplace")
 TOL = 1e-10

@@ -16,8 +16,8 @@ from scipy import stats
 
 import condmask as cm
 from condmask._grid import Grid
-from condmask.estimates import linear_forms
-from condmask.estimates.linear_forms import undo
+from condmask.inference import pseudo_values
+from condmask.inference.pseudo_values import undo
 from condmask.law import Law
 
 DONORS = ("sample", "permutation")
@@ -392,7 +392,7 @@ def test_records_of_pools_are_taken_so_many_at_a_time_as_together(case, chunk, m
         ]
 
     whole = errors()
-    monkeypatch.setattr(linear_forms, "CHUNK", chunk)
+    monkeypatch.setattr(pseudo_values, "CHUNK", chunk)
 
     np.testing.assert_allclose(errors(), whole, rtol=1e-10)
 

@@ -16,8 +16,8 @@ from marks import rest_slow
 
 import condmask as cm
 from condmask.estimates import pair_intervals
-from condmask.estimates.linear_forms import undo
-from condmask.estimates.pair_moments import DEGREE, Column, Moments, Weights, pieces
+from condmask.inference.pair_moments import DEGREE, Column, Moments, Weights, pieces
+from condmask.inference.pseudo_values import undo
 
 DONORS = ("sample", "permutation")
 pytestmark = [

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from condmask.deconvolution import table as weights
+from condmask.deconvolution import weight
+from condmask.deconvolution.weight import Masking
 from condmask.kernels import interpolant
-from condmask.weights import table as weights
-from condmask.weights import weight
-from condmask.weights.weight import Masking
 
 ROWS = np.genfromtxt(Path(__file__).parents[1] / "data" / "weight.csv", delimiter=",", names=True)
 TABULATED = sorted(

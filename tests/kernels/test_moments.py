@@ -9,8 +9,8 @@ import reference
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from condmask.estimates.moments import shift, unmask
 from condmask.kernels import moments
+from condmask.samples.moments import shift, unmask
 
 VALUES = st.lists(st.floats(-50, 50), min_size=1, max_size=40).map(np.array)
 

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
+from condmask.deconvolution import weight
+from condmask.deconvolution.weight import Masking
 from condmask.engines import crossings
 from condmask.engines import lattice as curves
-from condmask.weights import weight
-from condmask.weights.weight import Masking
 
 NOISES = ("normal", "laplace")
 TOL = 1e-12

@@ -6,9 +6,9 @@ from scipy.stats import norm
 
 import condmask as cm
 from condmask._grid import grid_of
+from condmask.deconvolution import stencil
 from condmask.kernels import replicate
 from condmask.law import Law
-from condmask.weights import stencil
 
 TOL = 1e-7
 Q = np.array([0.002, 0.02, 0.1, 0.3, 0.5, 0.8, 0.97, 0.999])

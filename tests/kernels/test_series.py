@@ -11,8 +11,8 @@ import pytest
 import reference
 
 from condmask._blocks import blocks, ordered_map
+from condmask.deconvolution import series as host
 from condmask.kernels import series
-from condmask.weights import series as host
 
 ROWS = np.genfromtxt(Path(__file__).parents[1] / "data" / "weight.csv", delimiter=",", names=True)
 P = sorted({float(p) for p in ROWS["p"]})

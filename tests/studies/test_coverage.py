@@ -10,7 +10,7 @@ from scipy.stats import laplace, norm
 import condmask as cm
 from condmask._randomness import seeded_key
 from condmask.cli import main
-from condmask.estimates.interval import Interval, UndefinedError
+from condmask.inference.intervals import Interval, UndefinedError
 from condmask.studies import coverage, replicates
 from condmask.studies import toml as study_files
 

@@ -49,7 +49,7 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> str:
     with usage():
         from condmask import _checks
-        from condmask.estimates.interval import UndefinedError, check_target
+        from condmask.inference.intervals import UndefinedError, check_target
 
         bandwidth = _bandwidth(args.bandwidth)
         quantiles = _points(args.quantiles or DECILES, "--quantiles", probabilities=True)
@@ -131,7 +131,7 @@ def _numbers(interval: Any) -> dict[str, float]:
 
 def _bandwidth(text: str | None) -> Any:
     from condmask import _checks
-    from condmask.estimates.bandwidth import RULES
+    from condmask.samples.bandwidth import RULES
 
     if text is None:
         return None

@@ -26,11 +26,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from condmask.deconvolution.expansion import fast_length
 from condmask.disclosure import looks
 from condmask.kernels import coins as kernels
 from condmask.kernels.coins import Forest, Look
 from condmask.law import Law
-from condmask.weights.expansion import fast_length
 
 FOLDS, RECORDS_FOR_TWO = 10, 20_000
 CELLS_PER_SIGMA, MOST_CELLS = 16.0, 1 << 19

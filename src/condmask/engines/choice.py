@@ -8,9 +8,9 @@
 All differ from the exact sum by at most ``tol``.
 """
 
-from condmask.weights import series, weight
-from condmask.weights.table import smallest_tol
-from condmask.weights.weight import Masking
+from condmask.deconvolution import series, weight
+from condmask.deconvolution.table import smallest_tol
+from condmask.deconvolution.weight import Masking
 
 METHODS = ("auto", "grid", "series", "interpolant", "lattice")
 

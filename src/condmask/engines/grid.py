@@ -19,13 +19,13 @@ from math import factorial, pi
 import numpy as np
 
 from condmask._blocks import blocks
+from condmask.deconvolution import weight
+from condmask.deconvolution.expansion import fast_length
+from condmask.deconvolution.table import smallest_tol
+from condmask.deconvolution.weight import SATURATION, Masking
 from condmask.engines.counting import Counts
 from condmask.kernels import bisection
 from condmask.law import FINE_GRID
-from condmask.weights import weight
-from condmask.weights.expansion import fast_length
-from condmask.weights.table import smallest_tol
-from condmask.weights.weight import SATURATION, Masking
 
 LONGEST, RECORDS_PER_POINT = 1 << 18, 4  # points of all pieces together, beyond which a lattice is faster
 ORDER = 8  # coefficients of the polynomials of T_b

@@ -18,14 +18,14 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask._blocks import Workers, blocks, ordered_map
+from condmask.deconvolution import expansion, weight
+from condmask.deconvolution import table as weights
+from condmask.deconvolution.expansion import Shape
+from condmask.deconvolution.weight import Masking
 from condmask.kernels import curve as kernels
 from condmask.kernels import exponentials, interpolant, lattice
 from condmask.kernels.curve import LAYER, POINT, STRETCH, Curve
 from condmask.kernels.lattice import ORDER
-from condmask.weights import expansion, weight
-from condmask.weights import table as weights
-from condmask.weights.expansion import Shape
-from condmask.weights.weight import Masking
 
 # Fewer values than this on a page, as wide as a record's reach, are summed one by one.
 FEWEST = 16

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from condmask._blocks import Workers, blocks, ordered_map
+from condmask.deconvolution import table as weights
+from condmask.deconvolution import weight
+from condmask.deconvolution.series import coefficients, rates
+from condmask.deconvolution.weight import Masking
 from condmask.kernels import interpolant, series
-from condmask.weights import table as weights
-from condmask.weights import weight
-from condmask.weights.series import coefficients, rates
-from condmask.weights.weight import Masking
 
 POINTS = 64
 

@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask.weights import weight
-from condmask.weights.expansion import fast_length
-from condmask.weights.weight import SATURATION, Masking
+from condmask.deconvolution import weight
+from condmask.deconvolution.expansion import fast_length
+from condmask.deconvolution.weight import SATURATION, Masking
 
 CELLS_PER_SIGMA = 64
 REACH = {"normal": SATURATION, "laplace": 26.0}  # sigmas, beyond which noise is as good as never

@@ -7,12 +7,12 @@ import numpy as np
 
 from condmask import _checks
 from condmask._randomness import Key, check_rng
+from condmask.estimates.base import Shared
 from condmask.estimates.distribution import PLACES
-from condmask.estimates.interval import check_target, multiplier
-from condmask.estimates.process import covariance, largest
-from condmask.estimates.sample import Source
-from condmask.estimates.shared import Shared
-from condmask.estimates.spread import finest_tol
+from condmask.inference.intervals import check_target, multiplier
+from condmask.inference.process import covariance, largest
+from condmask.inference.theorem import finest_tol
+from condmask.samples.sample import Source
 
 LARGE = 1000  # records, from which on two samples are compared by T as it is
 DRAWN = 1000  # points of a figure

@@ -6,12 +6,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from condmask import _checks
-from condmask.engines import inversion
-from condmask.estimates import rearranging
-from condmask.estimates.interval import EstimateWarning, Interval, check_target, multiplier
-from condmask.estimates.sample import CROSSINGS, Source
-from condmask.estimates.shared import Shared
-from condmask.estimates.spread import Spread, largest_weight, sums_at
+from condmask.estimates.base import Shared
+from condmask.inference import rearranged_variance, score_inversion
+from condmask.inference.intervals import EstimateWarning, Interval, check_target, multiplier
+from condmask.inference.theorem import Spread, largest_weight, sums_at
+from condmask.samples.sample import CROSSINGS, Source
 
 SAME = 0.999  # of a variance, which changes no interval visibly
 NOTHING = 0.5  # standard error of a probability, above which next to nothing is known of it
@@ -303,7 +302,7 @@ class Distribution(Shared):
 
     def _crossing(self, crossing: str | None) -> str:
         if crossing is None:
-            return rearranging.crossing_of(self._law.p, self._sources[0].n)
+            return rearranged_variance.crossing_of(self._law.p, self._sources[0].n)
         return _checks.choice(crossing, "crossing", CROSSINGS)
 
     def _inverted(
@@ -331,10 +330,10 @@ class Distribution(Shared):
                 return np.asarray(np.sqrt(c / (1.0 - c) * kept[own] * variance(x, own)))
 
             if line is None:
-                return inversion.searched(
+                return score_inversion.searched(
                     lambda values: source.quantiles(values, width, tol, "rearranged"), q, radius, widest
                 )
-            low, high = inversion.within(
+            low, high = score_inversion.within(
                 line, q, lambda steps, own: radius(source.from_steps(steps, width), own), widest
             )
             return source.from_steps(low, width), source.from_steps(high, width)
@@ -353,7 +352,7 @@ class Distribution(Shared):
         k: int,
         value: np.ndarray,
         ends: tuple[np.ndarray, np.ndarray],
-        variance: inversion.Radius,
+        variance: score_inversion.Radius,
         c: float,
         target: str,
     ) -> np.ndarray:
@@ -365,7 +364,7 @@ class Distribution(Shared):
         middle = _share(source, value, "right")
         records = np.array([middle - _share(source, low, "left"), _share(source, high, "right") - middle])
         originals = (target == "population") - (self.scheme.donors == "permutation")
-        return rearranging.kept_variance(rise, records, at_ends, source.n, source.law.p, originals)
+        return rearranged_variance.kept_variance(rise, records, at_ends, source.n, source.law.p, originals)
 
 
 def _around(value: np.ndarray, around: Spread, c: float, target: str) -> tuple[np.ndarray, np.ndarray]:

@@ -7,21 +7,24 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
+from condmask._warn import warn
+from condmask.deconvolution.table import smallest_tol
 from condmask.engines.choice import METHODS
 from condmask.engines.counting import Counts
 from condmask.estimates.bands import Bands
-from condmask.estimates.bandwidth import RULES
-from condmask.estimates.covariance import Records, summarised
+from condmask.estimates.batch import by_replicate
 from condmask.estimates.inequality import Inequality
-from condmask.estimates.interval import EstimateWarning
 from condmask.estimates.moment_intervals import MomentIntervals
-from condmask.estimates.moments import shift
 from condmask.estimates.overview import Overview
 from condmask.estimates.pair_intervals import PairIntervals
-from condmask.estimates.sample import Source
-from condmask.estimates.selection import Selection
+from condmask.estimates.subsets import Selection
+from condmask.inference.covariance import summarised
+from condmask.inference.intervals import EstimateWarning
 from condmask.law import Law
-from condmask.weights.table import smallest_tol
+from condmask.samples.bandwidth import RULES
+from condmask.samples.moments import shift
+from condmask.samples.records import Records
+from condmask.samples.sample import Source
 
 
 class Estimate(Overview, Inequality, MomentIntervals, PairIntervals, Bands, Selection):
@@ -106,6 +109,7 @@ class Estimate(Overview, Inequality, MomentIntervals, PairIntervals, Bands, Sele
 
     # --- moments (Theorem 2.1) ---
 
+    @by_replicate()
     def mean(self) -> Any:
         """Mean of the original: that of the masked values, without bias.
 
@@ -114,9 +118,10 @@ class Estimate(Overview, Inequality, MomentIntervals, PairIntervals, Bands, Sele
         float or ndarray of shape (replicates,)
             In the units of the data.
         """
-        found = [source.moments(1) for source in self._sources]
-        return self._result([center + means[1] * scale for center, scale, means in found])
+        center, scale, about_center = self._sample.moments(1)
+        return float(center + about_center[1] * scale)
 
+    @by_replicate()
     def variance(self) -> Any:
         r"""Variance of the original, :math:`S_Z^2 - (1 - p)\operatorname{Var} Y`, divisor n - 1.
 
@@ -130,9 +135,11 @@ class Estimate(Overview, Inequality, MomentIntervals, PairIntervals, Bands, Sele
         Donors are shared, so the expectation is :math:`(1 - \kappa)\operatorname{Var} X` with
         :math:`\kappa = p^2 (n-2)/(n-1)^2 + 2 p (1-p)/(n-1)`, of order 1/n.
         """
+        variance, scale = self._sample.variance()
         with np.errstate(over="ignore"):
-            return self._result([value * np.float64(scale) ** 2 for value, scale in self._variances()])
+            return float(variance * np.float64(scale) ** 2)
 
+    @by_replicate()
     def std(self) -> Any:
         """Standard deviation of the original; NaN with a warning where the variance is estimated negative.
 
@@ -146,16 +153,17 @@ class Estimate(Overview, Inequality, MomentIntervals, PairIntervals, Bands, Sele
         EstimateWarning
             If an estimated variance is negative.
         """
-        found = self._variances()
-        if any(value < 0.0 for value, _ in found):
-            warnings.warn(
-                "the variance of the original is estimated negative, so its standard deviation is NaN: the "
-                "noise is too large for this many records",
-                EstimateWarning,
-                stacklevel=2,
-            )
-        return self._result([scale * np.sqrt(v) if v >= 0.0 else np.nan for v, scale in found])
+        variance, scale = self._sample.variance()
+        if variance >= 0.0:
+            return float(scale * np.sqrt(variance))
+        warn(
+            "the variance of the original is estimated negative, so its standard deviation is NaN: the "
+            "noise is too large for this many records",
+            EstimateWarning,
+        )
+        return np.nan
 
+    @by_replicate()
     def moment(self, order: int, *, central: bool = False) -> Any:
         """Raw or central moment of the original.
 
@@ -176,13 +184,10 @@ class Estimate(Overview, Inequality, MomentIntervals, PairIntervals, Bands, Sele
         Recursion of Theorem 2.1; raw moments are exactly unbiased.
         """
         order = _checks.order(order, "order")
-        results = []
-        for source in self._sources:
-            center, scale, about = source.moments(order)
-            distance = -about[1] if central else center / scale
-            with np.errstate(over="ignore"):
-                results.append(shift(about, distance)[order] * np.float64(scale) ** order)
-        return self._result(results)
+        center, scale, about_center = self._sample.moments(order)
+        distance = -about_center[1] if central else center / scale
+        with np.errstate(over="ignore"):
+            return float(shift(about_center, distance)[order] * np.float64(scale) ** order)
 
     # --- distribution (Theorems 2.2 and 2.3) ---
 
@@ -440,10 +445,6 @@ class Estimate(Overview, Inequality, MomentIntervals, PairIntervals, Bands, Sele
             s.values(points.ravel(), s.width(bandwidth), tol, method, density=density) for s in self._sources
         ]
         return self._shaped(found, points.shape)
-
-    def _variances(self) -> list[tuple[float, float]]:
-        """The variances of the original, and the scale in whose square they are given."""
-        return [source.variance() for source in self._sources]
 
     def _products(self, other: Any) -> Iterator[tuple[float, tuple[float, float], float]]:
         """For each replicate the covariance and both variances of the originals, in safe units, and the

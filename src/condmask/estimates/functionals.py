@@ -7,9 +7,9 @@ import numpy as np
 
 from condmask import _checks
 from condmask.estimates.distribution import PLACES, Distribution, error_of
-from condmask.estimates.expectations import checked, known, sums_of
-from condmask.estimates.interval import Interval, check_target, multiplier
-from condmask.estimates.spread import Spread, sums_at
+from condmask.inference.function_variance import checked, known, sums_of
+from condmask.inference.intervals import Interval, check_target, multiplier
+from condmask.inference.theorem import Spread, sums_at
 
 
 class Functionals(Distribution):

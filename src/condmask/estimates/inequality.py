@@ -6,18 +6,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks
-from condmask.engines.far_expectations import Function
+from condmask.deconvolution.weight import Masking
 from condmask.engines.grid import LONGEST, pieces, pieces_length, reach_of
-from condmask.estimates import bounded
+from condmask.estimates.base import CERTAIN
 from condmask.estimates.distribution import PLACES, error_of
-from condmask.estimates.expectations import sums_of
 from condmask.estimates.functionals import Functionals
-from condmask.estimates.interval import Interval, check_target
-from condmask.estimates.parts import Part
-from condmask.estimates.sample import Source
-from condmask.estimates.shared import CERTAIN
-from condmask.estimates.spread import finest_tol, masking, sums_at
-from condmask.weights.weight import Masking
+from condmask.inference import bounded
+from condmask.inference.far_expectations import Function
+from condmask.inference.function_variance import sums_of
+from condmask.inference.intervals import Interval, check_target
+from condmask.inference.theorem import finest_tol, masking, sums_at
+from condmask.samples.noise_class import Part
+from condmask.samples.sample import Source
 
 MOST_POINTS = 1 << 23  # at which T is looked at
 FINEST = 64  # points for each sigma, at which T is integrated where its grid is too long for that

@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.estimates import heavy_tails
+from condmask.estimates.base import CERTAIN, Shared
 from condmask.estimates.by_name import ByName
-from condmask.estimates.covariance import pseudo_values
-from condmask.estimates.interval import EstimateWarning, Interval
-from condmask.estimates.linear_forms import Undone, undo
-from condmask.estimates.named import Intervals
-from condmask.estimates.regression import basis, fit
-from condmask.estimates.reverse_mapped import LARGE, Reversed, Spread
-from condmask.estimates.shared import CERTAIN, Shared
-from condmask.estimates.subgroups import group_means
-from condmask.estimates.survey import Survey, survey
-from condmask.estimates.weighted_sums import total, weighted_mean
+from condmask.estimates.results import Intervals
+from condmask.inference import heavy_tails
+from condmask.inference.covariance import pseudo_values
+from condmask.inference.groups import group_means
+from condmask.inference.intervals import EstimateWarning, Interval
+from condmask.inference.least_squares import basis, fit
+from condmask.inference.pseudo_values import Undone, undo
+from condmask.inference.reverse_mapped import LARGE, Reversed, Spread
+from condmask.inference.survey import Survey, survey
+from condmask.inference.weighted_sums import total, weighted_mean
 
 FEW = 5.0  # unmasked records, less than which a group is flagged
 KNOWN = 0.1  # standard error of the share of negative values, above which nothing is said of it

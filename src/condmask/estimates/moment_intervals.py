@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
-from condmask.estimates import heavy_tails
+from condmask.estimates.base import Shared
 from condmask.estimates.distribution import PLACES
-from condmask.estimates.expectations import shifted_power, sums_of_polynomial
-from condmask.estimates.interval import Interval, check_target, multiplier
-from condmask.estimates.moments import shift
-from condmask.estimates.shared import Shared
+from condmask.inference import heavy_tails
+from condmask.inference.function_variance import shifted_power, sums_of_polynomial
+from condmask.inference.intervals import Interval, check_target, multiplier
+from condmask.samples.moments import shift
 
 
 class MomentIntervals(Shared):

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
-from condmask.estimates.interval import Interval, check_target
-from condmask.estimates.named import Intervals
-from condmask.estimates.shared import Shared
+from condmask.estimates.base import Shared
+from condmask.estimates.results import Intervals
+from condmask.inference.intervals import Interval, check_target
 
 DECILES = tuple(k / 10 for k in range(1, 10))
 

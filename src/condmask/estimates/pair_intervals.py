@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.estimates import bounded, heavy_tails, reverse_pairs
-from condmask.estimates.covariance import Product, donors, products, standardised
-from condmask.estimates.interval import EstimateWarning, Interval, UndefinedError, multiplier
 from condmask.estimates.linear import LinearEstimates
-from condmask.estimates.linear_forms import Undone, file_covariance
-from condmask.estimates.pair_moments import Weights, column, spreads
-from condmask.estimates.reverse_mapped import Reversed
-from condmask.estimates.survey import TARGETS, survey
+from condmask.inference import bounded, heavy_tails, reverse_pairs
+from condmask.inference.covariance import Product, donors, products, standardised
+from condmask.inference.intervals import EstimateWarning, Interval, UndefinedError, multiplier
+from condmask.inference.pair_moments import Weights, column, spreads
+from condmask.inference.pseudo_values import Undone, file_covariance
+from condmask.inference.reverse_mapped import Reversed
+from condmask.inference.survey import TARGETS, survey
 from condmask.law import Law
 
 TARGETS_OF_THEOREM = ("file", "population")  # in the order of `spreads`

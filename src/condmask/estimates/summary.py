@@ -8,9 +8,9 @@ import numpy as np
 from condmask import _checks, _state, frames
 from condmask._grid import Grid, default_step
 from condmask.engines.counting import EMPTY, Counts, by_value, coarser, in_cells, merged
-from condmask.estimates.columns import counted_column
 from condmask.law import Law
 from condmask.missing import released_codes, without_codes
+from condmask.samples.columns import counted_column
 
 MOST_POINTS = 1 << 20  # of 16 bytes
 BY_VALUE, WIDEST = -1074, 1023  # levels: all numbers are multiples of 2^-1074, and below 2^1024

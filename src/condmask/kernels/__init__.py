@@ -38,8 +38,8 @@ The estimate of P(X <= 0) from three masked values, with the table of K:
 
 >>> import numpy as np
 >>> from condmask.kernels import interpolant
->>> from condmask.weights import weight
->>> from condmask.weights.table import table
+>>> from condmask.deconvolution import weight
+>>> from condmask.deconvolution.table import table
 >>> found = table(weight.Masking("normal", 0.6), 1e-10)
 >>> z = np.array([-1.0, 0.2, 3.0])
 >>> total = interpolant.sum_weights(z, 0.0, 1.0, found, 0, 3)

@@ -10,7 +10,7 @@ tolerance needs::
 for every u and beta >= 0 (docs/theory.rst, "The series"); N is 10 / 17 / 25 at p = .6 for tol = 1e-6 /
 1e-10 / 1e-15, 13 / 21 / 31 at .501. Beyond a reach, where the terms add up to less than the tolerance,
 none is summed. Rounding adds up to 4e-16 of the sum of abs(c_t), 2e-14 at p = .501, 2e-15 at .6. The
-engine "series" has the same terms with coefficients of condmask.weights.series, by which it serves
+engine "series" has the same terms with coefficients of condmask.deconvolution.series, by which it serves
 p <= 1/2 too.
 
 Cost: one error function a term and pair within reach.

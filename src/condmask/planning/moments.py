@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask.estimates.interval import over_file
+from condmask.inference.intervals import over_file
 from condmask.law import Law
 
 DEGREE = 4

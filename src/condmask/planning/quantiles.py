@@ -9,12 +9,12 @@ share, which many probabilities have for their quantile, are allowed for.
 
 import numpy as np
 
-from condmask.engines import covariances
-from condmask.estimates.interval import over_file
-from condmask.estimates.spread import masking
+from condmask.deconvolution.weight import Masking
+from condmask.inference import cdf_covariance
+from condmask.inference.intervals import over_file
+from condmask.inference.theorem import masking
 from condmask.law import Law
 from condmask.planning.moments import Variances
-from condmask.weights.weight import Masking
 
 NODES = 201  # equally likely errors of T
 
@@ -72,17 +72,17 @@ def _ascending(values: np.ndarray) -> np.ndarray:
     return values if (values[1:] >= values[:-1]).all() else np.sort(values)
 
 
-def _products(steps: np.ndarray, own: Masking, points: np.ndarray) -> covariances.Products:
+def _products(steps: np.ndarray, own: Masking, points: np.ndarray) -> cdf_covariance.Products:
     """Of originals at ascending whole steps."""
 
     def share(at: np.ndarray) -> np.ndarray:
         return np.asarray(np.searchsorted(steps, at, side="right") / steps.size)
 
     order = np.argsort(points, kind="stable")
-    found = covariances.products_under(share, steps.size, own, points[order])
+    found = cdf_covariance.products_under(share, steps.size, own, points[order])
     back = np.empty(order.size, dtype=np.int64)
     back[order] = np.arange(order.size)
-    return covariances.Products(
+    return cdf_covariance.Products(
         found.psi[back], found.psi_products[np.ix_(back, back)],
         found.rest[back], found.rest_products[np.ix_(back, back)],
     )  # fmt: skip

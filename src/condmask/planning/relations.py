@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask.engines import reverse_kernel
-from condmask.estimates.covariance import retained
-from condmask.estimates.reverse_mapped import LARGEST, ratio
+from condmask.inference.covariance import retained
+from condmask.inference.reverse_mapped import LARGEST, ratio
 from condmask.law import Law
 from condmask.planning.moments import Variances
 from condmask.risks.original import evenly_spaced

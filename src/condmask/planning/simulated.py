@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from condmask.estimates.interval import EstimateWarning
+from condmask.inference.intervals import EstimateWarning
 from condmask.planning.candidate import DECILES, Column, predicted
 from condmask.planning.relations import differences
 

@@ -5,7 +5,7 @@ from importlib.metadata import version
 from typing import Any
 
 from condmask._digits import number
-from condmask.estimates.interval import Interval
+from condmask.inference.intervals import Interval
 from condmask.reports import formulas, html, pictures
 from condmask.reports.html import Html, paragraph, section, tag
 from condmask.reports.told import Told, figure_of

@@ -11,10 +11,10 @@ import numpy as np
 from condmask import frames
 from condmask._blocks import Workers
 from condmask._digits import number
-from condmask.estimates.interval import Interval
 from condmask.files.published import digest_of
 from condmask.files.reading import ReleasedFile, column_of, describe, open_table
 from condmask.files.table import Table, reading
+from condmask.inference.intervals import Interval
 from condmask.missing import released_codes, without_codes
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.strata import names_of

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from condmask.disclosure.verdict import Audit
-from condmask.estimates.interval import Interval
+from condmask.inference.intervals import Interval
 from condmask.reports import html, pictures
 from condmask.reports.html import Html, paragraph, section, tag
 from condmask.reports.original import Beside, Original

@@ -9,7 +9,7 @@ P(|tau - X_i| < d), averaged over the records of a file and over the masking of 
 
 import numpy as np
 
-from condmask.estimates.interval import over_file
+from condmask.inference.intervals import over_file
 from condmask.risks.original import Original
 
 NODES = 64  # equally likely values of the mean

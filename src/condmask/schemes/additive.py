@@ -7,7 +7,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
-from condmask.estimates.build import estimate_records
+from condmask.estimates.constructors import estimate_records
 from condmask.estimates.estimate import Estimate
 from condmask.law import Law
 from condmask.schemes.scheme import Scheme

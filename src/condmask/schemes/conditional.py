@@ -11,7 +11,7 @@ from condmask._blocks import Workers
 from condmask._grid import Grid, decimal_grid, default_step, grid_of
 from condmask._randomness import Key, check_rng, check_rows
 from condmask.disclosure.review import Data
-from condmask.estimates.build import estimate_records, estimate_summary
+from condmask.estimates.constructors import estimate_records, estimate_summary
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.summary import Summary
 from condmask.law import Law

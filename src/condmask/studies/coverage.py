@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from condmask.estimates.interval import TARGETS, EstimateWarning, Interval, UndefinedError
+from condmask.inference.intervals import TARGETS, EstimateWarning, Interval, UndefinedError
 from condmask.schemes.scheme import Scheme
 
 PARTS = ("coverage", "length")

@@ -7,18 +7,18 @@ import numpy as np
 
 from condmask import _checks
 from condmask._randomness import Key, seeded_key
+from condmask.deconvolution import stencil
 from condmask.disclosure import interval
-from condmask.estimates.bandwidth import FEWEST_STEPS, quartile_places, rule
-from condmask.estimates.covariance import retained
-from condmask.estimates.interval import EstimateWarning, UndefinedError
-from condmask.estimates.moments import shift, unmask
+from condmask.inference.covariance import retained
+from condmask.inference.intervals import EstimateWarning, UndefinedError
 from condmask.kernels import moments as powers
 from condmask.kernels import pairs, replicate
 from condmask.law import Law
 from condmask.planning.relations import differences
+from condmask.samples.bandwidth import FEWEST_STEPS, quartile_places, rule
+from condmask.samples.moments import shift, unmask
 from condmask.schemes.scheme import Scheme
 from condmask.studies import coverage
-from condmask.weights import stencil
 
 TOL = 1e-7  # of T, where one standard error of T is some 1e-2
 RECORDS, ROWS = 1 << 16, 32  # of a block, at most

@@ -1,0 +1,88 @@
+"""Parts of the records: what can be had of whole strata, and what of other parts cannot."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from condmask import _checks
+from condmask.estimates.base import Shared
+from condmask.samples.by_pool import sample
+from condmask.samples.records import Records
+
+
+class Selection(Shared):
+    """Some of the records."""
+
+    def part(self, rows: Any) -> Self:
+        r"""The estimate of some of the records, which must be whole strata.
+
+        Parameters
+        ----------
+        rows : array_like of bool, shape (n,)
+            Which records.
+
+        Returns
+        -------
+        Estimate
+            Of these alone: distribution function, quantiles, bands and all else.
+
+        Raises
+        ------
+        ValueError
+            If a stratum is taken in part, the strata are needed and missing, or fewer than two values stay.
+
+        Notes
+        -----
+        Within a stratum a record's donor may be any other, so the masked values of a part g have the
+        characteristic function :math:`\varphi_{Z|g} = p\,\varphi_X + (1-p)\,\varphi_Y \varphi_{X|g}`, and
+        dividing by :math:`\varphi_Y`, which tends to 0, magnifies the errors of high frequencies without end.
+        Means of any parts can be had, by `group_means`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> rng = np.random.default_rng(1)
+        >>> female = rng.random(20_000) < 0.5
+        >>> x = rng.normal(np.where(female, 90.0, 110.0), 15.0)
+        >>> scheme = cm.ConditionalMasking(0.6, 10.0, strata="sex")
+        >>> estimate = scheme.estimate(scheme.mask(x, strata=female, rng=2), strata=female)
+        >>> bool(abs(estimate.part(female).median() - 90.0) < 1.5)
+        True
+        """
+        if self._records is None:
+            raise ValueError(
+                "z must be masked values for a part of them, got a Summary, which keeps no records"
+            )
+        chosen, masked = np.asarray(rows), self._records.rows
+        if chosen.dtype != np.bool_ or chosen.shape != masked.shape[1:]:
+            raise ValueError(
+                f"rows must be True or False for each of {masked.shape[1]} records, got {chosen.dtype} of "
+                f"shape {chosen.shape}"
+            )
+        there = ~np.isnan(masked).any(axis=0)
+        pool = self._records.pools() if self._law.p > 0.0 else None
+        if self._law.p > 0.0:
+            _check_whole(
+                chosen[there], (np.zeros(chosen.size, dtype=np.int64) if pool is None else pool)[there]
+            )
+        count = int(np.count_nonzero(chosen & there))
+        _checks.at_least_two(count, "rows")
+        values = [row[chosen & there] for row in masked]
+        sources = [sample(z, self._law) for z in values]
+        records = Records(masked[:, chosen], None if pool is None else pool[chosen], None)
+        made: Any = type(self)
+        found: Self = made(self.scheme, sources, batch=self._batch, records=records)
+        return found
+
+
+def _check_whole(chosen: np.ndarray, pool: np.ndarray) -> None:
+    """Refuse strata of which some records are chosen and others are not."""
+    size, inside = np.bincount(pool), np.bincount(pool, chosen)
+    cut = int(np.count_nonzero((inside > 0) & (inside < size)))
+    if cut:
+        raise ValueError(
+            f"rows must be whole strata, within which donors were drawn, got parts of {cut} of them: swapped "
+            "records show values from all of their stratum, and the noise of the rest cannot be undone, so "
+            "only means of such parts can be had, by group_means, weighted_mean and regress"
+        )

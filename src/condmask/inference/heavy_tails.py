@@ -1,0 +1,61 @@
+"""Whether the tails of the original are too heavy for the normal approximation of second moments.
+
+The kurtosis E (X - mu)^4 / Var^2 of the originals comes from the masked values by Theorem 2.1, as other
+moments do. It is 3 for a normal law, 1.8 for a uniform, 6 for a Laplace law; for a law without a fourth
+moment it grows with the sample. Where it is above 10, and above n/300 so that a variance of n records is
+known to 6% at best, intervals of variances, covariances and slopes cover too rarely with or without masking.
+Where noise is half of the variance of the masked values, that noise,
+whose tails are light, is most of the error, and the kurtosis is hardly known: nothing is said.
+
+In 150 (1000) records, p = .3 to .8, noise of .7 standard deviations, it is above 10 in no file of normal or
+uniform values, in 4% (1%) of Laplace ones, in 13% (29%) of Student's t with 4 degrees of freedom and in 66
+to 71% (all) of Pareto's law of index 3. So few records seldom tell t_4 from a Laplace law: a threshold of 7
+would speak of 28% of the one and 17% of the other.
+"""
+
+import warnings
+from collections.abc import Iterable
+
+import numpy as np
+
+from condmask.inference.intervals import EstimateWarning
+from condmask.law import Law
+from condmask.samples.moments import Powers, original_moments, powers, shift
+
+HEAVY = 10.0
+ENOUGH = 300.0  # records for each unit of the kurtosis, with which the normal approximation does
+
+
+def kurtosis(original: Powers, law: Law) -> float:
+    """From the moments of the originals to order 4; NaN where noise hides it, and of a constant."""
+    _, _, second, _, fourth = shift(original.means, -original.means[1])
+    if second <= (1.0 - law.p) * law.noise_moments(2, original.scale)[2]:
+        return np.nan
+    return float(fourth / second**2)
+
+
+def of_records(z: np.ndarray, law: Law) -> float:
+    """From masked values without gaps."""
+    return kurtosis(original_moments(powers(z, 4, law.sigma), law), law)
+
+
+def of_plain(w: np.ndarray) -> float:
+    """Of a column that was not masked; NaN if it has two values, which are rare or not, but no tails."""
+    low, high = w.min(), w.max()
+    if np.all((w == low) | (w == high)):
+        return np.nan
+    u = w / max(abs(low), abs(high))
+    u = (u - u.mean()) ** 2
+    return float(np.mean(u**2) / np.mean(u) ** 2)
+
+
+def warn(found: Iterable[float], n: int, what: str, *, stacklevel: int) -> None:
+    """Of the heaviest tails, if they are heavy for n records; `what` is what the intervals are of."""
+    largest = max((each for each in found if not np.isnan(each)), default=0.0)
+    if largest > max(HEAVY, n / ENOUGH):
+        warnings.warn(
+            f"heavy tails, of kurtosis {largest:.3g} in {n} records: intervals of {what} cover less often "
+            "than they say, as they do without masking",
+            EstimateWarning,
+            stacklevel=stacklevel + 1,
+        )

@@ -1,0 +1,57 @@
+"""Answers of replicates, stacked. Oracle: the arrays that NumPy stacks of the answers one by one."""
+
+import numpy as np
+import pytest
+
+import condmask as cm
+from condmask.estimates.batch import row_of, stacked
+from condmask.inference.intervals import Interval
+
+ROWS = np.random.default_rng(5).normal(10.0, 3.0, (3, 400)).round(1)
+SCHEME = cm.ConditionalMasking(0.6, 1.0, decimals=1)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda e: e.mean(),
+        lambda e: e.variance(),
+        lambda e: e.std(),
+        lambda e: e.moment(3),
+        lambda e: e.moment(2, central=True),
+        lambda e: e.cdf([9.0, 11.0]),
+    ],
+)
+def test_a_batch_answers_row_by_row(call):
+    batch, single = SCHEME.estimate(ROWS), [SCHEME.estimate(row) for row in ROWS]
+
+    np.testing.assert_array_equal(call(batch), np.array([call(each) for each in single]))
+
+
+def test_intervals_are_stacked_but_for_what_they_share():
+    one, two = (Interval(k, k + 2.0, 0.5, k + 1.0, 0.95, "file", "the mean") for k in (0.0, 1.0))
+
+    found = stacked([one, two])
+
+    assert found.low.tolist() == [0.0, 1.0]
+    assert found.estimate.tolist() == [1.0, 2.0]
+    assert (found.confidence_level, found.target, found.about) == (0.95, "file", "the mean")
+
+
+def test_tuples_and_mappings_are_stacked():
+    low, high = stacked([(np.array([1.0, 2.0]), 3.0), (np.array([4.0, 5.0]), 6.0)])
+
+    assert low.tolist() == [[1.0, 2.0], [4.0, 5.0]]
+    assert high.tolist() == [3.0, 6.0]
+    assert stacked([{"a": 1.0}, {"a": 2.0}])["a"].tolist() == [1.0, 2.0]
+
+
+def test_rows_go_to_their_replicates():
+    batch = SCHEME.estimate(ROWS)
+
+    assert row_of(ROWS, 1) is not None
+    assert row_of(ROWS, 1).tolist() == ROWS[1].tolist()
+    assert row_of(ROWS[0], 1).tolist() == ROWS[0].tolist()
+    assert row_of("name", 1) == "name"
+    assert row_of(None, 1) is None
+    assert row_of(batch, 2) is batch._replicates[2]

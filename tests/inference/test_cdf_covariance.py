@@ -1,0 +1,119 @@
+"""Mean products of what T is made of, against sums over the records one by one.
+
+Oracle: the weights from the equation that defines them (tests/reference.py), the mass of the originals as the
+differences of T, and loops. No randomness but that of the data.
+"""
+
+import numpy as np
+import pytest
+import reference
+from scipy.special import ndtr
+
+from condmask.deconvolution.weight import Masking
+from condmask.engines.counting import Counts
+from condmask.inference import cdf_covariance, cdf_variance
+
+
+def counted(z):
+    return Counts(*np.unique(z, return_counts=True))
+
+
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+@pytest.mark.parametrize("delta", [0.125, 1.3])
+@pytest.mark.parametrize("chunk", [1 << 12, 50])  # cells at a time: all, and many times so many
+def test_products_are_sums_over_the_records(noise, delta, chunk, monkeypatch):
+    # on steps of sigma/32 and more nothing is approximated
+    monkeypatch.setattr(cdf_covariance, "CHUNK", chunk)
+    p, z = 0.4, np.rint(np.random.default_rng(5).laplace(0.0, 1.5, 60) / delta)
+    x, reach = np.array([-3.0, 0.0, 0.0, 9.0]), int(24.0 / delta)
+    k = reference.rounded_weights(noise, p, delta, reach)
+    weight = lambda apart: k[np.clip(apart.astype(int) + reach, 0, 2 * reach)]  # noqa: E731
+    grid = np.arange(z.min() - reach, z.max() + reach + 1)
+    mass = np.diff([weight(t - z).sum() for t in grid], prepend=0.0)  # of the originals
+
+    found = cdf_covariance.products(counted(z), Masking(noise, p, 0.0, delta), x)
+
+    psi = np.array([weight(t - z) for t in x])
+    rest = np.array([(t >= grid) - p * weight(t - grid) for t in x])
+    np.testing.assert_allclose(found.psi, psi.sum(axis=1), rtol=0.0, atol=1e-7)
+    np.testing.assert_allclose(found.psi_products, psi @ psi.T, rtol=0.0, atol=1e-7)
+    np.testing.assert_allclose(found.rest, rest @ mass, rtol=0.0, atol=1e-7)
+    np.testing.assert_allclose(found.rest_products, (rest * mass) @ rest.T, rtol=0.0, atol=1e-7)
+
+
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+@pytest.mark.parametrize("p", [0.3, 0.6])
+def test_standard_errors_on_fine_grids_are_right_to_a_percent(noise, p):
+    # steps of sigma/1000, counted in cells of sigma/32; the other route, in cells of sigma/64 and with each
+    # record's jump at its place, is right to .2% (test_variances.py)
+    z = np.rint(np.random.default_rng(5).laplace(0.0, 1500.0, 400))
+    x, masking = np.array([-2000.0, -500.0, 0.0, 300.0, 2500.0]), Masking(noise, p, 0.0, 1e-3)
+
+    found, each = cdf_covariance.products(counted(z), masking, x), cdf_variance.sums(counted(z), masking, x)
+
+    v = np.diag(found.psi_products) / 400 - (found.psi / 400) ** 2
+    d = np.diag(found.rest_products) / 400 - (found.rest / 400) ** 2
+    expected = each.psi_squared / 400 - (each.psi / 400) ** 2
+    expected -= each.rest_squared / 400 - (each.rest / 400) ** 2
+    np.testing.assert_allclose(np.sqrt(v - d), np.sqrt(expected), rtol=0.01)
+
+
+def test_products_of_records_that_stay_as_they_are_are_counts():
+    # psi is 1 up to a point and r = h - p psi is 1 - p: products count the records up to both points
+    p, z, x = 0.3, [-4.0, -4.0, 0.0, 2.0, 2.0, 2.0, 7.0], [-5.0, -4.0, 1.0, 2.0, 9.0]
+    share = np.array([sum(value <= t for value in z) for t in x], dtype=float)
+
+    found = cdf_covariance.without_noise(share, p)
+
+    psi = [[float(value <= t) for value in z] for t in x]
+    both = [[sum(a * b for a, b in zip(one, other, strict=True)) for other in psi] for one in psi]
+    rests = [
+        [sum((a - p * a) * (b - p * b) for a, b in zip(one, other, strict=True)) for other in psi]
+        for one in psi
+    ]
+    np.testing.assert_allclose(found.psi, [sum(one) for one in psi], rtol=1e-14)
+    np.testing.assert_allclose(found.psi_products, both, rtol=1e-14)
+    np.testing.assert_allclose(found.rest, [sum(a - p * a for a in one) for one in psi], rtol=1e-14)
+    np.testing.assert_allclose(found.rest_products, rests, rtol=1e-14)
+    # noise that is rounded to 0 leaves values as they are as well
+    rounded = cdf_covariance.products(counted(np.array(z)), Masking("normal", p, 0.0, 1e3), np.array(x))
+    for one, other in zip(found, rounded, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0.0, atol=1e-12)
+
+
+def test_products_under_a_hypothesis_are_their_expectation():
+    # the masses of the originals and, by a plain convolution, of the masked values, at all points
+    p, n, delta, reach = 0.4, 500, 0.25, 80
+    below = lambda t: ndtr((np.floor(t) + 0.5) / 7.0)  # noqa: E731
+    x, grid = np.array([-9.0, 0.0, 0.0, 6.0]), np.arange(-60.0, 61.0)
+    of_x = n * np.diff(below(np.append(grid[0] - 1.0, grid)))
+    chance = reference.rounded_noise("normal", delta, reach)
+    wide = np.arange(grid[0] - reach, grid[-1] + reach + 1)
+    of_z = p * np.pad(of_x, reach) + (1.0 - p) * np.convolve(of_x, chance)
+    k = reference.rounded_weights("normal", p, delta, 2 * reach)
+    weight = lambda apart: k[np.clip(apart.astype(int) + 2 * reach, 0, 4 * reach)]  # noqa: E731
+
+    found = cdf_covariance.products_under(below, n, Masking("normal", p, 0.0, delta), x)
+
+    psi = np.array([weight(t - wide) for t in x])
+    rest = np.array([(t >= grid) - p * weight(t - grid) for t in x])
+    # beyond the grid lie 1e-16 of the originals
+    np.testing.assert_allclose(found.psi, psi @ of_z, rtol=0.0, atol=1e-7)
+    np.testing.assert_allclose(found.psi_products, (psi * of_z) @ psi.T, rtol=0.0, atol=1e-7)
+    np.testing.assert_allclose(found.rest, rest @ of_x, rtol=0.0, atol=1e-7)
+    np.testing.assert_allclose(found.rest_products, (rest * of_x) @ rest.T, rtol=0.0, atol=1e-7)
+
+
+def test_far_records_are_taken_together():
+    # two clusters 10^7 sigma apart and points in both and between them
+    rng = np.random.default_rng(7)
+    z = np.concatenate([rng.normal(0.0, 100.0, 200), rng.normal(1e9, 100.0, 300)]).round()
+    masking = Masking("normal", 0.4, 0.0, 1 / 25)
+    x = np.array([-50.0, 20.0, 5e8, 1e9, 1e9 + 70.0])
+
+    found, each = cdf_covariance.products(counted(z), masking, x), cdf_variance.sums(counted(z), masking, x)
+
+    np.testing.assert_allclose(found.psi, each.psi, rtol=0.0, atol=1e-6)
+    np.testing.assert_allclose(np.diag(found.psi_products), each.psi_squared, rtol=0.0, atol=1e-6)
+    np.testing.assert_allclose(found.rest, each.rest, rtol=0.0, atol=1e-6)
+    np.testing.assert_allclose(np.diag(found.rest_products), each.rest_squared, rtol=0.0, atol=1e-6)

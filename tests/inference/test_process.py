@@ -1,0 +1,141 @@
+"""T at many points together, as a Gaussian process.
+
+Oracles: covariances of T over many releases made by eq. (1) and its weights from their defining equation
+(tests/reference.py); the Brownian bridge and Kolmogorov's law where masking changes nothing; and the normal
+law in two dimensions. Every test has a fixed seed; false alarms are stated where a test is statistical.
+"""
+
+import numpy as np
+import pytest
+import reference
+from scipy.special import ndtr, ndtri
+from scipy.stats import kstwobign, multivariate_normal
+
+import condmask as cm
+from condmask.inference import process
+
+pytestmark = [
+    pytest.mark.usefixtures("unaudited"),
+    pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning"),
+]
+
+SD, SIGMA, N, R = 8.0, 5.6, 300, 4000  # in steps; records, and releases
+POINTS = np.array([-9.0, -3.0, 0.0, 1.0, 7.0])
+
+
+def below(t):
+    """The distribution function of normal data rounded to steps."""
+    return ndtr((np.floor(t) + 0.5) / SD)
+
+
+def near(found, seen, count, n):
+    """Whether a covariance matrix is that of so many draws, to 4.5 standard errors and 3/n of its size.
+
+    A false alarm in 7 of 10^6 entries.
+    """
+    sizes = np.outer(np.diag(seen), np.diag(seen))
+    return (np.abs(found - seen) <= 4.5 * np.sqrt((sizes + seen**2) / count) + 3.0 / n * np.sqrt(sizes)).all()
+
+
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+@pytest.mark.parametrize(("p", "donors"), [(0.6, "sample"), (0.3, "sample"), (0.5, "permutation")])
+def test_the_covariance_is_that_of_many_releases(p, donors, noise):
+    # without what donors have in common it would be larger by 6 to 17%, where it is known to 2%
+    rng = np.random.default_rng(1)
+    x = np.rint(SD * rng.standard_normal((R, N)))
+    z = reference.releases(rng, x, p, SIGMA, donors, noise)
+    t = reference.cdfs(z, POINTS, noise, p, 1.0 / SIGMA)
+    of_file = (x[:, None, :] <= POINTS[:, None]).mean(axis=2)
+    scheme = cm.ConditionalMasking(p, SIGMA, donors=donors, noise=noise, decimals=0)
+    source = scheme.estimate(z[0])._sources[0]
+    estimates = [scheme.estimate(row) for row in z[:60]]
+
+    for target, apart in (("population", t), ("file", t - of_file)):
+        seen = N * np.cov(apart.T)
+        # under the law that the data have, and as the masked values show it, on average
+        known = process.covariance(
+            source, POINTS, [], shared_donors=donors == "sample", target=target, under=below
+        )
+        found = [each._covariance(0, POINTS, target) for each in estimates]
+        assert near(known, seen, R, N)
+        error = np.std(found, axis=0) / np.sqrt(len(found))
+        assert (np.abs(np.mean(found, axis=0) - known) <= 4.5 * error + 3.0 / N * np.diag(known).max()).all()
+
+
+@pytest.mark.parametrize(("p", "larger"), [(0.6, 1.25), (0.3, 1.07)])
+def test_strata_whose_donors_are_their_own_have_smaller_covariances(p, larger):
+    # two strata, two standard deviations apart: as one pool the file's variance at 0 would be 1.31 and 1.09
+    # times as large
+    rng = np.random.default_rng(2)
+    strata = np.repeat([0, 1], [N // 3, N - N // 3])
+    x = np.rint(SD * rng.standard_normal((R, N))) + 16.0 * strata
+    z = np.hstack([reference.releases(rng, x[:, strata == s], p, SIGMA) for s in (0, 1)])
+    t = reference.cdfs(z, POINTS, "normal", p, 1.0 / SIGMA)
+    of_file = (x[:, None, :] <= POINTS[:, None]).mean(axis=2)
+    scheme = cm.ConditionalMasking(p, SIGMA, donors="sample", decimals=0, strata="region")
+
+    found = np.array([scheme.estimate(row, strata=strata)._covariance(0, POINTS, "file") for row in z[:60]])
+
+    seen = N * np.cov((t - of_file).T)
+    error = found.std(axis=0) / np.sqrt(60)
+    size = np.sqrt(np.outer(np.diag(seen), np.diag(seen)))
+    # 4.5 standard errors of both
+    slack = 4.5 * np.sqrt(error**2 + 2.0 * size**2 / R) + 3.0 / (N / 3) * size
+    assert (np.abs(found.mean(axis=0) - seen) <= slack).all()
+    blind = np.mean([scheme.estimate(row)._covariance(0, POINTS, "file") for row in z[:60]], axis=0)
+    assert blind[2, 2] > larger * found.mean(axis=0)[2, 2]
+
+
+def test_without_masking_the_covariance_is_that_of_the_bridge():
+    # values that a permutation leaves as they are, together; min(s, t) - s t of the shares up to two points
+    x = np.round(np.random.default_rng(3).gamma(2.0, 10.0, 500), 2)
+    estimate = cm.ConditionalMasking(1.0 - 1e-9, 1e-3 * 60, donors="permutation", decimals=2).estimate(x)
+    points = np.quantile(x, [0.1, 0.5, 0.5, 0.8])
+    shares = [(x <= t).mean() for t in points]
+
+    found = estimate._covariance(0, points, "population")
+
+    bridge = [[min(s, t) - s * t for t in shares] for s in shares]
+    np.testing.assert_allclose(found, bridge, rtol=0.0, atol=1e-6)
+    np.testing.assert_allclose(estimate._covariance(0, points, "file"), 0.0, rtol=0.0, atol=1e-6)
+
+
+def test_the_largest_size_of_a_bridge_has_the_law_of_kolmogorov():
+    # at 200 even steps the largest is smaller by .5826 / sqrt(200) than on the line (Siegmund); what that
+    # leaves is some 1/200. Shares of 20,000 draws, to 4.5 standard errors.
+    t = np.arange(1, 200) / 200.0
+    draws = process.largest(np.minimum.outer(t, t) - np.outer(t, t), 20_000, np.random.default_rng(4))
+
+    for level in (0.2, 0.5, 0.8, 0.95, 0.99):
+        within = np.mean(draws + 0.5826 / np.sqrt(200.0) <= kstwobign.ppf(level))
+        assert abs(within - level) <= 4.5 * np.sqrt(level * (1.0 - level) / 20_000) + 0.005
+
+
+@pytest.mark.parametrize("r", [-0.9, 0.0, 0.6])
+def test_the_largest_of_two_has_their_joint_law(r):
+    # the chance of a rectangle; shares of 20,000 draws, to 4.5 standard errors
+    both = np.array([[4.0, 2.0 * r], [2.0 * r, 1.0]])
+    draws = process.largest(both, 20_000, np.random.default_rng(5))
+
+    for edge in (0.7, 1.5, 3.0):
+        corners = [(edge, edge), (-edge, edge), (edge, -edge), (-edge, -edge)]
+        upper = [multivariate_normal(cov=both).cdf(corner) for corner in corners]
+        chance = upper[0] - upper[1] - upper[2] + upper[3]
+        # the rectangle's chances are known to 1e-5
+        assert abs(np.mean(draws <= edge) - chance) <= 4.5 * np.sqrt(chance * (1.0 - chance) / 20_000) + 1e-4
+
+
+@pytest.mark.parametrize(
+    "covariance",
+    [
+        [[4.0, 0.0], [0.0, -25.0]],
+        [[4.0, -4.0], [-4.0, 4.0]],
+        [[4.0, 2.0, -2.0], [2.0, 1.0 - 1e-3, -1.0], [-2.0, -1.0, 1.0 - 1e-3]],
+    ],
+)
+def test_a_covariance_that_is_not_definite_is_taken_for_the_nearest_that_is(covariance):
+    # in all of these the first alone counts, of standard deviation 2; the .95 quantile of 20,000 draws is
+    # known to sqrt(.0475 / 20,000) / .058, 4.5 times which is .12
+    draws = process.largest(np.array(covariance), 20_000, np.random.default_rng(6))
+
+    assert np.quantile(draws, 0.95) == pytest.approx(2.0 * ndtri(0.975), abs=0.12)
