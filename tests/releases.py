@@ -5,9 +5,9 @@ import numpy as np
 import reference
 
 from condmask._blocks import blocks
-from condmask.schemes.draws import coins
-from condmask.schemes.pools import pools_of
-from condmask.schemes.scheme import release_key
+from condmask.donor_pools import pools_of
+from condmask.draws import coins
+from condmask.scheme import release_key
 from condmask.strata import labels_of
 
 NOISES = ("normal", "laplace")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from condmask import _checks
-from condmask.schemes.scheme import Scheme
+from condmask.scheme import Scheme
 
 
 @dataclass(frozen=True, init=False)

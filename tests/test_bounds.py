@@ -13,11 +13,10 @@ import condmask as cm
 from condmask._grid import Grid
 from condmask.deconvolution import table, weight
 from condmask.deconvolution.weight import Masking
-from condmask.disclosure import coins, looks
+from condmask.disclosure import credible_window, digit_classes, record_posteriors, swap_posterior, verbatim
+from condmask.disclosure.audit import posterior
 from condmask.estimates import inequality
-from condmask.kernels import coins as kernels
-from condmask.risks import outlook, printed, seen
-from condmask.schemes.audit import posterior
+from condmask.kernels import learned_density as kernels
 
 NANOSECONDS = np.random.default_rng(1).normal(1.7e18, 1e15, 200)
 CENTS = np.append(np.random.default_rng(2).lognormal(10.0, 0.6, 199).round(2), 9.99e17)
@@ -47,7 +46,7 @@ class CountingFloor:
 def test_the_search_for_a_multiple_takes_few_steps_wherever_it_begins(monkeypatch, step, multiple):
     step, multiple = Fraction(step), Fraction(multiple)
     grid = Grid(float(step.numerator), float(step.denominator))
-    look, counting = looks.levels([multiple], grid), CountingFloor()
+    look, counting = digit_classes.levels([multiple], grid), CountingFloor()
     monkeypatch.setattr(kernels, "np", counting)
     search = getattr(kernels.multiples_below, "py_func", kernels.multiples_below)
     random = np.random.default_rng(3)
@@ -109,8 +108,10 @@ def test_a_masked_value_beyond_the_grid_is_named_by_its_place_in_the_column():
 
 
 def test_an_audit_looks_each_cell_up_for_some_folds_only_where_records_lie_apart(monkeypatch):
-    looked_up, below = [], coins.Known.below
-    monkeypatch.setattr(coins.Known, "below", lambda self, x: looked_up.append(x.size) or below(self, x))
+    looked_up, below = [], swap_posterior.Known.below
+    monkeypatch.setattr(
+        swap_posterior.Known, "below", lambda self, x: looked_up.append(x.size) or below(self, x)
+    )
     n = 300
     x = np.random.default_rng(4).lognormal(10.0, 0.6, n).round(2)
 
@@ -157,14 +158,14 @@ def test_tables_sum_so_many_waves_and_the_bandwidth_that_is_named_serves(monkeyp
     ],
 )
 def test_attackers_lay_out_so_many_cells_at_a_time_however_far_apart_values_lie(monkeypatch, call):
-    laid, each = [], coins._laid_out
+    laid, each = [], swap_posterior._laid_out
 
     def counting(bits, starts, lengths, *rest):
         laid.append(int(lengths.sum()))
         return each(bits, starts, lengths, *rest)
 
-    monkeypatch.setattr(coins, "_laid_out", counting)
-    for module in (coins, outlook, seen, printed):
+    monkeypatch.setattr(swap_posterior, "_laid_out", counting)
+    for module in (swap_posterior, credible_window, record_posteriors, verbatim):
         monkeypatch.setattr(module, "MOST_CELLS", 1 << 14)
     x = np.random.default_rng(5).lognormal(10.0, 0.6, 120).round(2)
 

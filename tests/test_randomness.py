@@ -28,7 +28,7 @@ from scipy.stats import binomtest
 
 import condmask as cm
 from condmask._randomness import COIN, DONOR, NOISE, Key, words, working_key
-from condmask.schemes.draws import Release
+from condmask.draws import Release
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 

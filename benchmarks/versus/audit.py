@@ -8,8 +8,8 @@ import tables
 from tables import Line
 
 import condmask as cm
+from condmask.disclosure.audit import audit, check
 from condmask.disclosure.review import Data
-from condmask.schemes.audit import audit, check
 
 N, P, SIGMA = 1_000_000, 0.6, 1000.0
 

@@ -6,31 +6,31 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from condmask import kernels
     from condmask._randomness import Key
-    from condmask.disclosure.verdict import Audit
+    from condmask.disclosure.audit import audit
+    from condmask.disclosure.audit_result import Audit
+    from condmask.disclosure.insider_risk import InsiderRisk, insider_risk
+    from condmask.disclosure.linkage import Linkage, record_linkage
+    from condmask.disclosure.record_risk import RecordRisk, record_risk
+    from condmask.disclosure.release_check import ReleaseError, ReleaseWarning
+    from condmask.disclosure.risk import release_risk, risk
+    from condmask.disclosure.risk_result import Risk
+    from condmask.disclosure.uniques import uniques
     from condmask.estimates.bands import compare_distributions
+    from condmask.estimates.counts import Summary
     from condmask.estimates.estimate import Estimate
-    from condmask.estimates.summary import Summary
     from condmask.files.atomic import FileError
-    from condmask.files.dialect import CsvFormat
-    from condmask.files.reading import read_column, read_release, read_schemes, read_summary
-    from condmask.files.release import mask_file, write_release
+    from condmask.files.csv_format import CsvFormat
+    from condmask.files.mask_file import mask_file, write_release
+    from condmask.files.read import read_column, read_release, read_schemes, read_summary
     from condmask.inference.intervals import EstimateWarning
     from condmask.planning.plan import plan
     from condmask.planning.result import Plan
+    from condmask.recipes.run import run_plan
     from condmask.reports.report import report
-    from condmask.reports.run import run_plan
-    from condmask.risks.insider import InsiderRisk, insider_risk
-    from condmask.risks.linkage import Linkage, record_linkage
-    from condmask.risks.measure import release_risk, risk
-    from condmask.risks.records import RecordRisk, record_risk
-    from condmask.risks.result import Risk
-    from condmask.risks.uniques import uniques
     from condmask.schemes.additive import AdditiveNoise
-    from condmask.schemes.audit import audit
     from condmask.schemes.conditional import ConditionalMasking
-    from condmask.schemes.joint import MaskedTable, mask_table
+    from condmask.schemes.mask_table import MaskedTable, mask_table
     from condmask.schemes.multiplicative import MultiplicativeNoise
-    from condmask.schemes.publishing import ReleaseError, ReleaseWarning
     from condmask.schemes.shuffling import DataShuffling
     from condmask.schemes.swapping import DataSwapping, RankSwapping
     from condmask.studies.compare import Comparison, compare
@@ -42,17 +42,17 @@ __version__ = "0.1.0"
 
 # Names resolve on first use, so that importing the package costs nothing (PEP 562).
 _HOMES = {
-    "Audit": "condmask.disclosure.verdict",
-    "audit": "condmask.schemes.audit",
+    "Audit": "condmask.disclosure.audit_result",
+    "audit": "condmask.disclosure.audit",
     "ConditionalMasking": "condmask.schemes.conditional",
-    "CsvFormat": "condmask.files.dialect",
+    "CsvFormat": "condmask.files.csv_format",
     "Estimate": "condmask.estimates.estimate",
     "EstimateWarning": "condmask.inference.intervals",
     "FileError": "condmask.files.atomic",
     "Key": "condmask._randomness",
-    "MaskedTable": "condmask.schemes.joint",
-    "ReleaseError": "condmask.schemes.publishing",
-    "ReleaseWarning": "condmask.schemes.publishing",
+    "MaskedTable": "condmask.schemes.mask_table",
+    "ReleaseError": "condmask.disclosure.release_check",
+    "ReleaseWarning": "condmask.disclosure.release_check",
     "AdditiveNoise": "condmask.schemes.additive",
     "DataSwapping": "condmask.schemes.swapping",
     "MultiplicativeNoise": "condmask.schemes.multiplicative",
@@ -67,29 +67,29 @@ _HOMES = {
     "simulate": "condmask.studies.simulate",
     "StudyResult": "condmask.studies.result",
     "StudyWarning": "condmask.studies.simulate",
-    "Summary": "condmask.estimates.summary",
-    "risk": "condmask.risks.measure",
-    "release_risk": "condmask.risks.measure",
-    "Risk": "condmask.risks.result",
-    "record_risk": "condmask.risks.records",
-    "RecordRisk": "condmask.risks.records",
-    "insider_risk": "condmask.risks.insider",
-    "InsiderRisk": "condmask.risks.insider",
-    "record_linkage": "condmask.risks.linkage",
-    "Linkage": "condmask.risks.linkage",
-    "uniques": "condmask.risks.uniques",
+    "Summary": "condmask.estimates.counts",
+    "risk": "condmask.disclosure.risk",
+    "release_risk": "condmask.disclosure.risk",
+    "Risk": "condmask.disclosure.risk_result",
+    "record_risk": "condmask.disclosure.record_risk",
+    "RecordRisk": "condmask.disclosure.record_risk",
+    "insider_risk": "condmask.disclosure.insider_risk",
+    "InsiderRisk": "condmask.disclosure.insider_risk",
+    "record_linkage": "condmask.disclosure.linkage",
+    "Linkage": "condmask.disclosure.linkage",
+    "uniques": "condmask.disclosure.uniques",
     "plan": "condmask.planning.plan",
     "Plan": "condmask.planning.result",
     "report": "condmask.reports.report",
-    "run_plan": "condmask.reports.run",
+    "run_plan": "condmask.recipes.run",
     "kernels": "condmask.kernels",
-    "mask_file": "condmask.files.release",
-    "write_release": "condmask.files.release",
-    "mask_table": "condmask.schemes.joint",
-    "read_column": "condmask.files.reading",
-    "read_release": "condmask.files.reading",
-    "read_schemes": "condmask.files.reading",
-    "read_summary": "condmask.files.reading",
+    "mask_file": "condmask.files.mask_file",
+    "write_release": "condmask.files.mask_file",
+    "mask_table": "condmask.schemes.mask_table",
+    "read_column": "condmask.files.read",
+    "read_release": "condmask.files.read",
+    "read_schemes": "condmask.files.read",
+    "read_summary": "condmask.files.read",
 }
 
 __all__ = [  # noqa: RUF022 (grouped by use)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
-from condmask.files.reading import read_column, read_release
-from condmask.files.release import mask_file
+from condmask.files.mask_file import mask_file
+from condmask.files.read import read_column, read_release
 from condmask.schemes.conditional import ConditionalMasking
 
 SCHEME = ConditionalMasking(p=0.6, sigma=0.3, scale="log", reverse_mapping=True)  # noise of some 30%

@@ -14,6 +14,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import blocks
+from condmask.kernels import counting_sort
 
 SMALLEST = 10  # records of a stratum
 POLICIES = ("refuse", "merge")
@@ -129,3 +130,19 @@ def merged(code: np.ndarray, pattern: np.ndarray | None, there: np.ndarray) -> n
             small |= size[own] == size[own[~small]].min()
         pool[own[small]] = own[small][:1]
     return np.asarray(pool[code])
+
+
+def by_stratum(code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows by stratum, in each in their order, and how many each has; codes below 0 are none."""
+    size = np.zeros(int(code.max(initial=-1)) + 1, dtype=np.int64)
+    counting_sort.count(code, size)
+    order = np.empty(int(size.sum()), dtype=index_type(code.size))  # a file may have many rows
+    counting_sort.sort(code, np.cumsum(size) - size, order)
+    return order, size
+
+
+def rows_of(code: np.ndarray) -> dict[int, np.ndarray]:
+    """The rows of each stratum that has any."""
+    order, size = by_stratum(code)
+    parts = np.split(order, np.cumsum(size)[:-1])
+    return {k: rows for k, rows in enumerate(parts) if rows.size}

@@ -12,7 +12,7 @@ from command_line import MASK, answer
 
 import condmask as cm
 from condmask.cli import estimate
-from condmask.files.reading import read_column
+from condmask.files.read import read_column
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 

@@ -5,14 +5,14 @@ import pytest
 from command_line import answer
 
 import condmask as cm
-from condmask.reports import pictures
+from condmask.reports import charts
 from condmask.reports.html import Html
 
 
 @pytest.fixture(autouse=True)
 def undrawn(monkeypatch):
     """Without the picture that takes long."""
-    monkeypatch.setattr(pictures, "distributions", lambda *_: Html("<svg></svg>"))
+    monkeypatch.setattr(charts, "distributions", lambda *_: Html("<svg></svg>"))
 
 
 @pytest.fixture

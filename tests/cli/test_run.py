@@ -5,7 +5,7 @@ import pytest
 from command_line import answer
 
 import condmask as cm
-from condmask.reports import pictures
+from condmask.reports import charts
 from condmask.reports.html import Html
 
 PLAN = """
@@ -21,7 +21,7 @@ public = "public.html"
 
 @pytest.fixture
 def plan(source, monkeypatch):
-    monkeypatch.setattr(pictures, "distributions", lambda *_: Html("<svg></svg>"))
+    monkeypatch.setattr(charts, "distributions", lambda *_: Html("<svg></svg>"))
     pd.read_parquet(source, columns=["income", "age"]).to_parquet(source)
     path = source.parent / "plan.toml"
     path.write_text(PLAN)

@@ -6,8 +6,8 @@ from scipy.special import ndtr
 from scipy.stats import spearmanr
 
 import condmask as cm
-from condmask.disclosure import attack, causes
-from condmask.disclosure.attack import FULL, Figures
+from condmask.disclosure import causes, swap_attack
+from condmask.disclosure.swap_attack import FULL, Figures
 
 A_BIT = 1e-4
 
@@ -85,8 +85,8 @@ OUTSIDE = (1.0 - P) * 2.0 * SIGMA / np.sqrt(2.0 * np.pi) / LONG
 def of_column():
     """The causes within a column of evenly spread values, as if an audit had found these figures."""
     law = cm.ConditionalMasking(P, SIGMA).law
-    rows = attack.rows_of(N, FULL)
-    column = attack.lay_out(EVEN, "float64", law, None, rows, FULL)
+    rows = swap_attack.rows_of(N, FULL)
+    column = swap_attack.lay_out(EVEN, "float64", law, None, rows, FULL)
     parts = column.outcomes(closely=True)
 
     def found(*, guessed=P, unchanged=0.0, ties=0.0):
@@ -148,7 +148,7 @@ def test_a_value_is_common_where_a_hundredth_of_the_records_have_it(times, is_co
     """Records that show it were swapped: noise takes next to none there on so fine a grid."""
     x = np.append(EVEN[times:], np.full(times, 400_000.0))
     law = cm.ConditionalMasking(P, SIGMA).law
-    column = attack.lay_out(x, "float64", law, None, attack.rows_of(N, FULL), FULL)
+    column = swap_attack.lay_out(x, "float64", law, None, swap_attack.rows_of(N, FULL), FULL)
 
     share, number = causes._common(column, column.outcomes(closely=True))
 

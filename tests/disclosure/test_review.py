@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import condmask as cm
-from condmask.disclosure import attack, review
-from condmask.disclosure.attack import Figures
+from condmask.disclosure import review, swap_attack
 from condmask.disclosure.review import Data
+from condmask.disclosure.swap_attack import Figures
 
 A_BIT = 1e-4  # of a share: to either side of a threshold
 
@@ -16,7 +16,7 @@ def clear(monkeypatch, *found):
     stream, figures = np.random.default_rng(1), iter(found)
     names = "ab"[: len(found)]
     columns = {name: stream.normal(0.0, 100.0, 400) for name in names}
-    monkeypatch.setattr(attack, "figures", lambda *_, **__: next(figures))
+    monkeypatch.setattr(swap_attack, "figures", lambda *_, **__: next(figures))
     data = Data(columns, dict.fromkeys(names, "float64"), {}, None)
     return review.is_clear(data, dict.fromkeys(names, cm.ConditionalMasking(0.6, 20.0)))
 

@@ -15,8 +15,8 @@ from scipy.stats import binom, poisson
 import condmask as cm
 from condmask._randomness import Key
 from condmask.disclosure import ties
-from condmask.disclosure.coins import Outcomes
-from condmask.schemes.audit import posterior
+from condmask.disclosure.audit import posterior
+from condmask.disclosure.swap_posterior import Outcomes
 
 KEY = Key(bytes(range(16)))
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condmask.engines import sorting
-from condmask.kernels import ordering
+from condmask.kernels import range_partition
 
 RNG = np.random.default_rng(12)
 SHAPES = {
@@ -48,13 +48,13 @@ def test_sizes_about_those_from_which_threads_pay(n):
     ("n", "workers", "ranges"), [(63, 4, 0), (64, 1, 0), (64, map, 0), (64, 4, 4), (4_000, 20, 8)]
 )
 def test_each_of_a_few_threads_has_a_range_of_about_the_same_size(monkeypatch, n, workers, ranges):
-    parts, gather = [], ordering.gather
+    parts, gather = [], range_partition.gather
 
     def noted(z, low, high, out):
         parts.append(out.size)
         gather(z, low, high, out)
 
-    monkeypatch.setattr(ordering, "gather", noted)
+    monkeypatch.setattr(range_partition, "gather", noted)
     z = np.random.default_rng(3).permutation(n).astype(float)
 
     assert sorting.ascending(z, workers).tolist() == list(range(n))
@@ -70,10 +70,10 @@ def test_values_of_a_range_are_gathered_in_their_order(values, low, width):
     z, inside = np.array(values), [value for value in values if low <= value < high]
     out = np.full(len(inside), np.nan)
 
-    ordering.gather(z, low, high, out)
+    range_partition.gather(z, low, high, out)
 
     assert out.tolist() == inside
-    assert ordering.count_below(z, low) == len([value for value in values if value < low])
+    assert range_partition.count_below(z, low) == len([value for value in values if value < low])
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import condmask as cm
-from condmask.schemes.scheme import Scheme
+from condmask.scheme import Scheme
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 RNG = np.random.default_rng(1)

@@ -13,8 +13,8 @@ import pytest
 from marks import rest_slow
 
 import condmask as cm
-from condmask.schemes import scheme
-from condmask.schemes.scheme import Scheme
+from condmask import scheme
+from condmask.scheme import Scheme
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 

@@ -5,10 +5,10 @@ import pytest
 from scipy.stats import norm
 
 import condmask as cm
+from condmask.disclosure import value_attack
 from condmask.planning import candidate as module
-from condmask.planning import quantiles
+from condmask.planning import predicted_quantiles
 from condmask.planning.candidate import candidate, column_of
-from condmask.risks import posterior
 
 D = np.array([1.0, 2.0, 3.5, 30.0])
 X = np.rint(np.random.default_rng(1).gamma(2.0, 10.0, 60))
@@ -31,7 +31,7 @@ def constant_is_near(d):
 @pytest.mark.parametrize("from_posterior", [np.nan, 0.0, 0.47, 1.0])
 def test_the_best_attacker_is_the_best_of_posterior_constant_and_masked_value(monkeypatch, from_posterior):
     """Nothing may be known by the first (NaN), or little; noise below d makes the last one good."""
-    monkeypatch.setattr(posterior, "by_posterior", lambda *_: np.full(D.size, from_posterior))
+    monkeypatch.setattr(value_attack, "by_posterior", lambda *_: np.full(D.size, from_posterior))
     column = column_of(X, "float64", None)
     winners = set()
     for scheme in (cm.ConditionalMasking(0.2, 0.8, step=1), cm.ConditionalMasking(0.9, 30.0, step=1)):
@@ -68,8 +68,8 @@ def test_what_is_lost_is_the_mean_ratio_of_intervals_to_those_without_masking():
     found = candidate(column, scheme, D)
 
     file = column.original(scheme)
-    _, longer = quantiles.errors(
-        quantiles.Ordered(file.values, file.units), file.law, np.arange(1, 10) / 10, X.size,
+    _, longer = predicted_quantiles.errors(
+        predicted_quantiles.Ordered(file.values, file.units), file.law, np.arange(1, 10) / 10, X.size,
         shared_donors=scheme.shared_donors,
     )  # fmt: skip
     unmasked = standard_errors_without_masking(X, w)

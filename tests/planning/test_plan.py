@@ -9,7 +9,7 @@ from scipy.stats import laplace
 
 import condmask as cm
 from condmask.planning.candidate import candidate, column_of
-from condmask.planning.grid import sorted_out
+from condmask.planning.search_grid import sorted_out
 
 N = 2_000
 X = np.random.default_rng(0).permutation(laplace.ppf((np.arange(N) + 0.5) / N, 10, 1000))

@@ -17,10 +17,10 @@ import pytest
 
 import condmask as cm
 from condmask._digits import number
-from condmask.reports import pictures
+from condmask.reports import charts
 from condmask.reports.html import Html
 from condmask.reports.original import correlation, figures
-from condmask.reports.told import Told
+from condmask.reports.release_view import Told
 
 N = 3000
 SCHEME = cm.ConditionalMasking(0.6, 1000.0, decimals=2)
@@ -57,7 +57,7 @@ def public(files):
 @pytest.fixture
 def undrawn(monkeypatch):
     """Reports without the picture that takes longest."""
-    monkeypatch.setattr(pictures, "distributions", lambda *_: Html("<svg></svg>"))
+    monkeypatch.setattr(charts, "distributions", lambda *_: Html("<svg></svg>"))
 
 
 def cells(page, name):
@@ -213,8 +213,8 @@ def test_no_line_of_the_original_is_in_a_public_picture(files, public):
     folder, frame = files
     told = Told(folder / "released.parquet", 1)
     estimate, z = told.file["income"], told.values("income")
-    with_it = pictures.distributions(estimate, z, frame.income.to_numpy(), "population")
-    without = pictures.distributions(estimate, z)
+    with_it = charts.distributions(estimate, z, frame.income.to_numpy(), "population")
+    without = charts.distributions(estimate, z)
     shared = set().union(*leaks.places(without))
     own = [line - shared for line in leaks.places(with_it)]
     (curve,) = [line for line in own if len(line) > 50]  # the only line of many points that is there with it

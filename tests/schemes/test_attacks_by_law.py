@@ -11,7 +11,7 @@ from releases import NOISES, coins_of
 
 import condmask as cm
 from condmask._randomness import Key
-from condmask.schemes.audit import posterior
+from condmask.disclosure.audit import posterior
 
 P, N = 0.6, 5_000
 KEY = Key(bytes(range(16)))

@@ -6,10 +6,10 @@ import reference
 from hypothesis import given
 from hypothesis import strategies as st
 
+from condmask import draws
 from condmask._blocks import BLOCK, blocks
 from condmask._randomness import Key
-from condmask.schemes import draws
-from condmask.schemes.pools import make_pools
+from condmask.donor_pools import make_pools
 
 SECRET = bytes(range(16))
 N = 65_536 + 4_000

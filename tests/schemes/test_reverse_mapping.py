@@ -21,11 +21,12 @@ from releases import ALARM, NOISES, assert_same_bits, generic
 from scipy.stats import binomtest, chi2
 
 import condmask as cm
+from condmask import draws
 from condmask._blocks import BLOCK
 from condmask._randomness import Key
-from condmask.schemes import draws, reverse_mapping
+from condmask.scheme import release_key
+from condmask.schemes import reverse_mapping
 from condmask.schemes.reverse_mapping import rearrange
-from condmask.schemes.scheme import release_key
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 

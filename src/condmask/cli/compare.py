@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> str:
             raise UsageError(f"--with must name another column, got {args.other!r} twice")
         if scheme.strata is not None:
             raise UsageError("--strata must be left out: other methods have no donor pools")
-    from condmask.files.reading import read_column
+    from condmask.files.read import read_column
     from condmask.studies.compare import compare
 
     if args.out is not None:  # before the work is done

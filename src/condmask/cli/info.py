@@ -14,7 +14,7 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> str:
-    from condmask.files.reading import describe
+    from condmask.files.read import describe
 
     rows, columns, schemes = describe(args.file)
     ratios = _ratios(args.file, schemes)
@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> str:
 
 def _ratios(path: str, schemes: dict[str, Any]) -> dict[str, float]:
     """N of the columns released by reverse mapping, the largest of their strata; none of small ones."""
-    from condmask.files.reading import read_release
+    from condmask.files.read import read_release
 
     ratios = {}
     for name in (name for name, scheme in schemes.items() if getattr(scheme, "reverse_mapping", False)):

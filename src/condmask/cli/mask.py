@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> str:
     with usage():
         schemes = schemes_of(args)
         threads, csv = workers(args), csv_of(args)
-    from condmask.files.release import audit_file, mask_file
+    from condmask.files.mask_file import audit_file, mask_file
 
     with progress() as report:
         published = mask_file(
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> str:
 
 def _dialect(path: str) -> list[str]:
     """How a CSV file was taken to be written, where that is not how most are."""
-    from condmask.files.reading import open_table
+    from condmask.files.read import open_table
 
     said = getattr(open_table(Path(path)), "dialect", None)
     return [] if said is None or said.is_plain else [f"read and written with {said}"]

@@ -83,8 +83,8 @@ def run(args: argparse.Namespace) -> str:
             from condmask.plot import check_format
 
             check_format(_checks.writable(args.plot, "--plot"), "--plot")
-    from condmask.files.reading import read_column
-    from condmask.missing import without_codes
+    from condmask.files.read import read_column
+    from condmask.missing_codes import without_codes
     from condmask.planning.plan import plan
 
     made = plan(

@@ -53,10 +53,10 @@ def run(args: argparse.Namespace) -> str:
             raise UsageError("--column must be given once here: attackers are tried column by column")
         if args.column[0] in args.known:
             raise UsageError(f"--known must name other columns, got {args.column[0]!r}")
-    from condmask.files.reading import masked_column, read_column, read_labels, read_schemes
-    from condmask.risks.insider import insider_risk
-    from condmask.risks.measure import release_risk, risk
-    from condmask.risks.records import record_risk
+    from condmask.disclosure.insider_risk import insider_risk
+    from condmask.disclosure.record_risk import record_risk
+    from condmask.disclosure.risk import release_risk, risk
+    from condmask.files.read import masked_column, read_column, read_labels, read_schemes
     from condmask.strata import names_of
 
     if args.release is not None:

@@ -18,7 +18,7 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> str:
     with usage():
         threads = workers(args)
-    from condmask.reports.run import run_plan
+    from condmask.recipes.run import run_plan
 
     with progress() as shown:
         done = run_plan(

@@ -5,8 +5,8 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from condmask.disclosure.verdict import Audit
-    from condmask.files.dialect import CsvFormat
+    from condmask.disclosure.audit_result import Audit
+    from condmask.files.csv_format import CsvFormat
     from condmask.schemes.conditional import ConditionalMasking
 
 PER_COLUMN = ("sigma", "step", "scale")
@@ -81,7 +81,7 @@ def add_csv(parser: argparse.ArgumentParser) -> None:
 
 def csv_of(args: argparse.Namespace) -> "CsvFormat | None":
     """What was said of a CSV file, None where nothing was."""
-    from condmask.files.dialect import CsvFormat
+    from condmask.files.csv_format import CsvFormat
 
     delimiter = "\t" if args.delimiter == "\\t" else args.delimiter
     found = CsvFormat(delimiter=delimiter, decimal=args.decimal, encoding=args.encoding, na=tuple(args.na))

@@ -1,1 +1,1 @@
-"""What a release shows of its coins: an attacker, what he reads, and what helps."""
+"""What attackers learn from a release: which records were swapped, and what the originals are."""

@@ -27,9 +27,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask.disclosure import coins, digits
-from condmask.disclosure.attack import Column, Figures
-from condmask.disclosure.coins import Outcomes
+from condmask.disclosure import digit_causes, swap_posterior
+from condmask.disclosure.swap_attack import Column, Figures
+from condmask.disclosure.swap_posterior import Outcomes
 
 TOLD = 0.02  # guessing, or records, from which on a cause is named
 COMMON = 0.01  # of the records have a common value
@@ -66,11 +66,11 @@ def of_column(
 ) -> list[Cause]:
     """The causes within one column."""
     p, blind = column.law.p, found.blind
-    every = coins.together(parts)
+    every = swap_posterior.together(parts)
     causes = []
     told = _guess(every, p, every.digits) - blind
     if told > TOLD:
-        name, remedy, text = digits.described(values, kind, column, told)
+        name, remedy, text = digit_causes.described(values, kind, column, told)
         causes.append(Cause(name, told, remedy, text))
     outside = sum(_outside(task.problem, part) for task, part in zip(column.tasks, parts, strict=False))
     if outside > TOLD:
@@ -154,10 +154,10 @@ def correlation(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def _guess(every: Outcomes, p: float, ratio: np.ndarray) -> float:
-    return coins.guessed(every.swapped, every.kept, coins.posterior(p, ratio, np.ones(1)))
+    return swap_posterior.guessed(every.swapped, every.kept, swap_posterior.posterior(p, ratio, np.ones(1)))
 
 
-def _outside(problem: coins.Problem, part: Outcomes) -> float:
+def _outside(problem: swap_posterior.Problem, part: Outcomes) -> float:
     least, most = problem.values[[0, -1]]
     return float(part.kept[(part.points < least) | (part.points > most)].sum())
 
@@ -175,7 +175,7 @@ def _common(column: Column, parts: list[Outcomes]) -> tuple[float, int]:
     p, share, number = column.law.p, 0.0, 0
     for (problem, *_), part in zip(column.tasks, parts, strict=False):
         common = problem.values[problem.counts > COMMON * column.n]
-        surely = 1.0 - coins.posterior(p, part.law, part.noised) < coins.doubt(p)
+        surely = 1.0 - swap_posterior.posterior(p, part.law, part.noised) < swap_posterior.doubt(p)
         own = surely & np.isin(part.points, common)
         share += float((part.swapped + part.kept)[own].sum())
         number += np.unique(part.points[own]).size

@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.disclosure import attack, causes, rails, relations, together
-from condmask.disclosure.attack import BRIEF, HALF, Column, Effort, Figures, Rows
+from condmask.disclosure import causes, guard_rails, joint_attack, relations, swap_attack
+from condmask.disclosure.audit_result import CERTAIN, GUESSED, RAIL, TOLD_BY_RAIL, Audit
 from condmask.disclosure.causes import TOLD, Cause
-from condmask.disclosure.verdict import CERTAIN, GUESSED, RAIL, TOLD_BY_RAIL, Audit
+from condmask.disclosure.swap_attack import BRIEF, HALF, Column, Effort, Figures, Rows
 from condmask.grids import check_fits
 
 CLEARLY = 0.6  # of what is visible: up to here a brief look decides
@@ -43,7 +43,7 @@ class Data(NamedTuple):
 
 def is_clear(data: Data, schemes: dict[str, Any]) -> bool:
     """Whether a brief look shows that nothing is visible, and nothing to be warned of."""
-    rows = attack.rows_of(data.n, BRIEF)
+    rows = swap_attack.rows_of(data.n, BRIEF)
     some, more = data.at(rows.rows), 0.0
     for name, scheme in schemes.items():
         if scheme.law.grid is None or causes.of_coin(scheme.p):
@@ -51,13 +51,15 @@ def is_clear(data: Data, schemes: dict[str, Any]) -> bool:
         if causes.of_order(data.values[name]):
             return False
         check_fits(data.values[name], scheme.law, name, data.kinds[name])
-        column = attack.lay_out(some.values[name], data.kinds[name], scheme.law, some.strata, rows, BRIEF)
+        column = swap_attack.lay_out(
+            some.values[name], data.kinds[name], scheme.law, some.strata, rows, BRIEF
+        )
         parts = column.outcomes()
-        found = attack.figures(column, parts, data.n, shared=scheme.shared_donors)
+        found = swap_attack.figures(column, parts, data.n, shared=scheme.shared_donors)
         more += found.guessed - found.blind
         if found.certain > CLEARLY * CERTAIN or found.unchanged > causes.UNCHANGED:
             return False
-        if attack.repeats(column, parts):
+        if swap_attack.repeats(column, parts):
             return False
     if more > CLEARLY * GUESSED:
         return False
@@ -75,7 +77,7 @@ def review(data: Data, schemes: dict[str, Any], effort: Effort) -> Audit:
     """The audit of a release, without a proposal."""
     if next(iter(schemes.values())).reverse_mapping:
         return _rearranged(data, schemes)
-    rows = attack.rows_of(data.n, effort)
+    rows = swap_attack.rows_of(data.n, effort)
     some = data.at(rows.rows)
     why: list[Cause] = []
     columns: dict[str, Column] = {}
@@ -89,10 +91,10 @@ def review(data: Data, schemes: dict[str, Any], effort: Effort) -> Audit:
             own.append(NO_GRID)
         else:
             check_fits(values, law, name, kind)
-            column = attack.lay_out(some.values[name], kind, law, some.strata, rows, effort)
+            column = swap_attack.lay_out(some.values[name], kind, law, some.strata, rows, effort)
             parts = column.outcomes(closely=True)
             records = round(data.n * column.n / rows.rows.size)
-            found = attack.figures(column, parts, records, shared=scheme.shared_donors)
+            found = swap_attack.figures(column, parts, records, shared=scheme.shared_donors)
             own += causes.of_column(some.values[name], kind, column, parts, found)
             columns[name], n = column, max(n, records)
         every.append(found)
@@ -118,10 +120,10 @@ def _rearranged(data: Data, schemes: dict[str, Any]) -> Audit:
     """
     first = next(iter(schemes.values()))
     p, blind = first.p, max(first.p, 1.0 - first.p)
-    some = data.at(attack.rows_of(data.n, HALF).rows)
-    tables = together.rearranged(some.values, some.clear, schemes, some.strata)
+    some = data.at(swap_attack.rows_of(data.n, HALF).rows)
+    tables = joint_attack.rearranged(some.values, some.clear, schemes, some.strata)
     why, guessed, certain, unchanged = causes.of_coin(p), blind, 0.0, 0.0
-    for refusal, warned in (rails.review(data, schemes), rails.review_clear(data)):
+    for refusal, warned in (guard_rails.review(data, schemes), guard_rails.review_clear(data)):
         for name, texts in ((RAIL, [] if refusal is None else [refusal]), (TOLD_BY_RAIL, warned)):
             for text in texts:
                 said, _, remedy = text.partition("; ")
@@ -139,7 +141,7 @@ def _rearranged(data: Data, schemes: dict[str, Any]) -> Audit:
     if len(tables[0]) > 1:
         table, steps = {**some.values, **some.clear}, _steps(some, schemes)
         found = relations.identities(table, steps, set(schemes))
-        joint = together.joint_of_rearranged(p, tables, list(schemes), found, steps)
+        joint = joint_attack.joint_of_rearranged(p, tables, list(schemes), found, steps)
         guessed, certain = max(blind, joint.guessed), joint.certain
         for each, told in joint.identities.items():
             copied = _copied(each, float(each.holds(table, steps).mean()), schemes)
@@ -171,7 +173,7 @@ def _steps(data: Data, schemes: dict[str, Any]) -> relations.Steps:
 
 def _of_columns(
     data: Data, schemes: dict[str, Any], columns: dict[str, Column], rows: Rows, alone: float, records: int
-) -> tuple[list[Cause], together.Joint | None]:
+) -> tuple[list[Cause], joint_attack.Joint | None]:
     """What columns tell of each other, masked ones and those in clear.
 
     `alone` is what the worst one tells, `records` the number in the file.
@@ -194,7 +196,7 @@ def _of_columns(
     if len(schemes) == 1:
         return said, None
     shared = any(scheme.shared_donors for scheme in schemes.values())
-    joint = together.joint(
+    joint = joint_attack.joint(
         data.values, data.clear, columns, data.strata, rows, found, steps, tied=records if shared else 0
     )
     p = next(iter(schemes.values())).p

@@ -22,7 +22,7 @@ from math import exp, factorial
 
 import numpy as np
 
-from condmask.disclosure.coins import Outcomes, certain, guessed, posterior
+from condmask.disclosure.swap_posterior import Outcomes, certain, guessed, posterior
 
 MOST = 128.0  # others expected; where there are more, L is within .05 of 1
 TAKERS = 16  # of one record's value: as many have a chance below 1e-13

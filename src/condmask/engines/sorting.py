@@ -3,7 +3,7 @@
 import numpy as np
 
 from condmask._blocks import Workers, ordered_map
-from condmask.kernels import ordering
+from condmask.kernels import range_partition
 
 PARALLEL = 1 << 19  # records from which threads pay
 PARTS = 16  # bits: into so many parts a sample is cut
@@ -16,12 +16,12 @@ def ascending(z: np.ndarray, workers: Workers = 1) -> np.ndarray:
         return np.sort(z)
     sample, ranges = np.sort(z[:: z.size // SAMPLED]), min(workers, RANGES)
     edges = [-np.inf, *sample[np.arange(1, ranges) * sample.size // ranges].tolist(), np.inf]
-    ends = [0, *(ordering.count_below(z, edge) for edge in edges[1:-1]), z.size]
+    ends = [0, *(range_partition.count_below(z, edge) for edge in edges[1:-1]), z.size]
     out = np.empty_like(z)
 
     def sort(k: int) -> None:
         part = out[ends[k] : ends[k + 1]]
-        ordering.gather(z, edges[k], edges[k + 1], part)
+        range_partition.gather(z, edges[k], edges[k + 1], part)
         part.sort()
 
     list(ordered_map(sort, range(ranges), ranges))
@@ -36,7 +36,7 @@ def selected(z: np.ndarray, ranks: np.ndarray, ends: tuple[float, float]) -> np.
     """
     least, most = _words(np.array([ends[0] or -0.0, ends[1] + 0.0]))
     down, counts = np.uint64(max(0, int(most - least).bit_length() - PARTS)), np.zeros(1 << PARTS, np.int64)
-    ordering.count_parts(z, least, down, counts)
+    range_partition.count_parts(z, least, down, counts)
     below = np.cumsum(counts)
     part, place = np.unique(np.searchsorted(below, ranks, side="right"), return_inverse=True)
     held, shown, few = np.cumsum(counts[part]), np.full(counts.size, np.nan), z[:: max(1, z.size // SAMPLED)]
@@ -44,8 +44,8 @@ def selected(z: np.ndarray, ranks: np.ndarray, ends: tuple[float, float]) -> np.
     known, chosen = shown[part], np.zeros(counts.size, dtype=np.uint8)
     chosen[part] = np.arange(1, part.size + 1)
     near = np.empty(int(held[-1]) + 1)
-    near = near[: ordering.take_parts(z, least, down, chosen, np.append(np.nan, known), near)]
-    if near.size and not ordering.sort_floats(near):
+    near = near[: range_partition.take_parts(z, least, down, chosen, np.append(np.nan, known), near)]
+    if near.size and not range_partition.sort_floats(near):
         near.sort()
     of = (_words(near) - least) >> down
     first, last = (np.searchsorted(of, part.astype(np.uint64), side) for side in ("left", "right"))
@@ -59,4 +59,4 @@ def selected(z: np.ndarray, ranks: np.ndarray, ends: tuple[float, float]) -> np.
 def _words(values: np.ndarray) -> np.ndarray:
     """The bits of numbers as the kernels order them."""
     bits = values.view(np.uint64)
-    return np.asarray(np.where(bits & ordering.SIGN, ~bits, bits | ordering.SIGN))
+    return np.asarray(np.where(bits & range_partition.SIGN, ~bits, bits | range_partition.SIGN))

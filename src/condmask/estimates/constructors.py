@@ -7,11 +7,11 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
+from condmask.estimates.counts import Summary
 from condmask.estimates.estimate import Estimate
-from condmask.estimates.summary import Summary
 from condmask.inference.intervals import EstimateWarning
 from condmask.law import Law
-from condmask.missing import released_codes, without_codes
+from condmask.missing_codes import released_codes, without_codes
 from condmask.samples.by_pool import plain
 from condmask.samples.columns import counted_column
 from condmask.samples.exact import EXACT, ExactSample

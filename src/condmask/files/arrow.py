@@ -14,7 +14,7 @@ from condmask._blocks import BLOCK
 from condmask.files.arrow_schema import METADATA, released_schema
 from condmask.files.arrow_types import labels_of, numbers, released_columns, released_type
 from condmask.files.atomic import Output
-from condmask.files.table import Rows
+from condmask.files.formats import Rows
 
 CODECS = {b"\x04\x22\x4d\x18": "lz4", b"\x28\xb5\x2f\xfd": "zstd"}  # by how compressed buffers begin
 BATCHES, BLOCK_SIZE = 10, 24  # place in the table of the footer's fields, and bytes of an entry

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from condmask import _checks
 from condmask._grid import decimal_grid
-from condmask.files.table import Rows
+from condmask.files.formats import Rows
 
 WIDEST = 38, 76  # digits of decimal128 and decimal256
 LARGEST_POWER = 22  # of ten that float64 holds exactly

@@ -12,8 +12,8 @@ from pyarrow import csv
 from condmask.files.arrow_schema import released_schema
 from condmask.files.arrow_types import WIDEST, numbers, released_columns, released_type, with_decimals
 from condmask.files.atomic import Output
-from condmask.files.dialect import packed
-from condmask.files.table import ROOMY, Rows, format_of
+from condmask.files.csv_format import packed
+from condmask.files.formats import ROOMY, Rows, format_of
 
 GROUP = 1 << 20  # rows of a row group
 

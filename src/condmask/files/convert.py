@@ -12,8 +12,8 @@ from condmask.files.arrow import ArrowFile, line
 from condmask.files.atomic import Output
 from condmask.files.batches import write_batches
 from condmask.files.csv import CsvFile, Records
-from condmask.files.dialect import not_encoded
-from condmask.files.table import ROOMY, Rows, Table, format_of
+from condmask.files.csv_format import not_encoded
+from condmask.files.formats import ROOMY, Rows, Table, format_of
 from condmask.strata import names_of
 
 # what a column of text is taken for, if all of it is: 007 is no number, and 1e999 none that can be held

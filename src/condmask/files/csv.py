@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask._blocks import Workers, ordered_map
-from condmask.files import csv_around, csv_numbers
+from condmask.files import csv_numbers, quoting
 from condmask.files.atomic import Output
+from condmask.files.csv_format import CsvFormat, Dialect, not_encoded, opened, packed, read_bytes
 from condmask.files.csv_numbers import Fields, NumberError, Words
-from condmask.files.dialect import CsvFormat, Dialect, not_encoded, opened, packed, read_bytes
-from condmask.files.published import read_beside, sidecar
-from condmask.files.table import Rows
+from condmask.files.formats import Rows
+from condmask.files.metadata import read_beside, sidecar
 from condmask.kernels.csv_numbers import CLEAR_COMMA, CLEAR_DOT, COMMA, DOT, SHORTEST, number_labels
 from condmask.kernels.csv_scan import AFTER_QUOTE, TOO_FEW, TOO_MANY, find_fields, splice
 
@@ -155,7 +155,7 @@ class CsvFile:
             )
         decimal = self._decimal or "."
         quoted = decimal == self.dialect.delimiter
-        mixed = [k for k, name in enumerate(names) if not csv_around.alike(self._shapes.get(name, 0))]
+        mixed = [k for k, name in enumerate(names) if not quoting.alike(self._shapes.get(name, 0))]
 
         def masked() -> Iterator[tuple[Records, np.ndarray]]:
             for part in self._records(names, tail=True):
@@ -171,9 +171,7 @@ class CsvFile:
             added = int(ends[-1]) if ends.size else 0
             out = np.empty(len(part.text) + added + 2 * ends.size * quoted, dtype=np.uint8)
             for k in mixed:
-                part.starts[:, k], part.stops[:, k] = csv_around.whole(
-                    part.fields(k), blank=self.dialect.blank
-                )
+                part.starts[:, k], part.stops[:, k] = quoting.whole(part.fields(k), blank=self.dialect.blank)
             starts, stops = part.starts.ravel(), part.stops.ravel()
             buffer = np.frombuffer(part.text, dtype=np.uint8)
             length = splice(buffer, starts, stops, keep.ravel(), quoted, fields, ends, out)
@@ -202,7 +200,7 @@ class CsvFile:
             ) from None
 
     def _shapes_of(self, part: Records, k: int, values: np.ndarray) -> int:
-        return csv_around.shapes(part.fields(k), ~np.isnan(values), blank=self.dialect.blank)
+        return quoting.shapes(part.fields(k), ~np.isnan(values), blank=self.dialect.blank)
 
     def _refuse_the_other(self, names: list[str]) -> None:
         """Name the first number that has another mark than the first of all."""

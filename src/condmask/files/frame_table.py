@@ -11,7 +11,7 @@ from condmask._blocks import BLOCK
 from condmask.files.arrow_types import labels_of, numbers
 from condmask.files.atomic import Output
 from condmask.files.batches import write_batches
-from condmask.files.table import Rows
+from condmask.files.formats import Rows
 
 
 class FrameTable:

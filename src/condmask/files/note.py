@@ -1,6 +1,6 @@
 """The note that goes with a release, for those who will analyse it."""
 
-from condmask.schemes.scheme import Scheme
+from condmask.scheme import Scheme
 
 HEAD = """\
 # {name}

@@ -19,8 +19,8 @@ from condmask.files.arrow import ArrowFile
 from condmask.files.arrow_schema import released_schema
 from condmask.files.arrow_types import released_columns, released_type
 from condmask.files.atomic import Output
+from condmask.files.formats import Rows
 from condmask.files.parquet_footer import Chunk, Footer
-from condmask.files.table import Rows
 from condmask.files.thrift import Struct
 
 MOST_ROWS = 1 << 20  # that are encoded at once

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask.engines.rows import rows_of
 from condmask.inference.intervals import over_file
 from condmask.law import Law
+from condmask.strata import rows_of
 
 Term = tuple[int, int]  # powers of x and of w
 Polynomial = dict[Term, float]

@@ -17,11 +17,11 @@ import numpy as np
 
 from condmask.engines import reverse_kernel
 from condmask.engines.reverse_kernel import Kernel, TooManyCellsError
-from condmask.engines.rows import rows_of
 from condmask.inference.covariance import Donors, standardised
 from condmask.inference.intervals import UndefinedError
 from condmask.inference.pseudo_values import Undone
 from condmask.law import Law
+from condmask.strata import rows_of
 
 FEWEST = 50  # records of a pool
 LARGE, LARGEST = 1.5, 5.0  # N, above which is warned and refused

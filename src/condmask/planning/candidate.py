@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.disclosure.attack import Effort
-from condmask.planning import moments, quantiles, relations
-from condmask.planning.moments import Variances
-from condmask.risks import plain, posterior, rearranged
-from condmask.risks.original import Original, evenly_spaced
-from condmask.risks.rearranged import Rearranged
+from condmask.disclosure import baselines, reverse_mapped_risk, value_attack
+from condmask.disclosure.original import Original, evenly_spaced
+from condmask.disclosure.reverse_mapped_risk import Rearranged
+from condmask.disclosure.swap_attack import Effort
+from condmask.planning import predicted_moments, predicted_quantiles, predicted_relations
+from condmask.planning.predicted_moments import Variances
 
 DECILES = np.arange(1, 10) / 10
 QUANTILES = tuple(f"quantile {q:g}" for q in DECILES)
@@ -62,7 +62,7 @@ class Column(NamedTuple):
         """As the scheme masks it, ascending: of evenly spaced records then all parts are alike."""
         law = scheme.law
         if law is None:
-            return rearranged.pools(self.ascending, self.kind, scheme, None, [slice(None)])[0]
+            return reverse_mapped_risk.pools(self.ascending, self.kind, scheme, None, [slice(None)])[0]
         return Original(scheme.canonical(self.ascending, "x", self.kind), self.kind, law)
 
     def fits(self, scheme: Any) -> bool:
@@ -73,17 +73,23 @@ class Column(NamedTuple):
             return False
         return True
 
-    def moments(self, file: Original) -> moments.Moments:
+    def moments(self, file: Original) -> predicted_moments.Moments:
         """Of the file as it is masked; grids too fine to leave a trace in them share those of the first."""
         step = 0.0 if isinstance(file, Rearranged) else file.law.step
         key = 0.0 if step <= FINE * float(file.values.std()) else step
-        found: moments.Moments = self.once(key, lambda: moments.moments(file.values, self.beside))
+        found: predicted_moments.Moments = self.once(
+            key, lambda: predicted_moments.moments(file.values, self.beside)
+        )
         return found
 
-    def pair(self) -> relations.Pair | None:
+    def pair(self) -> predicted_relations.Pair | None:
         """With the column in clear."""
         beside = self.beside
-        return None if beside is None else self.once("pair", lambda: relations.pair(self.ascending, beside))
+        return (
+            None
+            if beside is None
+            else self.once("pair", lambda: predicted_relations.pair(self.ascending, beside))
+        )
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
         """What is made at the first call."""
@@ -101,13 +107,13 @@ def column_of(x: np.ndarray, kind: str, other: np.ndarray | None) -> Column:
 def candidate(column: Column, scheme: Any, d: np.ndarray) -> Candidate:
     """Of one scheme."""
     file = column.original(scheme)
-    steady = plain.by_constant(file, d)
+    steady = baselines.by_constant(file, d)
     if isinstance(file, Rearranged):
         lone, worst, best = _attacked(file, d, steady)
     else:
-        chances = plain.released_near(file, d)
+        chances = baselines.released_near(file, d)
         lone, worst = np.diff(file.counted[1]) @ chances / file.n, chances.max(axis=0)
-        best = posterior.by_posterior(file, d, steady, EFFORT)
+        best = value_attack.by_posterior(file, d, steady, EFFORT)
     best = np.fmax.reduce([best, steady[0], lone])
     found, longer = predicted(file, column, scheme)
     file_, population = (
@@ -126,8 +132,8 @@ def _attacked(
     """
     some = file if file.n <= EFFORT.rows else file.some(evenly_spaced(file.n, EFFORT.rows))
     rare, none = file.lone(d), np.empty((0, d.size))
-    nobody = rearranged.Lone(np.empty(0, dtype=np.int64), none, none)
-    chances = rearranged.own_chances(some, d, nobody)
+    nobody = reverse_mapped_risk.Lone(np.empty(0, dtype=np.int64), none, none)
+    chances = reverse_mapped_risk.own_chances(some, d, nobody)
     places, below = file.counted
     at, near = places[rare.at][:, None], file.near(d)
     first = np.searchsorted(places, at - near, side="right")
@@ -135,7 +141,7 @@ def _attacked(
     shares = (below[last] - below[first]) / file.n
     worst = np.concatenate([chances, rare.rows + file.law.p * shares]).max(axis=0)
     lone = np.diff(some.counted[1]) @ chances / some.n
-    return lone, worst, rearranged.by_posterior(some, d, steady, nobody, TRIED)
+    return lone, worst, reverse_mapped_risk.by_posterior(some, d, steady, nobody, TRIED)
 
 
 def predicted(
@@ -147,22 +153,24 @@ def predicted(
     if isinstance(file, Rearranged):
         alone = _exact(file, column)
         longer = np.ones(DECILES.size)
-        v = relations.rearranged(file.values, scheme)
+        v = predicted_relations.rearranged(file.values, scheme)
     else:
-        alone = moments.errors(column.moments(file), law, n, shared_donors=scheme.shared_donors)
+        alone = predicted_moments.errors(column.moments(file), law, n, shared_donors=scheme.shared_donors)
         rows = evenly_spaced(n, ROWS)
         some = file if rows.size == n else file.some(rows)
-        ordered = quantiles.Ordered(some.values, some.units)
-        each, longer = quantiles.errors(ordered, law, DECILES, n, shared_donors=scheme.shared_donors)
+        ordered = predicted_quantiles.Ordered(some.values, some.units)
+        each, longer = predicted_quantiles.errors(
+            ordered, law, DECILES, n, shared_donors=scheme.shared_donors
+        )
         alone |= dict(zip(QUANTILES, each, strict=True))
-        v = relations.added(file.values, law)
+        v = predicted_relations.added(file.values, law)
     pair = column.pair()
     if pair is None:
         with np.errstate(invalid="ignore", divide="ignore"):
             beside = {}
             related = np.sqrt(1.0 + np.array([v.mean()]) / file.values.var())
     else:
-        beside = relations.errors(pair, v)
+        beside = predicted_relations.errors(pair, v)
         beside["correlation"] = alone.pop("correlation", beside["correlation"])
         related = _ratios(beside.values())
     own = np.append(longer, _ratios([alone["mean"], alone["std"]]))
@@ -175,8 +183,8 @@ def _exact(file: Rearranged, column: Column) -> dict[str, Variances]:
     own = column.moments(file).means
     unit = float(file.values.var())
     rows = evenly_spaced(file.n, ROWS)
-    ordered = quantiles.Ordered(file.values[rows], file.values[rows])
-    each = column.once("quantiles", lambda: quantiles.unmasked(ordered, DECILES, file.n))
+    ordered = predicted_quantiles.Ordered(file.values[rows], file.values[rows])
+    each = column.once("quantiles", lambda: predicted_quantiles.unmasked(ordered, DECILES, file.n))
     plain_ = {"mean": unit, "std": unit * 0.25 * (own[4, 0] - 1.0)} | dict(zip(QUANTILES, each, strict=True))
     moved = file.n * (float(file.released.std()) - float(file.values.std())) ** 2
     off = {"std": moved if file.scheme.aggregate_ends else 0.0}
@@ -199,4 +207,4 @@ def _loss(longer: tuple[np.ndarray, np.ndarray]) -> float:
 
 def statistics(*, other: bool) -> Sequence[str]:
     """The names of what is predicted."""
-    return ["mean", "std", *(relations.NAMES if other else ()), *QUANTILES]
+    return ["mean", "std", *(predicted_relations.NAMES if other else ()), *QUANTILES]

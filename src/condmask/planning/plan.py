@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.planning import grid
+from condmask.disclosure import baselines
+from condmask.disclosure.audit import audit
+from condmask.planning import search_grid
 from condmask.planning.candidate import Candidate, Column, candidate, column_of, statistics
 from condmask.planning.result import Plan, Suggestion, refusal
-from condmask.risks import plain
-from condmask.schemes.audit import audit
 
 CLOSE = 1.5  # times the least loss, up to which safety is looked for
 ENDS = 3  # values at either end that become their means, where the largest ones come back too often
@@ -111,16 +111,17 @@ def plan(
     distances = _distances(d, [*caps, *of_records])
     column = _column(x, other)
     limits = {} if max_error is None else _limits(max_error, other=other is not None)
-    tried = grid.schemes(
+    tried = search_grid.schemes(
         column, p=p, sigma=sigma, noise=noise, reverse_mapping=reverse_mapping, scale=scale, donors=donors,
         decimals=decimals, step=step,
     )  # fmt: skip
-    constant = plain.by_constant(column.original(tried[0]), distances)[0]
+    constant = baselines.by_constant(column.original(tried[0]), distances)[0]
     _refuse_hopeless(caps, distances, constant)
     found = [candidate(column, scheme, distances) for scheme in tried]
     scored = _Scored(found, distances, caps, of_records, limits, target)
     made = Plan(
-        column.x.size, tuple(distances.tolist()), constant, found, grid.sorted_out(scored.risk, scored.loss),
+        column.x.size, tuple(distances.tolist()), constant, found,
+        search_grid.sorted_out(scored.risk, scored.loss),
         scored.allowed, [], caps, of_records, limits, target, column,
     )  # fmt: skip
     scored.refuse_none()

@@ -9,9 +9,9 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._digits import finite
+from condmask.disclosure.audit import audit
 from condmask.planning.candidate import Candidate, Column
-from condmask.planning.simulated import Checked, checked
-from condmask.schemes.audit import audit
+from condmask.planning.check import Checked, checked
 
 PARAMETERS = ("p", "sigma", "noise", "reverse_mapping", "scale", "donors")
 

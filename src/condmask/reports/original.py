@@ -6,20 +6,20 @@ from pathlib import Path
 import numpy as np
 
 from condmask import frames
-from condmask.disclosure.verdict import Audit
-from condmask.files.dialect import CsvFormat
-from condmask.files.reading import column_of, open_table, read_labels
-from condmask.files.table import columns_exist, reading
-from condmask.missing import without_codes
-from condmask.reports.told import Told, digest
-from condmask.risks.insider import InsiderRisk, insider_risk
-from condmask.risks.linkage import Linkage, record_linkage
-from condmask.risks.measure import release_risk
-from condmask.risks.original import evenly_spaced, taken
-from condmask.risks.records import RecordRisk, record_risk
-from condmask.risks.result import Risk
-from condmask.risks.uniques import Uniques, uniques
-from condmask.schemes.audit import audit
+from condmask.disclosure.audit import audit
+from condmask.disclosure.audit_result import Audit
+from condmask.disclosure.insider_risk import InsiderRisk, insider_risk
+from condmask.disclosure.linkage import Linkage, record_linkage
+from condmask.disclosure.original import evenly_spaced, taken
+from condmask.disclosure.record_risk import RecordRisk, record_risk
+from condmask.disclosure.risk import release_risk
+from condmask.disclosure.risk_result import Risk
+from condmask.disclosure.uniques import Uniques, uniques
+from condmask.files.csv_format import CsvFormat
+from condmask.files.formats import columns_exist, reading
+from condmask.files.read import column_of, open_table, read_labels
+from condmask.missing_codes import without_codes
+from condmask.reports.release_view import Told, digest
 
 MOST_RECORDS = 1 << 16  # that are looked at one by one
 

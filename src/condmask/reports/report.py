@@ -8,11 +8,11 @@ from typing import Any
 from condmask import _checks
 from condmask._blocks import Workers
 from condmask.files.atomic import FileError, publishing, state
-from condmask.files.dialect import CsvFormat
-from condmask.reports import html, pictures, promises, sections, within
+from condmask.files.csv_format import CsvFormat
+from condmask.reports import charts, disclaimers, html, internal_sections, public_sections
 from condmask.reports.html import section
 from condmask.reports.original import Original
-from condmask.reports.told import Told
+from condmask.reports.release_view import Told
 
 SUFFIXES = (".html", ".htm")
 PARTS = (0.25, 0.5, 1.0)  # of sigma: distances where none are given
@@ -103,7 +103,7 @@ def report(
     distances = None if d is None else _distances(d)
     if source is None and not public:
         raise ValueError("source must be the original where public is False, got None")
-    pictures.ready()
+    charts.ready()
     told = Told(Path(release), threads)
     for name in distances or ():
         if name is not None and name not in told.schemes:
@@ -122,12 +122,12 @@ def report(
 def public_page(told: Told) -> str:
     """What the release tells; the original is not even known here."""
     title = f"Release {told.path.name}"
-    columns = [section(html.name(name), sections.estimated(told, name)) for name in told.schemes]
+    columns = [section(html.name(name), public_sections.estimated(told, name)) for name in told.schemes]
     return html.page(
-        title, promises.public(told.path.name), sections.facts(told), sections.masked(told), *columns,
-        sections.noted(told),
-        promises.computed(told.path.name, next(iter(told.schemes)), mapped=told.mapped),
-        promises.not_promised(mapped=told.mapped),
+        title, disclaimers.public(told.path.name), public_sections.facts(told), public_sections.masked(told),
+        *columns, public_sections.noted(told),
+        disclaimers.computed(told.path.name, next(iter(told.schemes)), mapped=told.mapped),
+        disclaimers.not_promised(mapped=told.mapped),
     )  # fmt: skip
 
 
@@ -141,19 +141,20 @@ def internal_page(told: Told, original: Original, d: dict[str | None, list[float
             section(
                 html.name(name),
                 html.tag("h3", "What analysts will find"),
-                sections.estimates(told, name, beside=False),
+                public_sections.estimates(told, name, beside=False),
                 html.tag("h3", "Beside the original"),
-                within.compared(told, name, found, beside),
+                internal_sections.compared(told, name, found, beside),
                 html.tag("h3", "What attackers learn"),
-                within.learned(name, beside, list(told.known)),
+                internal_sections.learned(name, beside, list(told.known)),
             )
         )  # fmt: skip
     return html.page(
-        f"Release {told.path.name}: internal report", promises.internal(),
-        sections.facts(told, within.facts(original)), sections.masked(told),
-        within.audited(original.audit(), mapped=told.mapped),
-        *columns, within.linked(original), sections.noted(told), promises.not_promised(mapped=told.mapped),
-        within.signed(),
+        f"Release {told.path.name}: internal report", disclaimers.internal(),
+        public_sections.facts(told, internal_sections.facts(original)), public_sections.masked(told),
+        internal_sections.audited(original.audit(), mapped=told.mapped),
+        *columns, internal_sections.linked(original), public_sections.noted(told),
+        disclaimers.not_promised(mapped=told.mapped),
+        internal_sections.signed(),
     )  # fmt: skip
 
 

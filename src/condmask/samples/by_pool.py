@@ -4,12 +4,12 @@ import numpy as np
 
 from condmask._blocks import Workers
 from condmask.engines.counting import Counts
-from condmask.engines.rows import rows_of
 from condmask.law import Law
 from condmask.samples.additive import NoisySample
 from condmask.samples.exact import ExactSample
 from condmask.samples.records import Records
 from condmask.samples.sample import Counted, Sample, Source
+from condmask.strata import rows_of
 
 
 def strata(records: Records | None, k: int, law: Law) -> list[Source]:

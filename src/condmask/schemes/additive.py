@@ -10,7 +10,7 @@ from condmask._blocks import Workers
 from condmask.estimates.constructors import estimate_records
 from condmask.estimates.estimate import Estimate
 from condmask.law import Law
-from condmask.schemes.scheme import Scheme
+from condmask.scheme import Scheme
 
 NOISES = ("laplace", "normal")
 

@@ -10,20 +10,19 @@ from condmask import _checks, frames, grids
 from condmask._blocks import Workers
 from condmask._grid import Grid, decimal_grid, default_step, grid_of
 from condmask._randomness import Key, check_rng, check_rows
+from condmask.disclosure.release_check import check_beside, check_release
 from condmask.disclosure.review import Data
+from condmask.donor_pools import Pools, pools_of
+from condmask.draws import mask_rows
 from condmask.estimates.constructors import estimate_records, estimate_summary
+from condmask.estimates.counts import Summary
 from condmask.estimates.estimate import Estimate
-from condmask.estimates.summary import Summary
 from condmask.law import Law
-from condmask.missing import RELEASED_AS, is_code, released_codes
-from condmask.schemes import reverse_mapping, words
-from condmask.schemes.draws import mask_rows
-from condmask.schemes.missing import put_back, refuse_reachable, taken_out
-from condmask.schemes.pools import Pools, pools_of
-from condmask.schemes.publishing import check_beside, check_release
+from condmask.missing_codes import RELEASED_AS, is_code, put_back, refuse_reachable, released_codes, taken_out
+from condmask.scheme import Scheme, release_key
+from condmask.schemes import description, reverse_mapping
 from condmask.schemes.reverse_mapping import ends_of_pools, refuse_with_it, release_of
 from condmask.schemes.rounding import asked, rounded
-from condmask.schemes.scheme import Scheme, release_key
 from condmask.strata import POLICIES, Names, labels_of
 
 NOISES = ("normal", "laplace")
@@ -207,7 +206,7 @@ class ConditionalMasking(Scheme):
         return self.decimals is None and self.step == default_step(self.sigma)
 
     def __repr__(self) -> str:
-        return words.shown(self)
+        return description.shown(self)
 
     def mask(
         self,
@@ -354,7 +353,7 @@ class ConditionalMasking(Scheme):
 
     def sentence(self) -> str:
         """How a column was masked, for those who read the release."""
-        return words.conditional(self)
+        return description.conditional(self)
 
     def estimate(
         self,

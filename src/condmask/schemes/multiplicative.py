@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from condmask import _checks, frames
-from condmask.schemes.scheme import Scheme, known
+from condmask.scheme import Scheme, known
 
 
 @dataclass(frozen=True, init=False)

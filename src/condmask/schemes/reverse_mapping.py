@@ -23,13 +23,12 @@ import numpy as np
 from condmask import _checks
 from condmask._blocks import BLOCK, Workers, ordered_map
 from condmask._randomness import DONOR, NOISE, Key, words
-from condmask.disclosure import rails
-from condmask.engines.rows import by_stratum
-from condmask.kernels import masking, ordering, rearranged_rows
+from condmask.disclosure import guard_rails
+from condmask.donor_pools import Pools
+from condmask.draws import Release, coins, in_order
+from condmask.kernels import masking, range_partition, reverse_mapping_rows
 from condmask.law import Law
-from condmask.schemes.draws import Release, coins, in_order
-from condmask.schemes.pools import Pools
-from condmask.strata import index_type
+from condmask.strata import by_stratum, index_type
 
 
 def refuse_with_it(donors: str, **grid: Any) -> None:
@@ -66,7 +65,7 @@ def release_of(
     release = RearrangedRelease(columns, laws, scales, key, pools=pools, rows=rows, workers=workers)
     for x, scheme in zip(columns, schemes, strict=True):
         if scheme.aggregate_ends:
-            rails.aggregate(x, None if pools is None else pools.pool, scheme.aggregate_ends)
+            guard_rails.aggregate(x, None if pools is None else pools.pool, scheme.aggregate_ends)
     return release
 
 
@@ -86,13 +85,13 @@ def mask_rows(x: np.ndarray, scheme: Any, stream: np.random.Generator) -> np.nda
     s, k = masking.toss(words(stream, x.size), np.uint64(int(scheme.p * 2.0**64)), swapped, kept)
     noise = Law(scheme.p, scheme.noise, scheme.sigma).draw(stream, k)
     z = np.empty(x.shape)
-    rearranged_rows.rearrange(
+    reverse_mapping_rows.rearrange(
         np.ascontiguousarray(x), swapped[:s], kept[:k], words(stream, s), noise, words(stream, k),
         scheme.scale == "log", z,
     )  # fmt: skip
     if scheme.aggregate_ends:
         for row in z:
-            rails.aggregate(row, None, scheme.aggregate_ends)
+            guard_rails.aggregate(row, None, scheme.aggregate_ends)
     return z
 
 
@@ -156,7 +155,7 @@ def rearrange(
     shuffled = cache(partial(_shuffled, tossed, pool))  # once, for all columns
 
     def place_swapped(x: np.ndarray) -> None:
-        ordering.place(tossed.swapped, *shuffled(), _values(x, tossed.swapped), x)
+        range_partition.place(tossed.swapped, *shuffled(), _values(x, tossed.swapped), x)
 
     for number, (x, law, scale) in enumerate(zip(columns, laws, scales, strict=True)):
         # at the same time: neither looks at the rows of the other
@@ -221,12 +220,12 @@ def _place_kept(
     rows, by_key = _by_key(tossed, x, law, scale, column, pool, threads)
     if pool is None:
         values, by_value = _values(x, rows), rows[:0]
-        if values.size and not ordering.sort_floats(values):
+        if values.size and not range_partition.sort_floats(values):
             values.sort()
     else:
         by_value = _by_pool(ascending(_values(x, rows))[0], rows, pool)
         values = _values(x, rows)
-    ordering.place(rows, by_key, by_value, values, x)
+    range_partition.place(rows, by_key, by_value, values, x)
 
 
 def _by_key(
@@ -238,7 +237,7 @@ def _by_key(
     def make(block: int) -> None:
         first, last = tossed.kept_before[block : block + 2]
         noise = law.draw(tossed.key.stream(block, NOISE, column), last - first)
-        ordering.make_keys(x, rows[first:last], noise, scale == "log", keys[first:last])
+        range_partition.make_keys(x, rows[first:last], noise, scale == "log", keys[first:last])
 
     for _ in ordered_map(make, tossed.numbers, threads):
         pass
@@ -247,7 +246,7 @@ def _by_key(
         there = ~np.isnan(keys)
         keys, rows = keys[there], rows[there]
     order, alike = ascending(keys)
-    tied = np.flatnonzero(ordering.tied(keys.view(np.uint64), order)) if alike else order[:0]
+    tied = np.flatnonzero(range_partition.tied(keys.view(np.uint64), order)) if alike else order[:0]
     if tied.size:
         drawn, own = tossed.words_of_kept()[there], order[tied]
         order[tied] = own[np.lexsort((drawn[own], keys.view(np.uint64)[own]))]
@@ -256,7 +255,7 @@ def _by_key(
 
 def _values(x: np.ndarray, rows: np.ndarray) -> np.ndarray:
     values = np.empty(rows.size)
-    ordering.take(x, rows, values)
+    range_partition.take(x, rows, values)
     return values
 
 
@@ -274,7 +273,7 @@ def ascending(values: np.ndarray) -> tuple[np.ndarray, bool]:
     The numbers become others in the same order.
     """
     order = np.empty(values.size, dtype=np.uint64)
-    found = ordering.order_floats(values, order) if values.size else 1
+    found = range_partition.order_floats(values, order) if values.size else 1
     if not found:
         order = np.argsort(values.view(np.uint64), kind="stable").astype(np.uint64)
     return order.astype(index_type(order.size)), found != 1

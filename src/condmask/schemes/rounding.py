@@ -14,7 +14,7 @@ import numpy as np
 from condmask import _checks
 from condmask._blocks import blocks
 from condmask._grid import nearest
-from condmask.schemes.publishing import ReleaseWarning
+from condmask.disclosure.release_check import ReleaseWarning
 
 Shifts = dict[str, tuple[float, float]]  # rounded less original: of the mean and of the largest value
 

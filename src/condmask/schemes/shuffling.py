@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.schemes.scheme import Scheme
+from condmask.scheme import Scheme
 
 
 @dataclass(frozen=True)

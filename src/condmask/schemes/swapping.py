@@ -8,7 +8,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask.kernels.masking import swap_ranks
-from condmask.schemes.scheme import Scheme
+from condmask.scheme import Scheme
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ tell is a matter of the audit.
 import numpy as np
 
 from condmask.kernels import windows
-from condmask.schemes.scheme import Scheme
+from condmask.scheme import Scheme
 
 RECORDS, EACH = 200_000, 1_000  # to learn from, and as many to be scored on; of a cell
 

@@ -13,9 +13,9 @@ from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._digits import number
 from condmask._randomness import seeded_key
-from condmask.missing import without_codes
+from condmask.missing_codes import without_codes
+from condmask.scheme import Scheme
 from condmask.schemes.conditional import ConditionalMasking
-from condmask.schemes.scheme import Scheme
 from condmask.schemes.shuffling import DataShuffling
 from condmask.schemes.swapping import DataSwapping
 from condmask.studies import equal_risk

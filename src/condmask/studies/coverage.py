@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from condmask.inference.intervals import TARGETS, EstimateWarning, Interval, UndefinedError
-from condmask.schemes.scheme import Scheme
+from condmask.scheme import Scheme
 
 PARTS = ("coverage", "length")
 ROUNDING = 1e-9  # of a value: an interval that is no longer is a point

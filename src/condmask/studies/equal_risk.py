@@ -10,10 +10,10 @@ import numpy as np
 from scipy.optimize import brentq
 
 from condmask._randomness import seeded_key
+from condmask.scheme import Scheme
 from condmask.schemes.additive import AdditiveNoise
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.multiplicative import MultiplicativeNoise
-from condmask.schemes.scheme import Scheme
 from condmask.schemes.swapping import RankSwapping
 from condmask.studies.attacker import Attacker
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from condmask import _checks
-from condmask.planning.relations import upper_half
+from condmask.planning.predicted_relations import upper_half
 
 NODES = 1000  # of an axis of the double integral of a correlation
 

@@ -5,19 +5,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _checks
+from condmask import _checks, closed_forms
 from condmask._randomness import Key, seeded_key
 from condmask.deconvolution import stencil
-from condmask.disclosure import interval
 from condmask.inference.covariance import retained
 from condmask.inference.intervals import EstimateWarning, UndefinedError
 from condmask.kernels import moments as powers
 from condmask.kernels import pairs, replicate
 from condmask.law import Law
-from condmask.planning.relations import differences
+from condmask.planning.predicted_relations import differences
 from condmask.samples.bandwidth import FEWEST_STEPS, quartile_places, rule
 from condmask.samples.moments import shift, unmask
-from condmask.schemes.scheme import Scheme
+from condmask.scheme import Scheme
 from condmask.studies import coverage
 
 TOL = 1e-7  # of T, where one standard error of T is some 1e-2
@@ -298,6 +297,6 @@ def _closed_forms(
     x: np.ndarray, ordered: np.ndarray, distances: np.ndarray, law: Law, shared_donors: bool
 ) -> np.ndarray:
     """What the law says of the risks of Z_i and of both mean squared errors, given each sample."""
-    of_mean = interval.mean_squared_error_of_mean(x, law, shared_donors=shared_donors)
-    error = interval.mean_squared_error(x, law)
-    return np.column_stack([interval.interval_risk(ordered, distances, law), error, of_mean])
+    of_mean = closed_forms.mean_squared_error_of_mean(x, law, shared_donors=shared_donors)
+    error = closed_forms.mean_squared_error(x, law)
+    return np.column_stack([closed_forms.interval_risk(ordered, distances, law), error, of_mean])

@@ -22,7 +22,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import Workers, ordered_map
-from condmask.schemes.scheme import Scheme
+from condmask.scheme import Scheme
 from condmask.studies import coverage, replicates
 from condmask.studies.replicates import Design, Samples
 from condmask.studies.result import CLOSED, PARTS, Column, StudyResult

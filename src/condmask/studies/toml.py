@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from condmask.scheme import scheme_class
 from condmask.schemes.conditional import ConditionalMasking
-from condmask.schemes.scheme import scheme_class
 from condmask.studies.populations import NormalCopula, Resampled, paper_population
 from condmask.studies.result import StudyResult
 
@@ -64,7 +64,7 @@ def _population(described: dict[str, Any], folder: Path) -> Any:
             margins.append(law(*shapes, place, scale))
         return NormalCopula(margins, described.get("correlation", 0.0))
     if kind == "file":
-        from condmask.files.reading import read_column
+        from condmask.files.read import read_column
 
         path = folder / described["path"]
         other = described.get("other")

@@ -1,0 +1,71 @@
+r"""Attackers who need no law of the data: the masked value itself, the mean of all, and one constant.
+
+P(|tau - X_i| < d), averaged over the records of a file and over the masking of it:
+
+    tau = Z_i       p times the share of pairs nearer than d, plus (1 - p) P(|Y| < d)
+    tau = mean Z    the share of records within d of it; it varies little, about the mean of the masked values
+    constant        the largest share of records that an interval of width 2 d holds
+"""
+
+import numpy as np
+
+from condmask.disclosure.original import Original
+from condmask.inference.intervals import over_file
+
+NODES = 64  # equally likely values of the mean
+
+
+def by_released(file: Original, d: np.ndarray) -> np.ndarray:
+    """The attacker who takes the masked value for the original."""
+    return np.asarray(np.diff(file.counted[1]) @ released_near(file, d) / file.n)
+
+
+def released_near(file: Original, d: np.ndarray) -> np.ndarray:
+    """P(abs(Z - X) < d) for each distinct original."""
+    law, (places, below) = file.law, file.counted
+    found = np.empty((places.size, d.size))
+    kept = (1.0 - law.p) * law.noise_within(d)
+    for k, near in enumerate(file.near(d)):
+        first = np.searchsorted(places, places - near, side="right")
+        last = np.maximum(np.searchsorted(places, places + near), first)
+        others = below[last] - below[first] - (1.0 if d[k] > 0.0 else 0.0)
+        found[:, k] = kept[k] + law.p * others / (file.n - 1.0)
+    return found
+
+
+def by_constant(file: Original, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The attacker who knows the file but not who is who; and where his intervals begin."""
+    places, below = file.counted
+    share, first = np.zeros(d.size), np.zeros(d.size)
+    for k, wide in enumerate(file.wide(d)):
+        held = below[np.searchsorted(places, places + wide)] - below[:-1]
+        best = int(np.argmax(held))
+        share[k], first[k] = held[best] / file.n, places[best]
+    return share, first
+
+
+def by_mean(file: Original, d: np.ndarray, *, shared_donors: bool) -> np.ndarray:
+    """The attacker who takes the mean of all masked values for every original."""
+    from scipy.special import ndtri  # takes .1 s to import
+
+    mean, error = mean_of_masked(file, shared_donors=shared_donors)
+    guesses = mean + error * ndtri((np.arange(NODES) + 0.5) / NODES)
+    return np.asarray(np.mean([around(file, guess, d) for guess in guesses], axis=0))
+
+
+def around(file: Original, guess: float, d: np.ndarray) -> np.ndarray:
+    """The share of records nearer than d to a number."""
+    places, below = file.counted
+    at, reach = guess / file.grid.step, d / file.grid.step
+    first = np.searchsorted(places, at - reach, side="right")
+    last = np.searchsorted(places, at + reach, side="left")
+    return np.asarray(np.maximum(below[last] - below[first], 0) / file.n)
+
+
+def mean_of_masked(file: Original, *, shared_donors: bool) -> tuple[float, float]:
+    """Expectation and standard error of the mean of the masked values, given the file."""
+    x, p = file.values, file.law.p
+    variance = float(x.var())
+    v, d = variance + (1.0 - p) * file.law.variance, (1.0 - p) ** 2 * variance
+    found = over_file(np.array(v), np.array(d), np.array(variance), 0.0, shared_donors=shared_donors, p=p)
+    return float(x.mean()), float(np.sqrt(max(float(found), 0.0) / file.n))

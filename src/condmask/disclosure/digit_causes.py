@@ -1,0 +1,61 @@
+"""What digits show the coins of a column, in words: a grid of the data's own, round numbers, last digits."""
+
+import numpy as np
+
+from condmask._grid import round_and_pass, shown, step_for, suits, visible_grid
+from condmask.disclosure import digit_classes, swap_attack
+from condmask.disclosure.swap_attack import Column
+from condmask.grids import COARSEST
+
+MOST_OF = 0.98  # of the values lie on a grid: the others are an exception
+EXCESS = 0.05  # of values that are multiples, beyond those that are by chance
+NAMED = 4  # multiples
+
+
+def described(values: np.ndarray, kind: str, column: Column, told: float) -> tuple[str, str, str]:
+    """The name of a cause, its remedy and its text; `told` is the guessing beyond the blind one."""
+    law, says = column.law, f"that tells {told:.0%} of coins beyond the blind guess"
+    values = values[~np.isnan(values)]
+    coarser = round_and_pass(_coarse(law.sigma))
+    own = visible_grid(values, kind, law.step)
+    if own is not None and not suits(law.step, own):
+        step = step_for(law.step, own)
+        wide = "" if step <= COARSEST * law.sigma else f" and a sigma of at least {2.0 * step:g}"
+        text = f"the data are multiples of {own.step:g}, which a step of {law.step:g} does not keep: {says}"
+        return "grid", f"pass step={shown(step)}{wide}", text
+    held = _held(values, kind, column)
+    if not held:
+        return "last digits", coarser, f"last digits are unevenly spread: {says}"
+    most = max((multiple for multiple, share in held if share >= MOST_OF), default=None)
+    if most is not None:
+        text = (
+            f"{dict(held)[most]:.1%} of the values are multiples of {most:g}, sums with noise are not: {says}"
+        )
+        return "mixed grid", round_and_pass(most), text
+    some = ", ".join(f"{share:.0%} are multiples of {multiple:g}" for multiple, share in held[:NAMED])
+    return "heaps", coarser, f"values are rounded ({some}): {says}"
+
+
+def _coarse(sigma: float) -> float:
+    """The power of ten, or 5 times one, at or below half of sigma."""
+    power = 10.0 ** np.floor(np.log10(COARSEST * sigma))
+    return float(5.0 * power if 5.0 * power <= COARSEST * sigma else power)
+
+
+def _held(values: np.ndarray, kind: str, column: Column) -> list[tuple[float, float]]:
+    """Of what more values are multiples than by chance, and how many are: the chain that says most."""
+    most, best = EXCESS, np.empty((0, 2))
+    for problem, *_ in column.tasks:
+        assert problem.law.grid is not None
+        for look in digit_classes.candidates(values, kind, problem.law.grid, swap_attack.FULL.lots, 0):
+            if look.modulus > 1:
+                continue
+            kinds = digit_classes.kinds_of(look, problem.values)
+            counts = np.bincount(kinds, problem.counts, digit_classes.size(look))
+            held = (counts[::-1].cumsum()[::-1] / problem.n)[1:]
+            ratio = look.above[1:] / look.below[1:]
+            more = held - 1.0 / ratio
+            if more.max() * problem.n / column.n > most:
+                most = more.max() * problem.n / column.n
+                best = np.stack((ratio * problem.law.step, held), axis=1)[more > EXCESS]
+    return [(float(multiple), float(share)) for multiple, share in best]

@@ -1,0 +1,112 @@
+r"""The attacker who also knows columns of the record that are not masked: the realistic one.
+
+Records that are near each other in those columns are alike in what is masked, too. He takes the nearest ones
+(in columns standardised to unit variance) for a local law of X, and then, as who knows no columns,
+
+    the record swapped, X anywhere in the local law,     with weight    p f(z)
+    kept, X in the local law and z = X + Y,              with weight    (1 - p) (f_local * phi)(z)
+
+The local law is made of k records, spread by a normal kernel where noise is to be told from spread. How many
+neighbours serve is tried on one half of the records, and counted on the other. Whatever he approximates makes
+him weaker; that he is right is counted, not computed.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from condmask.disclosure.original import Original
+from condmask.disclosure.record_posteriors import Seen
+from condmask.disclosure.reverse_mapped_risk import Rearranged
+from condmask.kernels.windows import best_of_points
+
+NUMBERS = (16, 64, 256)  # of neighbours that are tried
+NODES, WEIGHTS = np.array([-1.7320508, 0.0, 1.7320508]), np.array([1.0, 4.0, 1.0]) / 6.0  # of a normal law
+CHUNK = 1 << 20  # points at a time
+
+
+class Scaled(NamedTuple):
+    """Columns that are not masked: a row for each record, of unit variance, missing values at the mean."""
+
+    table: np.ndarray
+
+
+def scaled(columns: list[np.ndarray]) -> Scaled:
+    """Columns in units of their standard deviation; constant ones are left out, gaps are a column."""
+    parts = []
+    for column in columns:
+        there = ~np.isnan(column)
+        if not there.all() and there.any():
+            parts.append(there.astype(np.float64))
+        known = np.where(there, column, column[there].mean() if there.any() else 0.0)
+        parts.append(known)
+    kept = [(part - part.mean()) / part.std() for part in parts if part.std() > 0.0]
+    return Scaled(np.column_stack(kept) if kept else np.zeros((columns[0].size, 1)))
+
+
+def by_neighbours(
+    file: Original, z: np.ndarray, rows: np.ndarray, known: Scaled, seen: Seen, d: np.ndarray
+) -> tuple[np.ndarray, int]:
+    """The share of the records at `rows` that he comes near, and of how many that is."""
+    from scipy.spatial import cKDTree  # takes .1 s to import
+
+    most = min(NUMBERS[-1], file.n - 1)
+    tree = cKDTree(known.table)
+    near = _others(tree.query(known.table[rows], k=most + 1)[1], rows, most)
+    numbers = sorted({min(k, most) for k in NUMBERS})
+    hits = np.array([_hits(file, z, rows, near[:, :k], seen, d) for k in numbers])
+    half = np.arange(rows.size) % 2 == 0
+    found = np.empty(d.size)
+    for k in range(d.size):  # without columns is one of the ways
+        ways = np.concatenate((hits[:, :, k], seen.hit[None, :, k]))
+        best = int(np.argmax(ways[:, half].mean(axis=1)))
+        found[k] = ways[best][~half].mean()
+    return found, int(np.count_nonzero(~half))
+
+
+def _others(found: np.ndarray, rows: np.ndarray, most: int) -> np.ndarray:
+    """The neighbours without the record itself, which need not come first among equals."""
+    own = found == rows[:, None]
+    own[~own.any(axis=1), -1] = True
+    return np.asarray(found[~own].reshape(rows.size, most))
+
+
+def _hits(
+    file: Original, z: np.ndarray, rows: np.ndarray, near: np.ndarray, seen: Seen, d: np.ndarray
+) -> np.ndarray:
+    hits, lot = np.empty((rows.size, d.size), dtype=bool), max(1, CHUNK // (4 * near.shape[1]))
+    wide = file.wide(d)
+    for start in range(0, rows.size, lot):
+        own = slice(start, start + lot)
+        points, weights = _points(file, z[own], near[own], seen.density[own])
+        order = np.argsort(points, axis=1)
+        points, weights = (np.take_along_axis(each, order, axis=1) for each in (points, weights))
+        first = np.empty((points.shape[0], d.size))
+        best_of_points(points, weights, wide, first)
+        original = file.units[rows[own], None]
+        hits[own] = (first <= original) & (original < first + wide)
+    return hits
+
+
+def _points(
+    file: Original, z: np.ndarray, near: np.ndarray, density: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Units where the original may be, and their weights: a row for each masked value."""
+    law, k = file.law, near.shape[1]
+    steps = file.units[near]
+    swapped = np.repeat((law.p * density / k)[:, None], k, axis=1)
+    at, sigma = z, law.sigma / file.grid.step
+    if isinstance(file, Rearranged):  # what is known of a value is where its key lies
+        at, steps, sigma = file.between(file.places_of(z)), file.keys.at[file.rank[near]], 1.0
+    spread = 0.9 * steps.std(axis=1) * k**-0.2
+    scale = (sigma**2 + spread**2)[:, None]
+    apart = at[:, None] - steps
+    kept = np.exp(-0.5 * apart**2 / scale) / np.sqrt(2.0 * np.pi * scale) * ((1.0 - law.p) / k)
+    middle = steps + apart * (spread[:, None] ** 2 / scale)
+    across = np.sqrt(sigma**2 * spread**2 / scale[:, 0])[:, None, None] * NODES
+    guesses = (middle[:, :, None] + across).reshape(z.size, -1)
+    kept = (kept[:, :, None] * WEIGHTS).reshape(z.size, -1)
+    anywhere = file.units[near]
+    if isinstance(file, Rearranged):
+        guesses = file.keys.numbers(guesses)
+    return np.concatenate((anywhere, guesses), axis=1), np.concatenate((swapped, kept), axis=1)

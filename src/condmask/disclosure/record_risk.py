@@ -1,0 +1,147 @@
+"""Records one by one: what an attacker who sees a release makes of each."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from condmask import _checks, frames
+from condmask.disclosure import baselines
+from condmask.disclosure.original import taken
+from condmask.disclosure.risk import both, files_of, looked_at, pool_codes
+from condmask.grids import check_released
+from condmask.scheme import Scheme
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RecordRisk:
+    """What the best attacker makes of each record of a release.
+
+    Made by `record_risk`. It holds what only the publisher may know.
+
+    Attributes
+    ----------
+    d : float
+        How near a guess must come, in the units of the data.
+    rows : ndarray of shape (records,)
+        Positions of the records in the file, those without an original or a masked value left out.
+    guess : ndarray of shape (records,)
+        The middle of the interval of width 2 d that he names.
+    chance : ndarray of shape (records,)
+        How sure he is that the original lies within d of it: its posterior probability.
+    hit : ndarray of bool
+        Whether it does.
+    swapped : ndarray of shape (records,)
+        The chance that the record was swapped, as he has it.
+    """
+
+    d: float
+    rows: np.ndarray
+    guess: np.ndarray
+    chance: np.ndarray
+    hit: np.ndarray
+    swapped: np.ndarray
+
+    def exposed(self, k: int = 10) -> np.ndarray:
+        """The records that he is right about, and surest of.
+
+        Parameters
+        ----------
+        k : int
+            How many, at most.
+
+        Returns
+        -------
+        ndarray of int
+            Positions in the file, the most exposed first.
+        """
+        most = _checks.whole(k, "k", least=1)
+        hits = np.flatnonzero(self.hit)
+        return np.asarray(self.rows[hits[np.argsort(-self.chance[hits], kind="stable")[:most]]])
+
+    def to_frame(self) -> Any:
+        """A row for every record, as a pandas data frame."""
+        columns = {
+            name: getattr(self, name).tolist() for name in ("rows", "guess", "chance", "hit", "swapped")
+        }
+        return frames.data_frame({"record": columns.pop("rows"), **columns})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Figures over all records, in terms of JSON: nothing of any record by itself.
+
+        Returns
+        -------
+        dict
+            "n", "d", "hit", the share of records, "chance", the mean, and "surest", the share of records of
+            which he is sure to nine in ten.
+        """
+        return {
+            "n": int(self.rows.size), "d": self.d, "hit": float(self.hit.mean()),
+            "chance": float(self.chance.mean()), "surest": float(np.mean(self.chance > 0.9)),
+        }  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"RecordRisk(records={self.rows.size}, d={self.d:g}, hit={self.hit.mean():.3f})"
+
+
+def record_risk(x: Any, z: Any, scheme: Any, *, d: float, strata: Any = None) -> RecordRisk:
+    """What the best attacker makes of each record of a release.
+
+    Parameters
+    ----------
+    x, z : array_like or series of shape (n,)
+        Original and released values; records without both are left out.
+    scheme : ConditionalMasking or AdditiveNoise
+        Of the release.
+    d : float
+        How near a guess must come, in the units of the data.
+    strata : array_like of shape (n,), or sequence of several, optional
+        The columns that the scheme names as strata.
+
+    Returns
+    -------
+    RecordRisk
+        His guesses, how sure he is of each, and whether he is right.
+
+    Raises
+    ------
+    ValueError
+        As for `release_risk`.
+
+    See Also
+    --------
+    release_risk : shares of records, for all attackers.
+
+    Notes
+    -----
+    The attacker is the best one of `risk`: he knows p, sigma, the noise and the law of the data, learned from
+    other records than the one he looks at. That he is right in `chance` of the records of which he says so
+    is a matter of his law being right; docs/risk.rst shows how nearly. Cost: some .1 s for 10,000 records.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import condmask as cm
+    >>> x = np.random.default_rng(1).laplace(10, 1000, 5_000)
+    >>> scheme = cm.ConditionalMasking(0.6, 1000.0)
+    >>> found = cm.record_risk(x, scheme.mask(x, rng=2), scheme, d=500)
+    >>> print(round(float(found.hit.mean()), 2), round(float(found.chance.mean()), 2))
+    0.4 0.41
+    """
+    distance = float(_checks.not_negative(d, "d"))
+    if not isinstance(scheme, Scheme) or (scheme.law is None and not scheme.reverse_mapping):
+        raise TypeError(f"scheme must be one that describes its noise, got {scheme!r}")
+    there, (original, masked), strata, _ = both(x, z, strata, None, scheme)
+    rows = np.flatnonzero(there)
+    units, _, kind, law = taken(original, scheme)
+    z_units = law.to_units(masked)
+    check_released(z_units, law, "z", rows)
+    code = pool_codes(strata, scheme, np.ones(units.size, dtype=bool), "record_risk")
+    wanted = np.array([distance])
+    guess, chance, hit, swapped = (np.empty(units.size) for _ in range(4))
+    for own, file in files_of(units, kind, law, scheme, code):
+        seen = looked_at(file, z_units[own], np.arange(file.n), wanted, baselines.by_constant(file, wanted))
+        inside = 0.5 * (float(file.wide(wanted)[0]) - (law.grid is not None))  # whole steps of a grid
+        guess[own] = (seen.first[:, 0] + inside) * file.grid.step
+        chance[own], hit[own], swapped[own] = seen.chance[:, 0], seen.hit[:, 0], seen.swapped
+    return RecordRisk(distance, rows, guess, chance, hit.astype(bool), swapped)

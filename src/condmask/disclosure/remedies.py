@@ -1,0 +1,152 @@
+"""Schemes that hide the coins that one shows: reverse mapping, and coarser steps. Each is tried."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask._grid import default_step, round_and_pass, shown, step_for, suits, visible_grid
+from condmask.disclosure import causes, guard_rails
+from condmask.disclosure.audit_result import Audit, Proposal
+from condmask.disclosure.review import Data, review
+from condmask.disclosure.swap_attack import FULL, HALF
+from condmask.grids import COARSEST
+
+LOG_SIGMAS = (0.1, 1.0)
+SKEWED = 2.0  # times as far the upper decile lies from the median as the lower one
+ENDS = 3  # values at either end, where these are what comes back to its record
+TRIED = 4  # coarser steps
+
+
+def mended(found: Audit, data: Data, schemes: dict[str, Any]) -> Audit:
+    """With the schemes that hide the coins, or else the best coarser step of those tried.
+
+    Where equal values tell, donors from a permutation alone if these do, else with coarser steps.
+    """
+    more = ""
+    if any(cause.name == "ties" for cause in found.causes):
+        schemes = {name: replace(scheme, donors="permutation") for name, scheme in schemes.items()}
+        alone = Proposal(schemes, 'pass donors="permutation"', review(data, schemes, FULL))
+        if alone.hides:
+            return replace(found, proposals=(alone,))
+        more = f"{alone.remedy}, "
+    tried = [
+        each for each in (reverse_mapping(data, schemes), _coarser(data, schemes, more)) if each is not None
+    ]
+    hiding = tuple(each for each in tried if each.hides)
+    return replace(found, proposals=hiding or tuple(tried))
+
+
+def reverse_mapping(data: Data, schemes: dict[str, Any]) -> Proposal | None:
+    """Reverse mapping with the same p, noise and strata; None where that hides nothing.
+
+    On the linear scale first; on the log scale for skewed amounts, of which none is negative and the upper
+    decile of the positive ones lies more than twice as far from their median as the lower one, and for others
+    if need be. There sigma is such that the noise at the median is as large as before, but .1 to 1. The ends
+    are aggregated where rare values there come back to their records.
+    """
+    p = next(iter(schemes.values())).p
+    if guard_rails.review_clear(data)[0] is not None or guard_rails.pools(data, p)[0] is not None:
+        return None
+    for ends in (0, ENDS):
+        scales = {name: _scale(data.only(name), name, scheme, ends) for name, scheme in schemes.items()}
+        known = {name: each for name, each in scales.items() if each is not None}
+        if len(known) < len(scales):
+            continue
+        found = {name: _reversed(scheme, known[name], ends) for name, scheme in schemes.items()}
+        if guard_rails.hold(data, found):
+            proposal = Proposal(found, _said(known, ends), review(data, found, FULL))
+            return proposal if proposal.hides else None
+    return None
+
+
+def _scale(data: Data, name: str, scheme: Any, ends: int) -> dict[str, Any] | None:
+    """The scale on which the guard rails hold for one column, and sigma where it is the log scale."""
+    values = data.values[name]
+    sizes = values[values > 0.0]
+    scales: list[dict[str, Any]] = [{}]
+    if sizes.size and np.nanmin(values) >= 0.0:
+        low, middle, high = np.quantile(sizes, (0.1, 0.5, 0.9))
+        log = {"scale": "log", "sigma": float(np.clip(scheme.sigma / middle, *LOG_SIGMAS).round(3))}
+        scales = [log, {}] if high - middle > SKEWED * (middle - low) else [{}, log]
+    for scale in scales:
+        if guard_rails.hold(data, {name: _reversed(scheme, scale, ends)}):
+            return scale
+    return None
+
+
+def _reversed(scheme: Any, scale: dict[str, Any], ends: int) -> Any:
+    own = {"reverse_mapping": True, "aggregate_ends": ends, "decimals": None, "step": None}
+    return replace(scheme, **own, donors="permutation", **scale)
+
+
+def _said(options: dict[str, dict[str, Any]], ends: int) -> str:
+    parts = ["pass reverse_mapping=True", *([f"aggregate_ends={ends}"] if ends else [])]
+    for name, own in options.items():
+        if own:
+            said = f'scale="log", sigma={own["sigma"]:g}'
+            parts.append(said if len(options) == 1 else f"{said} for {name!r}")
+    return ", ".join(parts)
+
+
+# --- coarser steps ---
+
+
+class _Step(NamedTuple):
+    """A coarser scheme, how to come by it, and whether the data have to be rounded for it."""
+
+    scheme: Any
+    remedy: str
+    rounds: bool
+
+
+def _coarser(data: Data, schemes: dict[str, Any], more: str) -> Proposal | None:
+    """With the first steps that hide the coins of each visible column, or the best of those tried."""
+    better, remedies, rounds = dict(schemes), [], False
+    for name, scheme in schemes.items():
+        own = data.only(name)
+        alone = review(own, {name: scheme}, HALF)
+        if not alone.visible:
+            continue
+        best, chosen = (True, alone.guessed + alone.certain), None
+        for step in _steps(data.values[name], data.kinds[name], scheme):
+            try:
+                each = review(own, {name: step.scheme}, HALF)
+            except ValueError:  # the grid cannot hold the values
+                continue
+            rank = each.visible or each.unchanged > causes.UNCHANGED, each.guessed + each.certain
+            if rank < best:
+                best, chosen = rank, step
+            if not rank[0]:
+                break
+        if chosen is not None:
+            better[name], rounds = chosen.scheme, rounds or chosen.rounds
+            remedies.append(chosen.remedy if len(schemes) == 1 else f"{chosen.remedy} for {name!r}")
+    if not remedies:
+        return None
+    return Proposal(better, more + ", ".join(remedies), review(data, better, FULL), rounds)
+
+
+def _steps(values: np.ndarray, kind: str, scheme: Any) -> Iterator[_Step]:
+    """A grid that suits the data, and coarser ones, the finest first; all at most half of sigma."""
+    values = values[~np.isnan(values)]
+    if not values.any():
+        return
+    now, most = scheme.step or default_step(scheme.sigma), COARSEST * scheme.sigma
+    own = visible_grid(values, kind, now)
+    if own is None and scheme.step == 0.0:
+        yield _Step(replace(scheme, step=None), "leave step out", False)
+    if own is not None and not suits(scheme.step, own):
+        step = step_for(now, own)
+        if step <= most:
+            yield _Step(_on(scheme, step), f"pass step={shown(step)}", False)
+    least = max(now, 0.0 if own is None else own.step)
+    powers = 10.0 ** np.arange(np.floor(np.log10(least)), np.floor(np.log10(most)) + 1.0)
+    steps = [float(f"{times * power:.1g}") for power in powers for times in (1.0, 5.0)]
+    for step in [step for step in steps if least < step <= most][-TRIED:]:
+        yield _Step(_on(scheme, step), round_and_pass(step), True)
+
+
+def _on(scheme: Any, step: float) -> Any:
+    return replace(scheme, decimals=None, step=step)

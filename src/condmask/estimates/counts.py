@@ -1,0 +1,249 @@
+"""A masked column in one pass and little memory: counts by grid point or value, which can be merged."""
+
+from bisect import bisect_left
+from typing import Any, Self
+
+import numpy as np
+
+from condmask import _checks, _state, frames
+from condmask._grid import Grid, default_step
+from condmask.engines.counting import EMPTY, Counts, by_value, coarser, in_cells, merged
+from condmask.law import Law
+from condmask.missing_codes import released_codes, without_codes
+from condmask.samples.columns import counted_column
+
+MOST_POINTS = 1 << 20  # of 16 bytes
+BY_VALUE, WIDEST = -1074, 1023  # levels: all numbers are multiples of 2^-1074, and below 2^1024
+
+
+class Summary:
+    """Counts of masked values by grid point, from which estimates are made without the records.
+
+    Parameters
+    ----------
+    scheme : ConditionalMasking
+        What was published with the data. It must have a grid (a `step` above 0) or reverse mapping, after
+        which values are counted as they are.
+    most_points : int
+        At least 2. Where the data occupy more points (of 16 bytes each), neighbours are counted in pairs,
+        as often as needed. What is lost then is bracketed by `cdf_bounds` and `quantile_bounds`.
+
+    Raises
+    ------
+    ValueError
+        If the scheme has neither.
+
+    Notes
+    -----
+    Lossless below the cap: estimates are those from the records bit by bit, in whatever parts these come
+    (covariances within 1e-12). How far points are merged depends on the occupied points alone, not on the
+    order of updates.
+
+    Beyond the cap a value counts as the middle of its cell, of width `resolution`. After reverse mapping that
+    moves a mean or a quantile by half of it at most, and an s.d. by that times sqrt(n / (n-1)); under noise
+    estimates are those of a release on so wide a grid.
+
+    Examples
+    --------
+    >>> import condmask as cm
+    >>> scheme = cm.ConditionalMasking(0.6, 100.0, decimals=0)
+    >>> january, february = cm.Summary(scheme), cm.Summary(scheme)
+    >>> january.update([310, 420])
+    >>> february.update([385, 290])
+    >>> scheme.estimate(january + february).mean()
+    351.25
+    """
+
+    def __init__(self, scheme: Any, *, most_points: int = MOST_POINTS) -> None:
+        self.law = scheme.law or Law(scheme.p, scheme.noise, scheme.sigma)
+        self.mapped = (scheme.scale, scheme.aggregate_ends) if scheme.reverse_mapping else None
+        if self.law.grid is None and self.mapped is None:
+            raise ValueError(
+                "scheme must have a grid for a Summary, got step=0; mask with "
+                f"step={default_step(self.law.sigma):g}, the default for this sigma"
+            )
+        self.shared_donors = scheme.shared_donors  # standard errors about the file depend on it
+        self.strata, self.group, self.patterns = scheme.strata, scheme.group, tuple(scheme.patterns)
+        self.codes = released_codes(scheme)
+        self.most_points = _checks.whole(most_points, "most_points", least=2)
+        # 2^level neighbouring points share a count; under reverse mapping all values in a cell of that width
+        self.level = self._finest
+        self.counts = EMPTY
+        self.pairs = np.zeros(6)  # as of `_products`
+
+    @property
+    def n(self) -> int:
+        """Number of masked values, missing ones left out."""
+        return self.counts.n
+
+    @property
+    def resolution(self) -> float:
+        """Width of what is counted together, in the units of the data; 0 where values are counted."""
+        return 0.0 if self.level == BY_VALUE else (self.law.step or 1.0) * 2.0**self.level
+
+    @property
+    def exact(self) -> bool:
+        """Whether estimates are those from the records."""
+        return self.level == self._finest
+
+    @property
+    def nbytes(self) -> int:
+        """Memory taken, in bytes."""
+        return int(self.counts.values.nbytes + self.counts.counts.nbytes + self.pairs.nbytes)
+
+    def __repr__(self) -> str:
+        points = f"points={self.counts.values.size}, resolution={self.resolution:g}"
+        return f"Summary(n={self.n}, {points}, p={self.law.p!r}, sigma={self.law.sigma!r})"
+
+    def update(self, z: Any, other: Any = None) -> None:
+        """Add masked values, and with them those of a column that was not masked.
+
+        Parameters
+        ----------
+        z : array_like or series of shape (n,)
+            Masked values, on the grid of the scheme; missing ones, and codes, are left out.
+        other : array_like or series of shape (n,), optional
+            For covariances and correlations, which use the records where both are present. After reverse
+            mapping these need all records.
+
+        Raises
+        ------
+        ValueError
+            If a value is not on the grid. Nothing is added.
+        """
+        if other is not None and self.mapped is not None:
+            raise ValueError(
+                "other must be left out after reverse mapping, where a Summary has no covariances; estimate "
+                "them from the values"
+            )
+        column = frames.column(z, "z", least=0)
+        values = without_codes(column.array, self.codes, column.kind)
+        if self.law.grid is None:
+            counts = by_value(np.sort(values[~np.isnan(values)]))
+        else:
+            counts = counted_column(values, self.law.grid, column.kind)
+        if other is not None:
+            w = frames.column(other, "other", least=0).array
+            _checks.same_length(w, "other", values.size, "z")
+            both = ~(np.isnan(values) | np.isnan(w))
+            self.pairs = _together(self.pairs, _products(values[both], w[both]))
+        self._add(counts, self._finest)
+
+    def merge(self, other: "Summary") -> None:
+        """Add all that another summary of the same scheme holds."""
+        if not isinstance(other, Summary):
+            raise TypeError(f"other must be a Summary, got {type(other).__name__}")
+        if other._identity() != self._identity():
+            raise ValueError(f"other must be a Summary of the same scheme as {self!r}, got {other!r}")
+        self.pairs = _together(self.pairs, other.pairs)
+        self._add(other.counts, other.level)
+
+    def __add__(self, other: "Summary") -> "Summary":
+        """Both together, as a new summary."""
+        total = Summary.from_bytes(self.to_bytes())
+        total.merge(other)
+        return total
+
+    def check(self, scheme: Any) -> None:
+        """Refuse a scheme that is not the one summarised."""
+        if Summary(scheme)._identity() != self._identity():
+            raise ValueError(f"z must be a Summary of the scheme {scheme!r}, got {self!r}")
+
+    def to_bytes(self) -> bytes:
+        """The whole state; `from_bytes` gives it back bit by bit."""
+        p, noise, sigma, grid = self.law
+        described = {
+            "p": p, "noise": noise, "sigma": sigma, "grid": grid, "shared_donors": self.shared_donors,
+            "strata": self.strata, "group": self.group, "patterns": self.patterns,
+            "most": self.most_points, "level": self.level,
+        }  # fmt: skip
+        optional = {"codes": self.codes, "mapped": self.mapped}  # without them a state is as it always was
+        described |= {name: value for name, value in optional.items() if value}
+        return _state.pack(described, values=self.counts.values, counts=self.counts.counts, pairs=self.pairs)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """A summary from what `to_bytes` gave."""
+        if not isinstance(data, (bytes, bytearray)):
+            raise TypeError(f"data must be the bytes of a Summary, got {type(data).__name__}")
+        summary = cls.__new__(cls)
+        try:
+            described, arrays = _state.unpack(data)
+            grid = None if described["grid"] is None else Grid(*described["grid"])
+            summary.law = Law(described["p"], described["noise"], described["sigma"], grid)
+            summary.mapped = tuple(described["mapped"]) if "mapped" in described else None
+            summary.shared_donors = described["shared_donors"]
+            summary.strata, summary.group = _checks.strata(described["strata"]), described["group"]
+            summary.patterns = tuple(described["patterns"])
+            summary.codes = tuple(described.get("codes", ()))  # there were none once
+            summary.most_points, summary.level = described["most"], described["level"]
+            summary.counts, summary.pairs = Counts(arrays["values"], arrays["counts"]), arrays["pairs"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(
+                f"data must be the bytes of a Summary, got {len(data)} bytes that are not"
+            ) from error
+        return summary
+
+    # --- private ---
+
+    @property
+    def _finest(self) -> int:
+        return 0 if self.mapped is None else BY_VALUE
+
+    def _identity(self) -> tuple[Any, ...]:
+        return self.law, self.mapped, self.shared_donors, self.strata, self.group, self.patterns, self.codes
+
+    def _add(self, counts: Counts, level: int) -> None:
+        from_, self.level = self.level, max(self.level, level)
+        found = merged([self._coarser(self.counts, from_), self._coarser(counts, level)])
+        if found.values.size > self.most_points and self.mapped is not None:
+            levels = range(self.level + 1, WIDEST)
+            first = bisect_left(levels, True, key=lambda to: self._fits(found, to))
+            self.level = levels[min(first, len(levels) - 1)]
+            found = in_cells(found, 2.0**self.level)
+        while found.values.size > self.most_points and self.mapped is None:
+            found, self.level = coarser(found, 2), self.level + 1
+        self.counts = found
+
+    def _fits(self, counts: Counts, level: int) -> bool:
+        return in_cells(counts, 2.0**level).values.size <= self.most_points
+
+    def _coarser(self, counts: Counts, level: int) -> Counts:
+        """Counts at a level, at that of the summary."""
+        if level == self.level:
+            return counts
+        if self.mapped is None:
+            return coarser(counts, 1 << (self.level - level))
+        return in_cells(counts, 2.0**self.level)
+
+
+def _products(z: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Number, means, roots of the sums of squares about them, and the product over both roots."""
+    if z.size == 0:
+        return np.zeros(6)
+    (mean_z, root_z, a), (mean_w, root_w, b) = _directed(z), _directed(w)
+    return np.array([z.size, mean_z, mean_w, root_z, root_w, a @ b])
+
+
+def _directed(z: np.ndarray) -> tuple[float, float, np.ndarray]:
+    """The mean, and length and direction of the deviations from it, in a scale in which squares are safe."""
+    scale = float(np.abs(z).max()) or 1.0
+    mean = float((z / scale).mean())
+    deviation = z / scale - mean
+    root = float(np.sqrt(deviation @ deviation))
+    return mean * scale, root * scale, deviation / (root or 1.0)
+
+
+def _together(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The same of two sets of pairs together (Chan, Golub and LeVeque)."""
+    n = one[0] + other[0]
+    if n == 0.0:
+        return one
+    apart, share = other[1:3] - one[1:3], other[0] / n
+    between = apart * np.sqrt(one[0] * share)
+    roots = np.hypot(np.hypot(one[3:5], other[3:5]), between)
+    safe = np.where(roots > 0.0, roots, 1.0)
+    product = sum(
+        np.prod(part / safe) * r for part, r in ((one[3:5], one[5]), (other[3:5], other[5]), (between, 1.0))
+    )
+    return np.array([n, *(one[1:3] + apart * share), *roots, product])

@@ -1,0 +1,63 @@
+"""Reverse mapping of many small files at once, for studies: each row of a block is a file of its own.
+
+Cost: O(1) a record, by the counting sorts of `ordering` and `cycle`; where values or keys lie in a tiny part
+of their range, O(log n).
+"""
+
+import numpy as np
+
+from condmask._jit import kernel
+from condmask.kernels.cycle import order_words
+from condmask.kernels.range_partition import make_keys, order_floats, place, sort_floats, take
+
+
+@kernel
+def rearrange(x, swapped, kept, words, noise, ties, multiplied, z):
+    """Each row of z: the row of x, its swapped values in the order of their words, its kept ones mapped back.
+
+    swapped, kept: ascending places in the block, row after row; words and ties: of these, in their order.
+    """
+    n = x.shape[1]
+    values, to = x.reshape(x.size), z.reshape(z.size)
+    alone = np.empty(0, dtype=np.uint64)
+    s = k = 0
+    for row in range(x.shape[0]):
+        first, s = s, s + np.searchsorted(swapped[s:], (row + 1) * n)
+        order = np.empty(s - first, dtype=np.uint64)
+        if not order_words(words[first:s], order):
+            order[:] = np.argsort(words[first:s], kind="mergesort")
+        own = np.empty(s - first)
+        take(values, swapped[first:s], own)
+        place(swapped[first:s], alone, order, own, to)
+
+        first, k = k, k + np.searchsorted(kept[k:], (row + 1) * n)
+        own, keys = np.empty(k - first), np.empty(k - first)
+        take(values, kept[first:k], own)
+        make_keys(values, kept[first:k], noise[first:k], multiplied, keys)
+        if own.size and not sort_floats(own):
+            own.sort()
+        place(kept[first:k], _in_order(keys, ties[first:k]), alone, own, to)
+
+
+@kernel
+def _in_order(keys, ties):
+    """The places of keys from the smallest to the largest, equal ones in the order of `ties`."""
+    order = np.empty(keys.size, dtype=np.uint64)
+    alike = order_floats(keys, order) if keys.size else 1  # keys are words in the same order now
+    words = keys.view(np.uint64)
+    if not alike:
+        order[:] = np.argsort(words, kind="mergesort")
+    if alike != 1:
+        first = 0
+        for j in range(1, order.size + 1):
+            if j == order.size or words[np.int64(order[j])] != words[np.int64(order[first])]:
+                if j - first > 1:
+                    some = order[first:j].copy()
+                    own = np.empty(j - first, dtype=np.uint64)
+                    for i in range(own.size):
+                        own[i] = ties[np.int64(some[i])]
+                    by_word = np.argsort(own, kind="mergesort")
+                    for i in range(own.size):
+                        order[first + i] = some[by_word[i]]
+                first = j
+    return order

@@ -1,0 +1,172 @@
+"""Missing codes: numbers that stand for "no value" (-8: refused to say), declared with the scheme.
+
+They are no values: they are taken out before anything is done with a column, as NaN, and what is released has
+them in their places again, or nulls.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from condmask import _checks
+from condmask._blocks import blocks
+from condmask.law import Law
+
+RELEASED_AS = ("code", "null")
+TOLERATED = 1e-6  # masked values, expected, that are taken for a code
+FAR = 40.0  # sigma: beyond, noise of either law is less likely than 1e-24
+INSTEAD = 'missing_as="null" (--missing-as-null) releases nulls in their place'
+
+
+class Coded(Protocol):
+    """What is asked of a scheme."""
+
+    @property
+    def missing(self) -> tuple[float, ...]: ...
+    @property
+    def missing_as(self) -> str: ...
+
+
+def released_codes(scheme: Coded) -> tuple[float, ...]:
+    """The codes that stand in a release; where nulls do, a masked value may be any number."""
+    return scheme.missing if scheme.missing_as == "code" else ()
+
+
+def is_code(x: np.ndarray, codes: tuple[float, ...], kind: str) -> np.ndarray:
+    """Where values are codes; float32 holds the nearest number to -99.9."""
+    found = np.zeros(x.shape, dtype=bool)
+    for code in codes:
+        found |= x == held(code, kind)
+    return found
+
+
+def held(code: float, kind: str) -> float:
+    """A code as a column of this kind holds it."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(code)) if kind == "float32" else code
+
+
+def without_codes(
+    x: np.ndarray, codes: tuple[float, ...], kind: str, *, in_place: bool = False
+) -> np.ndarray:
+    """The column with NaN for its codes, block by block."""
+    if not codes:
+        return x
+    out = x if in_place else x.copy()
+    flat = out.reshape(-1)
+    for start, stop in blocks(flat.size):
+        part = flat[start:stop]
+        part[is_code(part, codes, kind)] = np.nan
+    return out
+
+
+def taken_out(
+    schemes: Mapping[str, Any],
+    columns: dict[str, np.ndarray],
+    kinds: Mapping[str, str],
+    policy: str,
+    *,
+    in_place: bool = False,
+) -> tuple[dict[str, np.ndarray], str]:
+    """Columns with NaN for their codes, and the policy for gaps from here on: codes declare theirs."""
+    if not any(scheme.missing for scheme in schemes.values()):
+        return columns, policy
+    for name, x in columns.items():
+        _checks.present(x, name, policy)
+    out = {
+        name: without_codes(x, schemes[name].missing, kinds[name], in_place=in_place)
+        for name, x in columns.items()
+    }
+    return out, "omit"
+
+
+def refuse_reachable(
+    schemes: Mapping[str, Any], columns: Mapping[str, np.ndarray], kinds: Mapping[str, str]
+) -> None:
+    """Refuse codes on which masked values would land; the columns are in whole steps of their grids."""
+    for name, scheme in schemes.items():
+        for code in released_codes(scheme):
+            count = expected_hits(scheme, code, columns[name], kinds[name])
+            if count > TOLERATED:
+                raise ValueError(
+                    f"missing must be out of reach of masked values, got {code:g}, on which {count:.2g} of "
+                    f"{name} are expected to land; {INSTEAD}"
+                )
+
+
+def expected_hits(scheme: Any, code: float, units: np.ndarray, kind: str) -> float:
+    """How many masked values are expected to come out as the code."""
+    law: Law = scheme.law
+    steps = landing(scheme, code, kind)
+    if steps is None:
+        return 0.0
+    low, high = steps
+    total = 0.0
+    for start, stop in blocks(units.size):
+        at = units[start:stop]
+        at = at[np.abs(at - 0.5 * (low + high)) * law.step < FAR * law.sigma + (high - low) * law.step]
+        swapped = np.count_nonzero((at >= low) & (at <= high))
+        kept = between(law, (low - at - 0.5) * law.step, (high - at + 0.5) * law.step)
+        total += law.p * swapped + (1.0 - law.p) * float(kept.sum())
+    return total
+
+
+def landing(scheme: Any, code: float, kind: str) -> np.ndarray | None:
+    """The first and the last point of the grid, in whole steps, that is published as the code; None where
+    none is."""
+    grid = scheme.grid
+    if grid is None:
+        return None
+    size, most = held(code, kind), 2.0**53
+
+    def published(k: float) -> float:
+        with np.errstate(over="ignore"):
+            return float(scheme.publish(grid.values(np.array([k])), kind)[0])
+
+    def first(reached: Any) -> float:
+        """The first k for which something holds that then holds for all larger ones."""
+        low, high = -most, most
+        while high - low > 1.0:
+            middle = np.floor(0.5 * (low + high))
+            low, high = (low, middle) if reached(middle) else (middle, high)
+        return float(high)
+
+    low, high = first(lambda k: published(k) >= size), first(lambda k: published(k) > size) - 1.0
+    return np.array([low, high]) if low <= high else None
+
+
+def between(law: Law, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """P(low < Y < high) of the noise before it is rounded, in the tails too."""
+    from scipy.special import ndtr  # takes .1 s to import
+
+    above = low > 0.0  # the same on the other side, where chances are small numbers and not 1 minus such
+    low, high = np.where(above, -high, low) / law.sigma, np.where(above, -low, high) / law.sigma
+    if law.noise == "normal":
+        return np.asarray(ndtr(high) - ndtr(low))
+    return np.asarray(_laplace(high) - _laplace(low))
+
+
+def _laplace(u: np.ndarray) -> np.ndarray:
+    tail = 0.5 * np.exp(-np.sqrt(2.0) * np.abs(u))
+    return np.asarray(np.where(u < 0.0, tail, 1.0 - tail))
+
+
+def put_back(scheme: Any, z: np.ndarray, x: np.ndarray, kind: str, name: str) -> np.ndarray:
+    """Masked values as they are published, with the codes of the original in their places."""
+    codes = released_codes(scheme)
+    if not codes:
+        return np.asarray(scheme.publish(z, kind))
+    where = is_code(x, codes, kind)
+    found = scheme.publish(np.where(where, x, z), kind)
+    not_hit(scheme, found[~where], kind, name)
+    return np.asarray(found)
+
+
+def not_hit(scheme: Any, z: np.ndarray, kind: str, name: str) -> None:
+    """A last look at what is about to be published."""
+    for code in released_codes(scheme):
+        if is_code(z, (code,), kind).any():
+            raise ValueError(
+                f"{name} has a masked value that is its code {code:g}; nothing was released; {INSTEAD}"
+            )

@@ -1,0 +1,88 @@
+r"""How far estimated quantiles will lie from their targets, from the originals alone.
+
+At a point x the variance of T is known given the law of the originals: with psi = K((x - Z)/sigma) and
+r = 1{X <= x} - p psi, n Var T is E psi^2 - F^2 less Var r about the file, and more by F (1 - F) about the
+population (`engines.covariances` sums both under any law). Where T is off by an error, which is nearly
+normal, the estimated quantile is that of a probability that is off by as much. So values that many records
+share, which many probabilities have for their quantile, are allowed for.
+"""
+
+import numpy as np
+
+from condmask.deconvolution.weight import Masking
+from condmask.inference import cdf_covariance
+from condmask.inference.intervals import over_file
+from condmask.inference.theorem import masking
+from condmask.law import Law
+from condmask.planning.predicted_moments import Variances
+
+NODES = 201  # equally likely errors of T
+
+
+class Ordered:
+    """A file, sorted: values as they are masked, in the units of the data and of the law."""
+
+    def __init__(self, values: np.ndarray, units: np.ndarray) -> None:
+        self.values, self.units, self.n = _ascending(values), _ascending(units), values.size
+
+    def quantile(self, q: np.ndarray) -> np.ndarray:
+        """The least values whose distribution function reaches q."""
+        place = np.ceil(q * self.n - 1e-9).astype(np.int64) - 1
+        return self.values[np.clip(place, 0, self.n - 1)]
+
+
+def errors(
+    file: Ordered, law: Law, q: np.ndarray, n: int, *, shared_donors: bool
+) -> tuple[list[Variances], np.ndarray]:
+    """n times the variances of the quantiles at q, of n records distributed like these.
+
+    And how many times as large the standard error of T is there as without masking, in the population.
+    """
+    x = file.quantile(q)
+    found = _products(file.units, masking(law, None), law.to_units(x))
+    psi, rest = found.psi / file.n, found.rest / file.n
+    squares, rest_squares = np.diag(found.psi_products) / file.n, np.diag(found.rest_products) / file.n
+    sample = np.maximum(psi * (1.0 - psi), 0.0)
+    about = over_file(
+        squares - psi**2, rest_squares - rest**2, sample, 0.0, shared_donors=shared_donors, p=law.p
+    )
+    moved = [n * _of_quantiles(file, q, np.sqrt(each / n)) for each in (about, about + sample, sample)]
+    longer = np.sqrt(1.0 + about / np.where(sample > 0.0, sample, np.nan))
+    return [Variances(*each) for each in np.transpose(moved).tolist()], longer
+
+
+def unmasked(file: Ordered, q: np.ndarray, n: int) -> np.ndarray:
+    """n times the variances of the quantiles at q of n records that are not masked."""
+    share = np.searchsorted(file.values, file.quantile(q), side="right") / file.n
+    return n * _of_quantiles(file, q, np.sqrt(share * (1.0 - share) / n))
+
+
+def _of_quantiles(file: Ordered, q: np.ndarray, error: np.ndarray) -> np.ndarray:
+    """The variances of quantiles at probabilities that are off by normal errors."""
+    from scipy.special import ndtri  # takes .1 s to import
+
+    nodes = ndtri((np.arange(NODES) + 0.5) / NODES)
+    places = q[:, None] + error[:, None] * (nodes / nodes.std())
+    found = file.quantile(places)
+    return np.asarray((found - found[:, NODES // 2 : NODES // 2 + 1]).var(axis=1))
+
+
+def _ascending(values: np.ndarray) -> np.ndarray:
+    """In ascending order, as those mostly are that come here."""
+    return values if (values[1:] >= values[:-1]).all() else np.sort(values)
+
+
+def _products(steps: np.ndarray, own: Masking, points: np.ndarray) -> cdf_covariance.Products:
+    """Of originals at ascending whole steps."""
+
+    def share(at: np.ndarray) -> np.ndarray:
+        return np.asarray(np.searchsorted(steps, at, side="right") / steps.size)
+
+    order = np.argsort(points, kind="stable")
+    found = cdf_covariance.products_under(share, steps.size, own, points[order])
+    back = np.empty(order.size, dtype=np.int64)
+    back[order] = np.arange(order.size)
+    return cdf_covariance.Products(
+        found.psi[back], found.psi_products[np.ix_(back, back)],
+        found.rest[back], found.rest_products[np.ix_(back, back)],
+    )  # fmt: skip

@@ -1,0 +1,106 @@
+r"""How far statistics with a column in clear will lie from their targets, from the originals alone.
+
+Slopes, differences of groups and, where the standard deviation is exact, correlations are sums of
+pseudo-values Xt with weights l from columns in clear that add up to 0. A pseudo-value has the original for
+its mean, so with V(x) its variance where the original is x
+
+    Var sum l_i Xt_i  =  sum l_i^2 V(X_i)       about the file,
+
+and the variance of the same statistic of records that are not masked comes on top about the population. V is
+a polynomial where noise is added; by reverse mapping it follows from h and the law M of the map, as of
+independent draws: a standard error up to 15% too large where noise is wider than the column
+(docs/inference_linear.rst).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask.disclosure.original import evenly_spaced
+from condmask.engines import reverse_kernel
+from condmask.inference.covariance import retained
+from condmask.inference.reverse_mapped import LARGEST, ratio
+from condmask.law import Law
+from condmask.planning.predicted_moments import Variances
+
+RECORDS = 1 << 13
+NAMES = ("correlation", "slope", "difference")
+
+
+class Pair(NamedTuple):
+    """What is known of the originals and a column in clear, whatever masks them.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (3, n)
+        n l_i for each of `NAMES`.
+    unmasked : ndarray of shape (3,)
+        n times the variances of these, of records that are not masked.
+    """
+
+    weights: np.ndarray
+    unmasked: np.ndarray
+
+
+def pair(x: np.ndarray, w: np.ndarray) -> Pair:
+    """Of two columns; NaN where either is constant."""
+    above = upper_half(w[None])[0]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        v, spread = (x - x.mean()) / x.std(), w.std()
+        u = (w - w.mean()) / spread
+        r = float(np.mean(u * v))
+        halves = above / above.mean() - (1.0 - above) / (1.0 - above).mean()
+        within = x - np.where(above > 0.0, x @ above / above.sum(), x @ (1.0 - above) / (1.0 - above).sum())
+        influence = (
+            u * v - 0.5 * r * (u * u + v * v), u * (v - r * u) * (x.std() / spread), halves * within,
+        )  # fmt: skip
+        weights = np.array([u / x.std(), u / spread, halves])
+    return Pair(weights, np.array([np.mean(each * each) for each in influence]))
+
+
+def errors(own: Pair, v: np.ndarray) -> dict[str, Variances]:
+    """n times the variances of all of `NAMES`, where pseudo-values have these variances by record."""
+    file = (own.weights * own.weights) @ v / v.size
+    return {
+        name: Variances(float(masked), float(masked + plain), float(plain))
+        for name, masked, plain in zip(NAMES, file, own.unmasked, strict=True)
+    }
+
+
+def added(x: np.ndarray, law: Law) -> np.ndarray:
+    """V where noise is added, of either kind of donors."""
+    p, square = law.p, (x - x.mean()) ** 2
+    swapped = p * float(square.sum()) / (x.size - 1.0)
+    return np.asarray((swapped + (1.0 - p) * (law.variance + p * square)) / retained(p, x.size) ** 2)
+
+
+def rearranged(x: np.ndarray, scheme: Any) -> np.ndarray:
+    """V by reverse mapping, of ascending x; infinite where the estimators refuse since it is too large.
+
+    Of long files from evenly spaced records: V is a matter of the value.
+    """
+    p, some = scheme.p, x[evenly_spaced(x.size, RECORDS)]
+    try:
+        own = reverse_kernel.kernel(some, scheme.noise, scheme.sigma, scheme.scale)
+        values = own.means(some) - some.mean()
+        h = reverse_kernel.undone(own, p, values)
+    except (reverse_kernel.TooManyCellsError, FloatingPointError):
+        return np.full(x.size, np.inf)
+    if ratio(own, values, h, p) > LARGEST:
+        return np.full(x.size, np.inf)
+    first, second = (p * (own.share @ each) + (1.0 - p) * own.apply(each) for each in (h, h * h))
+    return np.asarray(np.interp(x, some, (second - first**2)[own.cell]))
+
+
+def differences(x: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """By row, the mean of x where w is in its upper half, less that of the rest."""
+    above = upper_half(w)
+    high, low = (np.einsum("ij,ij->i", x, rows) / rows.sum(axis=1) for rows in (above, 1.0 - above))
+    return np.asarray(high - low)
+
+
+def upper_half(w: np.ndarray) -> np.ndarray:
+    """Ones where a row of w is above its median; at the median, where nothing is above it."""
+    middle = np.median(w, axis=1, keepdims=True)
+    above = np.where((w > middle).any(axis=1, keepdims=True), w > middle, w == middle)
+    return np.asarray(above, dtype=np.float64)

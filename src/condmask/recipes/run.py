@@ -1,0 +1,177 @@
+"""A plan, carried out: checked, masked, reported."""
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask import _checks
+from condmask._blocks import Workers
+from condmask.disclosure.risk import risk
+from condmask.disclosure.risk_result import BEST
+from condmask.files.atomic import FileError, state
+from condmask.files.formats import columns_exist, reading
+from condmask.files.mask_file import mask_file
+from condmask.files.masking import writable
+from condmask.files.metadata import standing
+from condmask.files.read import column_of, open_table
+from condmask.files.spool import coded
+from condmask.missing_codes import without_codes
+from condmask.recipes.recipe import Described, read_plan
+from condmask.reports import charts
+from condmask.reports.report import report, to_write
+from condmask.strata import crossed, merged, names_of
+
+
+class Done(NamedTuple):
+    """What became of a plan.
+
+    Attributes
+    ----------
+    target : Path
+        The release.
+    schemes : dict of str to ConditionalMasking
+        As they were published.
+    reports : tuple of Path
+        The reports that were written.
+    """
+
+    target: Path
+    schemes: dict[str, Any]
+    reports: tuple[Path, ...]
+
+
+def run_plan(
+    path: str | os.PathLike[str],
+    *,
+    overwrite: bool = False,
+    workers: Workers = 1,
+    progress: Callable[[int, int | None], None] | None = None,
+    dry_run: bool = False,
+) -> Done:
+    """Mask a file and write its reports as a plan file says.
+
+    Parameters
+    ----------
+    path : path
+        A TOML file that holds every choice of a release (docs/report.rst has its keys). Paths in it start
+        from its own folder.
+    overwrite : bool
+        Whether files that exist may be replaced.
+    workers : int or map-like callable
+        Results do not depend on it.
+    progress : callable (rows_done, rows_total), optional
+        As for `mask_file`.
+    dry_run : bool
+        Check everything, audit, and write nothing.
+
+    Returns
+    -------
+    Done
+        The release, its schemes, and the reports.
+
+    Raises
+    ------
+    FileError
+        If a file cannot be read or written, or one that is to be written exists.
+    ValueError, TypeError
+        If the plan has an unknown key, lacks one, or has a wrong value, which is found before any data are
+        read; if a check fails, or the data cannot be masked. Nothing is written.
+    ReleaseError
+        If the release would show which records were swapped (`audit`). Nothing is written.
+
+    See Also
+    --------
+    mask_file, report : what it calls.
+
+    Notes
+    -----
+    A plan has no key and no seed. The same plan on the same file makes the same release again but for the
+    coins, donors and noise, which are drawn anew: publish one of them and no other.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np, pandas as pd
+    >>> import condmask as cm
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> here = Path(folder.name)
+    >>> income = np.random.default_rng(1).lognormal(8, 0.5, 2_000).round(2)
+    >>> pd.DataFrame({"income": income}).to_csv(here / "people.csv", index=False)
+    >>> plan = here / "plan.toml"
+    >>> written = plan.write_text('''
+    ... source = "people.csv"
+    ... target = "released.csv"
+    ... [columns.income]
+    ... p = 0.6
+    ... sigma = 1000.0
+    ... decimals = 2
+    ... [report]
+    ... public = "report.html"
+    ... [checks.income]
+    ... 500 = 0.45
+    ... ''')
+    >>> done = cm.run_plan(plan)
+    >>> done.target.name, [each.name for each in done.reports]
+    ('released.csv', ['report.html'])
+    >>> folder.cleanup()
+    """
+    threads, plan = _checks.workers(workers), read_plan(path)
+    reports = {
+        public: each for public, each in ((False, plan.internal), (True, plan.public)) if each is not None
+    }
+    with reading(plan.source):
+        if state(plan.source) is None:
+            raise FileError(f"{plan.source}: no such file or directory")
+    writable(standing(plan.target), plan.source, overwrite=overwrite)
+    for each in reports.values():
+        to_write(each, [plan.source, *standing(plan.target)], overwrite)
+    if reports:
+        charts.ready()
+    _check(plan)
+    schemes = mask_file(
+        plan.source, plan.target, plan.schemes, nan_policy="omit" if plan.omit_missing else "raise",
+        round=plan.round, overwrite=overwrite, workers=threads, progress=progress,
+        accept_visible_coins=plan.accept_visible_coins, dry_run=dry_run, csv=plan.csv,
+    )  # fmt: skip
+    if dry_run:
+        return Done(plan.target, schemes, ())
+    for public, each in reports.items():
+        report(
+            plan.source, plan.target, each, public=public, d=plan.within or None, csv=plan.csv,
+            overwrite=overwrite, workers=threads,
+        )  # fmt: skip
+    return Done(plan.target, schemes, tuple(reports.values()))
+
+
+def _check(plan: Described) -> None:
+    """Refuse a release whose best attacker, who sees the masked value alone, would come near too many."""
+    for name, caps in plan.checks.items():
+        scheme, distances = plan.schemes[name], list(caps)
+        with reading(plan.source):
+            table = open_table(plan.source, plan.csv)
+            groups = names_of(scheme.strata)
+            columns_exist(table, [name, *groups])
+            x = column_of(table, name)
+            parts = [np.concatenate(list(coded(table, group, {}))) for group in groups]
+        if x.dtype == object:
+            raise TypeError(f"{name} must be numbers in {plan.source}, got something else")
+        kind = "float32" if x.dtype == np.float32 else "float64"
+        x = without_codes(x, scheme.missing, kind)
+        there = ~np.isnan(x)
+        pools = None
+        if parts:
+            code = crossed(parts, x.size)
+            pools = (merged(code, None, there) if scheme.small_strata == "merge" else code)[there]
+        alone = replace(scheme, strata=None if pools is None else "pools", small_strata="refuse", missing=())
+        found = risk(x[there], alone, d=distances, strata=pools, audit=False).attackers[BEST]
+        for d, share in zip(distances, found, strict=True):
+            if share > caps[d]:
+                raise ValueError(
+                    f"checks.{name} allows the best attacker to come nearer than {d:g} to {caps[d]:g} of the "
+                    f"records, got {share:.3f}; a larger sigma or another p makes that less (condmask plan)"
+                )

@@ -1,0 +1,146 @@
+"""What a release tells by itself; nothing here is given the original. A public report is made of this."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from condmask import frames
+from condmask._blocks import Workers
+from condmask._digits import number
+from condmask.files.formats import Table, reading
+from condmask.files.metadata import digest_of
+from condmask.files.read import ReleasedFile, column_of, describe, open_table
+from condmask.inference.intervals import Interval
+from condmask.missing_codes import released_codes, without_codes
+from condmask.schemes.conditional import ConditionalMasking
+from condmask.strata import names_of
+
+BESIDE = 8  # columns in clear whose correlations are told, and that an attacker is taken to know
+MOST_CLEAR = 64  # of which they are the first
+
+
+class Told:
+    """A release, read.
+
+    Parameters
+    ----------
+    path : path
+        Of its data.
+    workers : int or map-like callable
+        Results do not depend on it.
+    """
+
+    def __init__(self, path: Path, workers: Workers) -> None:
+        self.path = path
+        self.rows, self.names, self.schemes = describe(path)
+        for name, scheme in self.schemes.items():
+            if not isinstance(scheme, ConditionalMasking):
+                raise TypeError(f"release must be masked by ConditionalMasking, got {scheme!r} for {name!r}")
+        first = next(iter(self.schemes.values()))
+        self.mapped: bool = first.reverse_mapping  # all columns, or none
+        self.groups = names_of(first.strata)
+        self.sha256 = digest(path)
+        self.file = ReleasedFile(path, self.schemes, workers)
+        self._read: dict[str, np.ndarray | None] = {}
+        self.warnings: list[str] = []  # what estimates said of themselves
+
+    @cached_property
+    def _clear(self) -> list[str]:
+        """The columns that are neither masked nor tell donor pools."""
+        left = [name for name in self.names if name not in self.schemes and name not in self.groups]
+        return [name for name in left[:MOST_CLEAR] if left.count(name) == 1]
+
+    @cached_property
+    def numbers(self) -> dict[str, np.ndarray]:
+        """Those of them that are numbers."""
+        found = {name: self._number(name) for name in self._clear}
+        return {name: values for name, values in found.items() if values is not None}
+
+    @cached_property
+    def known(self) -> dict[str, np.ndarray]:
+        """The first of these that are complete and no constants."""
+        found: dict[str, np.ndarray] = {}
+        for name in self._clear:
+            values = self._number(name) if len(found) < BESIDE else None
+            if values is not None and np.isfinite(values).all() and values.min() < values.max():
+                found[name] = values
+        return found
+
+    def _number(self, name: str) -> np.ndarray | None:
+        if name not in self._read:
+            with reading(self.path):
+                self._read[name] = numeric(open_table(self.path), name)
+        return self._read[name]
+
+    def values(self, name: str) -> np.ndarray:
+        """The masked values of a column, in single precision where they were; NaN where one is missing."""
+        with reading(self.path):
+            column = frames.column(column_of(open_table(self.path), name), name)
+        own = without_codes(column.array, released_codes(self.schemes[name]), column.kind)
+        return own.astype(np.float32) if column.kind == "float32" else own
+
+    def summary(self, name: str, target: str, *, beside: bool = True) -> dict[str, Interval]:
+        """Estimates of the original with their intervals; none where there are too few records.
+
+        `beside` is whether correlations with other columns are among them.
+        """
+        estimate = self.file[name]
+        found = dict(self._asked(name, estimate.summary, target=target) or {})
+        for other, values in self._beside(name) if beside else ():
+            told = self._asked(name, estimate.correlation_interval, values, target=target)
+            if told is not None:
+                found[f"correlation with {other}"] = told
+        return found
+
+    def picture(self, name: str, draw: Callable[[Any], Any]) -> Any:
+        """What `draw` makes of the estimate; None where it cannot be had."""
+        return self._asked(name, draw, self.file[name])
+
+    def _beside(self, name: str) -> Iterator[tuple[str, Any]]:
+        """Columns whose correlation with a masked one can be had."""
+        yield from self.known.items()
+        for other, scheme in self.schemes.items():
+            if other != name and scheme.group is not None and scheme.group == self.schemes[name].group:
+                yield other, self.file[other]
+
+    def _asked(self, name: str, call: Callable[..., Any], *given: Any, **options: Any) -> Any:
+        """What is asked of an estimate, None where that does not exist; what it says is noted."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                found = call(*given, **options)
+            except ValueError as error:  # what does not exist, or not for so few records
+                found = None
+                self._note(f"{name}: {error}")
+        for each in caught:
+            if issubclass(each.category, UserWarning):
+                self._note(f"{name}: {each.message}")
+        return found
+
+    def _note(self, said: str) -> None:
+        if said not in self.warnings:
+            self.warnings.append(said)
+
+
+def numeric(table: Table, name: str) -> np.ndarray | None:
+    """A column of numbers as float64; None where it holds something else."""
+    try:
+        parts = [part[name][0].astype(np.float64) for part in table.chunks([name])]
+    except (TypeError, ValueError):
+        return None
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with reading(path):
+        return digest_of(path)
+
+
+def figure_of(value: float, error: float | None = None) -> str:
+    """A number for readers, with a true minus."""
+    return number(value, error).replace("-", "\u2212")

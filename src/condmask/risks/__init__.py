@@ -1,1 +1,0 @@
-"""What attackers learn of the originals from a scheme, or from a release under it."""

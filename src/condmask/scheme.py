@@ -1,0 +1,300 @@
+"""What every scheme promises, and the register by which studies, files and risks know schemes.
+
+A new scheme is one file: a frozen dataclass that inherits `Scheme`, names itself by `method`, and masks.
+Where it describes its noise by a `Law`, its risks follow in closed form; where it has estimators of the
+original, it names them in `estimators` and gives an `Estimate`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from condmask import _checks, frames
+from condmask._blocks import Workers, blocks
+from condmask._grid import Grid
+from condmask._randomness import WHOLE, Key, check_rng, working_key
+from condmask.closed_forms import interval_risk, mean_squared_error, mean_squared_error_of_mean
+from condmask.donor_pools import Pools
+from condmask.law import Law
+from condmask.missing_codes import without_codes
+from condmask.strata import Names
+
+if TYPE_CHECKING:
+    from condmask.disclosure.review import Data
+
+_REGISTER: dict[str, type["Scheme"]] = {}
+# The package's own schemes register themselves when they are imported, which is when a name is looked up.
+_HOMES = tuple(
+    f"condmask.schemes.{home}"
+    for home in ("conditional", "additive", "multiplicative", "swapping", "shuffling")
+)
+
+
+class Scheme:
+    """A masking scheme: what is published with the data, and no secret.
+
+    Attributes
+    ----------
+    method : str
+        Its name in files and studies.
+    estimators : dict of str to bandwidth
+        Names of its estimators of the original distribution, and their bandwidths. Without any, studies
+        take the masked sample as it is.
+    shared_donors : bool
+        Whether several records may show one record's value.
+    """
+
+    method: ClassVar[str]
+    decimals: int | None = None
+    strata: Names = None
+    small_strata: str = "refuse"
+    missing: tuple[float, ...] = ()
+    missing_as: str = "code"
+    group: str | None = None
+    patterns: tuple[str, ...] = ()
+    records: int | None = None
+    estimators: ClassVar[dict[str, Any]] = {}
+    shared_donors: ClassVar[bool] = False
+    reverse_mapping: bool = False
+
+    def __init_subclass__(cls) -> None:
+        _REGISTER[cls.method] = cls
+
+    @property
+    def law(self) -> Law | None:
+        """The law of p and the noise; None where a scheme has none."""
+        return None
+
+    @property
+    def grid(self) -> Grid | None:
+        """The grid on which masked values lie; None where there is none."""
+        return None
+
+    def mask(self, x: Any, *, rng: Any = None) -> Any:
+        """Mask a column without missing values. Same container out as in."""
+        column = frames.column(x, "x")
+        _checks.complete(column.array, "x")
+        return self._masked(column, rng)
+
+    def _masked(self, column: frames.Column, rng: Any, others: Sequence[np.ndarray] = ()) -> Any:
+        """A column masked at once, beside others that are published as they are."""
+        x = self.canonical(column.array, "x", column.kind)
+        key = release_key(check_rng(rng), {column.name: self}, [x, *others])
+        z = self.mask_rows(x[None], key.stream(0, WHOLE), tuple(other[None] for other in others))
+        return column.back(z[0])
+
+    def mask_rows(
+        self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
+    ) -> np.ndarray:
+        """Every row of x masked on its own; `others` are columns published unmasked, in rows as well."""
+        raise NotImplementedError
+
+    @classmethod
+    def agree(cls, schemes: dict[str, Self]) -> None:
+        """Refuse schemes whose columns cannot be masked in one call; here all can."""
+
+    def canonical(self, x: np.ndarray, name: str, kind: str, out: np.ndarray | None = None) -> np.ndarray:
+        """The data as they are masked, into `out` if given: here as they are, zero without a sign."""
+        canonical: np.ndarray = np.add(x, 0.0, out=out)
+        return canonical
+
+    @classmethod
+    def masked_blocks(
+        cls,
+        schemes: dict[str, Self],
+        columns: dict[str, np.ndarray],
+        key: Key,
+        pools: Pools | None,
+        workers: Workers,
+    ) -> Iterator[list[np.ndarray]]:
+        """The masked values of a file's columns, block by block: here each column on its own."""
+        masked = []
+        for k, (name, scheme) in enumerate(schemes.items()):
+            _checks.complete(columns[name], name)
+            masked.append(scheme.mask_rows(columns[name][None], key.stream(0, WHOLE, k), ())[0])
+        for start, stop in blocks(masked[0].size):
+            yield [z[start:stop] for z in masked]
+
+    def publish(self, z: np.ndarray, kind: str) -> np.ndarray:
+        """Masked values as they are released, of the kind the original had where that is possible."""
+        # zero has no sign, and -1e-50 is 0 in single precision
+        return np.asarray(np.add(z.astype(np.float32 if kind == "float32" else np.float64, copy=False), 0.0))
+
+    @classmethod
+    def check(cls, schemes: dict[str, Self], data: "Data", beside: "Data | None" = None) -> None:
+        """Refuse columns whose release would show what it must not; here none is looked at.
+
+        `beside` has some rows of the table, with the columns that are left in clear.
+        """
+
+    @classmethod
+    def within(cls, schemes: dict[str, Self], strata: str | Sequence[str] | None) -> dict[str, Self]:
+        """The schemes with the strata that the call names; refused here, where there are no donor pools."""
+        if strata is not None:
+            raise ValueError(
+                f"strata must be None for {cls.method}, which has no donor pools, got {strata!r}"
+            )
+        return schemes
+
+    @classmethod
+    def stamp(
+        cls, schemes: dict[str, Self], patterns: tuple[str, ...], key: Key, records: dict[str, int]
+    ) -> dict[str, Self]:
+        """The schemes to publish with columns masked in one call, of so many values; here as they are."""
+        return schemes
+
+    def sentence(self) -> str:
+        """How a column was masked, for those who read the release."""
+        return f"masked by {self!r}."
+
+    def estimate(self, z: Any, *, workers: Workers = 1) -> Any:
+        """Estimates about the original; refused where a scheme has no estimator of it."""
+        raise TypeError(f"{self!r} has no estimator of the original; its masked values are read as they are")
+
+    def risk(self, x: Any, d: Any) -> Any:
+        """The chance that a masked value lies within d of its record's true one, averaged over a file.
+
+        Parameters
+        ----------
+        x : array_like of shape (n,)
+            Original values, of one stratum where donors are drawn within strata.
+        d : float or array_like
+            Distances, in the units of the data.
+
+        Returns
+        -------
+        float or ndarray of the shape of `d`
+            p times the share of pairs of records within d plus 1 - p times P(abs(Y) < d), exactly; p = 0 for
+            additive noise. Records without a value are left out.
+        """
+        distances = _checks.distances(d, "d")
+        found = interval_risk(np.sort(known(x, self.missing)), distances.ravel(), self._noise())
+        return found.reshape(distances.shape) if distances.shape else float(found[0])
+
+    def mse(self, x: Any) -> float:
+        """Mean squared error of masked values as guesses of the true ones: 2 p S^2 + (1 - p) E (Z - X)^2.
+
+        Parameters
+        ----------
+        x : array_like of shape (n,)
+            Original values.
+
+        Returns
+        -------
+        float
+            In squared units of the data.
+        """
+        return float(mean_squared_error(known(x, self.missing), self._noise()))
+
+    def mse_of_mean(self, x: Any) -> float:
+        """Mean squared error of the mean of the masked values as a guess of every true one.
+
+        Parameters
+        ----------
+        x : array_like of shape (n,)
+            Original values.
+
+        Returns
+        -------
+        float
+            In squared units of the data; over samples with the variance of `x`.
+        """
+        values = known(x, self.missing)
+        return float(mean_squared_error_of_mean(values, self._noise(), shared_donors=self.shared_donors))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scheme in terms of JSON; `from_dict` reads it back.
+
+        Returns
+        -------
+        dict
+            Its method under "scheme", and its parameters.
+        """
+        entries = asdict(self)  # type: ignore[call-overload]
+        lists = {name: list(value) for name, value in entries.items() if isinstance(value, tuple)}
+        return {"scheme": self.method, **entries, **lists}
+
+    @classmethod
+    def from_dict(cls, entries: dict[str, Any]) -> "Scheme":
+        """The scheme that `to_dict` described.
+
+        Parameters
+        ----------
+        entries : dict
+            As from `to_dict`.
+
+        Returns
+        -------
+        scheme
+
+        Raises
+        ------
+        ValueError
+            If the method is unknown, or entries are unknown or missing.
+        """
+        options = dict(entries)
+        found = scheme_class(options.pop("scheme", None), "scheme")
+        if not issubclass(found, cls):
+            raise ValueError(f"scheme must be {cls.method!r}, got {found.method!r}")
+        return found.read(options)
+
+    @classmethod
+    def read(cls, options: dict[str, Any]) -> Self:
+        """One from its parameters, as JSON and TOML have them."""
+        try:
+            return cls(**options)
+        except TypeError as error:
+            raise ValueError(f"scheme {cls.method!r} does not take these entries: {error}") from None
+
+    def _noise(self) -> Law:
+        if self.law is None:
+            raise TypeError(f"{self!r} has no closed form of its risk; simulate it")
+        return self.law
+
+
+def scheme_class(method: Any, name: str) -> type[Scheme]:
+    """The class that registered a method."""
+    for home in _HOMES:
+        import_module(home)
+    if method not in _REGISTER:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, sorted(_REGISTER)))}, got {method!r}")
+    return _REGISTER[method]
+
+
+def release_key(
+    rng: Any, schemes: Mapping[str, Scheme], columns: list[np.ndarray], pools: Pools | None = None
+) -> Key:
+    """The working key of a release: `columns` as they are masked, and who may give a value to whom."""
+    return working_key(
+        rng, b"mask", schemes, columns if pools is None or rng is None else [*columns, pools.leaders()]
+    )
+
+
+def together(schemes: Mapping[str, Scheme]) -> type[Scheme]:
+    """The class of schemes whose columns are masked in one call; they must agree."""
+    if not isinstance(schemes, Mapping):
+        raise TypeError(f"schemes must be a dict of schemes by column, got {type(schemes).__name__}")
+    for name, scheme in schemes.items():
+        if not isinstance(scheme, Scheme):
+            raise TypeError(f"schemes must be masking schemes, got {scheme!r} for {name!r}")
+    if not schemes:
+        raise ValueError("schemes must name at least one column, got none")
+    found = type(next(iter(schemes.values())))
+    for name, scheme in schemes.items():
+        if type(scheme) is not found:
+            raise ValueError(
+                f"schemes must be of one class, got {found.__name__} and for {name!r} {type(scheme).__name__}"
+            )
+    found.agree(dict(schemes))
+    return found
+
+
+def known(x: Any, codes: tuple[float, ...]) -> np.ndarray:
+    """The values of a column that are not missing."""
+    column = frames.column(x, "x")
+    array = without_codes(column.array, codes, column.kind)
+    there = _checks.present(array, "x", "omit")
+    return array if there is None else array[there]

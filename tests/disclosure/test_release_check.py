@@ -1,0 +1,204 @@
+"""What is refused before it is released, and what is warned of."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from columns import GAPS, GENERIC
+from hypothesis import given
+from hypothesis import strategies as st
+
+import condmask as cm
+from condmask import frames
+from condmask.disclosure.release_check import GO_ON
+from condmask.grids import shown_digits
+
+
+def shown(scheme, x):
+    """What the digits of a column show, by themselves."""
+    column = frames.column(x, "x")
+    return shown_digits(scheme, column.array, "x", column.kind)
+
+
+# --- digits ---
+
+CONTINUOUS = np.random.default_rng(2).lognormal(10.0, 0.5, 3_000)
+OWN_GRID = {
+    "whole": CONTINUOUS.round(),
+    "integers": CONTINUOUS.astype(int),
+    "cents": CONTINUOUS.round(2),
+    "twentieths": np.round(CONTINUOUS * 20) / 20,
+    "thirds": np.round(CONTINUOUS * 3) / 3,
+    "hundreds": CONTINUOUS.round(-2),
+    "float32": (GENERIC * 100).round(1).astype(np.float32),
+    "gaps": np.where(np.isnan(GAPS), np.nan, GENERIC.round(1)),
+    "two": np.array([1.5, 2.5]),
+    "zeros and two": np.array([0.0] * 9 + [3.0, 6.0]),
+}
+NO_GRID = {
+    "generic": GENERIC,
+    "15 digits": np.array([float(f"{v:.15g}") for v in CONTINUOUS.tolist()]),
+    "one value off": np.append(CONTINUOUS.round(2), 0.123456789),
+    "zeros": np.zeros(10),
+    "float32 widened": GENERIC.astype(np.float32).astype(float),
+}
+
+
+def refused_step(scheme, x):
+    """The step that a refusal names, and whether the data are to be rounded to it."""
+    with pytest.raises(
+        cm.ReleaseError, match=rf"pass step=\S+( and round=True)?{re.escape(GO_ON)}$"
+    ) as caught:
+        scheme.mask(x, rng=1, nan_policy="omit")
+    return float(re.search(r"pass step=([^\s;]+)", str(caught.value))[1]), "round=True" in str(caught.value)
+
+
+@pytest.mark.parametrize("sigma", [1.0, 7.3])
+@pytest.mark.parametrize("name", OWN_GRID)
+def test_data_on_a_grid_of_their_own_are_refused_and_the_step_that_is_named_serves(name, sigma):
+    x = OWN_GRID[name]
+
+    step, coarser = refused_step(cm.ConditionalMasking(0.5, sigma), x)
+    better = cm.ConditionalMasking(0.5, sigma, step=step)
+    z = better.mask(x, rng=1, nan_policy="omit", accept_visible_coins=True)
+
+    assert not coarser
+    assert shown(better, x) is None
+    assert np.isnan(z).tolist() == np.isnan(x).tolist()
+
+
+@pytest.mark.parametrize("name", NO_GRID)
+def test_data_without_a_grid_are_rounded_to_the_default_one(name):
+    x = NO_GRID[name]
+    scheme = cm.ConditionalMasking(0.5, 1.0)
+
+    assert shown(scheme, x) is None
+    assert (scheme.mask(x, rng=1, accept_visible_coins=True) % scheme.step == 0.0).all()
+
+
+def test_a_grid_much_finer_than_the_default_step_or_that_it_suits_is_no_hindrance():
+    for x, sigma in (
+        (CONTINUOUS.round(2), 5e3),
+        (CONTINUOUS.round(), 3e3),
+        (np.round(CONTINUOUS * 8) / 8, 1e3),
+    ):
+        scheme = cm.ConditionalMasking(0.5, sigma)
+        assert shown(scheme, x) is None
+        assert (scheme.mask(x, rng=1) % scheme.step == 0.0).all()
+
+
+@given(
+    seed=st.integers(0, 2**32), n=st.integers(2, 50), sigma=st.floats(1e-3, 1e6), size=st.floats(1e-3, 1e8)
+)
+def test_continuous_data_show_no_digits(seed, n, sigma, size):
+    x = np.random.default_rng(seed).normal(0, size, n)
+
+    assert shown(cm.ConditionalMasking(0.5, sigma), x) is None
+
+
+@pytest.mark.parametrize("option", [{"decimals": 2}, {"step": 0.01}, {"step": 1 / 3}])
+def test_a_grid_that_is_given_and_finer_than_that_of_the_data_is_refused(option):
+    with pytest.raises(cm.ReleaseError, match=r"^x holds multiples of 5, .*; pass step=5;"):
+        cm.ConditionalMasking(0.5, 100.0, **option).mask(np.arange(0.0, 5e3, 5.0), rng=1)
+
+
+def test_a_release_has_a_grid():
+    scheme, x = cm.ConditionalMasking(0.6, 1.0, step=0), np.random.default_rng(1).normal(size=200)
+
+    with pytest.raises(cm.ReleaseError, match=r"^step must be positive for a release, got 0"):
+        scheme.mask(x)
+    assert scheme.mask(x, accept_visible_coins=True).shape == x.shape
+
+
+@pytest.mark.parametrize("size", [10.0, 1e5])
+def test_float32_values_held_as_float64_are_refused_where_their_spacing_shows(size):
+    x = np.random.default_rng(3).normal(0, size, 500).astype(np.float32).astype(float)
+    x[7] = np.nan
+    scheme = cm.ConditionalMasking(0.5, 1e-4 * size)  # steps of 2^-24 of the data's size
+
+    step, coarser = refused_step(scheme, x)
+    rounded = np.round(x / step) * step
+    better = cm.ConditionalMasking(0.5, scheme.sigma, step=step)
+    z = better.mask(rounded, rng=1, nan_policy="omit", accept_visible_coins=True)
+
+    assert coarser
+    assert np.nanmax(np.abs(x)) <= 2.0**24 * step < 2 * np.nanmax(np.abs(x))
+    assert np.isnan(z).sum() == 1
+    assert shown(better, rounded) is None
+    one_is_not = x.copy()
+    one_is_not[-1] += 1e-9 * size
+    assert shown(scheme, one_is_not) is None
+
+
+# --- the audit at the door ---
+
+
+def incomes(n=5_000):
+    """Whole incomes, most of them round."""
+    random = np.random.default_rng(4)
+    exact, heaps = random.lognormal(7.5, 0.6, n), random.choice([1, 10, 100], n, p=[0.1, 0.3, 0.6])
+    return heaps * np.rint(exact / heaps)
+
+
+def test_round_numbers_are_refused_with_the_scheme_that_hides_them():
+    x = incomes()
+
+    with pytest.raises(
+        cm.ReleaseError, match=r"% of the coins guessed .*; or pass step=50 and round"
+    ) as caught:
+        cm.ConditionalMasking(0.6, 500.0, decimals=0).mask(x)
+
+    assert str(caught.value).endswith(GO_ON)
+    assert "; pass reverse_mapping=True" in str(caught.value)
+    cm.ConditionalMasking(0.6, 500.0, step=50).mask(50 * np.rint(x / 50))  # warnings are errors
+
+
+def test_who_accepts_visible_coins_gets_the_release():
+    x, scheme = incomes(), cm.ConditionalMasking(0.6, 500.0, decimals=0)
+
+    assert scheme.mask(x, accept_visible_coins=True).shape == x.shape
+
+
+def test_a_table_is_refused_for_one_bad_column_of_two():
+    random = np.random.default_rng(5)
+    table = pd.DataFrame({"income": incomes(), "age": random.normal(40.0, 12.0, 5_000)})
+    bad, good = cm.ConditionalMasking(0.6, 500.0, decimals=0), cm.ConditionalMasking(0.6, 500.0, step=50)
+    age = cm.ConditionalMasking(0.6, 8.0)
+
+    with pytest.raises(cm.ReleaseError, match=r"^income and age must not .* pass step=50 .* for 'income'"):
+        cm.mask_table(table, {"income": bad, "age": age})
+    table["income"] = 50 * np.rint(table["income"] / 50)
+    assert set(cm.mask_table(table, {"income": good, "age": age}).data) == {"income", "age"}
+
+
+@pytest.mark.parametrize(
+    ("x", "scheme", "says"),
+    [
+        (np.sort(np.random.default_rng(1).normal(size=2_000)), cm.ConditionalMasking(0.6, 0.5), "shuffle"),
+        (
+            np.random.default_rng(1).permutation(2_000) * 1.0,
+            cm.ConditionalMasking(0.6, 0.1, step=1),
+            "released as they are",
+        ),
+        (np.random.default_rng(1).normal(size=2_000), cm.ConditionalMasking(0.99, 0.5), "p"),
+    ],
+    ids=["sorted", "unchanged", "p near 1"],
+)
+def test_what_is_not_refused_brings_a_warning_that_says_what_is_read(x, scheme, says):
+    with pytest.warns(cm.ReleaseWarning, match=says) as caught:
+        scheme.mask(x)
+
+    assert caught[0].filename == __file__
+
+
+def test_a_copy_left_in_clear_brings_a_warning():
+    x = np.random.default_rng(1).normal(size=2_000)
+    table = pd.DataFrame({"income": x, "net": 0.7 * x + 1.0})
+
+    with pytest.warns(cm.ReleaseWarning, match="'net' is left in clear"):
+        cm.mask_table(table, {"income": cm.ConditionalMasking(0.6, 0.5)})
+
+
+def test_small_columns_are_masked_without_a_word():
+    assert cm.ConditionalMasking(0.6, 1.0).mask(np.random.default_rng(1).normal(size=30)).shape == (30,)

@@ -1,0 +1,182 @@
+"""Plans, carried out. Oracle: `mask_file` and `report`, called by hand; `risk` for the checks."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import condmask as cm
+from condmask.reports import charts
+from condmask.reports.html import Html
+
+PLAN = """
+source = "people.csv"
+target = "released.csv"
+[columns.income]
+p = 0.6
+sigma = 1000.0
+decimals = 2
+[report]
+internal = "internal.html"
+public = "public.html"
+within = [250, 500]
+"""
+WRITTEN = [
+    "internal.html",
+    "public.html",
+    "released.csv",
+    "released.csv.README.md",
+    "released.csv.condmask.json",
+]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A plan and its file, from another folder; without the picture that takes long."""
+    monkeypatch.setattr(charts, "distributions", lambda *_: Html("<svg></svg>"))
+    rng = np.random.default_rng(4)
+    income = rng.lognormal(8.0, 0.5, 1000).round(2)
+    frame = pd.DataFrame({"income": income, "region": rng.choice(["east", "west"], 1000)})
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "plan.toml").write_text(PLAN)
+    return tmp_path
+
+
+def written(folder):
+    return sorted(each.name for each in folder.iterdir() if each.name not in ("people.csv", "plan.toml"))
+
+
+def test_a_release_and_its_reports(folder):
+    done = cm.run_plan(folder / "plan.toml")
+
+    assert written(folder) == WRITTEN
+    assert done.target == folder / "released.csv"
+    assert done.reports == (folder / "internal.html", folder / "public.html")
+    assert done.schemes == cm.read_schemes(done.target)
+    assert done.schemes["income"].sigma == 1000.0
+    for path, public in zip(done.reports, (False, True), strict=True):
+        cm.report(
+            folder / "people.csv",
+            done.target,
+            folder / "own.html",
+            public=public,
+            d=[250, 500],
+            overwrite=True,
+        )
+        assert path.read_text(encoding="utf-8") == (folder / "own.html").read_text(encoding="utf-8")
+
+
+def test_the_same_plan_gives_the_same_but_for_the_coins(folder):
+    first = cm.run_plan(folder / "plan.toml")
+    release = first.target.read_bytes()
+    page = first.reports[0].read_text(encoding="utf-8")
+    with pytest.raises(cm.FileError, match="exists; it is replaced only with"):
+        cm.run_plan(folder / "plan.toml")
+    assert first.target.read_bytes() == release
+    again = cm.run_plan(folder / "plan.toml", overwrite=True)
+    other = again.reports[0].read_text(encoding="utf-8")
+
+    assert again == first
+    assert again.target.read_bytes() != release
+    assert pd.read_csv(again.target)["region"].equals(pd.read_csv(folder / "people.csv")["region"])
+    # what is said of scheme and original is the same, and so are all words
+    assert re.findall(r"<td[^>]*>([^<]*)", page)[:10] == re.findall(r"<td[^>]*>([^<]*)", other)[:10]
+    assert re.findall("<(?:h.|dt|caption)>.*?</", page) == re.findall("<(?:h.|dt|caption)>.*?</", other)
+
+
+def test_nothing_is_written_to_try(folder):
+    done = cm.run_plan(folder / "plan.toml", dry_run=True)
+
+    assert written(folder) == []
+    assert done.reports == ()
+    assert list(done.schemes) == ["income"]
+
+
+@pytest.mark.parametrize("strata", ["", 'strata = "region"\n'])
+def test_checks_hold_before_anything_is_written(folder, strata):
+    frame = pd.read_csv(folder / "people.csv")
+    scheme = cm.ConditionalMasking(0.6, 1000.0, decimals=2, strata="region" if strata else None)
+    labels = frame.region if strata else None
+    best = cm.risk(frame.income, scheme, d=250, strata=labels, audit=False).attackers["best attacker"][0]
+    plan = PLAN.replace("p = 0.6\n", f"p = 0.6\n{strata}") + "[checks.income]\n250 = "
+    (folder / "plan.toml").write_text(f"{plan}{best - 1e-6:.9f}")
+
+    with pytest.raises(ValueError, match=rf"^checks\.income allows .* than 250 to .*, got {best:.3f};"):
+        cm.run_plan(folder / "plan.toml")
+    assert written(folder) == []
+    (folder / "plan.toml").write_text(f"{plan}{best + 1e-6:.9f}")
+    cm.run_plan(folder / "plan.toml", dry_run=True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error", "message"),
+    [
+        ("people.csv", "nowhere.csv", cm.FileError, "nowhere.csv: no such file or directory"),
+        ("public.html", "nowhere/public.html", cm.FileError, "nowhere: no such directory"),
+        ("[columns.income]", "[columns.wage]", ValueError, "has no column 'wage'"),
+        ("released.csv", "nowhere/released.csv", cm.FileError, "nowhere"),
+    ],
+)
+def test_refused_with_nothing_written(folder, old, new, error, message):
+    (folder / "plan.toml").write_text(PLAN.replace(old, new))
+
+    with pytest.raises(error, match=re.escape(message)):
+        cm.run_plan(folder / "plan.toml")
+    assert written(folder) == []
+
+
+def test_coins_that_show_are_accepted_only_where_the_plan_says_so(folder):
+    frame = pd.read_csv(folder / "people.csv")
+    frame.assign(income=frame.income.round(-2)).to_csv(folder / "people.csv", index=False)
+    with pytest.raises(cm.ReleaseError):
+        cm.run_plan(folder / "plan.toml")
+    (folder / "plan.toml").write_text("accept_visible_coins = true\n" + PLAN)
+    cm.run_plan(folder / "plan.toml")
+
+    assert "Coins are visible" in (folder / "internal.html").read_text(encoding="utf-8")
+
+
+def test_a_plan_masks_by_reverse_mapping(folder):
+    plan = folder / "mapped.toml"
+    head = PLAN.replace("decimals = 2", "reverse_mapping = true").partition("[report]")[0]
+    plan.write_text(head)
+
+    cm.run_plan(plan)
+
+    before, after = (
+        np.sort(pd.read_csv(folder / f"{name}.csv")["income"]) for name in ("people", "released")
+    )
+    assert np.array_equal(after, before)
+
+
+def test_a_plan_of_reverse_mapping_has_reports_and_checks(folder):
+    plan = folder / "mapped.toml"
+    mapped = PLAN.replace("decimals = 2", "reverse_mapping = true")
+    plan.write_text(mapped)
+    cm.run_plan(plan)
+
+    for name in ("internal", "public"):
+        page = (folder / f"{name}.html").read_text(encoding="utf-8")
+        assert "the values are those of the original, each once, in another order" in page
+    plan.write_text(mapped + "[checks.income]\n250 = 0.05")
+    with pytest.raises(ValueError, match=r"^checks\.income allows the best attacker to come nearer than 250"):
+        cm.run_plan(plan, overwrite=True)
+
+
+@pytest.mark.filterwarnings("ignore:.* was rounded to multiples:condmask.ReleaseWarning")
+def test_a_plan_file_rounds(tmp_path):
+    amounts = np.random.default_rng(5).lognormal(7.0, 0.5, 2_500).round(3)
+    pd.DataFrame({"x": amounts}).to_parquet(tmp_path / "a.parquet")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'source = "a.parquet"\ntarget = "b.parquet"\nround = true\naccept_visible_coins = true\n'
+        "[columns.x]\np = 0.6\nsigma = 400\nstep = 0.5\n"
+        '[report]\npublic = "public.html"\ninternal = "internal.html"\n'
+    )
+
+    done = cm.run_plan(plan)
+
+    assert len(done.schemes["x"].rounded) == 2
+    assert (pd.read_parquet(tmp_path / "b.parquet")["x"] % 0.5 == 0.0).all()
+    assert "moved their mean by" in (tmp_path / "public.html").read_text()

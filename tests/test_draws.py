@@ -1,0 +1,255 @@
+"""The draws of a release: coins, donors and noise.
+
+Oracles: tests/reference.py, which draws by the contract with loops and long integers (bits are
+equal); the laws of eq. (1) by themselves; and the documentation's promises about what the result may
+not depend on.
+"""
+
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+from marks import rest_slow
+from releases import ALARM, DONORS, assert_same_bits, generic, masked, reference_of, split
+from scipy.stats import binomtest, chisquare, kstest, laplace, norm, pearsonr
+
+import condmask as cm
+from condmask._blocks import BLOCK
+from condmask._randomness import Key
+from condmask.draws import Release
+
+pytestmark = pytest.mark.usefixtures("unaudited")
+
+SEVERAL_BLOCKS = 2 * BLOCK + 37
+
+
+# --- the same bits as the reference ---
+
+
+@given(x=strategies.columns(), scheme=strategies.schemes(), seed=strategies.SEEDS)
+def test_masking_follows_the_draw_contract(x, scheme, seed):
+    assert_same_bits(masked(scheme, x, rng=seed), reference_of(scheme, x, seed))
+
+
+@given(x=strategies.columns(missing=True), scheme=strategies.schemes(), seed=strategies.SEEDS)
+def test_missing_values_stay_missing_and_give_nothing(x, scheme, seed):
+    z = masked(scheme, x, rng=seed, nan_policy="omit")
+
+    assert_same_bits(np.isnan(z), np.isnan(x))
+    assert_same_bits(z, reference_of(scheme, x, seed))
+
+
+@given(
+    rounded=strategies.rounded_columns(),
+    seed=strategies.SEEDS,
+    data=st.data(),
+)
+def test_rounded_data_follow_the_draw_contract_in_steps_of_their_grid(rounded, seed, data):
+    x, decimals = rounded
+    scheme = data.draw(strategies.schemes(decimals=decimals))
+
+    assert_same_bits(scheme.mask(x, rng=seed), reference_of(scheme, x, seed))
+
+
+@pytest.mark.parametrize("donors", DONORS)
+@pytest.mark.parametrize(("pooled", "step"), rest_slow([(False, 0), (True, 0), (True, None)]))
+def test_masking_follows_the_draw_contract_over_several_blocks(donors, pooled, step):
+    named = "region" if pooled else None
+    scheme = cm.ConditionalMasking(0.4, 500.0, donors=donors, step=step, strata=named)
+    x = generic(SEVERAL_BLOCKS, 6)
+    strata = None
+    if pooled:
+        x[np.random.default_rng(7).random(x.size) < 0.1] = np.nan
+        strata = np.random.default_rng(8).integers(0, 3, x.size)
+
+    z = scheme.mask(x, rng=9, strata=strata, nan_policy="omit")
+
+    assert_same_bits(z, reference_of(scheme, x, 9, strata))
+
+
+# --- what the result does not depend on ---
+
+LARGE = generic(SEVERAL_BLOCKS, 21)
+POOLED = {"strata": np.random.default_rng(22).integers(0, 4, SEVERAL_BLOCKS)}
+CASES = [(donors, pools) for donors in DONORS for pools in ({}, POOLED)]
+
+
+def scheme_of(donors, pools, p=0.6, **options):
+    return cm.ConditionalMasking(p, 500.0, donors=donors, strata="region" if pools else None, **options)
+
+
+@pytest.mark.parametrize(("donors", "pools"), CASES)
+@pytest.mark.parametrize("workers", [2, 5, map, lambda function, tasks: [function(task) for task in tasks]])
+def test_workers_do_not_change_the_release(donors, pools, workers):
+    scheme = scheme_of(donors, pools)
+
+    assert_same_bits(scheme.mask(LARGE, rng=1, workers=workers, **pools), scheme.mask(LARGE, rng=1, **pools))
+
+
+def test_a_process_pool_gives_the_same_release():
+    scheme = scheme_of("permutation", POOLED)
+
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        z = scheme.mask(LARGE, rng=1, workers=pool.map, **POOLED)
+
+    assert_same_bits(z, scheme.mask(LARGE, rng=1, **POOLED))
+
+
+@pytest.mark.parametrize(("donors", "pools"), CASES)
+@pytest.mark.parametrize("rng", [1, Key(bytes(16))], ids=["int", "Key"])
+def test_a_range_of_rows_is_masked_as_in_the_whole(donors, pools, rng):
+    scheme = scheme_of(donors, pools)
+    whole = scheme.mask(LARGE, rng=rng, **pools)
+
+    n = SEVERAL_BLOCKS
+    for start, stop in [
+        (0, 1),
+        (0, BLOCK),
+        (BLOCK - 1, BLOCK + 1),
+        (BLOCK, 2 * BLOCK),
+        (7, n - 3),
+        (n - 1, n),
+    ]:
+        part = scheme.mask(LARGE, rng=rng, rows=(start, stop), workers=2, **pools)
+        assert_same_bits(part, whole[start:stop])
+
+
+def test_masking_leaves_the_original_alone():
+    x = generic(100)
+    before = x.copy()
+
+    cm.ConditionalMasking(0.5, 100.0).mask(x, rng=1)
+
+    assert_same_bits(x, before)
+
+
+# --- the law of eq. (1) ---
+
+
+@pytest.mark.parametrize("donors", DONORS)
+@pytest.mark.parametrize("p", [0.02, 0.6, 0.97])
+def test_a_share_p_of_the_records_is_swapped(p, donors):
+    n = 200_000
+    x = generic(n)
+
+    swapped, _ = split(x, cm.ConditionalMasking(p, 500.0, donors=donors, step=0).mask(x, rng=31))
+
+    # p off by 0.01 would give 1e-19 at p = .6 and less at the ends
+    assert binomtest(swapped.size, n, p).pvalue > ALARM
+
+
+@pytest.mark.parametrize(
+    ("noise", "law"), [("normal", norm(0, 500)), ("laplace", laplace(0, 500 / np.sqrt(2)))]
+)
+def test_the_noise_has_its_law_and_standard_deviation(noise, law):
+    n = 100_000
+    x = generic(n)
+    z = cm.ConditionalMasking(0.4, 500.0, noise=noise, step=0).mask(x, rng=32)
+    swapped, _ = split(x, z)
+
+    drawn = np.delete(z - x, swapped)
+
+    # 60,000 draws: sigma off by 5% gives 1e-11; Laplace with scale sigma, or the other law, 1e-200
+    assert kstest(drawn, law.cdf).pvalue > ALARM
+    # noise knows nothing of the value it hides: r of independent draws is beyond 0.02 with 1e-6
+    assert pearsonr(drawn, np.delete(x, swapped)).pvalue > ALARM
+
+
+@pytest.mark.parametrize("donors", DONORS)
+def test_donors_are_uniform_and_never_the_record_itself(donors):
+    n = 200_001
+    x = generic(n)
+    swapped, taken = split(x, cm.ConditionalMasking(0.6, 500.0, donors=donors, step=0).mask(x, rng=33))
+
+    ahead = (taken - swapped) % n
+
+    # a donor drawn from the block only would leave bins empty: p-value 0
+    assert (taken != swapped).all()
+    assert chisquare(np.bincount((ahead - 1) * 100 // (n - 1), minlength=100)).pvalue > ALARM
+    assert chisquare(np.bincount(taken * 100 // n, minlength=100)).pvalue > ALARM
+
+
+@pytest.mark.parametrize("donors", rest_slow(DONORS))
+def test_every_masked_value_has_the_law_of_eq_1(donors):
+    n, p, releases = 4, 0.6, 8_000
+    x = generic(n)
+    scheme = cm.ConditionalMasking(p, 500.0, donors=donors, step=0)
+
+    z = np.array([scheme.mask(x, rng=seed) for seed in range(releases)])
+
+    for row in range(n):
+        counts = np.array([np.sum(z[:, row] == value) for value in x])
+        assert counts[row] == 0  # never its own value
+        expected = releases * np.array([1 - p, *[p / (n - 1)] * (n - 1)])
+        # a donor among all n records gives its own value 1,200 times, a cycle of one row 300 times;
+        # three donors in shares 2 : 1 : 1, p-value 1e-120
+        observed = np.array([releases - counts.sum(), *np.delete(counts, row)])
+        assert chisquare(observed, expected).pvalue > ALARM
+
+
+# --- permutation donors ---
+
+
+@pytest.mark.parametrize("pools", [{}, POOLED], ids=["one pool", "strata"])
+def test_permutation_donors_pass_every_swapped_value_along_one_cycle(pools):
+    x = LARGE
+    z = scheme_of("permutation", pools, p=0.3, step=0).mask(x, rng=51, **pools)
+    swapped, taken = split(x, z)
+
+    assert np.array_equal(np.sort(taken), swapped)  # every swapped value exactly once
+    following = dict(zip(swapped.tolist(), taken.tolist(), strict=True))
+    for stratum in np.unique(pools.get("strata", [0])):
+        members = [row for row in following if not pools or POOLED["strata"][row] == stratum]
+        row, steps = following[members[0]], 1
+        while row != members[0]:
+            row, steps = following[row], steps + 1
+        assert steps == len(members)
+
+
+def test_the_cycle_crosses_blocks_at_random():
+    swapped, taken = split(
+        LARGE, cm.ConditionalMasking(0.3, 500.0, donors="permutation", step=0).mask(LARGE, rng=52)
+    )
+
+    # the last 37 rows aside, half of the donors come from the other block; a cycle within blocks gives none
+    crossed = int(np.sum(swapped // BLOCK != taken // BLOCK))
+    assert abs(crossed / swapped.size - 0.5) < 0.02  # standard error 0.0025 or less: 8 of them
+
+
+def test_a_lone_swapped_row_takes_another_value():
+    x = generic(12)
+    law = cm.ConditionalMasking(0.05, 500.0, step=0).law
+    seen = 0
+    for seed in range(400):
+        key = Key(seed.to_bytes(16))
+        z, by_eq_1 = (Release([x], [law], key, cycle=cycle).masked(1)[0] for cycle in (True, False))
+        swapped, taken = split(x, z)
+        assert (taken != swapped).all()
+        if swapped.size == 1:
+            seen += 1
+            assert_same_bits(z, by_eq_1)
+    assert seen > 80  # 137 expected
+
+
+# --- rows of a study ---
+
+
+@pytest.mark.parametrize("donors", ["sample", "permutation"])
+def test_rows_are_masked_by_eq_1(donors):
+    scheme = cm.ConditionalMasking(0.4, 50.0, donors=donors, step=0)
+    x = np.random.default_rng(31).normal(0, 1e4, (20, 2_000))
+
+    z = scheme.mask_rows(x, np.random.default_rng(1), ())
+
+    swapped = np.array([np.isin(a, b) for a, b in zip(z, x, strict=True)])
+    # six standard errors of a coin of .4 thrown 40,000 times
+    assert abs(swapped.mean() - 0.4) < 6 * np.sqrt(0.24 / x.size)
+    assert abs((z - x)[~swapped].std() - 50.0) < 6 * 50.0 / np.sqrt(2 * (~swapped).sum())
+    assert not (z == x)[swapped].any()
+    if donors == "permutation":
+        for a, b, chosen in zip(z, x, swapped, strict=True):
+            assert np.array_equal(np.sort(a[chosen]), np.sort(b[chosen]))

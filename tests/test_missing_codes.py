@@ -1,0 +1,334 @@
+"""Missing codes stay in place, are nobody's value, and are refused where a masked value could look like one.
+
+Oracle: the release of the same column with gaps for the codes, by the plain reference; chances of landing on
+a code summed point by point, and counted in releases.
+"""
+
+import json
+from bisect import bisect_left
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import reference
+from releases import ALARM, DONORS, NOISES, assert_same_bits, coins_of, in_steps, law_of
+
+import condmask as cm
+from condmask import missing_codes
+from condmask._randomness import Key
+from condmask.disclosure.audit import posterior
+from condmask.scheme import Scheme
+
+CODES = (-8.0, -999.0)
+N = 2_000
+RANDOM = np.random.default_rng(5)
+VALUES = 10.0 * np.rint(RANDOM.lognormal(8.0, 0.4, N) / 10.0)
+CODED = VALUES.copy()
+CODED[::17], CODED[3::19] = -8.0, -999.0
+IS_CODE = np.isin(CODED, CODES)
+GAPS = np.where(IS_CODE, np.nan, CODED)
+SCHEME = cm.ConditionalMasking(0.6, 300.0, step=10, missing=CODES)
+
+
+def masking(sigma=300.0, **options):
+    return cm.ConditionalMasking(0.6, sigma, missing=CODES, **options)
+
+
+@pytest.mark.parametrize("donors", DONORS)
+def test_a_release_is_that_of_gaps_with_the_codes_in_their_places(donors):
+    scheme = replace(SCHEME, donors=donors)
+    secret = reference.working_secret(7, [("", scheme.to_dict())], [in_steps(scheme, GAPS)], None)
+    (expected,) = reference.masked(secret, 0.6, [GAPS], [law_of(scheme)], donors=donors)
+
+    z = scheme.mask(CODED, rng=7)
+
+    assert_same_bits(z, np.where(IS_CODE, CODED, expected))
+    part = scheme.mask(CODED, rng=7, rows=(100, 900))
+    assert_same_bits(part, z[100:900])
+
+
+def test_estimates_are_those_without_the_codes():
+    z = SCHEME.mask(CODED, rng=7)
+    plain = replace(SCHEME, missing=())
+    expected = plain.estimate(z[~IS_CODE])
+
+    found = SCHEME.estimate(z)
+    summary = cm.Summary(SCHEME)
+    for part in np.array_split(z, 7):
+        summary.update(part)
+    again = cm.Summary.from_bytes(summary.to_bytes())
+
+    for each in (found, SCHEME.estimate(summary), SCHEME.estimate(again + cm.Summary(SCHEME))):
+        assert each.n == np.count_nonzero(~IS_CODE)
+        assert each.mean() == expected.mean()
+        assert np.array_equal(each.quantile([0.1, 0.5, 0.9]), expected.quantile([0.1, 0.5, 0.9]))
+    w = np.random.default_rng(121).normal(size=N)
+    assert found.covariance(w) == plain.estimate(np.where(IS_CODE, np.nan, z)).covariance(w)
+
+
+def test_gaps_that_no_code_declares_still_need_a_word():
+    both = CODED.copy()
+    both[5] = np.nan
+
+    with pytest.raises(ValueError, match="x has 1 missing value, the first at position 5"):
+        SCHEME.mask(both)
+    z = SCHEME.mask(both, nan_policy="omit", rng=1)
+
+    assert np.isnan(z[5])
+    assert np.array_equal(z[IS_CODE], CODED[IS_CODE])
+    with pytest.raises(ValueError, match="z has 1 missing value"):
+        SCHEME.estimate(z, nan_policy="raise")
+    assert SCHEME.estimate(SCHEME.mask(CODED), nan_policy="raise").n == np.count_nonzero(~IS_CODE)
+
+
+@pytest.mark.parametrize("kind", [int, np.int32, np.float32])
+def test_kinds_of_numbers_stay(kind):
+    z = masking(200.0, decimals=0).mask(CODED.astype(kind), accept_visible_coins=True)
+
+    assert z.dtype == (np.float32 if kind is np.float32 else np.int64)
+    assert np.array_equal(z[IS_CODE], CODED[IS_CODE])
+
+
+def test_float32_holds_a_code_as_it_can():
+    x = np.where(IS_CODE, np.float32(-99.9), VALUES.astype(np.float32)).astype(np.float32)
+    scheme = replace(SCHEME, missing=(-99.9,))
+
+    z = scheme.mask(x, rng=1)
+
+    assert (z[IS_CODE] == np.float32(-99.9)).all()
+    assert scheme.estimate(z).n == np.count_nonzero(~IS_CODE)
+
+
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        masking(step=2.5),
+        masking(noise="laplace", decimals=1, sigma=60.0),
+        masking(step=0),
+    ],
+    ids=repr,
+)
+def test_codes_are_taken_out_before_grids(scheme):
+    z = scheme.mask(CODED, rng=3, accept_visible_coins=True)
+
+    assert np.array_equal(np.isin(z, CODES), IS_CODE)
+    assert scheme.estimate(z).n == np.count_nonzero(~IS_CODE)
+
+
+def test_codes_are_not_audited():
+    """Without a word they tie a fifth of the records, which a step hides for no value that is far off."""
+    assert cm.audit(CODED, SCHEME).to_dict()["guessed"] == cm.audit(GAPS, SCHEME).to_dict()["guessed"]
+    assert cm.audit(CODED, replace(SCHEME, missing=())).guessed > cm.audit(CODED, SCHEME).guessed
+
+
+@pytest.mark.parametrize("container", [list, pd.Series, pl.Series, pa.array])
+def test_nulls_come_out_where_they_are_asked_for(container):
+    scheme = cm.ConditionalMasking(0.6, 300.0, step=10, missing=[3000, -8], missing_as="null")
+    x = CODED[CODED != -999.0].astype(int)
+    coded = np.isin(x, scheme.missing)
+    assert coded.sum() > 100
+
+    z = scheme.mask(container(x.tolist()), rng=1)
+
+    if container is pl.Series:
+        assert z.null_count() == coded.sum()
+    if container is pa.array:
+        assert z.null_count == coded.sum()
+    values = np.asarray(z.to_numpy(zero_copy_only=False) if container is pa.array else z, dtype=float)
+    assert np.array_equal(np.isnan(values), coded)
+    # 3000 is a number like others in this release
+    assert (values == 3000).any()
+    assert scheme.estimate(values).n == np.count_nonzero(~coded)
+
+
+def test_columns_of_a_table_have_codes_of_their_own():
+    random = np.random.default_rng(8)
+    income, bonus = CODED.copy(), np.where(random.random(N) < 0.1, -9.0, VALUES / 2.0)
+    frame = pd.DataFrame({"income": income, "bonus": bonus, "region": random.choice(["a", "b"], N)})
+    schemes = {
+        "income": SCHEME,
+        "bonus": cm.ConditionalMasking(0.6, 200.0, step=5, missing=-9),
+    }
+    gaps = {"income": np.where(IS_CODE, np.nan, income), "bonus": np.where(bonus == -9.0, np.nan, bonus)}
+    described = [(name, replace(scheme, strata="region").to_dict()) for name, scheme in schemes.items()]
+    steps = [in_steps(schemes[name], x) for name, x in gaps.items()]
+    region = frame["region"].to_numpy()
+    secret = reference.working_secret(11, described, steps, region)
+    laws = [law_of(scheme) for scheme in schemes.values()]
+    expected = reference.masked(secret, 0.6, list(gaps.values()), laws, strata=region, donors="permutation")
+
+    data, stamped = cm.mask_table(frame, schemes, strata="region", rng=11, accept_visible_coins=True)
+
+    for (name, x), z in zip(gaps.items(), expected, strict=True):
+        assert_same_bits(data[name], np.where(np.isnan(x), frame[name], z))
+        assert stamped[name].records == np.count_nonzero(~np.isnan(x))
+        assert stamped[name].pattern_codes == (CODES, (-9.0,))
+        assert Scheme.from_dict(json.loads(json.dumps(stamped[name].to_dict()))) == stamped[name]
+    plain = data.assign(**{name: data[name].where(~np.isnan(x)) for name, x in gaps.items()})
+    bare = replace(stamped["income"], missing=(), pattern_codes=())
+    w = random.normal(size=N)
+    told = bare.estimate(plain["income"], strata=region, patterns=plain).covariance(w)
+    assert stamped["income"].estimate(data["income"], strata=region, patterns=data).covariance(w) == told
+
+
+# --- codes within reach ---
+
+
+def by_points(scheme, code, x):
+    """The expected number of masked values at a code of a plain decimal grid, from each record by itself."""
+    chance = {}
+    for value in x.tolist():
+        low, high = (abs(code - value) - 0.5) / scheme.sigma, (abs(code - value) + 0.5) / scheme.sigma
+        if value not in chance:
+            chance[value] = reference.noise_cdf(scheme.noise, -low) - reference.noise_cdf(scheme.noise, -high)
+    return 0.4 * sum(chance[value] for value in x.tolist()) + 0.6 * np.count_nonzero(x == code)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("code", [-8.0, 40.0, 155.0, 150.5])
+def test_the_number_of_hits_is_that_of_each_record_by_itself(noise, code):
+    scheme = cm.ConditionalMasking(0.6, 25.0, noise=noise, decimals=0, missing=code)
+    x = np.rint(np.random.default_rng(2).normal(150.0, 10.0, 300))
+    x = x[x != code]
+    units = scheme.canonical(np.append(x, np.nan), "x", "float64")
+
+    found = missing_codes.expected_hits(scheme, code, units, "float64")
+
+    expected = by_points(scheme, code, x) if code != 150.5 else 0.0
+    # the tail beyond 40 sigma, left out, is below 1e-24 a record
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-20)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "x", "code"),
+    [
+        (cm.ConditionalMasking(0.6, 30.0, decimals=0), VALUES[:300] / 10.0, 300.0),
+        (cm.ConditionalMasking(0.6, 16_500.0), VALUES[:300] + 3.0, 3008.0),
+    ],
+    ids=list("ab"),
+)
+def test_codes_are_hit_as_often_as_expected(scheme, x, code):
+    """1,000 releases; hits are sums of independent ones and a few donors' repeats, five standard errors of a
+    Poisson number and .1% for those: an alarm in fewer than ALARM keys."""
+    x = x[x != code]
+    units = scheme.canonical(x, "x", "float64")
+    expected = 1_000 * missing_codes.expected_hits(scheme, code, units, "float64")
+    laid = scheme.law.from_units(units)
+
+    hits = sum(
+        np.count_nonzero(scheme.mask(x, rng=seed, accept_visible_coins=True) == code) for seed in range(1_000)
+    )
+
+    assert expected > 50.0
+    repeats = 1.0 + 2.0 * np.count_nonzero(laid == code)  # a record's value goes to several at once
+    assert ALARM > 5.8e-7  # of five standard errors
+    assert abs(hits - expected) < 5.0 * np.sqrt(expected * repeats) + 1e-3 * expected
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_codes_are_refused_on_which_more_than_one_masked_value_in_a_million_releases_lands(noise):
+    x = np.rint(np.random.default_rng(2).normal(150.0, 10.0, 300))
+
+    def of(code):
+        return cm.ConditionalMasking(0.6, 25.0, noise=noise, decimals=0, missing=code)
+
+    codes = range(-1_000, 100)  # from far away nearer and nearer
+    code = codes[bisect_left(codes, 1e-6, key=lambda code: by_points(of(code), code, x)) - 1]
+
+    # one step of noise of 25 changes its chances by e^(sqrt(2)/25) or, 7 sigma out, by e^(7/25)
+    assert 0.7e-6 < by_points(of(code), code, x) < 1e-6 < by_points(of(code + 1), code + 1, x) < 1.4e-6
+    with pytest.raises(ValueError, match=rf"got {code + 1}, on which 1.*e-06 of x are expected to land"):
+        of(code + 1).mask(x, rng=1, accept_visible_coins=True)
+    assert of(code).mask(x, rng=1, accept_visible_coins=True).shape == x.shape
+
+
+def test_a_code_within_reach_is_refused_before_anything_is_drawn(monkeypatch):
+    scheme = replace(SCHEME, missing=(*CODES, 1000.0))
+    monkeypatch.setattr("condmask.schemes.conditional.release_key", None)
+
+    with pytest.raises(
+        ValueError,
+        match=r"^missing must be out of reach of masked values, got 1000, on which [\d.]+ of x are expected "
+        r'to land; missing_as="null" \(--missing-as-null\) releases nulls in their place$',
+    ):
+        scheme.mask(CODED)
+    frame = pd.DataFrame({"a": CODED, "b": CODED})
+    with pytest.raises(ValueError, match="are expected to land"):
+        cm.mask_table(frame, {"a": scheme, "b": scheme}, accept_visible_coins=True)
+
+
+def test_values_that_rounding_puts_on_a_code_count():
+    """By the default step of 16, 3003 is published as 3008 where it is swapped, though noise keeps away."""
+    scheme = cm.ConditionalMasking(0.6, 16_500.0, missing=3008)
+    x = np.where(np.arange(400) == 7, 3003.0, 10_000_000.0 + 1_234.5 * np.arange(400))
+
+    with pytest.raises(ValueError, match=r"got 3008, on which 0\.6 of x"):
+        scheme.mask(x, accept_visible_coins=True)
+
+
+def test_a_code_that_is_hit_nevertheless_is_not_published(monkeypatch):
+    monkeypatch.setattr("condmask.schemes.conditional.refuse_reachable", lambda *_: None)
+    scheme = replace(SCHEME, missing=(*CODES, *range(2500, 3500, 10)))
+
+    with pytest.raises(ValueError, match=r"x has a masked value that is its code \d+; nothing was released"):
+        scheme.mask(CODED, rng=1)
+
+
+def test_a_code_tells_no_coin():
+    """Who has a code has it whatever the coin says: codes fall on both sides alike, and the attacker of the
+    release guesses as many coins as of one with gaps."""
+    key = Key(bytes(range(16)))
+    scheme = replace(SCHEME, missing=CODES)
+    z = scheme.mask(CODED, rng=key)
+    swapped = coins_of(scheme, GAPS, key)
+
+    assert np.array_equal(z[IS_CODE], CODED[IS_CODE])
+    told = posterior(CODED, z, scheme)
+    assert np.isnan(told[IS_CODE]).all()
+    share = swapped[IS_CODE].mean()
+    # a fixed key; five standard errors of a coin of .6
+    assert abs(share - 0.6) < 5.0 * np.sqrt(0.24 / IS_CODE.sum())
+    guessed = np.mean((told[~IS_CODE] >= 0.5) == swapped[~IS_CODE])
+    assert guessed < 0.6 + 0.02 + 4.0 * 0.5 / np.sqrt(np.count_nonzero(~IS_CODE))
+
+
+def test_risks_leave_codes_out():
+    plain = replace(SCHEME, missing=())
+    known = CODED[~IS_CODE]
+
+    assert SCHEME.risk(CODED, 250.0) == plain.risk(known, 250.0)
+    assert SCHEME.mse(CODED) == plain.mse(known)
+    assert SCHEME.mse_of_mean(CODED) == plain.mse_of_mean(known)
+
+
+@pytest.mark.parametrize("missing_as", ["code", "null"])
+def test_schemes_travel(missing_as):
+    scheme = replace(SCHEME, missing_as=missing_as)
+
+    assert Scheme.from_dict(json.loads(json.dumps(scheme.to_dict()))) == scheme
+    assert eval(repr(scheme), {"ConditionalMasking": cm.ConditionalMasking}) == scheme
+
+
+def test_schemes_without_codes_are_written_as_before():
+    entries = cm.ConditionalMasking(0.6, 300.0).to_dict()
+
+    assert not {"missing", "missing_as", "pattern_codes"} & entries.keys()
+    assert {"strata", "decimals", "records"} <= entries.keys()
+
+
+@pytest.mark.parametrize("codes", [(-8.0, -999.0), [-8, -999], np.array([-8, -999])])
+def test_codes_may_be_given_in_any_sequence(codes):
+    assert cm.ConditionalMasking(0.6, 300.0, missing=codes).missing == CODES
+
+
+def test_a_column_of_codes_alone_is_refused():
+    with pytest.raises(ValueError, match="x must have at least 2 values that are not missing, got 0"):
+        SCHEME.mask([-8.0] * 20)
+
+
+def test_studies_have_no_codes():
+    with pytest.raises(ValueError, match="schemes must have no missing codes, which samples have not"):
+        cm.simulate(cm.Resampled(VALUES), [SCHEME], n=50, replications=2, rng=1)
