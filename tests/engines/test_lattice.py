@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import reference
+from deconvolution.test_weight import CASES, tabulated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from marks import rest_slow
-from weights.test_weight import CASES, tabulated
 
 from condmask.deconvolution import expansion, weight
 from condmask.deconvolution.expansion import Shape

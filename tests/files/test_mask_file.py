@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import condmask as cm
-from condmask.files import job as files
+from condmask.files import masking as files
 from condmask.files.csv import CsvFile
 
 pytestmark = pytest.mark.usefixtures("unaudited")
