@@ -35,7 +35,7 @@ def spoken(text, command="mask"):
         ("the scheme is ConditionalMasking(p=0.6, sigma=9.0)",) * 2,
         ("income must be numeric, got text", "income must be numeric, got text"),
         ("a column p=q and other=3", "a column --p q and other=3"),
-        ('missing_as="null" (--missing-as-null) releases', "--missing-as-null releases"),
+        ('missing_as="null" (--missing-as null) releases', "--missing-as null releases"),
         ('decimal="," (--decimal ,) says', "--decimal , says"),
         ("dry_run and x must", "--dry-run and x must"),
         ("column 'dry_run' must", "column 'dry_run' must"),

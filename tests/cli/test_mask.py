@@ -183,10 +183,10 @@ def test_nulls_are_released_for_codes_within_reach(run, tmp_path):
     code, _, err = run("mask", source, target, *options, "--accept-visible-coins")
     assert code == 1
     assert "got 3000, on which" in err
-    assert "; --missing-as-null releases nulls in their place" in err
+    assert "; --missing-as null releases nulls in their place" in err
     assert not target.exists()
 
-    code, _, err = run("mask", source, target, *options, "--missing-as-null", "--accept-visible-coins")
+    code, _, err = run("mask", source, target, *options, "--missing-as", "null", "--accept-visible-coins")
     assert (code, err) == (0, "")
     assert answer(run("estimate", target, "--json"))["n"] == 399
 

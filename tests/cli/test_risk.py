@@ -81,6 +81,32 @@ def test_wrong_usage_of_risk(run, options, message):
     assert message in err
 
 
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--p", "0.5"),
+        ("--sigma", "9"),
+        ("--noise", "normal"),  # as it is without, too
+        ("--donors", "sample"),
+        ("--reverse-mapping",),
+        ("--aggregate-ends", "3"),
+        ("--decimals", "0"),
+        ("--step", "1/3"),
+        ("--scale", "linear"),
+        ("--strata", "region"),
+        ("--small-strata", "merge"),
+        ("--missing", "-8"),
+        ("--missing-as", "null"),
+    ],
+)
+def test_no_option_of_a_scheme_goes_with_a_release(run, option):
+    options = ("--within", "1", "--release", "b.csv", *option)
+
+    assert run("risk", "none.csv", "-c", "income", *options) == (
+        2, "", f"condmask: error: {option[0]} must be left out where --release has the scheme\n"
+    )  # fmt: skip
+
+
 PLAN = ("-c", "income", "--p", "0.3", "0.6", "--sigma", "300", "900")
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from condmask.cli.arguments import command, of_column, usage
 from condmask.cli.output import to_json
-from condmask.cli.schemes import add_csv, csv_of, step_of
+from condmask.cli.schemes import add_csv, csv_of
+from condmask.schemes.fields import number_or_fraction
 
 
 def add(commands: Any) -> None:
@@ -48,7 +49,7 @@ def add(commands: Any) -> None:
         "--missing", type=float, nargs="+", default=[], metavar="CODE", help="numbers that stand for no value"
     )
     new.add_argument("--decimals", type=int, help="decimal places of the data")
-    new.add_argument("--step", type=step_of, help="step of the data's grid (0.05, 1/3)")
+    new.add_argument("--step", type=number_or_fraction, help="step of the data's grid (0.05, 1/3)")
     new.add_argument(
         "--target", default="population",
         help="what errors are about: population (default), or file, the original values themselves",

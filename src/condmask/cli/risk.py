@@ -5,7 +5,7 @@ from typing import Any
 
 from condmask.cli.arguments import UsageError, command, of_column, usage
 from condmask.cli.output import to_json
-from condmask.cli.schemes import add_csv, add_scheme, csv_of, schemes_of
+from condmask.cli.schemes import add_csv, add_scheme, csv_of, given_parameters, option_of, schemes_of
 
 
 def add(commands: Any) -> None:
@@ -45,9 +45,8 @@ def run(args: argparse.Namespace) -> str:
         if args.release is None:
             (column, scheme), *rest = _described(args).items()
         else:
-            for option in ("p", "sigma", "decimals", "step", "scale", "strata", "missing"):
-                if getattr(args, option, None):
-                    raise UsageError(f"--{option} must be left out where --release has the scheme")
+            for name in given_parameters(args):
+                raise UsageError(f"{option_of(name)} must be left out where --release has the scheme")
             rest = args.column[1:]
         if rest:
             raise UsageError("--column must be given once here: attackers are tried column by column")
