@@ -14,11 +14,11 @@ from command_line import MASK
 from condmask.cli import info, parser
 
 
-def spoken(text, command="mask"):
+def to_cli_terms(text, command="mask"):
     args = parser().parse_args(
         {"mask": ["mask", "a", "b", "-c", "x", *MASK], "estimate": ["estimate", "a"]}[command]
     )
-    return args.spoken(text)
+    return args.to_cli_terms(text)
 
 
 @pytest.mark.parametrize(
@@ -42,11 +42,11 @@ def spoken(text, command="mask"):
     ],
 )
 def test_arguments_become_options(said, heard):
-    assert spoken(said) == heard
+    assert to_cli_terms(said) == heard
 
 
 def test_only_options_of_the_command_are_meant():
-    assert spoken("pass step=1000", "estimate") == "pass step=1000"
+    assert to_cli_terms("pass step=1000", "estimate") == "pass step=1000"
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,9 @@ class Parser(argparse.ArgumentParser):
         self.register("action", None, Once)
         self.register("action", "store", Once)
 
-    def spoken(self, text: str) -> str:
+    def to_cli_terms(self, text: str) -> str:
         """What the API says of its arguments, in terms of this command's options."""
-        return as_options(text, {action.dest: action for action in self._actions if action.option_strings})
+        return to_cli_terms(text, {action.dest: action for action in self._actions if action.option_strings})
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
@@ -55,7 +55,7 @@ def command(
 ) -> argparse.ArgumentParser:
     """Add a command; ``run`` turns its arguments into what is printed."""
     made: Parser = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
-    made.set_defaults(run=run, spoken=made.spoken)
+    made.set_defaults(run=run, to_cli_terms=made.to_cli_terms)
     made.add_argument("--json", action="store_true", help="print JSON")
     return made
 
@@ -72,12 +72,12 @@ def workers(args: argparse.Namespace) -> Any:
     return _checks.workers(args.workers)
 
 
-def of_column(spoken: Callable[[str], str], column: str) -> Callable[[str], str]:
+def in_terms_of_column(to_cli_terms: Callable[[str], str], column: str) -> Callable[[str], str]:
     """Spoken of a column of a file, which the API knows as x."""
-    return lambda text: re.sub(r"\bx (?=must )", lambda _: f"{column} ", spoken(text))
+    return lambda text: re.sub(r"\bx (?=must )", lambda _: f"{column} ", to_cli_terms(text))
 
 
-def as_options(text: str, options: dict[str, argparse.Action]) -> str:
+def to_cli_terms(text: str, options: dict[str, argparse.Action]) -> str:
     """A sentence about arguments of the API, about options instead."""
 
     def option(found: re.Match[str]) -> str:

@@ -28,4 +28,4 @@ def run(args: argparse.Namespace) -> str:
     found = audit_file(args.file, schemes, csv=csv)
     if args.json:
         return to_json(found.to_dict())
-    return "\n".join([args.spoken(str(found)), *commands_of(args, found, args.file, "OUT")])
+    return "\n".join([args.to_cli_terms(str(found)), *commands_of(args, found, args.file, "OUT")])

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from condmask.cli.arguments import UsageError, add_workers, command, of_column, usage, workers
+from condmask.cli.arguments import UsageError, add_workers, command, in_terms_of_column, usage, workers
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, add_scheme, csv_of, schemes_of
 
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> str:
         import matplotlib.figure  # noqa: F401
 
         Path(args.out).mkdir(parents=True, exist_ok=True)
-    args.spoken = of_column(args.spoken, column)
+    args.to_cli_terms = in_terms_of_column(args.to_cli_terms, column)
     found = compare(
         read_column(args.file, column, csv=csv), scheme, d=within,
         other=None if args.other is None else read_column(args.file, args.other, csv=csv),

@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> str:
         if args.json:
             return to_json({"target": None, "schemes": entries(published), "audit": found.to_dict()})
         commands = commands_of(args, found, args.source, args.target)
-        return "\n".join([args.spoken(str(found)), *commands, "nothing was written"])
+        return "\n".join([args.to_cli_terms(str(found)), *commands, "nothing was written"])
     if args.json:
         return to_json({"target": args.target, "schemes": entries(published)})
     return "\n".join([f"masked values in {args.target}", *listing(published), *_dialect(args.target)])

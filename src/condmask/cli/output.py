@@ -38,12 +38,12 @@ def listing(schemes: "dict[str, ConditionalMasking]") -> list[str]:
 
 
 @contextlib.contextmanager
-def one_line_warnings(spoken: Callable[[str], str]) -> Iterator[None]:
+def one_line_warnings(to_cli_terms: Callable[[str], str]) -> Iterator[None]:
     """Each warning to a user once, on one line; those to programmers not at all."""
     seen: set[str] = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        line = spoken(" ".join(str(message).split()))
+        line = to_cli_terms(" ".join(str(message).split()))
         if line not in seen:
             seen.add(line)
             bars = sys.modules.get("tqdm")  # which may be drawing on the same line

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from condmask.cli.arguments import command, of_column, usage
+from condmask.cli.arguments import command, in_terms_of_column, usage
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, csv_of
 from condmask.schemes.fields import number_or_fraction
@@ -66,7 +66,7 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> str:
     from condmask import _checks
 
-    args.spoken = of_column(args.spoken, args.column)
+    args.to_cli_terms = in_terms_of_column(args.to_cli_terms, args.column)
     with usage():
         csv = csv_of(args)
         risks, of_records = (
@@ -102,7 +102,7 @@ def run(args: argparse.Namespace) -> str:
         made.plot(args.plot)
     if args.json:
         return to_json(made.to_dict() | ({"check": [each.to_dict() for each in checks]} if checks else {}))
-    parts = [args.spoken(str(made)), *(_frontier(made) if args.all else []), *map(str, checks)]
+    parts = [args.to_cli_terms(str(made)), *(_frontier(made) if args.all else []), *map(str, checks)]
     return "\n\n".join(parts)
 
 

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from condmask.cli.arguments import UsageError, command, of_column, usage
+from condmask.cli.arguments import UsageError, command, in_terms_of_column, usage
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, add_scheme, csv_of, given_parameters, option_of, schemes_of
 
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> str:
         schemes = read_schemes(args.release)
         column = masked_column(schemes, args.column[0])
         scheme = schemes[column]
-    args.spoken = of_column(args.spoken, column)
+    args.to_cli_terms = in_terms_of_column(args.to_cli_terms, column)
     x = read_column(args.file, column, csv=csv)
     strata = {name: read_labels(args.file, name, csv=csv) for name in names_of(scheme.strata)}
     options: dict[str, Any] = {"strata": strata or None}
@@ -84,8 +84,8 @@ def run(args: argparse.Namespace) -> str:
     if exposed is not None:
         rows = ", ".join(map(str, exposed))
         text += f"\n\nrows, from 0, whose value the best attacker is right and surest about: {rows}"
-    spoken: str = args.spoken(text)
-    return spoken
+    translated: str = args.to_cli_terms(text)
+    return translated
 
 
 def _described(args: argparse.Namespace) -> dict[str, Any]:
