@@ -9,7 +9,7 @@ import pytest
 
 import condmask as cm
 from condmask.recipes import recipe
-from condmask.schemes.fields import PARAMETERS
+from condmask.schemes.parameters import PARAMETERS
 
 LEAST = """
 source = "people.csv"

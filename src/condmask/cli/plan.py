@@ -6,7 +6,7 @@ from typing import Any
 from condmask.cli.arguments import command, in_terms_of_column, usage
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, csv_of
-from condmask.schemes.fields import number_or_fraction
+from condmask.schemes.parameters import number_or_fraction
 
 
 def add(commands: Any) -> None:

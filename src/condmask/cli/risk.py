@@ -1,11 +1,13 @@
 """``condmask risk``: what attackers would learn from a release, or learn from one that is there."""
 
 import argparse
+from dataclasses import MISSING
 from typing import Any
 
 from condmask.cli.arguments import UsageError, command, in_terms_of_column, usage
 from condmask.cli.output import to_json
-from condmask.cli.schemes import add_csv, add_scheme, csv_of, given_parameters, option_of, schemes_of
+from condmask.cli.schemes import add_csv, add_scheme, csv_of, given_parameters, schemes_of
+from condmask.schemes.parameters import PARAMETERS, option_of
 
 
 def add(commands: Any) -> None:
@@ -43,7 +45,7 @@ def run(args: argparse.Namespace) -> str:
             if args.release is None:
                 raise UsageError("--exposed must go with --release")
         if args.release is None:
-            (column, scheme), *rest = _described(args).items()
+            (column, scheme), *rest = _schemes(args).items()
         else:
             for name in given_parameters(args):
                 raise UsageError(f"{option_of(name)} must be left out where --release has the scheme")
@@ -88,8 +90,9 @@ def run(args: argparse.Namespace) -> str:
     return translated
 
 
-def _described(args: argparse.Namespace) -> dict[str, Any]:
-    for option in ("p", "sigma"):
-        if getattr(args, option) is None:
-            raise UsageError(f"--{option} must be given, or --release, whose scheme is taken")
+def _schemes(args: argparse.Namespace) -> dict[str, Any]:
+    given = given_parameters(args)
+    for name, parameter in PARAMETERS.items():
+        if parameter.default is MISSING and name not in given:
+            raise UsageError(f"{option_of(name)} must be given, or --release, whose scheme is taken")
     return schemes_of(args)

@@ -2,10 +2,11 @@
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import MISSING
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from condmask.schemes.fields import PARAMETERS, Parameter
+from condmask.schemes.parameters import PARAMETERS, Parameter, option_of
 
 if TYPE_CHECKING:
     from condmask.disclosure.audit_result import Audit
@@ -25,12 +26,12 @@ def add_scheme(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
         if parameter.read is bool:
             parser.add_argument(option_of(name), action="store_true", default=None, help=text)
             continue
-        text += ": once, or once per column" if parameter.per_column else ""
+        text += ": once, or once per column" if parameter.by_column else ""
         text += " (repeat for more)" if parameter.several else ""
         parser.add_argument(
             option_of(name), type=parameter.read, metavar=parameter.metavar, help=text,
-            action="append" if parameter.per_column or parameter.several else "store",
-            required=required and parameter.required,
+            action="append" if parameter.by_column or parameter.several else "store",
+            required=required and parameter.default is MISSING,
         )  # fmt: skip
 
 
@@ -46,11 +47,6 @@ def add_csv(parser: argparse.ArgumentParser) -> None:
         metavar="WORD",
         help="CSV: fields that mean a missing value (. '*')",
     )
-
-
-def option_of(name: str) -> str:
-    """The option of a parameter: ``--small-strata`` of small_strata."""
-    return f"--{name.replace('_', '-')}"
 
 
 def given_parameters(args: argparse.Namespace) -> dict[str, Any]:
@@ -82,7 +78,7 @@ def schemes_of(args: argparse.Namespace) -> "dict[str, ConditionalMasking]":
     by_column = {
         name: _for_each(given.pop(name), name, len(columns))
         for name, parameter in PARAMETERS.items()
-        if parameter.per_column and name in given
+        if parameter.by_column and name in given
     }
     return {
         column: ConditionalMasking(**given, **{name: values[k] for name, values in by_column.items()})
@@ -97,8 +93,9 @@ def commands_of(args: argparse.Namespace, audit: "Audit", source: str, target: s
         words = ["condmask", "mask", source, target, *_words("--column", args.column)]
         schemes = list(proposal.scheme.values())
         for name, parameter in PARAMETERS.items():
-            if name != "decimals":  # the step says it
-                words += _scheme_words(name, parameter, [getattr(scheme, name) for scheme in schemes])
+            if name == "decimals" or parameter.mapping not in (None, schemes[0].reverse_mapping):
+                continue  # the step says how many decimals there are
+            words += _scheme_words(name, parameter, [getattr(scheme, name) for scheme in schemes])
         for name in CSV:
             value = getattr(args, name)
             words += ["--na", *value] if name == "na" and value else _words(option_of(name), value or [])
@@ -108,9 +105,7 @@ def commands_of(args: argparse.Namespace, audit: "Audit", source: str, target: s
 
 def _scheme_words(name: str, parameter: Parameter, values: list[Any]) -> list[str]:
     """An option of the schemes of all columns; nothing where they have what they have without it."""
-    from condmask.schemes.conditional import ConditionalMasking
-
-    if all(value == ConditionalMasking.__dataclass_fields__[name].default for value in values):
+    if all(value == parameter.default for value in values):
         return []
     if parameter.read is bool:
         return [option_of(name)]

@@ -3,7 +3,7 @@
 import os
 import tomllib
 from collections.abc import Collection, Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from condmask.files.csv_format import CsvFormat
 from condmask.files.formats import format_of, reading
 from condmask.scheme import together
 from condmask.schemes.conditional import ConditionalMasking
-from condmask.schemes.fields import PARAMETERS, number_or_fraction
+from condmask.schemes.parameters import PARAMETERS, number_or_fraction
 from condmask.strata import not_masked
 
 TOP = (
@@ -107,9 +107,9 @@ def _schemes(shared: dict[str, Any], columns: dict[str, Any]) -> dict[str, Condi
         entries = _table(columns, name)
         _check_keys(entries, f"columns.{name}", PARAMETERS)
         options = _with_grid({**shared, **entries}, set(entries))
-        for parameter in PARAMETERS:
-            if PARAMETERS[parameter].required and parameter not in options:
-                raise ValueError(f"columns.{name} must have {parameter!r}, or [scheme] must, got neither")
+        for key, parameter in PARAMETERS.items():
+            if parameter.default is MISSING and key not in options:
+                raise ValueError(f"columns.{name} must have {key!r}, or [scheme] must, got neither")
         try:
             schemes[name] = ConditionalMasking(**options)
         except (ValueError, TypeError) as error:

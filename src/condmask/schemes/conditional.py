@@ -21,7 +21,7 @@ from condmask.law import Law
 from condmask.missing_codes import RELEASED_AS, is_code, put_back, refuse_reachable, released_codes, taken_out
 from condmask.scheme import Scheme, release_key
 from condmask.schemes import description, reverse_mapping
-from condmask.schemes.parameters import number_or_fraction, parameter, parameters_of, refuse_by_mapping
+from condmask.schemes.parameters import parameter, refuse_by_mapping
 from condmask.schemes.reverse_mapping import release_of
 from condmask.schemes.rounding import asked, rounded
 from condmask.strata import POLICIES, labels_of
@@ -29,7 +29,6 @@ from condmask.strata import POLICIES, labels_of
 NOISES = ("normal", "laplace")
 DONORS = ("permutation", "sample")
 SCALES = ("linear", "log")
-NOT_ROUNDED = "released values are those of the data, and nothing is rounded"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -120,49 +119,19 @@ class ConditionalMasking(Scheme):
     """
 
     method: ClassVar[str] = "ConditionalMasking"
-    p: float = parameter(words="swap probability", reads=float, help="swap probability, 0 < p < 1")
-    sigma: float = parameter(
-        words="s.d. of the noise", reads=float, by_column=True, help="s.d. of the noise, in units of the data"
-    )
-    noise: str = parameter("normal", words="law of the noise", help="normal (default) or laplace")
-    donors: str = parameter(
-        "permutation", words="donors", help="permutation (default) or sample",
-        mapping=False, why="the swapped records take their values from one another",
-    )  # fmt: skip
-    reverse_mapping: bool = parameter(
-        False, words="reverse mapping", flag=True,
-        help="release the values of the data themselves, in another order that does not show who was swapped",
-    )  # fmt: skip
-    aggregate_ends: int = parameter(
-        0, words="aggregated values at either end", reads=int, metavar="K", mapping=True,
-        help="with --reverse-mapping: release the K smallest and largest values as their means (3 to 5)",
-    )  # fmt: skip
-    decimals: int | None = parameter(
-        None, words="decimals", reads=int, by_column=True, mapping=False, why=NOT_ROUNDED,
-        help="decimal places of the data, where they are rounded",
-    )  # fmt: skip
-    step: float = parameter(
-        None, words="step of the grid", reads=number_or_fraction, by_column=True, mapping=False,
-        why=NOT_ROUNDED, help="step of the data's grid, where it is no power of ten (0.05, 1/3)",
-    )  # fmt: skip
-    scale: str = parameter(
-        "linear", words="scale of the noise", by_column=True, mapping=True,
-        help="linear (default); with --reverse-mapping also log: noise in proportion, --sigma .3 some 30%%",
-    )  # fmt: skip
-    strata: str | tuple[str, ...] | None = parameter(
-        None, words="strata", several=True, metavar="COLUMN",
-        help="draw donors within the groups of this column (repeat to cross columns)",
-    )  # fmt: skip
-    small_strata: str = parameter(
-        "refuse", words="small strata", help="fewer than 10 records: refuse (default) or merge them"
-    )
-    missing: tuple[float, ...] = parameter(
-        (), words="missing codes", reads=float, several=True, metavar="CODE",
-        help="number that stands for a missing value (-8) and stays in its place (repeat for more)",
-    )  # fmt: skip
-    missing_as: str = parameter(
-        "code", words="missing codes released as", flag="null", help="release nulls where such numbers stand"
-    )
+    p: float = parameter("p")
+    sigma: float = parameter("sigma")
+    noise: str = parameter("noise")
+    donors: str = parameter("donors")
+    reverse_mapping: bool = parameter("reverse_mapping")
+    aggregate_ends: int = parameter("aggregate_ends")
+    decimals: int | None = parameter("decimals")
+    step: float = parameter("step")
+    scale: str = parameter("scale")
+    strata: str | tuple[str, ...] | None = parameter("strata")
+    small_strata: str = parameter("small_strata")
+    missing: tuple[float, ...] = parameter("missing")
+    missing_as: str = parameter("missing_as")
     group: str | None = None
     patterns: tuple[str, ...] = ()
     pattern_codes: tuple[tuple[float, ...], ...] = ()
@@ -210,7 +179,7 @@ class ConditionalMasking(Scheme):
             "records": None if records is None else _checks.whole(records, "records", least=2),
             "rounded": tuple(float(shift) for shift in rounded),
         }
-        refuse_by_mapping(parameters_of(self), {**canonical, "step": step})
+        refuse_by_mapping({**canonical, "step": step})
         mapped = canonical["reverse_mapping"]
         canonical["step"] = 0.0 if mapped else grids.step_of(canonical["sigma"], canonical["decimals"], step)
         for name, value in canonical.items():
