@@ -61,8 +61,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _fail(error, 1)
         return _fail(f"{error.name} is not installed; pip install 'condmask[{extra}]'", 1)
     except OSError as error:
-        known = error.strerror is not None and error.filename is not None
-        return _fail(f"{error.filename}: {error.strerror}" if known else args.to_cli_terms(str(error)), 1)
+        named = error.strerror is not None and error.filename is not None
+        return _fail(f"{error.filename}: {error.strerror}" if named else args.to_cli_terms(str(error)), 1)
     except (ValueError, TypeError, NotImplementedError) as error:
         return _fail(args.to_cli_terms(str(error)), 1)
     except MemoryError:
@@ -91,8 +91,8 @@ def without_core_dumps() -> Iterator[None]:
             resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
             stack.callback(resource.setrlimit, resource.RLIMIT_CORE, (soft, hard))
         with contextlib.suppress(ValueError):  # not the main thread
-            before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-            stack.callback(signal.signal, signal.SIGTERM, signal.SIG_DFL if before is None else before)
+            previous = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+            stack.callback(signal.signal, signal.SIGTERM, signal.SIG_DFL if previous is None else previous)
         yield
 
 

@@ -22,7 +22,7 @@ def add(commands: Any) -> None:
         help="how near a guess must come, in units of the data",
     )  # fmt: skip
     new.add_argument(
-        "--known", nargs="+", default=[], metavar="COLUMN",
+        "--others", nargs="+", default=[], metavar="COLUMN",
         help="columns that are not masked, and known to an attacker",
     )  # fmt: skip
     new.add_argument(
@@ -52,8 +52,8 @@ def run(args: argparse.Namespace) -> str:
             rest = args.column[1:]
         if rest:
             raise UsageError("--column must be given once here: attackers are tried column by column")
-        if args.column[0] in args.known:
-            raise UsageError(f"--known must name other columns, got {args.column[0]!r}")
+        if args.column[0] in args.others:
+            raise UsageError(f"--others must name other columns, got {args.column[0]!r}")
     from condmask.disclosure.insider_risk import insider_risk
     from condmask.disclosure.record_risk import record_risk
     from condmask.disclosure.risk import release_risk, risk
@@ -68,26 +68,24 @@ def run(args: argparse.Namespace) -> str:
     x = read_column(args.file, column, csv=csv)
     strata = {name: read_labels(args.file, name, csv=csv) for name in names_of(scheme.strata)}
     options: dict[str, Any] = {"strata": strata or None}
-    known = {name: read_column(args.file, name, csv=csv) for name in args.known} or None
-    found: dict[str, Any] = {"scheme": risk(x, scheme, d=within, others=known, **options)}
-    exposed = None
+    others = {name: read_column(args.file, name, csv=csv) for name in args.others} or None
+    risks: dict[str, Any] = {"scheme": risk(x, scheme, d=within, others=others, **options)}
+    exposed: dict[str, Any] = {}
     if args.release is not None:
         z = read_column(args.release, column)
-        found["release"] = release_risk(x, z, scheme, d=within, others=known, audit=False, **options)
+        risks["release"] = release_risk(x, z, scheme, d=within, others=others, audit=False, **options)
         if args.exposed is not None:
             records = record_risk(x, z, scheme, d=float(within[0]), **options)
-            exposed = [int(row) for row in records.exposed(args.exposed)]
+            exposed["exposed"] = [int(row) for row in records.exposed(args.exposed)]
     if scheme.reverse_mapping:
-        found["insiders"] = insider_risk(x, scheme, d=within, **options)
+        risks["insiders"] = insider_risk(x, scheme, d=within, **options)
     if args.json:
-        told = {name: each.to_dict() for name, each in found.items()}
-        return to_json(told if exposed is None else told | {"exposed": exposed})
-    text = "\n\n".join(str(each) for each in found.values())
-    if exposed is not None:
-        rows = ", ".join(map(str, exposed))
+        return to_json({name: result.to_dict() for name, result in risks.items()} | exposed)
+    text = "\n\n".join(map(str, risks.values()))
+    if exposed:
+        rows = ", ".join(map(str, exposed["exposed"]))
         text += f"\n\nrows, from 0, whose value the best attacker is right and surest about: {rows}"
-    translated: str = args.to_cli_terms(text)
-    return translated
+    return str(args.to_cli_terms(text))
 
 
 def _schemes(args: argparse.Namespace) -> dict[str, Any]:
