@@ -21,8 +21,8 @@ from condmask.files.csv import CsvFile
 from condmask.files.parquet import ParquetFile
 from condmask.reports import charts
 from condmask.reports.html import Html
-from condmask.reports.original import correlation, figures
-from condmask.reports.release_view import Told
+from condmask.reports.original import correlation, statistics_of
+from condmask.reports.release_view import ReleaseView
 
 N = 3000
 SCHEME = cm.ConditionalMasking(0.6, 1000.0, decimals=2)
@@ -106,7 +106,7 @@ def test_figures_of_the_original_are_those_of_pandas():
     x, w = rng.normal(size=(2, 12))
     w[3] = np.nan
     frame = pd.DataFrame({"x": x, "w": w})
-    found = figures(x, ["mean", "s.d.", "quantile 0.1", "quantile 0.5", "correlation with w"], {"w": w})
+    found = statistics_of(x, ["mean", "s.d.", "quantile 0.1", "quantile 0.5", "correlation with w"], {"w": w})
 
     assert found["mean"] == pytest.approx(frame.x.mean(), rel=1e-12)
     assert found["s.d."] == pytest.approx(frame.x.std(), rel=1e-12)
@@ -126,8 +126,8 @@ def test_risks_are_those_of_the_release(files, internal):
     for attacker, share in found.attackers.items():
         shown = cells(internal, attacker)[0]
         assert [each.split("%")[0] for each in shown] == [f"{100 * value:.1f}" for value in share]
-    coins = cm.audit(frame, {"income": SCHEME})
-    assert cells(internal, "coins guessed") == [[f"{100 * coins.guessed:.1f}%"]]
+    audit = cm.audit(frame, {"income": SCHEME})
+    assert cells(internal, "swaps guessed") == [[f"{100 * audit.guessed:.1f}%"]]
 
 
 def test_most_exposed_records_are_named_by_their_place(files, internal):
@@ -250,8 +250,8 @@ def test_no_single_record_is_in_the_public_one(files, public):
 
 def test_no_line_of_the_original_is_in_a_public_picture(files, public):
     folder, frame = files
-    told = Told(folder / "released.parquet", 1)
-    estimate, z = told.file["income"], told.values("income")
+    view = ReleaseView(folder / "released.parquet", 1)
+    estimate, z = view.file["income"], view.masked("income")
     with_it = charts.distributions(estimate, z, frame.income.to_numpy(), "population")
     without = charts.distributions(estimate, z)
     shared = set().union(*leaks.places(without))
@@ -494,7 +494,7 @@ def test_reverse_mapping_is_told_in_plain_words(mapped):
         assert "Every value of the original is in the release" in page
         assert "the exponential of" not in page  # nothing of noise as it is released
         assert "what is computed from a masked column as if it were the original is wrong" not in page
-    assert "Audit of the coins" in mapped[1]
+    assert "Which records were swapped</h2>" in mapped[1]
 
 
 def test_risks_of_reverse_mapping_are_those_of_the_release(files, mapped):
