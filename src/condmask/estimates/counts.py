@@ -7,7 +7,7 @@ import numpy as np
 
 from condmask import _checks, _state, frames
 from condmask._grid import Grid, default_step
-from condmask.engines.counting import EMPTY, Counts, by_value, coarser, in_cells, merged
+from condmask.engines.counting import EMPTY, ValueCounts, by_value, coarser, in_cells, merged
 from condmask.law import Law
 from condmask.missing_codes import released_codes, without_codes
 from condmask.samples.columns import counted_column
@@ -177,7 +177,7 @@ class Summary:
             summary.patterns = tuple(described["patterns"])
             summary.codes = tuple(described.get("codes", ()))  # there were none once
             summary.most_points, summary.level = described["most"], described["level"]
-            summary.counts, summary.pairs = Counts(arrays["values"], arrays["counts"]), arrays["pairs"]
+            summary.counts, summary.pairs = ValueCounts(arrays["values"], arrays["counts"]), arrays["pairs"]
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(
                 f"data must be the bytes of a Summary, got {len(data)} bytes that are not"
@@ -193,7 +193,7 @@ class Summary:
     def _identity(self) -> tuple[Any, ...]:
         return self.law, self.mapped, self.shared_donors, self.strata, self.group, self.patterns, self.codes
 
-    def _add(self, counts: Counts, level: int) -> None:
+    def _add(self, counts: ValueCounts, level: int) -> None:
         from_, self.level = self.level, max(self.level, level)
         found = merged([self._coarser(self.counts, from_), self._coarser(counts, level)])
         if found.values.size > self.most_points and self.mapped is not None:
@@ -205,11 +205,11 @@ class Summary:
             found, self.level = coarser(found, 2), self.level + 1
         self.counts = found
 
-    def _fits(self, counts: Counts, level: int) -> bool:
+    def _fits(self, counts: ValueCounts, level: int) -> bool:
         return in_cells(counts, 2.0**level).values.size <= self.most_points
 
-    def _coarser(self, counts: Counts, level: int) -> Counts:
-        """Counts at a level, at that of the summary."""
+    def _coarser(self, counts: ValueCounts, level: int) -> ValueCounts:
+        """ValueCounts at a level, at that of the summary."""
         if level == self.level:
             return counts
         if self.mapped is None:

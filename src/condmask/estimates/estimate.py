@@ -10,7 +10,7 @@ from condmask import _checks
 from condmask._warn import warn
 from condmask.deconvolution.table import smallest_tol
 from condmask.engines.choice import METHODS
-from condmask.engines.counting import Counts
+from condmask.engines.counting import ValueCounts
 from condmask.estimates.bands import Bands
 from condmask.estimates.batch import by_replicate
 from condmask.estimates.inequality import Inequality
@@ -43,7 +43,7 @@ class Estimate(Overview, Inequality, MomentIntervals, PairIntervals, Bands, Sele
         Whether results carry a leading axis of replicates.
     records : Records, optional
         The records, for covariances.
-    pairs : (ndarray of shape (6,), Counts), optional
+    pairs : (ndarray of shape (6,), ValueCounts), optional
         What a Summary keeps of a second column, and its counts.
 
     Notes
@@ -68,7 +68,7 @@ class Estimate(Overview, Inequality, MomentIntervals, PairIntervals, Bands, Sele
         *,
         batch: bool = False,
         records: Records | None = None,
-        pairs: tuple[np.ndarray, Counts] | None = None,
+        pairs: tuple[np.ndarray, ValueCounts] | None = None,
     ) -> None:
         self.scheme = scheme
         self._law: Law = sources[0].law

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.engines.counting import Counts
+from condmask.engines.counting import ValueCounts
 from condmask.inference.intervals import UndefinedError
 from condmask.law import Law
 from condmask.strata import listed
@@ -108,7 +108,9 @@ def products(
     return covariance(own[both], b[both]), variances, unit * other_unit
 
 
-def summarised(pairs: np.ndarray, counts: Counts, law: Law, strata: Any, patterns: Sequence[str]) -> Product:
+def summarised(
+    pairs: np.ndarray, counts: ValueCounts, law: Law, strata: Any, patterns: Sequence[str]
+) -> Product:
     """The same from what a Summary keeps of its pairs, and its counts."""
     count, _, _, own, others, product = pairs.tolist()
     if count < 2:
