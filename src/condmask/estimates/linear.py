@@ -394,9 +394,7 @@ class LinearEstimates(ByName, Shared):
     def _masked(self) -> np.ndarray:
         """The records, of shape (replicates, n)."""
         if self._records is None:
-            raise ValueError(
-                "z must be masked values for pseudo-values, got a Summary, which keeps no records"
-            )
+            raise ValueError("z must be masked values for pseudo-values, got Counts, which keep no records")
         return self._records.rows
 
     def _weights(self, weights: Any) -> np.ndarray:

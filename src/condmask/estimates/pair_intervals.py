@@ -80,7 +80,7 @@ class PairIntervals(LinearEstimates):
         Raises
         ------
         ValueError
-            As for `covariance`; for a Summary, which has no fourth moments of its pairs.
+            As for `covariance`; for Counts, which have no fourth moments of its pairs.
 
         Warns
         -----
@@ -187,7 +187,7 @@ class PairIntervals(LinearEstimates):
     def _pairs_of(self, other: Any) -> Iterator[Pair]:
         if self._records is None:
             raise ValueError(
-                "z must be masked values for an interval of two columns, got a Summary, which keeps no "
+                "z must be masked values for an interval of two columns, got Counts, which keep no "
                 "fourth moments of its pairs"
             )
         other = self._by_name(other, "other", masked=True)
@@ -230,7 +230,7 @@ class PairIntervals(LinearEstimates):
 
     def _rows(self) -> np.ndarray:
         if self._records is None:
-            raise ValueError("other must be masked values: a Summary keeps no records")
+            raise ValueError("other must be masked values: Counts keep no records")
         return self._records.rows
 
     def _product(self, k: int, z: np.ndarray, w: np.ndarray, other: Any) -> Product:

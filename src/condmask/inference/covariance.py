@@ -111,14 +111,14 @@ def products(
 def summarised(
     pairs: np.ndarray, counts: ValueCounts, law: Law, strata: Any, patterns: Sequence[str]
 ) -> Product:
-    """The same from what a Summary keeps of its pairs, and its counts."""
+    """The same from what Counts keep of its pairs, and its counts."""
     count, _, _, own, others, product = pairs.tolist()
     if count < 2:
         raise ValueError(f"other must have been given to update with at least 2 records, got {int(count)}")
     if strata is not None or patterns:
         raise ValueError(
             "strata must be known for a covariance: donors were drawn within "
-            f"{listed(strata or tuple(patterns))}, and a Summary keeps no strata; estimate from the values"
+            f"{listed(strata or tuple(patterns))}, and Counts keep no strata; estimate from the values"
         )
     degrees, unit = count - 1.0, own or 1.0
     value = product * (own / unit) / degrees / retained(law.p, counts.n)

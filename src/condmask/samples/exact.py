@@ -4,8 +4,8 @@ Reverse mapping releases the values of the original, each once: T is their distr
 concerns the column alone is read from it. As an estimate of the original file it is exact; of the population
 it is as good as data that are not masked. In formulas: donors of a permutation, p = 1.
 
-All depends on how many records have each value, so records and a `Summary` give the same bits. Where a
-Summary had too little memory for all values, its cells of width w stand for theirs, each by its middle: then
+All depends on how many records have each value, so records and `Counts` give the same bits. Where
+Counts had too little memory for all values, their cells of width w stand for theirs, each by its middle: then
 a mean, an s.d. and a quantile are off by w/2 at most (s.d.: times sqrt(n / (n-1))), a T_b by .2 w / its
 bandwidth, and T and quantiles are bracketed by the ends of the cells.
 """
