@@ -12,11 +12,11 @@ from condmask import _checks, frames
 from condmask.estimates.linear import LinearEstimates
 from condmask.inference import bounded, heavy_tails, reverse_pairs
 from condmask.inference.covariance import Product, donors, products, standardised
+from condmask.inference.interval_options import TARGETS, interval_options
 from condmask.inference.intervals import EstimateWarning, Interval, UndefinedError, multiplier
 from condmask.inference.pair_moments import Weights, column, spreads
 from condmask.inference.pseudo_values import Undone, file_covariance
 from condmask.inference.reverse_mapped import Reversed
-from condmask.inference.survey import TARGETS, survey
 from condmask.law import Law
 
 TARGETS_OF_THEOREM = ("file", "population")  # in the order of `spreads`
@@ -94,7 +94,7 @@ class PairIntervals(LinearEstimates):
         is that of the general theorem. In heavy tails the interval covers too rarely, as it does without
         masking.
         """
-        asked = survey(confidence_level, target, None, None, 0)
+        asked = interval_options(confidence_level, target, None, None, 0)
         found, pairs = [], list(self._pairs_of(other))
         for pair in pairs:
             estimate, _, unit = _estimated(pair)
@@ -161,7 +161,7 @@ class PairIntervals(LinearEstimates):
         True
         """
         level, times = multiplier(confidence_level)
-        about = f"correlation {TARGETS[survey(confidence_level, target, None, None, 0).target]}"
+        about = f"correlation {TARGETS[interval_options(confidence_level, target, None, None, 0).target]}"
         pairs = list(self._pairs_of(other))
         found = [_correlation(pair, target, level, times) for pair in pairs]
         values = np.array([each[:5] for each in found])

@@ -20,7 +20,7 @@ from condmask.strata import listed
 Product = tuple[float, tuple[float, float], float]  # covariance, both variances; the product of their units
 
 
-def retained(p: float, n: int) -> float:
+def covariance_factor(p: float, n: int) -> float:
     """The share of a covariance that masking leaves among the n records of a pool."""
     factor = 1.0 - p - p / (n - 1) if n > 1 else 0.0
     if factor <= 0.0:
@@ -53,7 +53,7 @@ def donors(z: np.ndarray, law: Law, pool: np.ndarray | None) -> Donors:
     """The pools of values without gaps; some numbers of pools may not occur."""
     code = np.zeros(z.size, dtype=np.int64) if pool is None else pool
     size = np.array([z.size]) if pool is None else np.bincount(code)
-    factor = np.array([retained(law.p, int(n)) if n else 1.0 for n in size])
+    factor = np.array([covariance_factor(law.p, int(n)) if n else 1.0 for n in size])
     known = Donors(code, size, np.zeros(size.size), factor)
     return known._replace(mean=known.sums(z) / np.maximum(size, 1))
 
@@ -121,7 +121,7 @@ def summarised(
             f"{listed(strata or tuple(patterns))}, and Counts keep no strata; estimate from the values"
         )
     degrees, unit = count - 1.0, own or 1.0
-    value = product * (own / unit) / degrees / retained(law.p, counts.n)
+    value = product * (own / unit) / degrees / covariance_factor(law.p, counts.n)
     variance = (own / unit) ** 2 / degrees - (1.0 - law.p) * float(law.noise_moments(2, unit)[2])
     return value, (variance, float(others > 0.0) / degrees), unit * (others or 1.0)
 
