@@ -8,7 +8,7 @@ import numpy as np
 from condmask import _checks, closed_forms
 from condmask._randomness import Key, seeded_key
 from condmask.deconvolution import stencil
-from condmask.inference.covariance import retained
+from condmask.inference.covariance import covariance_factor
 from condmask.inference.intervals import EstimateWarning, UndefinedError
 from condmask.kernels import moments as powers
 from condmask.kernels import pairs, replicate
@@ -216,7 +216,7 @@ def _raw_moments(
 
 def _kept(law: Law, n: int) -> float:
     """By what masking multiplies a covariance with another column."""
-    return retained(law.p, n) if law.p > 0.0 else 1.0
+    return covariance_factor(law.p, n) if law.p > 0.0 else 1.0
 
 
 def _sample_statistics(ordered: np.ndarray, pairs: np.ndarray, design: Design) -> np.ndarray:
