@@ -6,7 +6,7 @@ of pages and Bloom filters, which readers do without, and what nobody refers to.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -53,10 +53,8 @@ class ParquetFile(ArrowFile):
     def _schema(self) -> Any:
         return pq.read_schema(self.path)
 
-    def _batches(self, names: list[str] | None, labels: bool) -> Iterator[Any]:
-        text = []  # whose dictionary is enough
-        if labels and names is not None:
-            text = [name for name in names if _is_text(self.schema.field(name).type)]
+    def _batches(self, names: list[str] | None, labels: Sequence[str]) -> Iterator[Any]:
+        text = [name for name in labels if _is_text(self.schema.field(name).type)]  # the dictionary is enough
         with pq.ParquetFile(self.path, pre_buffer=False, read_dictionary=text) as file:
             for batch in file.iter_batches(batch_size=BLOCK, columns=names, use_threads=False):
                 yield batch if names is None else batch.select(names)  # "a.b" is also b of the struct a
