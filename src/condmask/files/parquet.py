@@ -21,6 +21,7 @@ from condmask.files.arrow_types import released_columns, released_type
 from condmask.files.atomic import Output
 from condmask.files.formats import Rows
 from condmask.files.parquet_footer import Chunk, Footer
+from condmask.files.parquet_readback import check_written
 from condmask.files.thrift import Struct
 
 MOST_ROWS = 1 << 20  # that are encoded at once
@@ -76,7 +77,10 @@ class ParquetFile(ArrowFile):
                 footer, types, metadata, json.dumps(metadata).encode(), nulls=rows.nulls
             )
             replaced = {at: element for (_, at), element in zip(places, elements, strict=True)}
-            target.write(footers.footer_bytes(footer, writer.groups, replaced, entries))
+            released = footers.released_footer(footer, writer.groups, replaced, entries)
+            target.write(footers.footer_bytes(released))
+        with target.read_back() as written:
+            check_written(written, target.final, released, self.path, set(writer.leaves))
 
     def _parts(
         self, rows: Rows, types: dict[str, Any], footer: Footer, places: list[tuple[int, int]]
