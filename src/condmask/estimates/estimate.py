@@ -24,7 +24,7 @@ from condmask.law import Law
 from condmask.samples.bandwidth import RULES
 from condmask.samples.moments import shift
 from condmask.samples.records import Records
-from condmask.samples.sample import Source
+from condmask.samples.sample import MaskedSample
 
 
 class Estimate(Overview, Inequality, MomentIntervals, PairIntervals, Bands, Selection):
@@ -64,7 +64,7 @@ class Estimate(Overview, Inequality, MomentIntervals, PairIntervals, Bands, Sele
     def __init__(
         self,
         scheme: Any,
-        sources: list[Source],
+        sources: list[MaskedSample],
         *,
         batch: bool = False,
         records: Records | None = None,

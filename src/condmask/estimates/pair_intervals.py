@@ -12,11 +12,11 @@ from condmask import _checks, frames
 from condmask.estimates.linear import LinearEstimates
 from condmask.inference import bounded, heavy_tails, reverse_pairs
 from condmask.inference.covariance import Product, donors, products, standardised
-from condmask.inference.intervals import EstimateWarning, Interval, UndefinedError, multiplier
+from condmask.inference.intervals import TARGETS, EstimateWarning, Interval, UndefinedError, multiplier
 from condmask.inference.pair_moments import Weights, column, spreads
 from condmask.inference.pseudo_values import Undone, file_covariance
 from condmask.inference.reverse_mapped import Reversed
-from condmask.inference.survey import TARGETS, survey
+from condmask.inference.survey import survey
 from condmask.law import Law
 
 TARGETS_OF_THEOREM = ("file", "population")  # in the order of `spreads`
