@@ -58,10 +58,10 @@ def run(args: argparse.Namespace) -> str:
         level, target = _checks.probability(args.level, "level"), check_target(args.target)
     from condmask.files.read import (  # fmt: skip
         masked_column,
+        read_counts,
         read_labels,
         read_release,
         read_schemes,
-        read_summary,
     )
 
     schemes = read_schemes(args.file)
@@ -71,12 +71,12 @@ def run(args: argparse.Namespace) -> str:
             raise UsageError(f"{option} must name another column, got {column!r} twice")
     if args.group in schemes:
         raise UsageError(f"--group must name a column that was not masked, got {args.group!r}")
-    # sums kept in counts have correlations with columns that are not masked, but after reverse mapping
+    # sums beside counts have correlations with columns that are not masked, but after reverse mapping
     clear = None if args.other in schemes or schemes[column].reverse_mapping else args.other
     counts: Any = None
     estimate: Any
     if args.one_pass or os.path.getsize(args.file) > SUMMARISED:
-        counts = read_summary(args.file, column, other=clear)
+        counts = read_counts(args.file, column, other=clear)
         estimate = schemes[column].estimate(counts)
     else:
         estimate = read_release(args.file, column, workers=threads)
