@@ -127,7 +127,7 @@ def test_risks_are_those_of_the_release(files, internal):
         shown = cells(internal, attacker)[0]
         assert [each.split("%")[0] for each in shown] == [f"{100 * value:.1f}" for value in share]
     audit = cm.audit(frame, {"income": SCHEME})
-    assert cells(internal, "swaps guessed") == [[f"{100 * audit.guessed:.1f}%"]]
+    assert cells(internal, "guessed right") == [[f"{100 * audit.guessed:.1f}%"]]
 
 
 def test_most_exposed_records_are_named_by_their_place(files, internal):

@@ -141,8 +141,8 @@ def insider_table(name: str, insiders: InsiderRisk) -> Html:
 def audit_section(audit: Audit, *, reverse_mapping: bool) -> Html:
     """How well an attacker could tell which records were swapped."""
     figures = [
-        ["swaps guessed", share(audit.guessed)],
-        ["without a look", share(audit.blind)],
+        ["guessed right", share(audit.guessed)],
+        ["blindly", share(audit.blind)],
         ["records known for certain", share(audit.certain)],
         ["kept records unchanged", share(audit.unchanged)],
     ]
