@@ -252,7 +252,7 @@ def test_a_code_within_reach_is_refused_before_anything_is_drawn(monkeypatch):
     with pytest.raises(
         ValueError,
         match=r"^missing must be out of reach of masked values, got 1000, on which [\d.]+ of x are expected "
-        r'to land; missing_as="null" \(--missing-as-null\) releases nulls in their place$',
+        r'to land; missing_as="null" \(--missing-as null\) releases nulls in their place$',
     ):
         scheme.mask(CODED)
     frame = pd.DataFrame({"a": CODED, "b": CODED})

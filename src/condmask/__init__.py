@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from condmask.inference.intervals import EstimateWarning
     from condmask.planning.plan import plan
     from condmask.planning.result import Plan
-    from condmask.recipes.run import run_plan
+    from condmask.recipes.run import run_recipe
     from condmask.reports.report import report
     from condmask.schemes.additive import AdditiveNoise
     from condmask.schemes.conditional import ConditionalMasking
@@ -81,7 +81,7 @@ _HOMES = {
     "plan": "condmask.planning.plan",
     "Plan": "condmask.planning.result",
     "report": "condmask.reports.report",
-    "run_plan": "condmask.recipes.run",
+    "run_recipe": "condmask.recipes.run",
     "kernels": "condmask.kernels",
     "mask_file": "condmask.files.mask_file",
     "write_release": "condmask.files.mask_file",
@@ -114,7 +114,7 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "plan",
     "Plan",
     "report",
-    "run_plan",
+    "run_recipe",
     "mask_table",
     "MaskedTable",
     "mask_file",

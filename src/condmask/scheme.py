@@ -6,7 +6,7 @@ original, it names them in `estimators` and gives an `Estimate`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import MISSING, asdict, fields
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -244,10 +244,13 @@ class Scheme:
     @classmethod
     def read(cls, options: dict[str, Any]) -> Self:
         """One from its parameters, as JSON and TOML have them."""
-        try:
-            return cls(**options)
-        except TypeError as error:
-            raise ValueError(f"scheme {cls.method!r} does not take these entries: {error}") from None
+        own = {each.name: each.default for each in fields(cls)}  # type: ignore[arg-type]
+        unknown = options.keys() - own
+        missing = {name for name, default in own.items() if default is MISSING} - options.keys()
+        if unknown or missing:
+            wrong = ", ".join(sorted(map(repr, unknown or missing)))
+            raise ValueError(f"scheme has {'unknown' if unknown else 'no'} entries {wrong}")
+        return cls(**options)
 
     def _noise(self) -> Law:
         if self.law is None:

@@ -161,7 +161,7 @@ class ReleasedFile(Mapping[str, Estimate]):
         if column not in self.schemes:
             raise KeyError(column)
         if column not in self._read:
-            self._read[column] = self._estimate(column).knowing(self._column)
+            self._read[column] = self._estimate(column).knowing(self._by_name)
         return self._read[column]
 
     def __iter__(self) -> Iterator[str]:
@@ -177,20 +177,28 @@ class ReleasedFile(Mapping[str, Estimate]):
         scheme = self.schemes[column]
         pools: dict[str, Any] = {}
         if scheme.strata is not None:
-            with reading(self.path):
-                table, groups = open_table(self.path), names_of(scheme.strata)
-                columns_exist(table, groups)
-                pools["strata"] = {each: np.concatenate(list(coded(table, each, {}))) for each in groups}
+            pools["strata"] = {name: self.codes(name) for name in names_of(scheme.strata)}
         if scheme.patterns:
-            pools["patterns"] = {each: read_column(self.path, each) for each in scheme.patterns}
-        made: Estimate = scheme.estimate(read_column(self.path, column), workers=self._workers, **pools)
+            pools["patterns"] = {name: self.column(name) for name in scheme.patterns}
+        made: Estimate = scheme.estimate(self.column(column), workers=self._workers, **pools)
         return made
 
-    def _column(self, name: str, labels: bool) -> Any:
+    def column(self, name: str) -> np.ndarray:
+        """One column of the file, as `read_column` has it."""
+        return read_column(self.path, name)
+
+    def codes(self, name: str) -> np.ndarray:
+        """One column of labels as numbers."""
+        with reading(self.path):
+            table = open_table(self.path)
+            columns_exist(table, [name])
+            return np.concatenate(list(coded(table, name, {})))
+
+    def _by_name(self, name: str, labels: bool) -> Any:
         """Another column of the file, or the estimate of a masked one."""
         if name in self.schemes:
             return self[name]
-        return (read_labels if labels else read_column)(self.path, name)
+        return read_labels(self.path, name) if labels else self.column(name)
 
 
 def read_counts(
