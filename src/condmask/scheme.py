@@ -45,6 +45,8 @@ class Scheme:
         take the masked sample as it is.
     shared_donors : bool
         Whether several records may show one record's value.
+    shared_coins : bool
+        Whether columns masked in one call are swapped in the same records, and with the same donors.
     """
 
     method: ClassVar[str]
@@ -53,11 +55,9 @@ class Scheme:
     small_strata: str = "refuse"
     missing: tuple[float, ...] = ()
     missing_as: str = "code"
-    group: str | None = None
-    patterns: tuple[str, ...] = ()
-    records: int | None = None
     estimators: ClassVar[dict[str, Any]] = {}
     shared_donors: ClassVar[bool] = False
+    shared_coins: ClassVar[bool] = False
     reverse_mapping: bool = False
 
     def __init_subclass__(cls) -> None:
@@ -139,13 +139,6 @@ class Scheme:
             )
         return schemes
 
-    @classmethod
-    def stamp(
-        cls, schemes: dict[str, Self], patterns: tuple[str, ...], key: Key, records: dict[str, int]
-    ) -> dict[str, Self]:
-        """The schemes to publish with columns masked in one call, of so many values; here as they are."""
-        return schemes
-
     def sentence(self) -> str:
         """How a column was masked, for those who read the release."""
         return f"masked by {self!r}."
@@ -217,6 +210,10 @@ class Scheme:
         lists = {name: list(value) for name, value in entries.items() if isinstance(value, tuple)}
         return {"scheme": self.method, **entries, **lists}
 
+    def key_entries(self) -> dict[str, Any]:
+        """What of the scheme makes the key of a release another one."""
+        return self.to_dict()
+
     @classmethod
     def from_dict(cls, entries: dict[str, Any]) -> "Scheme":
         """The scheme that `to_dict` described.
@@ -276,7 +273,7 @@ def release_key(
     )
 
 
-def together(schemes: Mapping[str, Scheme]) -> type[Scheme]:
+def common_method(schemes: Mapping[str, Scheme]) -> type[Scheme]:
     """The class of schemes whose columns are masked in one call; they must agree."""
     if not isinstance(schemes, Mapping):
         raise TypeError(f"schemes must be a dict of schemes by column, got {type(schemes).__name__}")

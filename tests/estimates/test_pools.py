@@ -91,9 +91,10 @@ def test_a_release_with_merged_and_crossed_strata_gives_an_unbiased_covariance()
     truth = np.cov(scheme.grid.values(scheme.grid.units(A)), W)[0, 1]
     found, crude = [], []
     for seed in range(400):
-        data, schemes = cm.mask_table(
+        release = cm.mask_table(
             frame, {"a": scheme, "b": scheme}, rng=seed, nan_policy="omit", accept_visible_coins=True
-        )  # an audit of each would be most of the time
+        )
+        data, schemes = release.data, release.schemes  # XX  # an audit of each would be most of the time
         found.append(schemes["a"].estimate(data["a"], strata=data, patterns=data).covariance(W))
         plain = cm.ConditionalMasking(0.6, 0.5, strata="region", small_strata="merge")
         crude.append(plain.estimate(data["a"], strata=data).covariance(W))

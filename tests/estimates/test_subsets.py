@@ -98,7 +98,7 @@ def test_the_number_of_values_has_no_part_in_the_key():
 def test_masking_again_starts_anew():
     stamped = replace(SCHEME, records=7)
 
-    _, schemes = cm.mask_table(
+    schemes = cm.mask_table(
         pd.DataFrame({"income": INCOME}), {"income": stamped}, rng=1, accept_visible_coins=True
     )
 

@@ -176,7 +176,8 @@ def test_the_covariance_of_columns_masked_together_has_the_bias_of_a_variance():
     scheme = cm.ConditionalMasking(p, 0.5, donors="sample")
     found = []
     for seed in range(R):
-        data, schemes = cm.mask_table(frame, {"x": scheme, "w": scheme}, rng=seed)
+        release = cm.mask_table(frame, {"x": scheme, "w": scheme}, rng=seed)
+        data, schemes = release.data, release.schemes  # XX
         found.append(schemes["x"].estimate(data["x"]).covariance(schemes["w"].estimate(data["w"])))
 
     kappa = p**2 * (n - 2) / (n - 1) ** 2 + 2 * p * (1 - p) / (n - 1)

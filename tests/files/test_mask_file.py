@@ -20,8 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import condmask as cm
-from condmask.files import masking as files
 from condmask.files.csv import CsvFile
+from condmask.releases import masking as files
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -159,7 +159,7 @@ def test_columns_are_masked_together(source, tmp_path):
     schemes = {"income": SCHEME, "age": cm.ConditionalMasking(0.6, 20.0, decimals=0)}
     published = cm.mask_file(source, target, schemes, rng=3)
     frame = people().to_pandas()
-    together, _ = cm.mask_table(frame, schemes, rng=3)
+    together = cm.mask_table(frame, schemes, rng=3).data
 
     assert published["income"].group == published["age"].group is not None
     for name in schemes:

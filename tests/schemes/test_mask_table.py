@@ -34,7 +34,8 @@ def test_joint_masking_follows_the_draw_contract(donors, missing, step):
     }
     frame = pd.DataFrame({"income": income, "bonus": bonus, "region": region})
 
-    data, stamped = cm.mask_table(frame, schemes, strata="region", rng=11, nan_policy="omit")
+    release = cm.mask_table(frame, schemes, strata="region", rng=11, nan_policy="omit")
+    data, stamped = release.data, release.schemes  # XX
 
     by_name = {"income": income, "bonus": bonus}
     described = [(name, replace(scheme, strata="region").to_dict()) for name, scheme in schemes.items()]
@@ -64,7 +65,8 @@ def test_small_strata_are_merged_within_each_pattern_of_missing_values():
     frame = pd.DataFrame({"income": income, "bonus": bonus, "region": region, "sex": sex})
     scheme = cm.ConditionalMasking(0.6, 500.0, strata=["region", "sex"], small_strata="merge")
 
-    data, stamped = cm.mask_table(frame, {"income": scheme, "bonus": scheme}, rng=11, nan_policy="omit")
+    release = cm.mask_table(frame, {"income": scheme, "bonus": scheme}, rng=11, nan_policy="omit")
+    data, stamped = release.data, release.schemes  # XX
 
     strata = list(zip(region.tolist(), sex.tolist(), strict=True))
     merged = reference.merged_strata([income, bonus], strata)
@@ -108,7 +110,7 @@ def test_columns_masked_together_share_coins_and_donors_and_no_noise():
     frame = pd.DataFrame({"a": a, "b": b})
     scheme = cm.ConditionalMasking(0.4, 500.0, step=0)
 
-    data, _ = cm.mask_table(frame, {"a": scheme, "b": scheme}, rng=63)
+    data = cm.mask_table(frame, {"a": scheme, "b": scheme}, rng=63).data
     za, zb = data["a"].to_numpy(), data["b"].to_numpy()
     swapped, taken = split(a, za)
     also_swapped, also_taken = split(b, zb)
@@ -124,10 +126,10 @@ def test_the_schemes_of_a_table_carry_the_strata_and_one_group_which_is_that_of_
     frame = pd.DataFrame({"a": generic(40), "b": generic(40, 1), "region": list("xy") * 20})
     scheme = cm.ConditionalMasking(0.4, 500.0)
 
-    _, first = cm.mask_table(frame, {"a": scheme, "b": scheme}, strata="region", rng=1)
-    _, second = cm.mask_table(frame, {"a": scheme, "b": scheme}, rng=1)
-    _, again = cm.mask_table(frame, {"a": second["a"], "b": second["b"]}, rng=1)
-    _, fresh = cm.mask_table(frame, {"a": scheme, "b": scheme})
+    first = cm.mask_table(frame, {"a": scheme, "b": scheme}, strata="region", rng=1)
+    second = cm.mask_table(frame, {"a": scheme, "b": scheme}, rng=1)
+    again = cm.mask_table(frame, {"a": second["a"], "b": second["b"]}, rng=1)
+    fresh = cm.mask_table(frame, {"a": scheme, "b": scheme})
 
     assert again == second
     assert fresh["a"].group != second["a"].group
@@ -148,7 +150,7 @@ def test_a_donor_has_what_the_record_has(columns):
     frame = pl.DataFrame({f"c{k}": x[:, k] for k in range(columns)})
     scheme = cm.ConditionalMasking(0.9, 1.0)
 
-    data, _ = cm.mask_table(frame, dict.fromkeys(frame.columns, scheme), rng=65, nan_policy="omit")
+    data = cm.mask_table(frame, dict.fromkeys(frame.columns, scheme), rng=65, nan_policy="omit").data
 
     assert_same_bits(np.isnan(data.to_numpy()), np.isnan(x))
 
@@ -157,7 +159,7 @@ def test_records_that_miss_everything_do_not_make_the_others_a_stratum():
     frame = pd.DataFrame({"a": [*GENERIC[:5], np.nan], "b": [*GENERIC[5:], np.nan]})
     scheme = cm.ConditionalMasking(0.5, 1.0)
 
-    data, _ = cm.mask_table(frame, {"a": scheme, "b": scheme}, rng=1, nan_policy="omit")
+    data = cm.mask_table(frame, {"a": scheme, "b": scheme}, rng=1, nan_policy="omit").data
 
     assert np.isnan(data.to_numpy()).tolist() == [[False, False]] * 5 + [[True, True]]
 
@@ -168,7 +170,9 @@ def test_a_table_comes_back_in_its_container_with_other_columns_as_they_were(mak
     frame = make(columns)
     scheme = cm.ConditionalMasking(0.5, 3.0)
 
-    data, _ = cm.mask_table(frame, {"whole": replace(scheme, decimals=0, step=None), "income": scheme}, rng=1)
+    data = cm.mask_table(
+        frame, {"whole": replace(scheme, decimals=0, step=None), "income": scheme}, rng=1
+    ).data
 
     assert type(data) is type(frame)
     assert list(data.columns if make is not pa.table else data.column_names) == list(columns)
@@ -196,7 +200,8 @@ def test_a_covariance_knows_that_donors_were_drawn_within_patterns_of_missing_va
     truth = np.cov(scheme.grid.values(scheme.grid.units(a)), w)[0, 1]
     known, ignored = [], []
     for seed in range(400):
-        data, schemes = cm.mask_table(frame, {"a": scheme, "b": scheme}, rng=seed, nan_policy="omit")
+        release = cm.mask_table(frame, {"a": scheme, "b": scheme}, rng=seed, nan_policy="omit")
+        data, schemes = release.data, release.schemes  # XX
         assert schemes["a"].patterns == schemes["b"].patterns == ("a", "b")
         known.append(schemes["a"].estimate(data["a"], patterns=data).covariance(w))
         ignored.append(replace(schemes["a"], patterns=()).estimate(data["a"]).covariance(w))
@@ -215,10 +220,8 @@ def test_patterns_that_part_no_pool_are_not_published():
     a[:5] = b[:5] = np.nan  # they lack both, and are in no pool
     scheme = cm.ConditionalMasking(0.6, 500.0)
 
-    _, gaps = cm.mask_table(
-        pd.DataFrame({"a": a, "b": b}), {"a": scheme, "b": scheme}, rng=1, nan_policy="omit"
-    )
-    _, alone = cm.mask_table(pd.DataFrame({"a": a}), {"a": scheme}, rng=1, nan_policy="omit")
+    gaps = cm.mask_table(pd.DataFrame({"a": a, "b": b}), {"a": scheme, "b": scheme}, rng=1, nan_policy="omit")
+    alone = cm.mask_table(pd.DataFrame({"a": a}), {"a": scheme}, rng=1, nan_policy="omit")
 
     assert gaps["a"].patterns == alone["a"].patterns == ()
 

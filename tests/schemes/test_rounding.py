@@ -142,7 +142,8 @@ def test_a_file_is_rounded_as_its_columns_are_in_memory(tmp_path, suffix):
 
     schemes = cm.mask_file(source, target, SCHEMES, strata="sex", rng=4, round=True)
 
-    data, stamped = cm.mask_table(FRAME, SCHEMES, strata="sex", rng=4, round=True)
+    release = cm.mask_table(FRAME, SCHEMES, strata="sex", rng=4, round=True)
+    data, stamped = release.data, release.schemes  # XX
     read = {"parquet": pd.read_parquet, "arrow": pd.read_feather, "csv": pd.read_csv}[suffix]
     pd.testing.assert_frame_equal(read(target), data, check_dtype=suffix != "csv")
     assert {name: each.rounded for name, each in schemes.items()} == {
@@ -180,7 +181,7 @@ def test_decimals_of_a_file_stay_decimals(tmp_path):
 
 
 def test_what_moved_is_published(tmp_path):
-    schemes = cm.write_release(FRAME, SCHEMES, tmp_path / "b.parquet", rng=7, round=True)
+    schemes = cm.mask_table(FRAME, SCHEMES, rng=7, round=True).write(tmp_path / "b.parquet")
 
     rounded = by_hand(map(repr, X.tolist()), "0.5")
     mean, largest = (float(f"{v:.2g}") for v in (np.mean(rounded - X), rounded.max() - X.max()))
@@ -209,13 +210,13 @@ def test_what_moved_is_published(tmp_path):
 )
 def test_there_has_to_be_a_step_to_round_to(tmp_path, scheme, why):
     with pytest.raises(ValueError, match=r"^round must be left out (where|for) ") as caught:
-        cm.write_release(FRAME, {"x": scheme}, tmp_path / "b.parquet", round=True)
+        cm.mask_table(FRAME, {"x": scheme}, round=True).write(tmp_path / "b.parquet")
     assert why in str(caught.value)
     if isinstance(scheme, cm.ConditionalMasking):
         with pytest.raises(ValueError, match=r"^round must be left out "):
             scheme.mask(X, rng=1, round=True)
     with pytest.raises(TypeError, match=r"^round must be True or False, got 1$"):
-        cm.write_release(FRAME, {"x": scheme}, tmp_path / "b.parquet", round=1)
+        cm.mask_table(FRAME, {"x": scheme}, round=1).write(tmp_path / "b.parquet")
 
 
 # --- the command line and recipes ---

@@ -33,10 +33,10 @@ def run(args: argparse.Namespace) -> str:
     with usage():
         schemes = schemes_of(args)
         threads, csv = workers(args), csv_of(args)
-    from condmask.files.mask_file import audit_file, mask_file
+    from condmask.releases.mask_file import audit_file, mask_file
 
     with progress() as report:
-        published = mask_file(
+        release = mask_file(
             args.source, args.target, schemes,
             nan_policy="omit" if args.omit_missing else "raise", round=args.round,
             overwrite=args.force, workers=threads, progress=report,
@@ -45,12 +45,12 @@ def run(args: argparse.Namespace) -> str:
     if args.dry_run:
         found = audit_file(args.source, schemes, csv=csv)
         if args.json:
-            return to_json({"target": None, "schemes": entries(published), "audit": found.to_dict()})
+            return to_json({"target": None, "schemes": entries(release.schemes), "audit": found.to_dict()})
         commands = commands_of(args, found, args.source, args.target)
         return "\n".join([args.spoken(str(found)), *commands, "nothing was written"])
     if args.json:
-        return to_json({"target": args.target, "schemes": entries(published)})
-    return "\n".join([f"masked values in {args.target}", *listing(published), *_dialect(args.target)])
+        return to_json({"target": args.target, "schemes": entries(release.schemes)})
+    return "\n".join([f"masked values in {args.target}", *listing(release.schemes), *_dialect(args.target)])
 
 
 def _dialect(path: str) -> list[str]:

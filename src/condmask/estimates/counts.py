@@ -8,6 +8,7 @@ import numpy as np
 from condmask import _checks, _state, frames
 from condmask._grid import Grid, default_step
 from condmask.engines.counting import EMPTY, Counts, by_value, coarser, in_cells, merged
+from condmask.estimates.origin import NOWHERE, Origin
 from condmask.law import Law
 from condmask.missing_codes import released_codes, without_codes
 from condmask.samples.columns import counted_column
@@ -27,6 +28,9 @@ class Summary:
     most_points : int
         At least 2. Where the data occupy more points (of 16 bytes each), neighbours are counted in pairs,
         as often as needed. What is lost then is bracketed by `cdf_bounds` and `quantile_bounds`.
+
+    origin : Origin, optional
+        What a release tells of the column besides, as `read_summary` hands it over.
 
     Raises
     ------
@@ -54,7 +58,7 @@ class Summary:
     351.25
     """
 
-    def __init__(self, scheme: Any, *, most_points: int = MOST_POINTS) -> None:
+    def __init__(self, scheme: Any, *, most_points: int = MOST_POINTS, origin: Origin = NOWHERE) -> None:
         self.law = scheme.law or Law(scheme.p, scheme.noise, scheme.sigma)
         self.mapped = (scheme.scale, scheme.aggregate_ends) if scheme.reverse_mapping else None
         if self.law.grid is None and self.mapped is None:
@@ -63,7 +67,7 @@ class Summary:
                 f"step={default_step(self.law.sigma):g}, the default for this sigma"
             )
         self.shared_donors = scheme.shared_donors  # standard errors about the file depend on it
-        self.strata, self.group, self.patterns = scheme.strata, scheme.group, tuple(scheme.patterns)
+        self.strata, self.origin = scheme.strata, origin
         self.codes = released_codes(scheme)
         self.most_points = _checks.whole(most_points, "most_points", least=2)
         # 2^level neighbouring points share a count; under reverse mapping all values in a cell of that width
@@ -146,7 +150,7 @@ class Summary:
 
     def check(self, scheme: Any) -> None:
         """Refuse a scheme that is not the one summarised."""
-        if Summary(scheme)._identity() != self._identity():
+        if Summary(scheme, origin=self.origin)._identity() != self._identity():
             raise ValueError(f"z must be a Summary of the scheme {scheme!r}, got {self!r}")
 
     def to_bytes(self) -> bytes:
@@ -154,11 +158,9 @@ class Summary:
         p, noise, sigma, grid = self.law
         described = {
             "p": p, "noise": noise, "sigma": sigma, "grid": grid, "shared_donors": self.shared_donors,
-            "strata": self.strata, "group": self.group, "patterns": self.patterns,
+            "strata": self.strata, "origin": self.origin, "codes": self.codes, "mapped": self.mapped,
             "most": self.most_points, "level": self.level,
         }  # fmt: skip
-        optional = {"codes": self.codes, "mapped": self.mapped}  # without them a state is as it always was
-        described |= {name: value for name, value in optional.items() if value}
         return _state.pack(described, values=self.counts.values, counts=self.counts.counts, pairs=self.pairs)
 
     @classmethod
@@ -171,11 +173,11 @@ class Summary:
             described, arrays = _state.unpack(data)
             grid = None if described["grid"] is None else Grid(*described["grid"])
             summary.law = Law(described["p"], described["noise"], described["sigma"], grid)
-            summary.mapped = tuple(described["mapped"]) if "mapped" in described else None
+            summary.mapped = None if described["mapped"] is None else tuple(described["mapped"])
             summary.shared_donors = described["shared_donors"]
-            summary.strata, summary.group = _checks.strata(described["strata"]), described["group"]
-            summary.patterns = tuple(described["patterns"])
-            summary.codes = tuple(described.get("codes", ()))  # there were none once
+            summary.strata, summary.codes = _checks.strata(described["strata"]), tuple(described["codes"])
+            group, patterns, shift = described["origin"]
+            summary.origin = Origin(group, tuple(patterns), tuple(shift))
             summary.most_points, summary.level = described["most"], described["level"]
             summary.counts, summary.pairs = Counts(arrays["values"], arrays["counts"]), arrays["pairs"]
         except (ValueError, KeyError, TypeError) as error:
@@ -191,7 +193,7 @@ class Summary:
         return 0 if self.mapped is None else BY_VALUE
 
     def _identity(self) -> tuple[Any, ...]:
-        return self.law, self.mapped, self.shared_donors, self.strata, self.group, self.patterns, self.codes
+        return self.law, self.mapped, self.shared_donors, self.strata, self.origin, self.codes
 
     def _add(self, counts: Counts, level: int) -> None:
         from_, self.level = self.level, max(self.level, level)

@@ -14,13 +14,13 @@ from condmask.disclosure.risk import risk
 from condmask.disclosure.risk_result import BEST
 from condmask.files.atomic import FileError, state
 from condmask.files.formats import columns_exist, reading
-from condmask.files.mask_file import mask_file
-from condmask.files.masking import writable
 from condmask.files.metadata import standing
+from condmask.files.publish import writable
 from condmask.files.read import column_of, open_table
 from condmask.files.spool import coded
 from condmask.missing_codes import without_codes
 from condmask.recipes.recipe import Described, read_plan
+from condmask.releases.mask_file import mask_file
 from condmask.reports import charts
 from condmask.reports.report import report, to_write
 from condmask.strata import crossed, merged, names_of
@@ -133,19 +133,19 @@ def run_plan(
     if reports:
         charts.ready()
     _check(plan)
-    schemes = mask_file(
+    release = mask_file(
         plan.source, plan.target, plan.schemes, nan_policy="omit" if plan.omit_missing else "raise",
         round=plan.round, overwrite=overwrite, workers=threads, progress=progress,
         accept_visible_coins=plan.accept_visible_coins, dry_run=dry_run, csv=plan.csv,
     )  # fmt: skip
     if dry_run:
-        return Done(plan.target, schemes, ())
+        return Done(plan.target, release.schemes, ())
     for public, each in reports.items():
         report(
             plan.source, plan.target, each, public=public, d=plan.within or None, csv=plan.csv,
             overwrite=overwrite, workers=threads,
         )  # fmt: skip
-    return Done(plan.target, schemes, tuple(reports.values()))
+    return Done(plan.target, release.schemes, tuple(reports.values()))
 
 
 def _check(plan: Described) -> None:

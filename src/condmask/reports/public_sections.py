@@ -12,7 +12,7 @@ from condmask.reports.release_view import Told, figure_of
 
 PARAMETERS = (
     "p", "sigma", "noise", "donors", "reverse_mapping", "aggregate_ends", "scale", "decimals", "step",
-    "strata", "small_strata", "missing", "missing_as", "patterns", "records",
+    "strata", "small_strata", "missing", "missing_as",
 )  # fmt: skip
 
 
@@ -33,9 +33,7 @@ def facts(told: Told, more: dict[str, Any] | None = None) -> Html:
 
 def masked(told: Told) -> Html:
     """The scheme in words, in numbers and as an equation."""
-    said = html.items(
-        html.join([html.name(name), ": ", scheme.sentence()]) for name, scheme in told.schemes.items()
-    )
+    said = html.items(html.join([html.name(name), ": ", told.sentence(name)]) for name in told.schemes)
     table = html.table("Parameters", ["", *map(html.name, told.schemes)], _parameters(told))
     if told.mapped:
         return section("How it was masked", said, *_mapped(told), table)

@@ -13,9 +13,11 @@ from condmask._blocks import Workers
 from condmask._digits import number
 from condmask.files.formats import Table, reading
 from condmask.files.metadata import digest_of
-from condmask.files.read import ReleasedFile, column_of, describe, open_table
+from condmask.files.note import sentence
+from condmask.files.read import column_of, open_table
 from condmask.inference.intervals import Interval
 from condmask.missing_codes import released_codes, without_codes
+from condmask.releases.read import read_release
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.strata import names_of
 
@@ -36,7 +38,10 @@ class Told:
 
     def __init__(self, path: Path, workers: Workers) -> None:
         self.path = path
-        self.rows, self.names, self.schemes = describe(path)
+        self.file = read_release(path, workers=workers)
+        self.rows, self.schemes = self.file.records, self.file.schemes
+        with reading(path):
+            self.names = list(open_table(path).names)
         for name, scheme in self.schemes.items():
             if not isinstance(scheme, ConditionalMasking):
                 raise TypeError(f"release must be masked by ConditionalMasking, got {scheme!r} for {name!r}")
@@ -44,7 +49,6 @@ class Told:
         self.mapped: bool = first.reverse_mapping  # all columns, or none
         self.groups = names_of(first.strata)
         self.sha256 = digest(path)
-        self.file = ReleasedFile(path, self.schemes, workers)
         self._read: dict[str, np.ndarray | None] = {}
         self.warnings: list[str] = []  # what estimates said of themselves
 
@@ -83,6 +87,10 @@ class Told:
         own = without_codes(column.array, released_codes(self.schemes[name]), column.kind)
         return own.astype(np.float32) if column.kind == "float32" else own
 
+    def sentence(self, name: str) -> str:
+        """How a column was masked."""
+        return sentence(self.schemes[name], self.file.origins[name])
+
     def summary(self, name: str, target: str, *, beside: bool = True) -> dict[str, Interval]:
         """Estimates of the original with their intervals; none where there are too few records.
 
@@ -103,8 +111,9 @@ class Told:
     def _beside(self, name: str) -> Iterator[tuple[str, Any]]:
         """Columns whose correlation with a masked one can be had."""
         yield from self.known.items()
-        for other, scheme in self.schemes.items():
-            if other != name and scheme.group is not None and scheme.group == self.schemes[name].group:
+        groups = self.file.group
+        for other in self.schemes:
+            if other != name and groups[name] is not None and groups[name] == groups[other]:
                 yield other, self.file[other]
 
     def _asked(self, name: str, call: Callable[..., Any], *given: Any, **options: Any) -> Any:

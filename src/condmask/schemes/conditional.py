@@ -18,7 +18,7 @@ from condmask.estimates.constructors import estimate_records, estimate_summary
 from condmask.estimates.counts import Summary
 from condmask.estimates.estimate import Estimate
 from condmask.law import Law
-from condmask.missing_codes import RELEASED_AS, is_code, put_back, refuse_reachable, released_codes, taken_out
+from condmask.missing_codes import RELEASED_AS, drop_codes, is_code, refuse_reachable, restore_codes
 from condmask.scheme import Scheme, release_key
 from condmask.schemes import description, reverse_mapping
 from condmask.schemes.parameters import number_or_fraction, parameter, parameters_of, refuse_by_mapping
@@ -36,7 +36,7 @@ NOT_ROUNDED = "released values are those of the data, and nothing is rounded"
 class ConditionalMasking(Scheme):
     r"""Conditional masking: with probability `p` another record's value, else normal or Laplace noise.
 
-    A scheme is exactly what is published with the masked data; nothing in it is secret.
+    A scheme is published with the masked data; nothing in it is secret.
 
     Parameters
     ----------
@@ -120,6 +120,7 @@ class ConditionalMasking(Scheme):
     """
 
     method: ClassVar[str] = "ConditionalMasking"
+    shared_coins: ClassVar[bool] = True
     p: float = parameter(words="swap probability", reads=float, help="swap probability, 0 < p < 1")
     sigma: float = parameter(
         words="s.d. of the noise", reads=float, by_column=True, help="s.d. of the noise, in units of the data"
@@ -163,11 +164,6 @@ class ConditionalMasking(Scheme):
     missing_as: str = parameter(
         "code", words="missing codes released as", flag="null", help="release nulls where such numbers stand"
     )
-    group: str | None = None
-    patterns: tuple[str, ...] = ()
-    pattern_codes: tuple[tuple[float, ...], ...] = ()
-    records: int | None = None
-    rounded: tuple[float, ...] = ()
 
     def __init__(
         self,
@@ -185,11 +181,6 @@ class ConditionalMasking(Scheme):
         small_strata: str = "refuse",
         missing: Any = (),
         missing_as: str = "code",
-        group: str | None = None,
-        patterns: Any = (),
-        pattern_codes: Any = (),
-        records: int | None = None,
-        rounded: Any = (),
     ) -> None:
         canonical: dict[str, Any] = {
             "p": _checks.probability(p, "p"),
@@ -204,11 +195,6 @@ class ConditionalMasking(Scheme):
             "small_strata": _checks.choice(small_strata, "small_strata", POLICIES),
             "missing": _checks.codes(missing),
             "missing_as": _checks.choice(missing_as, "missing_as", RELEASED_AS),
-            "group": _checks.optional_name(group, "group"),
-            "patterns": _checks.names(patterns, "patterns"),
-            "pattern_codes": tuple(map(_checks.codes, pattern_codes)),
-            "records": None if records is None else _checks.whole(records, "records", least=2),
-            "rounded": tuple(float(shift) for shift in rounded),
         }
         refuse_by_mapping(parameters_of(self), {**canonical, "step": step})
         mapped = canonical["reverse_mapping"]
@@ -303,7 +289,7 @@ class ConditionalMasking(Scheme):
         labels = labels_of(strata, self.strata, column.array.size, "x", "mask")
         merge = self.small_strata == "merge"
         kinds = {"x": column.kind}
-        known, policy = taken_out({"x": self}, {"x": column.array}, kinds, policy)
+        known, policy = drop_codes({"x": self}, {"x": column.array}, kinds, policy)
         if asked(round, {"x": self}):
             known, _ = rounded({"x": self}, known, kinds)
         pools, _ = pools_of([known["x"]], labels, policy, ["x"], merge=merge)
@@ -316,7 +302,7 @@ class ConditionalMasking(Scheme):
         threads = _checks.workers(workers)
         release = release_of([self], [units], key, pools=pools, rows=span, workers=threads)
         (z,) = release.masked(threads)
-        z = put_back(self, z, column.array[slice(*span)], column.kind, "x")
+        z = restore_codes(self, z, column.array[slice(*span)], column.kind, "x")
         nulls = is_code(column.array, self.missing, column.kind) if self.missing_as == "null" else None
         return column.back(z, nulls) if rows is None else z
 
@@ -392,8 +378,8 @@ class ConditionalMasking(Scheme):
             and so does `part`. Other estimates are the same without, but where donors are drawn anew their
             standard errors are larger than they need be.
         patterns : data frame or dict of columns, optional
-            The table with the columns that the scheme names in `patterns`; their missing values tell the
-            donor pools. Needed for what needs the strata.
+            All columns that were masked together, where some of them have missing values, as NaN or null: a
+            donor has what the record has. Needed for what needs the strata; a `Release` finds both itself.
         nan_policy : {"raise", "omit"}
             What to do with missing values; "omit" leaves them out.
         workers : int or map-like callable
@@ -464,7 +450,7 @@ class ConditionalMasking(Scheme):
 
     @classmethod
     def within(cls, schemes: dict[str, Self], strata: str | Sequence[str] | None) -> dict[str, Self]:
-        """With the strata that the call or the schemes name, and without the traces of an earlier release."""
+        """The schemes with the strata that the call names, or they themselves."""
         first, named = next(iter(schemes.values())), _checks.strata(strata)
         found = first.strata if named is None else named
         for name, scheme in schemes.items():
@@ -475,26 +461,16 @@ class ConditionalMasking(Scheme):
                     f"small_strata={first.small_strata!r} and for {name!r} strata={scheme.strata!r}, "
                     f"small_strata={scheme.small_strata!r}"
                 )
-        traces: dict[str, Any] = {"group": None, "patterns": (), "pattern_codes": (), "records": None}
-        traces["rounded"] = ()
-        return {name: replace(scheme, strata=found, **traces) for name, scheme in schemes.items()}
-
-    @classmethod
-    def stamp(
-        cls, schemes: dict[str, Self], patterns: tuple[str, ...], key: Key, records: dict[str, int]
-    ) -> dict[str, Self]:
-        """With the columns whose missing values part the donors, the numbers of values and, where there are
-        several columns, the name of their group."""
-        group = key.tag() if len(schemes) > 1 else None
-        codes = tuple(released_codes(schemes[name]) for name in patterns)
-        stamped: dict[str, Any] = {"group": group, "patterns": patterns}
-        stamped["pattern_codes"] = codes if any(codes) else ()
-        return {name: replace(scheme, **stamped, records=records[name]) for name, scheme in schemes.items()}
+        return {name: replace(scheme, strata=found) for name, scheme in schemes.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        """The scheme in terms of JSON; without missing codes as it was written before there were any."""
-        entries = super().to_dict()
-        unsaid: dict[str, Any] = {"missing": [], "pattern_codes": [], "rounded": []}
-        unsaid |= {"missing_as": "code", "reverse_mapping": False, "aggregate_ends": 0}
+        """The scheme in terms of JSON, without what most do without and what reverse mapping rules out."""
+        unsaid: dict[str, Any] = {"missing": [], "missing_as": "code"}
+        unsaid |= {"reverse_mapping": False, "aggregate_ends": 0}
         unsaid |= {"decimals": None, "step": 0.0} if self.reverse_mapping else {}
+        entries = super().to_dict()
         return {name: value for name, value in entries.items() if name not in unsaid or unsaid[name] != value}
+
+    def key_entries(self) -> dict[str, Any]:
+        """What of the scheme makes the key another one; which records miss what is seen from the data."""
+        return {**self.to_dict(), "patterns": []}

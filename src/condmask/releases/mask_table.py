@@ -5,26 +5,21 @@ independent noise. Two separate releases would leave (1 - p)^2 of it (docs/theor
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._randomness import check_rng
 from condmask.disclosure.review import Data
-from condmask.donor_pools import numbers_of, pools_of
-from condmask.missing_codes import is_code, put_back, refuse_reachable, taken_out
-from condmask.scheme import release_key, together
+from condmask.donor_pools import pools_of
+from condmask.files.metadata import Published
+from condmask.missing_codes import drop_codes, is_code, refuse_reachable, restore_codes
+from condmask.releases.release import Release, origins_of
+from condmask.scheme import common_method, release_key
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.reverse_mapping import release_of
-from condmask.schemes.rounding import asked, rounded, with_shifts
+from condmask.schemes.rounding import asked, rounded
 from condmask.strata import Labels, not_masked
-
-
-class MaskedTable(NamedTuple):
-    """A masked table and the schemes to publish with it, by column."""
-
-    data: Any
-    schemes: dict[str, ConditionalMasking]
 
 
 def mask_table(
@@ -37,12 +32,12 @@ def mask_table(
     round: bool = False,
     workers: Workers = 1,
     accept_visible_coins: bool = False,
-) -> MaskedTable:
+) -> Release:
     """Mask several columns of a data frame together, with one coin and one donor per record.
 
     Parameters
     ----------
-    frame : data frame
+    frame : data frame or dict of columns
         pandas, polars, pyarrow or another that narwhals supports.
     schemes : dict of str to ConditionalMasking
         The scheme of each column to mask. They may differ in `sigma`, `noise` and `decimals`; `p` and
@@ -58,10 +53,9 @@ def mask_table(
 
     Returns
     -------
-    MaskedTable
-        ``(data, schemes)``: the frame with the columns replaced, and the schemes to publish, stamped with
-        an identifier of the group, a keyed hash that tells nothing of the key, and the number of values (and
-        the name of the strata).
+    Release
+        The frame with the columns replaced, the schemes, and the estimates of the originals by column; it
+        writes itself to a file. Its group is a keyed hash that tells nothing of the key.
 
     Raises
     ------
@@ -82,12 +76,15 @@ def mask_table(
     >>> x = np.random.default_rng(1).multivariate_normal([0, 0], [[1, 0.8], [0.8, 1]], 20_000)
     >>> frame = pd.DataFrame(x, columns=["income", "bonus"])
     >>> scheme = cm.ConditionalMasking(0.6, 1.0)
-    >>> data, schemes = cm.mask_table(frame, {"income": scheme, "bonus": scheme}, rng=2)
-    >>> income, bonus = (schemes[name].estimate(data[name]) for name in schemes)
-    >>> bool(abs(income.correlation(bonus) - 0.8) < 0.03)
+    >>> release = cm.mask_table(frame, {"income": scheme, "bonus": scheme}, rng=2)
+    >>> bool(abs(release["income"].correlation("bonus") - 0.8) < 0.03)
     True
     """
-    masking = together(schemes)
+    if isinstance(frame, Release):
+        raise TypeError(
+            "frame must hold the originals, got a Release: masked twice, estimates would be wrong"
+        )
+    masking = common_method(schemes)
     if not issubclass(masking, ConditionalMasking):
         raise TypeError(
             "schemes must be ConditionalMasking, by which columns share coins and donors, got "
@@ -102,7 +99,7 @@ def mask_table(
     policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
     to_grid = asked(round, schemes)
     kinds, merge = {name: c.kind for name, c in columns.items()}, within.small_strata == "merge"
-    known, policy = taken_out(schemes, {name: c.array for name, c in columns.items()}, kinds, policy)
+    known, policy = drop_codes(schemes, {name: c.array for name, c in columns.items()}, kinds, policy)
     known, shifts = rounded(schemes, known, kinds) if to_grid else (known, {})
     pools, patterns = pools_of(list(known.values()), labels, policy, list(columns), merge=merge)
     if not accept_visible_coins:
@@ -117,6 +114,7 @@ def mask_table(
     for (name, column), z in zip(columns.items(), release.masked(threads), strict=True):
         scheme = schemes[name]
         nulls = is_code(column.array, scheme.missing, column.kind) if scheme.missing_as == "null" else None
-        released[name] = column.back(put_back(scheme, z, column.array, column.kind, name), nulls)
-    stamped = ConditionalMasking.stamp(named, patterns, key, numbers_of(known))
-    return MaskedTable(frames.with_columns(frame, released), with_shifts(stamped, shifts))
+        released[name] = column.back(restore_codes(scheme, z, column.array, column.kind, name), nulls)
+    origins = origins_of(named, patterns, key.tag(), shifts)
+    published = Published(units[0].size, named, origins)
+    return Release(published, data=frames.with_columns(frame, released))
