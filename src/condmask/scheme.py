@@ -118,6 +118,19 @@ class Scheme:
         for start, stop in blocks(masked[0].size):
             yield [z[start:stop] for z in masked]
 
+    @classmethod
+    def masked_columns(
+        cls,
+        schemes: dict[str, Self],
+        columns: dict[str, np.ndarray],
+        key: Key,
+        pools: Pools | None,
+        workers: Workers,
+    ) -> list[np.ndarray]:
+        """The masked values of columns in memory, whole."""
+        parts = zip(*cls.masked_blocks(schemes, columns, key, pools, workers), strict=True)
+        return [np.concatenate(part) for part in parts]
+
     def publish(self, z: np.ndarray, kind: str) -> np.ndarray:
         """Masked values as they are released, of the kind the original had where that is possible."""
         # zero has no sign, and -1e-50 is 0 in single precision

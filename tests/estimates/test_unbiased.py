@@ -177,8 +177,7 @@ def test_the_covariance_of_columns_masked_together_has_the_bias_of_a_variance():
     found = []
     for seed in range(R):
         release = cm.mask_table(frame, {"x": scheme, "w": scheme}, rng=seed)
-        data, schemes = release.data, release.schemes  # XX
-        found.append(schemes["x"].estimate(data["x"]).covariance(schemes["w"].estimate(data["w"])))
+        found.append(release["x"].covariance(release["w"]))
 
     kappa = p**2 * (n - 2) / (n - 1) ** 2 + 2 * p * (1 - p) / (n - 1)
     assert_unbiased(found, (1 - kappa) * np.cov(X, W)[0, 1])

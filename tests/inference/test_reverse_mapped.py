@@ -444,8 +444,7 @@ def test_covariances_of_columns_masked_together_are_without_bias():
     schemes = {"x": scheme_of(x, 0.3), "y": scheme_of(y, 0.3, scale="log")}
     for seed in range(80):
         release = cm.mask_table(frame, schemes, rng=seed, **ACCEPT)
-        data, stamped = release.data, release.schemes  # XX
-        own, other = (stamped[name].estimate(data[name]) for name in ("x", "y"))
+        data, own, other = release.data, release["x"], release["y"]
         found.append(own.covariance(other))
         plain.append(np.cov(data["x"], data["y"])[0, 1])
 
@@ -478,8 +477,6 @@ def test_pairs_within_strata_keep_what_the_strata_have_in_common():
             rng=seed,
             accept_visible_coins=True,
         )
-        data, stamped = release.data, release.schemes  # XX  # fmt: skip
-        own, other = (stamped[name].estimate(data[name], strata=region) for name in ("x", "y"))
-        found.append(own.covariance(other))
+        found.append(release["x"].covariance(release["y"]))
 
     assert abs(np.mean(found) - np.cov(x, y)[0, 1]) < 4.1 * np.std(found) / np.sqrt(50)

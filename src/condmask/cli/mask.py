@@ -2,11 +2,14 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from condmask.cli.arguments import add_workers, command, usage, workers
 from condmask.cli.output import entries, listing, progress, to_json
 from condmask.cli.schemes import add_csv, add_scheme, commands_of, csv_of, schemes_of
+
+if TYPE_CHECKING:
+    from condmask.releases.release import Release
 
 
 def add(commands: Any) -> None:
@@ -45,12 +48,18 @@ def run(args: argparse.Namespace) -> str:
     if args.dry_run:
         found = audit_file(args.source, schemes, csv=csv)
         if args.json:
-            return to_json({"target": None, "schemes": entries(release.schemes), "audit": found.to_dict()})
+            return to_json({"target": None, **_published(release), "audit": found.to_dict()})
         commands = commands_of(args, found, args.source, args.target)
         return "\n".join([args.spoken(str(found)), *commands, "nothing was written"])
     if args.json:
-        return to_json({"target": args.target, "schemes": entries(release.schemes)})
+        return to_json({"target": args.target, **_published(release)})
     return "\n".join([f"masked values in {args.target}", *listing(release.schemes), *_dialect(args.target)])
+
+
+def _published(release: "Release") -> dict[str, Any]:
+    """What was published with the columns, for JSON."""
+    shifts = {name: origin.shift for name, origin in release.origins.items() if origin.shift}
+    return {"schemes": entries(release.schemes), **({"rounded": shifts} if shifts else {})}
 
 
 def _dialect(path: str) -> list[str]:

@@ -16,15 +16,13 @@ from condmask.files.metadata import Published
 from condmask.missing_codes import drop_codes, is_code, refuse_reachable, restore_codes
 from condmask.releases.release import Release, origins_of
 from condmask.scheme import common_method, release_key
-from condmask.schemes.conditional import ConditionalMasking
-from condmask.schemes.reverse_mapping import release_of
 from condmask.schemes.rounding import asked, rounded
 from condmask.strata import Labels, not_masked
 
 
 def mask_table(
     frame: Any,
-    schemes: dict[str, ConditionalMasking],
+    schemes: dict[str, Any],
     *,
     strata: str | Sequence[str] | None = None,
     rng: Any = None,
@@ -39,9 +37,10 @@ def mask_table(
     ----------
     frame : data frame or dict of columns
         pandas, polars, pyarrow or another that narwhals supports.
-    schemes : dict of str to ConditionalMasking
-        The scheme of each column to mask. They may differ in `sigma`, `noise` and `decimals`; `p` and
-        `donors` must be equal.
+    schemes : dict of str to scheme
+        The scheme of each column to mask, all of one class. By `ConditionalMasking` the columns are masked
+        together: schemes may differ in `sigma`, `noise` and `decimals`; `p` and `donors` must be equal. By
+        others each is masked on its own.
     strata : str or sequence of str, optional
         Column within whose groups donors are drawn, or several that are crossed. The schemes may name them
         instead.
@@ -85,13 +84,8 @@ def mask_table(
             "frame must hold the originals, got a Release: masked twice, estimates would be wrong"
         )
     masking = common_method(schemes)
-    if not issubclass(masking, ConditionalMasking):
-        raise TypeError(
-            "schemes must be ConditionalMasking, by which columns share coins and donors, got "
-            f"{masking.__name__}; its mask takes one column"
-        )
     random = check_rng(rng)
-    named = ConditionalMasking.within(schemes, strata)
+    named = masking.within(schemes, strata)
     columns = {name: frames.column(frames.table_column(frame, name), name) for name in schemes}
     within = next(iter(named.values()))
     parts = not_masked(within.strata, schemes)
@@ -104,17 +98,17 @@ def mask_table(
     pools, patterns = pools_of(list(known.values()), labels, policy, list(columns), merge=merge)
     if not accept_visible_coins:
         clear = frames.numeric_columns(frame, {*schemes, *parts})
-        ConditionalMasking.check(schemes, Data(known, kinds, clear, None if pools is None else pools.pool))
-    units = [schemes[name].canonical(x, name, kinds[name]) for name, x in known.items()]
-    refuse_reachable(schemes, dict(zip(columns, units, strict=True)), kinds)
-    key = release_key(random, named, units, pools)
+        masking.check(schemes, Data(known, kinds, clear, None if pools is None else pools.pool))
+    units = {name: schemes[name].canonical(x, name, kinds[name]) for name, x in known.items()}
+    refuse_reachable(schemes, units, kinds)
+    key = release_key(random, named, list(units.values()), pools)
     threads = _checks.workers(workers)
-    release = release_of(list(schemes.values()), units, key, pools=pools, workers=threads)
+    masked = masking.masked_columns(schemes, units, key, pools, threads)
     released = {}
-    for (name, column), z in zip(columns.items(), release.masked(threads), strict=True):
+    for (name, column), z in zip(columns.items(), masked, strict=True):
         scheme = schemes[name]
         nulls = is_code(column.array, scheme.missing, column.kind) if scheme.missing_as == "null" else None
         released[name] = column.back(restore_codes(scheme, z, column.array, column.kind, name), nulls)
     origins = origins_of(named, patterns, key.tag(), shifts)
-    published = Published(units[0].size, named, origins)
+    published = Published(next(iter(units.values())).size, named, origins)
     return Release(published, data=frames.with_columns(frame, released))

@@ -344,6 +344,19 @@ class ConditionalMasking(Scheme):
         )
         yield from release.blocks(workers)
 
+    @classmethod
+    def masked_columns(
+        cls,
+        schemes: dict[str, Self],
+        columns: dict[str, np.ndarray],
+        key: Key,
+        pools: Pools | None,
+        workers: Workers,
+    ) -> list[np.ndarray]:
+        """The masked values of columns that share one coin and one donor, whole, in whole steps."""
+        made = release_of(list(schemes.values()), list(columns.values()), key, pools=pools, workers=workers)
+        return made.masked(workers)
+
     def mask_rows(
         self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
     ) -> np.ndarray:
