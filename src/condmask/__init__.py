@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from condmask.disclosure.risk_result import Risk
     from condmask.disclosure.uniques import uniques
     from condmask.estimates.bands import compare_distributions
-    from condmask.estimates.counts import Summary
+    from condmask.estimates.counts import Counts
     from condmask.estimates.estimate import Estimate
     from condmask.files.atomic import FileError
     from condmask.files.csv_format import CsvFormat
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from condmask.inference.intervals import EstimateWarning
     from condmask.planning.plan import plan
     from condmask.planning.result import Plan
-    from condmask.recipes.run import run_plan
+    from condmask.recipes.run import run_recipe
     from condmask.releases.mask_file import mask_file
     from condmask.releases.mask_table import mask_table
-    from condmask.releases.read import read_release, read_schemes, read_summary
+    from condmask.releases.read import read_counts, read_release, read_schemes
     from condmask.releases.release import Release
     from condmask.reports.report import report
     from condmask.schemes.additive import AdditiveNoise
@@ -69,7 +69,7 @@ _HOMES = {
     "simulate": "condmask.studies.simulate",
     "StudyResult": "condmask.studies.result",
     "StudyWarning": "condmask.studies.simulate",
-    "Summary": "condmask.estimates.counts",
+    "Counts": "condmask.estimates.counts",
     "risk": "condmask.disclosure.risk",
     "release_risk": "condmask.disclosure.risk",
     "Risk": "condmask.disclosure.risk_result",
@@ -83,14 +83,14 @@ _HOMES = {
     "plan": "condmask.planning.plan",
     "Plan": "condmask.planning.result",
     "report": "condmask.reports.report",
-    "run_plan": "condmask.recipes.run",
+    "run_recipe": "condmask.recipes.run",
     "kernels": "condmask.kernels",
     "mask_file": "condmask.releases.mask_file",
     "mask_table": "condmask.releases.mask_table",
     "read_column": "condmask.files.read",
     "read_release": "condmask.releases.read",
     "read_schemes": "condmask.releases.read",
-    "read_summary": "condmask.releases.read",
+    "read_counts": "condmask.releases.read",
 }
 
 __all__ = [  # noqa: RUF022 (grouped by use)
@@ -115,7 +115,7 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "plan",
     "Plan",
     "report",
-    "run_plan",
+    "run_recipe",
     "mask_table",
     "Release",
     "mask_file",
@@ -123,10 +123,10 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "read_release",
     "read_schemes",
     "read_column",
-    "read_summary",
+    "read_counts",
     "FileError",
     "Estimate",
-    "Summary",
+    "Counts",
     "compare_distributions",
     "simulate",
     "compare",

@@ -6,9 +6,7 @@ from dataclasses import MISSING
 import pytest
 
 import condmask as cm
-from condmask.schemes.parameters import number_or_fraction, option_of, parameters_of
-
-PARAMETERS = parameters_of(cm.ConditionalMasking)
+from condmask.schemes.parameters import PARAMETERS, number_or_fraction, option_of
 
 
 def test_what_is_declared_is_what_the_scheme_takes():
@@ -26,8 +24,8 @@ def test_options_are_those_of_the_command_line(capsys):
     main(["mask", "--help"])
     help_text = capsys.readouterr().out
 
-    for name, declared in PARAMETERS.items():
-        assert option_of(name, declared) in help_text.split()
+    for name in PARAMETERS:
+        assert option_of(name) in help_text.split()
 
 
 @pytest.mark.parametrize(("text", "number"), [("0.05", 0.05), ("1/3", 1 / 3), ("-2", -2.0), ("12", 12.0)])

@@ -10,7 +10,7 @@ from typing import Any
 from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._randomness import check_rng
-from condmask.disclosure.review import Data
+from condmask.disclosure.audit_input import AuditInput
 from condmask.donor_pools import pools_of
 from condmask.files.metadata import Published
 from condmask.missing_codes import drop_codes, is_code, refuse_reachable, restore_codes
@@ -98,7 +98,7 @@ def mask_table(
     pools, patterns = pools_of(list(known.values()), labels, policy, list(columns), merge=merge)
     if not accept_visible_coins:
         clear = frames.numeric_columns(frame, {*schemes, *parts})
-        masking.check(schemes, Data(known, kinds, clear, None if pools is None else pools.pool))
+        masking.check(schemes, AuditInput(known, kinds, clear, None if pools is None else pools.pool))
     units = {name: schemes[name].canonical(x, name, kinds[name]) for name, x in known.items()}
     refuse_reachable(schemes, units, kinds)
     key = release_key(random, named, list(units.values()), pools)

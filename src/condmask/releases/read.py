@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from condmask._blocks import Workers
-from condmask.estimates.counts import Summary
+from condmask.estimates.counts import Counts
 from condmask.files.formats import columns_exist, reading
 from condmask.files.metadata import Published, published, sidecar
 from condmask.files.read import numbers_of, open_table
@@ -80,13 +80,13 @@ def read_release(path: str | os.PathLike[str], column: str | None = None, *, wor
     return release if column is None else release[masked_column(release.schemes, column)]
 
 
-def read_summary(
+def read_counts(
     path: str | os.PathLike[str],
     column: str | None = None,
     *,
     other: str | None = None,
-) -> Summary:
-    """The summary of a masked column in one pass, for files larger than memory.
+) -> Counts:
+    """Counts of a masked column in one pass, for files larger than memory.
 
     Parameters
     ----------
@@ -97,24 +97,24 @@ def read_summary(
 
     Returns
     -------
-    Summary
-        The scheme's ``estimate(summary)`` has the estimates; `read_schemes` gives the scheme.
+    Counts
+        The scheme's ``estimate(counts)`` has the estimates; `read_schemes` gives the scheme.
     """
     released = published_with(path)
     name = masked_column(released.schemes, column)
     scheme, rows = released.schemes[name], 0
     if not scheme.estimators:
-        raise TypeError(f"{name} must be masked by a scheme with estimates for a Summary, got {scheme!r}")
-    summary = Summary(scheme, origin=released.origins[name])
+        raise TypeError(f"{name} must be masked by a scheme with estimates for Counts, got {scheme!r}")
+    counts = Counts(scheme, origin=released.origins[name])
     names = [name] if other is None else [name, other]
     with reading(Path(path)):
         table = open_table(Path(path))
         columns_exist(table, names)
         for part in numbers_of(table, names):
             rows += part[name].size
-            summary.update(*(part[each] for each in names))
+            counts.update(*(part[each] for each in names))
     warn_of_a_part(name, scheme, rows, released.records)
-    return summary
+    return counts
 
 
 def masked_column(schemes: Mapping[str, Scheme], column: str | None) -> str:

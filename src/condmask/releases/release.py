@@ -91,6 +91,8 @@ class Release(Mapping[str, Estimate]):
         The masked table.
     path : Path, optional
         The masked file, where there is no table.
+    columns : Columns, optional
+        The columns of the file, where they are read otherwise than by `FileColumns`.
     workers : int or map-like callable
         For estimates, which do not depend on it.
 
@@ -123,14 +125,20 @@ class Release(Mapping[str, Estimate]):
     """
 
     def __init__(
-        self, published: Published, *, data: Any = None, path: Path | None = None, workers: Workers = 1
+        self,
+        published: Published,
+        *,
+        data: Any = None,
+        path: Path | None = None,
+        columns: Columns | None = None,
+        workers: Workers = 1,
     ) -> None:
         self.data, self.path, self._published = data, path, published
         self.records, self.schemes, self.origins = published
         self._workers = workers
-        self._columns: Columns | None = None
-        if data is not None or path is not None:
-            self._columns = FileColumns(path) if path is not None else FrameColumns(data)
+        if columns is None and path is not None:
+            columns = FileColumns(path)
+        self._columns = columns if data is None else FrameColumns(data)
         self._estimates: dict[str, Estimate] = {}
 
     @property

@@ -9,11 +9,7 @@ from condmask.inference.intervals import Interval
 from condmask.reports import charts, formulas, html
 from condmask.reports.html import Html, paragraph, section, tag
 from condmask.reports.release_view import Told, figure_of
-
-PARAMETERS = (
-    "p", "sigma", "noise", "donors", "reverse_mapping", "aggregate_ends", "scale", "decimals", "step",
-    "strata", "small_strata", "missing", "missing_as",
-)  # fmt: skip
+from condmask.schemes.parameters import PARAMETERS
 
 
 def facts(told: Told, more: dict[str, Any] | None = None) -> Html:
@@ -89,10 +85,11 @@ def _mapped(told: Told) -> list[Html]:
 def _parameters(told: Told) -> list[list[Any]]:
     """Those that differ from nothing in any column."""
     rows = []
-    for each in PARAMETERS:
-        values = [getattr(scheme, each) for scheme in told.schemes.values()]
+    labels = {name: parameter.label for name, parameter in PARAMETERS.items()}
+    for name, label in labels.items():
+        values = [getattr(scheme, name) for scheme in told.schemes.values()]
         if any(value not in (None, (), 0.0) for value in values):
-            rows.append([html.name(each), *map(_value, values)])
+            rows.append([html.join([label, " (", html.name(name), ")"]), *map(_value, values)])
     return rows
 
 

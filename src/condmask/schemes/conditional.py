@@ -10,18 +10,18 @@ from condmask import _checks, frames, grids
 from condmask._blocks import Workers
 from condmask._grid import Grid, decimal_grid, default_step, grid_of
 from condmask._randomness import Key, check_rng, check_rows
+from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.release_check import check_beside, check_release
-from condmask.disclosure.review import Data
 from condmask.donor_pools import Pools, pools_of
 from condmask.draws import mask_rows
-from condmask.estimates.constructors import estimate_records, estimate_summary
-from condmask.estimates.counts import Summary
+from condmask.estimates.constructors import estimate_counts, estimate_records
+from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.law import Law
 from condmask.missing_codes import RELEASED_AS, drop_codes, is_code, refuse_reachable, restore_codes
 from condmask.scheme import Scheme, release_key
 from condmask.schemes import description, reverse_mapping
-from condmask.schemes.parameters import number_or_fraction, parameter, parameters_of, refuse_by_mapping
+from condmask.schemes.parameters import parameter, refuse_by_mapping
 from condmask.schemes.reverse_mapping import release_of
 from condmask.schemes.rounding import asked, rounded
 from condmask.strata import POLICIES, labels_of
@@ -29,7 +29,6 @@ from condmask.strata import POLICIES, labels_of
 NOISES = ("normal", "laplace")
 DONORS = ("permutation", "sample")
 SCALES = ("linear", "log")
-NOT_ROUNDED = "released values are those of the data, and nothing is rounded"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -121,49 +120,19 @@ class ConditionalMasking(Scheme):
 
     method: ClassVar[str] = "ConditionalMasking"
     shared_coins: ClassVar[bool] = True
-    p: float = parameter(words="swap probability", reads=float, help="swap probability, 0 < p < 1")
-    sigma: float = parameter(
-        words="s.d. of the noise", reads=float, by_column=True, help="s.d. of the noise, in units of the data"
-    )
-    noise: str = parameter("normal", words="law of the noise", help="normal (default) or laplace")
-    donors: str = parameter(
-        "permutation", words="donors", help="permutation (default) or sample",
-        mapping=False, why="the swapped records take their values from one another",
-    )  # fmt: skip
-    reverse_mapping: bool = parameter(
-        False, words="reverse mapping", flag=True,
-        help="release the values of the data themselves, in another order that does not show who was swapped",
-    )  # fmt: skip
-    aggregate_ends: int = parameter(
-        0, words="aggregated values at either end", reads=int, metavar="K", mapping=True,
-        help="with --reverse-mapping: release the K smallest and largest values as their means (3 to 5)",
-    )  # fmt: skip
-    decimals: int | None = parameter(
-        None, words="decimals", reads=int, by_column=True, mapping=False, why=NOT_ROUNDED,
-        help="decimal places of the data, where they are rounded",
-    )  # fmt: skip
-    step: float = parameter(
-        None, words="step of the grid", reads=number_or_fraction, by_column=True, mapping=False,
-        why=NOT_ROUNDED, help="step of the data's grid, where it is no power of ten (0.05, 1/3)",
-    )  # fmt: skip
-    scale: str = parameter(
-        "linear", words="scale of the noise", by_column=True, mapping=True,
-        help="linear (default); with --reverse-mapping also log: noise in proportion, --sigma .3 some 30%%",
-    )  # fmt: skip
-    strata: str | tuple[str, ...] | None = parameter(
-        None, words="strata", several=True, metavar="COLUMN",
-        help="draw donors within the groups of this column (repeat to cross columns)",
-    )  # fmt: skip
-    small_strata: str = parameter(
-        "refuse", words="small strata", help="fewer than 10 records: refuse (default) or merge them"
-    )
-    missing: tuple[float, ...] = parameter(
-        (), words="missing codes", reads=float, several=True, metavar="CODE",
-        help="number that stands for a missing value (-8) and stays in its place (repeat for more)",
-    )  # fmt: skip
-    missing_as: str = parameter(
-        "code", words="missing codes released as", flag="null", help="release nulls where such numbers stand"
-    )
+    p: float = parameter("p")
+    sigma: float = parameter("sigma")
+    noise: str = parameter("noise")
+    donors: str = parameter("donors")
+    reverse_mapping: bool = parameter("reverse_mapping")
+    aggregate_ends: int = parameter("aggregate_ends")
+    decimals: int | None = parameter("decimals")
+    step: float = parameter("step")
+    scale: str = parameter("scale")
+    strata: str | tuple[str, ...] | None = parameter("strata")
+    small_strata: str = parameter("small_strata")
+    missing: tuple[float, ...] = parameter("missing")
+    missing_as: str = parameter("missing_as")
 
     def __init__(
         self,
@@ -196,7 +165,7 @@ class ConditionalMasking(Scheme):
             "missing": _checks.codes(missing),
             "missing_as": _checks.choice(missing_as, "missing_as", RELEASED_AS),
         }
-        refuse_by_mapping(parameters_of(self), {**canonical, "step": step})
+        refuse_by_mapping({**canonical, "step": step})
         mapped = canonical["reverse_mapping"]
         canonical["step"] = 0.0 if mapped else grids.step_of(canonical["sigma"], canonical["decimals"], step)
         for name, value in canonical.items():
@@ -295,7 +264,7 @@ class ConditionalMasking(Scheme):
         pools, _ = pools_of([known["x"]], labels, policy, ["x"], merge=merge)
         if not accept_visible_coins:
             code = None if pools is None else pools.pool
-            self.check({"x": self}, Data(known, kinds, {}, code))
+            self.check({"x": self}, AuditInput(known, kinds, {}, code))
         units = self.canonical(known["x"], "x", column.kind)
         refuse_reachable({"x": self}, {"x": units}, kinds)
         key = release_key(random, {column.name: self}, [units], pools)
@@ -323,7 +292,7 @@ class ConditionalMasking(Scheme):
                 )
 
     @classmethod
-    def check(cls, schemes: dict[str, Self], data: Data, beside: Data | None = None) -> None:
+    def check(cls, schemes: dict[str, Self], data: AuditInput, beside: AuditInput | None = None) -> None:
         """Refuse columns whose release would show which records were swapped."""
         check_release(data, dict(schemes))
         if beside is not None:
@@ -383,7 +352,7 @@ class ConditionalMasking(Scheme):
 
         Parameters
         ----------
-        z : array_like or series of shape (n,), array_like of shape (replicates, n), or Summary
+        z : array_like or series of shape (n,), array_like of shape (replicates, n), or Counts
             Masked values. With two dimensions every result carries a leading axis of replicates.
         strata : array_like of shape (n,), data frame, dict or sequence of columns, optional
             The columns that the scheme names in `strata`, as for `mask`. What weighs records needs them:
@@ -406,7 +375,7 @@ class ConditionalMasking(Scheme):
         Raises
         ------
         ValueError
-            If values lie off the grid of the scheme, or a Summary is of another scheme.
+            If values lie off the grid of the scheme, or Counts are of another scheme.
 
         Examples
         --------
@@ -414,8 +383,8 @@ class ConditionalMasking(Scheme):
         >>> cm.ConditionalMasking(0.6, 100.0, decimals=0).estimate([310, 420, 385, 290]).mean()
         351.25
         """
-        if isinstance(z, Summary):
-            return estimate_summary(self, z, workers=workers)
+        if isinstance(z, Counts):
+            return estimate_counts(self, z, workers=workers)
         return estimate_records(
             self, z, strata=strata, patterns=patterns, nan_policy=nan_policy, workers=workers
         )

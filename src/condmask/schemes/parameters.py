@@ -1,11 +1,12 @@
-"""The parameters of a scheme, each declared once, beside its field.
+"""The parameters of a scheme of conditional masking, each declared once.
 
-From the declaration follow how a scheme shows itself, what is refused with reverse mapping, the keys of a
-recipe, the options of the command line and the rows of a report's table.
+From here follow the fields of the scheme and how it shows itself, what is refused with reverse mapping, the
+keys of a recipe, the options of the command line and the rows of a report's table. Nothing heavy is imported,
+so that ``--help`` answers at once.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, field, fields
+from dataclasses import MISSING, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -15,16 +16,14 @@ class Parameter(NamedTuple):
 
     Attributes
     ----------
-    default : Any
-        `dataclasses.MISSING` where it has none; None of a step that follows from `sigma` or `decimals`.
-    words : str
+    label : str
         Its name for readers.
     help : str
         Of its option.
-    reads : callable
-        Takes the text of an option.
-    flag : Any
-        Of an option without a value: what it stands for; None where the option has one.
+    default : Any
+        `dataclasses.MISSING` where it has none; None of a step that follows from `sigma` or `decimals`.
+    read : callable
+        Takes the text of an option; bool where the option has none.
     metavar : str, optional
         What its option calls a value.
     several : bool
@@ -37,11 +36,10 @@ class Parameter(NamedTuple):
         Why it has none.
     """
 
-    default: Any
-    words: str
+    label: str
     help: str
-    reads: Callable[[str], Any] = str
-    flag: Any = None
+    default: Any = MISSING
+    read: Callable[[str], Any] = str
     metavar: str | None = None
     several: bool = False
     by_column: bool = False
@@ -49,26 +47,77 @@ class Parameter(NamedTuple):
     why: str = ""
 
 
-def parameter(default: Any = MISSING, **said: Any) -> Any:
-    """The field of a parameter, of which so much is said; see `Parameter`."""
-    return field(default=default, metadata={"parameter": Parameter(default, **said)})
+def number_or_fraction(text: str) -> float:
+    """A number, or a fraction of two: 0.05 or 1/3."""
+    return float(Fraction(text)) if "/" in text else float(text)
 
 
-def parameters_of(scheme: Any) -> dict[str, Parameter]:
-    """The parameters of a scheme, or of a class of schemes, by name."""
-    return {each.name: each.metadata["parameter"] for each in fields(scheme) if "parameter" in each.metadata}
+NOT_ROUNDED = "released values are those of the data, and nothing is rounded"
+PARAMETERS = {
+    "p": Parameter("swap probability", "swap probability, 0 < p < 1", read=float),
+    "sigma": Parameter(
+        "s.d. of the noise", "s.d. of the noise, in units of the data", read=float, by_column=True
+    ),
+    "noise": Parameter("law of the noise", "normal (default) or laplace", "normal"),
+    "donors": Parameter(
+        "donors", "permutation (default) or sample", "permutation",
+        mapping=False, why="the swapped records take their values from one another",
+    ),
+    "reverse_mapping": Parameter(
+        "reverse mapping",
+        "release the values of the data themselves, in another order that does not show who was swapped",
+        False, read=bool,
+    ),
+    "aggregate_ends": Parameter(
+        "aggregated values at either end",
+        "with --reverse-mapping: release the K smallest and largest values as their means (3 to 5)",
+        0, read=int, metavar="K", mapping=True,
+    ),
+    "decimals": Parameter(
+        "decimals", "decimal places of the data, where they are rounded",
+        None, read=int, metavar="N", by_column=True, mapping=False, why=NOT_ROUNDED,
+    ),
+    "step": Parameter(
+        "step of the grid", "step of the data's grid, where it is no power of ten (0.05, 1/3)",
+        None, read=number_or_fraction, by_column=True, mapping=False, why=NOT_ROUNDED,
+    ),
+    "scale": Parameter(
+        "scale of the noise",
+        "linear (default); with --reverse-mapping also log: noise in proportion, --sigma .3 some 30%",
+        "linear", by_column=True, mapping=True,
+    ),
+    "strata": Parameter(
+        "strata", "draw donors within the groups of this column, or of several columns, crossed",
+        None, metavar="COLUMN", several=True,
+    ),
+    "small_strata": Parameter(
+        "small strata", "fewer than 10 records: refuse (default) or merge them", "refuse"
+    ),
+    "missing": Parameter(
+        "missing codes", "number that stands for a missing value (-8) and stays in its place",
+        (), read=float, metavar="CODE", several=True,
+    ),
+    "missing_as": Parameter(
+        "missing codes released as", "what stands in the place of such numbers: code (default) or null",
+        "code",
+    ),
+}  # fmt: skip
 
 
-def option_of(name: str, declared: Parameter) -> str:
-    """The option of a parameter, as the command line calls it: --missing-as-null stands for a value."""
-    value = [declared.flag] if isinstance(declared.flag, str) else []
-    return "--" + "-".join([*name.split("_"), *value])
+def parameter(name: str) -> Any:
+    """The field of a parameter."""
+    return field(default=PARAMETERS[name].default)
 
 
-def refuse_by_mapping(parameters: Mapping[str, Parameter], values: Mapping[str, Any]) -> None:
+def option_of(name: str) -> str:
+    """The option of a parameter on the command line: --small-strata of small_strata."""
+    return f"--{name.replace('_', '-')}"
+
+
+def refuse_by_mapping(values: Mapping[str, Any]) -> None:
     """Refuse values that have no meaning with reverse mapping, or without."""
     reverse = values["reverse_mapping"]
-    for name, declared in parameters.items():
+    for name, declared in PARAMETERS.items():
         value, default = values[name], declared.default
         unset = value in (default, None) or (name == "step" and value == 0.0)
         if unset or declared.mapping in (None, reverse):
@@ -77,8 +126,3 @@ def refuse_by_mapping(parameters: Mapping[str, Parameter], values: Mapping[str, 
         where = "where" if reverse else "unless"
         why = f": {declared.why}" if declared.why else ""
         raise ValueError(f"{name} {rule} {where} reverse_mapping=True, got {value!r}{why}")
-
-
-def number_or_fraction(text: str) -> float:
-    """A number, or a fraction of two: 0.05 or 1/3."""
-    return float(Fraction(text)) if "/" in text else float(text)
