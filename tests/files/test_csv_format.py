@@ -427,7 +427,7 @@ def test_bytes_do_not_depend_on_workers_or_chunks(tmp_path, monkeypatch, workers
 
     columns = {"a": np.arange(502), "income": values}
     order = {name: columns[name] for name in schemes}
-    table, _ = cm.mask_table(pd.DataFrame(order), schemes, rng=1)
+    table = cm.mask_table(pd.DataFrame(order), schemes, rng=1).data
     with target.open(newline="") as file:
         rows = list(csv.DictReader(file, delimiter=";"))
     assert [row["income"] for row in rows] == list(map(repr, table["income"].tolist()))

@@ -250,7 +250,7 @@ def test_no_single_record_is_in_the_public_one(files, public):
 def test_no_line_of_the_original_is_in_a_public_picture(files, public):
     folder, frame = files
     view = ReleaseView(folder / "released.parquet", 1)
-    estimate, z = view.file["income"], view.masked("income")
+    estimate, z = view.release["income"], view.masked("income")
     with_it = charts.distributions(estimate, z, frame.income.to_numpy(), "population")
     without = charts.distributions(estimate, z)
     shared = set().union(*leaks.places(without))

@@ -84,18 +84,17 @@ class Original:
     def audit(self) -> Audit:
         """How well an attacker could tell which records were swapped."""
         view = self._view
-        groups = {name: view.file.codes(name) for name in view.strata}
+        groups = {name: view.columns.strata(name) for name in view.strata}
         return audit({**self._raw, **view.clear, **groups}, view.schemes)
 
     def column(self, name: str, statistics: list[str], d: list[float]) -> OriginalColumn:
         """One column, its statistics, and what attackers learn of it."""
-        view, estimate = self._view, self._view.file[name]
+        view, estimate = self._view, self._view.release[name]
         x, z, rows = self._both(name)
         pools, others = estimate._pools(), {other: values[rows] for other, values in view.others.items()}
-        alone = {"group": None, "patterns": (), "pattern_codes": (), "records": None, "missing": ()}
         scheme = replace(
-            view.schemes[name], strata=None if pools is None else "pools", small_strata="refuse", **alone
-        )  # fmt: skip
+            view.schemes[name], strata=None if pools is None else "pools", small_strata="refuse", missing=()
+        )
         strata = None if pools is None else pools[rows]
         if scheme.grid is not None:  # in double precision, single ones are off their grid
             units, *_, law = taken(x, scheme)

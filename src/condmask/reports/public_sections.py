@@ -12,8 +12,6 @@ from condmask.reports.html import Html, paragraph, section, tag
 from condmask.reports.release_view import ReleaseView, number_text
 from condmask.schemes.parameters import PARAMETERS
 
-STAMPED = {"patterns": "missing together with", "records": "values in the release"}
-
 
 def facts(view: ReleaseView, more: dict[str, Any] | None = None) -> Html:
     """What was released, and with what."""
@@ -32,9 +30,7 @@ def facts(view: ReleaseView, more: dict[str, Any] | None = None) -> Html:
 
 def scheme_section(view: ReleaseView) -> Html:
     """The scheme in words, in numbers and as an equation."""
-    sentences = html.items(
-        html.join([html.name(name), ": ", scheme.sentence()]) for name, scheme in view.schemes.items()
-    )
+    sentences = html.items(html.join([html.name(name), ": ", view.sentence(name)]) for name in view.schemes)
     table = html.table("Parameters", ["", *map(html.name, view.schemes)], _parameters(view))
     if view.reverse_mapping:
         return section("How it was masked", sentences, *_reverse_mapping(view), table)
@@ -90,13 +86,15 @@ def _reverse_mapping(view: ReleaseView) -> list[Html]:
 
 
 def _parameters(view: ReleaseView) -> list[list[Any]]:
-    """Those that differ from nothing in any column."""
+    """A row for each parameter that one of the columns has."""
     rows = []
-    labels = {name: parameter.label for name, parameter in PARAMETERS.items()} | STAMPED
-    for name, label in labels.items():
+    for name, parameter in PARAMETERS.items():
         values = [getattr(scheme, name) for scheme in view.schemes.values()]
         if any(value not in (None, (), 0.0) for value in values):
-            rows.append([html.join([label, " (", html.name(name), ")"]), *map(_value, values)])
+            rows.append([html.join([parameter.label, " (", html.name(name), ")"]), *map(_value, values)])
+    patterns = view.release.patterns.values()
+    if any(patterns):
+        rows.append(["donors within the pattern of missing values of", *map(_value, patterns)])
     return rows
 
 

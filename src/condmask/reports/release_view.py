@@ -13,9 +13,12 @@ from condmask._blocks import Workers
 from condmask._digits import number
 from condmask.files.formats import Table, reading
 from condmask.files.metadata import digest_of
-from condmask.files.read import ReleasedFile, describe, open_table
+from condmask.files.note import sentence
+from condmask.files.read import open_table
 from condmask.inference.intervals import Interval
 from condmask.missing_codes import released_codes, without_codes
+from condmask.releases.read import published_with
+from condmask.releases.release import FileColumns, Release
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.strata import names_of
 
@@ -36,7 +39,10 @@ class ReleaseView:
 
     def __init__(self, path: Path, workers: Workers) -> None:
         self.path = path
-        self.rows, self.names, self.schemes = describe(path)
+        published = published_with(path)
+        self.rows, self.schemes = published.records, published.schemes
+        with reading(path):
+            self.names = list(open_table(path).names)
         for name, scheme in self.schemes.items():
             if not isinstance(scheme, ConditionalMasking):
                 raise TypeError(f"release must be masked by ConditionalMasking, got {scheme!r} for {name!r}")
@@ -44,7 +50,8 @@ class ReleaseView:
         self.reverse_mapping: bool = first.reverse_mapping  # all columns, or none
         self.strata = names_of(first.strata)
         self.sha256 = digest(path)
-        self.file = _ReadOnce(path, self.schemes, workers)
+        self.columns = _ReadOnce(path)
+        self.release = Release(published, path=path, columns=self.columns, workers=workers)
         self._numbers: dict[str, np.ndarray | None] = {}
         self.warnings: list[str] = []  # of estimates
 
@@ -78,16 +85,20 @@ class ReleaseView:
 
     def masked(self, name: str) -> np.ndarray:
         """The masked values of a column, in single precision where they were; NaN where one is missing."""
-        column = frames.column(self.file.column(name), name)
+        column = frames.column(self.columns.numbers(name), name)
         values = without_codes(column.array, released_codes(self.schemes[name]), column.kind)
         return values.astype(np.float32) if column.kind == "float32" else values
+
+    def sentence(self, name: str) -> str:
+        """How a column was masked."""
+        return sentence(self.schemes[name], self.release.origins[name])
 
     def estimates(self, name: str, target: str, *, correlations: bool = True) -> dict[str, Interval]:
         """Estimates of the original with their intervals; none where there are too few records.
 
         `correlations` is whether those with other columns are among them.
         """
-        estimate = self.file[name]
+        estimate = self.release[name]
         estimates = dict(self._noted(name, estimate.summary, target=target) or {})
         for other, values in self._partners(name) if correlations else ():
             interval = self._noted(name, estimate.correlation_interval, values, target=target)
@@ -97,14 +108,15 @@ class ReleaseView:
 
     def picture(self, name: str, draw: Callable[[Any], Any]) -> Any:
         """What `draw` makes of the estimate; None where it cannot be had."""
-        return self._noted(name, draw, self.file[name])
+        return self._noted(name, draw, self.release[name])
 
     def _partners(self, name: str) -> Iterator[tuple[str, Any]]:
         """Columns whose correlation with a masked one can be had."""
         yield from self.others.items()
-        for other, scheme in self.schemes.items():
-            if other != name and scheme.group is not None and scheme.group == self.schemes[name].group:
-                yield other, self.file[other]
+        group = self.release.group
+        for other in self.schemes:
+            if other != name and group[name] is not None and group[name] == group[other]:
+                yield other, self.release[other]
 
     def _noted(self, name: str, call: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """What a call gives, None where that does not exist; its warnings, or its refusal, are noted."""
@@ -125,23 +137,25 @@ class ReleaseView:
             self.warnings.append(text)
 
 
-class _ReadOnce(ReleasedFile):
-    """A released file that keeps the columns it has read, since every section of a report asks for them."""
+class _ReadOnce(FileColumns):
+    """The columns of a file, kept once they are read, since every section of a report asks for them."""
 
-    def __init__(self, path: Path, schemes: dict[str, Any], workers: Workers) -> None:
-        super().__init__(path, schemes, workers)
-        self._columns: dict[str, np.ndarray] = {}
-        self._codes: dict[str, np.ndarray] = {}
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._numbers: dict[str, np.ndarray] = {}
+        self._strata: dict[str, np.ndarray] = {}
 
-    def column(self, name: str) -> np.ndarray:
-        if name not in self._columns:
-            self._columns[name] = super().column(name)
-        return self._columns[name]
+    def numbers(self, name: str) -> np.ndarray:
+        """The column as numbers where it is numeric."""
+        if name not in self._numbers:
+            self._numbers[name] = super().numbers(name)
+        return self._numbers[name]
 
-    def codes(self, name: str) -> np.ndarray:
-        if name not in self._codes:
-            self._codes[name] = super().codes(name)
-        return self._codes[name]
+    def strata(self, name: str) -> np.ndarray:
+        """A number for each label of the column."""
+        if name not in self._strata:
+            self._strata[name] = super().strata(name)
+        return self._strata[name]
 
 
 def numeric(table: Table, name: str) -> np.ndarray | None:

@@ -36,7 +36,7 @@ def report(
     source : path or None
         The original that the release was made of. A public report does not open it: None will do.
     release : path
-        What `mask_file` or `write_release` wrote, by `ConditionalMasking`.
+        What `mask_file` or `Release.write` wrote, by `ConditionalMasking`.
     path : path
         The report, which ends in .html or .htm.
     public : bool
@@ -199,5 +199,5 @@ def _distances_of(view: ReleaseView, name: str, d: dict[str | None, list[float]]
         return d.get(name) or d[None]
     scheme, unit = view.schemes[name], 1.0
     if scheme.scale == "log":
-        unit = abs(float(view.file[name].quantile(0.5))) or 1.0
+        unit = abs(float(view.release[name].quantile(0.5))) or 1.0
     return [float(f"{part * scheme.sigma * unit:.3g}") for part in PARTS]
