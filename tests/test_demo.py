@@ -10,7 +10,8 @@ import pytest
 
 from condmask import cli, read_release
 from condmask.demo import run, show, survey
-from condmask.files.read import read_column, read_schemes
+from condmask.files.read import read_column
+from condmask.releases.read import read_schemes
 
 
 @pytest.fixture(scope="module")

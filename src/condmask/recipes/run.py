@@ -23,7 +23,7 @@ from condmask.recipes.recipe import Recipe, read_recipe
 from condmask.releases.mask_file import mask_file
 from condmask.reports import charts
 from condmask.reports.report import report, to_write
-from condmask.strata import crossed, merged, names_of
+from condmask.strata import names_of
 
 
 class RecipeResult(NamedTuple):
@@ -163,13 +163,9 @@ def _check_risks(recipe: Recipe) -> None:
         kind = "float32" if x.dtype == np.float32 else "float64"
         x = without_codes(x, scheme.missing, kind)
         there = ~np.isnan(x)
-        pools = None
-        if parts:
-            code = crossed(parts, x.size)
-            pools = (merged(code, None, there) if scheme.small_strata == "merge" else code)[there]
-        alone = replace(scheme, strata=None if pools is None else "pools", small_strata="refuse", missing=())
-        found = risk(x[there], alone, d=distances, strata=pools, audit=False).attackers[BEST]
-        for d, share in zip(distances, found, strict=True):
+        strata = {group: codes[there] for group, codes in zip(groups, parts, strict=True)} or None
+        found = risk(x[there], replace(scheme, missing=()), d=distances, strata=strata, audit=False)
+        for d, share in zip(distances, found.attackers[BEST], strict=True):
             if share > caps[d]:
                 raise ValueError(
                     f"checks.{name} allows the best attacker to come nearer than {d:g} to {caps[d]:g} of the "
