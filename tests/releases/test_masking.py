@@ -9,10 +9,11 @@ import pyarrow.parquet
 import pytest
 
 import condmask as cm
-from condmask.files import csv_format, frame_table, masking
+from condmask.files import csv_format, frame_table
 from condmask.files.arrow import ArrowFile
 from condmask.files.parquet import ParquetFile
 from condmask.files.read import open_table
+from condmask.schemes.prepare import BEGINNING
 
 N = 20_000
 SCHEMES = {"pay": cm.ConditionalMasking(0.6, 500.0, strata=("g", "h"))}
@@ -87,7 +88,7 @@ def test_columns_are_read_once_before_they_are_rewritten(tmp_path, monkeypatch, 
     mask(source)
 
     assert sum(rows for names, rows in counts if names == 3) == N  # what is masked, with its strata
-    assert sum(rows for names, rows in counts if names == 10) <= masking.BEGINNING + 7_000  # the sample
+    assert sum(rows for names, rows in counts if names == 10) <= BEGINNING + 7_000  # the sample
     assert {names for names, _ in counts} == {3, 10}
 
 
