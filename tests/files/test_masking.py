@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 import condmask as cm
-from condmask.files import csv_format, frame_table, masking
+from condmask.files import csv_format, frame_table, masking, recoding
 from condmask.files.arrow import ArrowFile
 from condmask.files.parquet import ParquetFile
 from condmask.files.read import open_table
@@ -46,7 +46,7 @@ def mask(source):
 
 def test_text_is_read_twice_and_its_dialect_and_sample_from_the_beginning_once(tmp_path, monkeypatch):
     source = write(tmp_path / "a.csv")
-    opens, counts = csv_format.path_opened, []
+    opens, counts = recoding.open_bytes, []
 
     def counted(path):
         file = opens(path)
@@ -66,7 +66,8 @@ def test_text_is_read_twice_and_its_dialect_and_sample_from_the_beginning_once(t
 
         return Counted()
 
-    monkeypatch.setattr(csv_format, "path_opened", counted)
+    for module in (csv_format, recoding):
+        monkeypatch.setattr(module, "open_bytes", counted)
     mask(source)
 
     # two passes, and what tells the dialect

@@ -12,8 +12,8 @@ from pyarrow import csv
 from condmask.files.arrow_schema import released_schema
 from condmask.files.arrow_types import WIDEST, numbers, released_columns, released_type, with_decimals
 from condmask.files.atomic import Output
-from condmask.files.csv_format import packed
 from condmask.files.formats import ROOMY, Rows, format_of
+from condmask.files.recoding import compressed_writer
 
 GROUP = 1 << 20  # rows of a row group
 
@@ -52,7 +52,7 @@ def _write_text(schema: Any, batches: Iterator[Any], target: Output, decimals: d
         if pa.types.is_nested(field.type):
             raise ValueError(f"{field.name} must hold plain values in a file of text, got {field.type}")
     delimiter = "\t" if "TSV" in format_of(target.final) else ","
-    written, header = packed(target, target.final, "utf-8"), True
+    written, header = compressed_writer(target, target.final, "utf-8"), True
     for batch in batches:
         columns = [
             _fixed(column, decimals.get(name), name)

@@ -11,8 +11,9 @@ import pyarrow.compute as pc
 from condmask.files.arrow import ArrowFile, line
 from condmask.files.atomic import Output
 from condmask.files.batches import write_batches
-from condmask.files.csv import CsvFile, Records
+from condmask.files.csv import CsvFile
 from condmask.files.csv_format import not_encoded
+from condmask.files.csv_scan import Records
 from condmask.files.formats import ROOMY, Part, Rows, Table, format_of
 from condmask.strata import names_of
 
