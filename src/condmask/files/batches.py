@@ -40,7 +40,7 @@ def write_batches(
             held: list[Any] = []
             for batch in released:
                 held.append(batch)
-                if sum(each.num_rows for each in held) >= GROUP:
+                if sum(batch.num_rows for batch in held) >= GROUP:
                     writer.write_table(pa.Table.from_batches(held), row_group_size=GROUP)
                     held = []
             writer.write_table(pa.Table.from_batches(held, schema), row_group_size=GROUP)
@@ -79,5 +79,5 @@ def _fixed(column: Any, decimals: int | None, name: str) -> Any:
     if decimals is None or decimals <= 0 or not pa.types.is_floating(column.type):
         return column
     values = numbers(column, name, 0)[0]
-    found = with_decimals(np.nan_to_num(values), pa.decimal128(WIDEST[0], decimals), decimals, name)
-    return pc.if_else(pa.array(np.isnan(values)), pa.scalar(None, found.type), found)
+    decimal_column = with_decimals(np.nan_to_num(values), pa.decimal128(WIDEST[0], decimals), decimals, name)
+    return pc.if_else(pa.array(np.isnan(values)), pa.scalar(None, decimal_column.type), decimal_column)

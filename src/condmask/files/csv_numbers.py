@@ -48,10 +48,10 @@ def read(fields: Fields, decimal: str | None, words: Words) -> tuple[np.ndarray,
     long = np.flatnonzero(state == kernels.EXACTLY)
     if long.size:
         values[long] = _exactly(fields.buffer, starts[long], stops[long], mark)
-    others = np.flatnonzero(state == kernels.WORD)
+    words_at = np.flatnonzero(state == kernels.WORD)
     value_of: dict[bytes, float] = {}
-    for start in range(0, others.size, MANY):  # a column of text is refused at its first field
-        some = others[start : start + MANY]
+    for start in range(0, words_at.size, MANY):  # a column of text is refused at its first field
+        some = words_at[start : start + MANY]
         for at, field in zip(some.tolist(), fields.at(some), strict=True):
             if field not in value_of:
                 value_of[field] = _word(field, decimal, words, at)

@@ -210,7 +210,7 @@ def _low_product(a, b):
 
 @kernel
 def _write(number, places, negative, mark, out, length, least_places):
-    """A whole number with its last `places` digits behind the mark; a float without any gets `least_places`."""
+    """A whole number, its last `places` digits behind the mark; a float without any gets `least_places`."""
     if negative and number > 0:
         out[length] = _MINUS
         length += 1
