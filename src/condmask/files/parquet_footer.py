@@ -113,10 +113,8 @@ def joined(parts: list[Chunk]) -> Chunk:
     """Chunks of the same column, one after the other, as one; none has a dictionary."""
     if len(parts) == 1:
         return parts[0]
-    metadata = {
-        key: value for key, value in parts[0].metadata.items() if key not in (PAGES_BY_ENCODING, SIZES)
-    }
-    metadata.pop(STATISTICS, None)
+    of_parts = STATISTICS, PAGES_BY_ENCODING, SIZES
+    metadata = {key: value for key, value in parts[0].metadata.items() if key not in of_parts}
     for key in (VALUES, SIZE, COMPRESSED):
         metadata[key] = I64, sum(part.metadata[key][1] for part in parts)
     return Chunk(parts[0].start, metadata[COMPRESSED][1], metadata)
