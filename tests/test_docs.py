@@ -77,9 +77,7 @@ def test_a_method_of_an_estimate_that_is_left_out_is_found():
 
 
 def test_what_is_left_out_is_found():
-    page = PAGE.replace(
-        ".. autoclass:: condmask.Summary\n   :members:\n", ".. autoclass:: condmask.Summary\n"
-    )
+    page = PAGE.replace(".. autoclass:: condmask.Counts\n   :members:\n", ".. autoclass:: condmask.Counts\n")
 
-    assert "Summary.update" in list(missing(condmask.Summary, page))
-    assert list(missing(condmask.Summary, PAGE)) == []
+    assert "Counts.update" in list(missing(condmask.Counts, page))
+    assert list(missing(condmask.Counts, PAGE)) == []

@@ -118,7 +118,7 @@ SCHEME = [
     Row(
         lambda: scheme(aggregate_ends=3),
         ValueError,
-        "aggregate_ends must be left out without reverse_mapping=True, got 3",
+        "aggregate_ends must be left out unless reverse_mapping=True, got 3",
     ),
     *(Row(lambda d=d: scheme(decimals=d), ValueError, f"{NOT_DECIMALS}{d}") for d in (16, -16)),
     *(Row(lambda m=m: scheme(missing=m), TypeError, f"{NOT_CODES}{m!r}") for m in ("NA", None, True)),

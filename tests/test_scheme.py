@@ -70,16 +70,6 @@ def test_required_entries_are_required_and_another_method_is_refused():
         cm.DataSwapping.from_dict(cm.RankSwapping(5.0).to_dict())
 
 
-def test_a_description_without_a_step_had_none():
-    entries = cm.ConditionalMasking(0.6, 8_000.0).to_dict()
-    del entries["step"]
-
-    assert cm.ConditionalMasking.from_dict(entries).step == 0.0
-    assert cm.ConditionalMasking.from_dict({**entries, "decimals": 2}) == cm.ConditionalMasking(
-        0.6, 8_000.0, decimals=2
-    )
-
-
 def test_a_stranger_adds_a_scheme_in_one_file(stranger):
     scheme = stranger.Microaggregation(3)
     x = np.array([5.0, 1.0, 2.0, 9.0, 3.0, 10.0, 11.0])

@@ -163,6 +163,14 @@ def decimals(value: Any) -> int | None:
     return places
 
 
+def aggregated(value: Any) -> int:
+    """How many values at either end become their mean: none, or several."""
+    count = whole(value, "aggregate_ends", least=0)
+    if count == 1:
+        raise ValueError("aggregate_ends must be 0 or at least 2, got 1: one value is its own mean")
+    return count
+
+
 def codes(values: Any) -> tuple[float, ...]:
     """Numbers that stand for missing values: one or several, each once."""
     rule = "a finite number or a sequence of several"

@@ -16,7 +16,7 @@ from condmask.law import Law
 RELEASED_AS = ("code", "null")
 TOLERATED = 1e-6  # masked values, expected, that are taken for a code
 FAR = 40.0  # sigma: beyond, noise of either law is less likely than 1e-24
-INSTEAD = 'missing_as="null" (--missing-as-null) releases nulls in their place'
+INSTEAD = 'missing_as="null" (--missing-as null) releases nulls in their place'
 
 
 class Coded(Protocol):

@@ -6,7 +6,7 @@ original, it names them in `estimators` and gives an `Estimate`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import MISSING, asdict, fields
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -23,7 +23,7 @@ from condmask.missing_codes import without_codes
 from condmask.strata import Names
 
 if TYPE_CHECKING:
-    from condmask.disclosure.review import Data
+    from condmask.disclosure.audit_input import AuditInput
 
 _REGISTER: dict[str, type["Scheme"]] = {}
 # The package's own schemes register themselves when they are imported, which is when a name is looked up.
@@ -124,7 +124,7 @@ class Scheme:
         return np.asarray(np.add(z.astype(np.float32 if kind == "float32" else np.float64, copy=False), 0.0))
 
     @classmethod
-    def check(cls, schemes: dict[str, Self], data: "Data", beside: "Data | None" = None) -> None:
+    def check(cls, schemes: dict[str, Self], data: "AuditInput", beside: "AuditInput | None" = None) -> None:
         """Refuse columns whose release would show what it must not; here none is looked at.
 
         `beside` has some rows of the table, with the columns that are left in clear.
@@ -244,10 +244,13 @@ class Scheme:
     @classmethod
     def read(cls, options: dict[str, Any]) -> Self:
         """One from its parameters, as JSON and TOML have them."""
-        try:
-            return cls(**options)
-        except TypeError as error:
-            raise ValueError(f"scheme {cls.method!r} does not take these entries: {error}") from None
+        own = {each.name: each.default for each in fields(cls)}  # type: ignore[arg-type]
+        unknown = options.keys() - own
+        missing = {name for name, default in own.items() if default is MISSING} - options.keys()
+        if unknown or missing:
+            wrong = ", ".join(sorted(map(repr, unknown or missing)))
+            raise ValueError(f"scheme has {'unknown' if unknown else 'no'} entries {wrong}")
+        return cls(**options)
 
     def _noise(self) -> Law:
         if self.law is None:

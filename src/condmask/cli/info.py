@@ -9,8 +9,8 @@ from condmask.cli.output import entries, listing, to_json
 
 
 def add(commands: Any) -> None:
-    show = command(commands, "info", run, "Show rows, columns and schemes of a masked file.")
-    show.add_argument("file", metavar="OUT", help="masked file")
+    new = command(commands, "info", run, "Show rows, columns and schemes of a masked file.")
+    new.add_argument("file", metavar="OUT", help="masked file")
 
 
 def run(args: argparse.Namespace) -> str:
@@ -19,8 +19,8 @@ def run(args: argparse.Namespace) -> str:
     rows, columns, schemes = describe(args.file)
     ratios = _ratios(args.file, schemes)
     if args.json:
-        known = {"rows": rows, "columns": columns, "schemes": entries(schemes)}
-        return to_json(known | ({"N": ratios} if ratios else {}))
+        facts = {"rows": rows, "columns": columns, "schemes": entries(schemes)}
+        return to_json(facts | ({"N": ratios} if ratios else {}))
     clear = ", ".join(name for name in columns if name not in schemes)
     lines = [f"{rows:,} rows, {len(columns)} columns, {len(schemes)} masked", *listing(schemes)]
     lines += [

@@ -43,11 +43,11 @@ def run(args: argparse.Namespace) -> str:
             accept_visible_coins=args.accept_visible_coins, dry_run=args.dry_run, csv=csv,
         )  # fmt: skip
     if args.dry_run:
-        found = audit_file(args.source, schemes, csv=csv)
+        audit = audit_file(args.source, schemes, csv=csv)
         if args.json:
-            return to_json({"target": None, "schemes": entries(published), "audit": found.to_dict()})
-        commands = commands_of(args, found, args.source, args.target)
-        return "\n".join([args.spoken(str(found)), *commands, "nothing was written"])
+            return to_json({"target": None, "schemes": entries(published), "audit": audit.to_dict()})
+        commands = commands_of(args, audit, args.source, args.target)
+        return "\n".join([args.to_cli_terms(str(audit)), *commands, "nothing was written"])
     if args.json:
         return to_json({"target": args.target, "schemes": entries(published)})
     return "\n".join([f"masked values in {args.target}", *listing(published), *_dialect(args.target)])
@@ -57,5 +57,5 @@ def _dialect(path: str) -> list[str]:
     """How a CSV file was taken to be written, where that is not how most are."""
     from condmask.files.read import open_table
 
-    said = getattr(open_table(Path(path)), "dialect", None)
-    return [] if said is None or said.is_plain else [f"read and written with {said}"]
+    dialect = getattr(open_table(Path(path)), "dialect", None)
+    return [] if dialect is None or dialect.is_plain else [f"read and written with {dialect}"]

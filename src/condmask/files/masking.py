@@ -15,7 +15,7 @@ from condmask import _checks
 from condmask._blocks import Workers
 from condmask._grid import decimals_of
 from condmask._randomness import check_rng
-from condmask.disclosure.review import Data
+from condmask.disclosure.audit_input import AuditInput
 from condmask.donor_pools import numbers_of, pools_of
 from condmask.files.atomic import FileError, publishing, spool, state
 from condmask.files.formats import Table, in_lines
@@ -97,7 +97,7 @@ def release(
         if job.audited:
             code = None if pools is None else pools.pool
             beside = _beginning(table, columns, kinds, job.groups)
-            masking.check(schemes, Data(columns, kinds, {}, code), beside)
+            masking.check(schemes, AuditInput(columns, kinds, {}, code), beside)
         for name, scheme in schemes.items():
             scheme.canonical(columns[name], name, kinds[name], out=columns[name])
         refuse_reachable(schemes, columns, kinds)
@@ -115,14 +115,14 @@ def release(
 
 def _beginning(
     table: Table, columns: dict[str, np.ndarray], kinds: dict[str, str], groups: tuple[str, ...]
-) -> Data | None:
+) -> AuditInput | None:
     """The first rows with the numbers that are left in clear; None where none are."""
     others = [name for name in table.names[:MOST_CLEAR] if name not in columns and name not in groups]
     clear = table.sample([name for name in others if table.names.count(name) == 1], BEGINNING)
     if not clear:
         return None
     rows = next(iter(clear.values())).size
-    return Data({name: np.array(values[:rows]) for name, values in columns.items()}, kinds, clear, None)
+    return AuditInput({name: np.array(values[:rows]) for name, values in columns.items()}, kinds, clear, None)
 
 
 def _publish(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from condmask._blocks import Workers
-from condmask.estimates.counts import Summary
+from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.files.csv import CsvFile
 from condmask.files.csv_format import CsvFormat
@@ -161,7 +161,7 @@ class ReleasedFile(Mapping[str, Estimate]):
         if column not in self.schemes:
             raise KeyError(column)
         if column not in self._read:
-            self._read[column] = self._estimate(column).knowing(self._column)
+            self._read[column] = self._estimate(column).knowing(self._by_name)
         return self._read[column]
 
     def __iter__(self) -> Iterator[str]:
@@ -177,29 +177,37 @@ class ReleasedFile(Mapping[str, Estimate]):
         scheme = self.schemes[column]
         pools: dict[str, Any] = {}
         if scheme.strata is not None:
-            with reading(self.path):
-                table, groups = open_table(self.path), names_of(scheme.strata)
-                columns_exist(table, groups)
-                pools["strata"] = {each: np.concatenate(list(coded(table, each, {}))) for each in groups}
+            pools["strata"] = {name: self.codes(name) for name in names_of(scheme.strata)}
         if scheme.patterns:
-            pools["patterns"] = {each: read_column(self.path, each) for each in scheme.patterns}
-        made: Estimate = scheme.estimate(read_column(self.path, column), workers=self._workers, **pools)
+            pools["patterns"] = {name: self.column(name) for name in scheme.patterns}
+        made: Estimate = scheme.estimate(self.column(column), workers=self._workers, **pools)
         return made
 
-    def _column(self, name: str, labels: bool) -> Any:
+    def column(self, name: str) -> np.ndarray:
+        """One column of the file, as `read_column` has it."""
+        return read_column(self.path, name)
+
+    def codes(self, name: str) -> np.ndarray:
+        """One column of labels as numbers."""
+        with reading(self.path):
+            table = open_table(self.path)
+            columns_exist(table, [name])
+            return np.concatenate(list(coded(table, name, {})))
+
+    def _by_name(self, name: str, labels: bool) -> Any:
         """Another column of the file, or the estimate of a masked one."""
         if name in self.schemes:
             return self[name]
-        return (read_labels if labels else read_column)(self.path, name)
+        return read_labels(self.path, name) if labels else self.column(name)
 
 
-def read_summary(
+def read_counts(
     path: str | os.PathLike[str],
     column: str | None = None,
     *,
     other: str | None = None,
-) -> Summary:
-    """The summary of a masked column in one pass, for files larger than memory.
+) -> Counts:
+    """Counts of a masked column in one pass, for files larger than memory.
 
     Parameters
     ----------
@@ -210,22 +218,22 @@ def read_summary(
 
     Returns
     -------
-    Summary
-        The scheme's ``estimate(summary)`` has the estimates; `read_schemes` gives the scheme.
+    Counts
+        The scheme's ``estimate(counts)`` has the estimates; `read_schemes` gives the scheme.
     """
     schemes = read_schemes(path)
     name = masked_column(schemes, column)
     scheme = schemes[name]
     if not scheme.estimators:
-        raise TypeError(f"{name} must be masked by a scheme with estimates for a Summary, got {scheme!r}")
-    summary = Summary(scheme)
+        raise TypeError(f"{name} must be masked by a scheme with estimates for Counts, got {scheme!r}")
+    counts = Counts(scheme)
     names = [name] if other is None else [name, other]
     with reading(Path(path)):
         table = open_table(Path(path))
         columns_exist(table, names)
         for part in _numbers(table, names):
-            summary.update(*(part[each] for each in names))
-    return summary
+            counts.update(*(part[each] for each in names))
+    return counts
 
 
 def open_table(path: Path, csv: CsvFormat | None = None, workers: Workers = 1) -> Table:

@@ -9,11 +9,9 @@ from condmask.inference.intervals import Interval
 from condmask.reports import charts, formulas, html
 from condmask.reports.html import Html, paragraph, section, tag
 from condmask.reports.release_view import Told, figure_of
+from condmask.schemes.parameters import PARAMETERS
 
-PARAMETERS = (
-    "p", "sigma", "noise", "donors", "reverse_mapping", "aggregate_ends", "scale", "decimals", "step",
-    "strata", "small_strata", "missing", "missing_as", "patterns", "records",
-)  # fmt: skip
+STAMPED = {"patterns": "missing together with", "records": "values in the release"}
 
 
 def facts(told: Told, more: dict[str, Any] | None = None) -> Html:
@@ -91,10 +89,11 @@ def _mapped(told: Told) -> list[Html]:
 def _parameters(told: Told) -> list[list[Any]]:
     """Those that differ from nothing in any column."""
     rows = []
-    for each in PARAMETERS:
-        values = [getattr(scheme, each) for scheme in told.schemes.values()]
+    labels = {name: parameter.label for name, parameter in PARAMETERS.items()} | STAMPED
+    for name, label in labels.items():
+        values = [getattr(scheme, name) for scheme in told.schemes.values()]
         if any(value not in (None, (), 0.0) for value in values):
-            rows.append([html.name(each), *map(_value, values)])
+            rows.append([html.join([label, " (", html.name(name), ")"]), *map(_value, values)])
     return rows
 
 

@@ -13,7 +13,7 @@ from condmask._blocks import Workers
 from condmask._digits import number
 from condmask.files.formats import Table, reading
 from condmask.files.metadata import digest_of
-from condmask.files.read import ReleasedFile, column_of, describe, open_table
+from condmask.files.read import ReleasedFile, describe, open_table
 from condmask.inference.intervals import Interval
 from condmask.missing_codes import released_codes, without_codes
 from condmask.schemes.conditional import ConditionalMasking
@@ -44,7 +44,7 @@ class Told:
         self.mapped: bool = first.reverse_mapping  # all columns, or none
         self.groups = names_of(first.strata)
         self.sha256 = digest(path)
-        self.file = ReleasedFile(path, self.schemes, workers)
+        self.file = _ReadOnce(path, self.schemes, workers)
         self._read: dict[str, np.ndarray | None] = {}
         self.warnings: list[str] = []  # what estimates said of themselves
 
@@ -78,8 +78,7 @@ class Told:
 
     def values(self, name: str) -> np.ndarray:
         """The masked values of a column, in single precision where they were; NaN where one is missing."""
-        with reading(self.path):
-            column = frames.column(column_of(open_table(self.path), name), name)
+        column = frames.column(self.file.column(name), name)
         own = without_codes(column.array, released_codes(self.schemes[name]), column.kind)
         return own.astype(np.float32) if column.kind == "float32" else own
 
@@ -124,6 +123,25 @@ class Told:
     def _note(self, said: str) -> None:
         if said not in self.warnings:
             self.warnings.append(said)
+
+
+class _ReadOnce(ReleasedFile):
+    """A released file that keeps the columns it has read, since every section of a report asks for them."""
+
+    def __init__(self, path: Path, schemes: dict[str, Any], workers: Workers) -> None:
+        super().__init__(path, schemes, workers)
+        self._columns: dict[str, np.ndarray] = {}
+        self._codes: dict[str, np.ndarray] = {}
+
+    def column(self, name: str) -> np.ndarray:
+        if name not in self._columns:
+            self._columns[name] = super().column(name)
+        return self._columns[name]
+
+    def codes(self, name: str) -> np.ndarray:
+        if name not in self._codes:
+            self._codes[name] = super().codes(name)
+        return self._codes[name]
 
 
 def numeric(table: Table, name: str) -> np.ndarray | None:

@@ -64,7 +64,7 @@ def report(
 
     See Also
     --------
-    run_plan : masks and reports as a plan file says.
+    run_recipe : masks and reports as a recipe says.
     audit, release_risk, record_risk, record_linkage, uniques : what an internal report tells of risk.
 
     Notes

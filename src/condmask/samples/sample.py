@@ -16,7 +16,7 @@ from condmask.deconvolution import weight
 from condmask.deconvolution.weight import Masking
 from condmask.engines import choice, crossings, grid, pairwise
 from condmask.engines import lattice as curves
-from condmask.engines.counting import Counts
+from condmask.engines.counting import ValueCounts
 from condmask.engines.sorting import ascending
 from condmask.kernels.curve import Curve
 from condmask.law import Law
@@ -184,10 +184,10 @@ class Sample:
             with np.errstate(over="ignore"):
                 return fine.units(x) if width is None else x / fine.step
 
-        def make() -> Counts:
+        def make() -> ValueCounts:
             units = fine.units(self._sorted())
             first = np.flatnonzero(np.diff(units, prepend=np.nan) != 0.0)
-            return Counts(units[first], np.diff(first, append=units.size))
+            return ValueCounts(units[first], np.diff(first, append=units.size))
 
         counts = self._kept.get("counts", make)
         return NoiseClass(counts, self.law._replace(grid=fine), points, fine.values)
@@ -232,7 +232,7 @@ class Counted:
 
     Parameters
     ----------
-    counts : Counts
+    counts : ValueCounts
         By point of the grid, or by so many points together.
     law : Law
         Its grid is that of the data.
@@ -241,7 +241,7 @@ class Counted:
     workers : int or map-like callable
     """
 
-    def __init__(self, counts: Counts, law: Law, workers: Workers = 1, *, times: int = 1) -> None:
+    def __init__(self, counts: ValueCounts, law: Law, workers: Workers = 1, *, times: int = 1) -> None:
         assert law.grid is not None
         self.counts, self.n, self.law = counts, counts.n, law
         self._workers, self._times = workers, times

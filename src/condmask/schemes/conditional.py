@@ -10,20 +10,21 @@ from condmask import _checks, frames, grids
 from condmask._blocks import Workers
 from condmask._grid import Grid, decimal_grid, default_step, grid_of
 from condmask._randomness import Key, check_rng, check_rows
+from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.release_check import check_beside, check_release
-from condmask.disclosure.review import Data
 from condmask.donor_pools import Pools, pools_of
 from condmask.draws import mask_rows
-from condmask.estimates.constructors import estimate_records, estimate_summary
-from condmask.estimates.counts import Summary
+from condmask.estimates.constructors import estimate_counts, estimate_records
+from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.law import Law
 from condmask.missing_codes import RELEASED_AS, is_code, put_back, refuse_reachable, released_codes, taken_out
 from condmask.scheme import Scheme, release_key
 from condmask.schemes import description, reverse_mapping
-from condmask.schemes.reverse_mapping import ends_of_pools, refuse_with_it, release_of
+from condmask.schemes.parameters import parameter, refuse_by_mapping
+from condmask.schemes.reverse_mapping import release_of
 from condmask.schemes.rounding import asked, rounded
-from condmask.strata import POLICIES, Names, labels_of
+from condmask.strata import POLICIES, labels_of
 
 NOISES = ("normal", "laplace")
 DONORS = ("permutation", "sample")
@@ -80,17 +81,6 @@ class ConditionalMasking(Scheme):
         to another record and never estimated. One that masked values could reach is refused.
     missing_as : {"code", "null"}
         "null": what has a code is released as a null, NaN or empty field instead; any code will do then.
-    group : str, optional
-        Identifier shared by columns that were masked together, stamped by `mask_table`.
-    patterns : sequence of str, optional
-        Columns within whose common pattern of missing values the donors were drawn, stamped by `mask_table`.
-    pattern_codes : sequence of sequences of float, optional
-        The missing codes of these columns, stamped by `mask_table`.
-    records : int, optional
-        Number of values in the release, stamped by `mask_table` and `mask_file`: estimates from another
-        number warn, since a part of a release is no release of that part.
-    rounded : (float, float), optional
-        What ``round=True`` added to the mean and to the largest value, stamped by `mask_table`.
 
     Raises
     ------
@@ -129,19 +119,19 @@ class ConditionalMasking(Scheme):
     """
 
     method: ClassVar[str] = "ConditionalMasking"
-    p: float
-    sigma: float
-    noise: str = "normal"
-    donors: str = "permutation"
-    reverse_mapping: bool = False
-    aggregate_ends: int = 0
-    decimals: int | None = None
-    step: float = 0.0
-    scale: str = "linear"
-    strata: Names = None
-    small_strata: str = "refuse"
-    missing: tuple[float, ...] = ()
-    missing_as: str = "code"
+    p: float = parameter("p")
+    sigma: float = parameter("sigma")
+    noise: str = parameter("noise")
+    donors: str = parameter("donors")
+    reverse_mapping: bool = parameter("reverse_mapping")
+    aggregate_ends: int = parameter("aggregate_ends")
+    decimals: int | None = parameter("decimals")
+    step: float = parameter("step")
+    scale: str = parameter("scale")
+    strata: str | tuple[str, ...] | None = parameter("strata")
+    small_strata: str = parameter("small_strata")
+    missing: tuple[float, ...] = parameter("missing")
+    missing_as: str = parameter("missing_as")
     group: str | None = None
     patterns: tuple[str, ...] = ()
     pattern_codes: tuple[tuple[float, ...], ...] = ()
@@ -170,19 +160,13 @@ class ConditionalMasking(Scheme):
         records: int | None = None,
         rounded: Any = (),
     ) -> None:
-        reverse = _checks.truth(reverse_mapping, "reverse_mapping")
-        ends = ends_of_pools(aggregate_ends, reverse=reverse)
-        if reverse:
-            refuse_with_it(donors, decimals=decimals, step=step)
-        elif scale == "log":
-            raise ValueError("scale must be 'linear' unless reverse_mapping=True, got 'log'")
-        canonical = {
+        canonical: dict[str, Any] = {
             "p": _checks.probability(p, "p"),
             "sigma": _checks.deviation(sigma),
             "noise": _checks.choice(noise, "noise", NOISES),
             "donors": _checks.choice(donors, "donors", DONORS),
-            "reverse_mapping": reverse,
-            "aggregate_ends": ends,
+            "reverse_mapping": _checks.truth(reverse_mapping, "reverse_mapping"),
+            "aggregate_ends": _checks.aggregated(aggregate_ends),
             "decimals": _checks.decimals(decimals),
             "scale": _checks.choice(scale, "scale", SCALES),
             "strata": _checks.strata(strata),
@@ -195,10 +179,11 @@ class ConditionalMasking(Scheme):
             "records": None if records is None else _checks.whole(records, "records", least=2),
             "rounded": tuple(float(shift) for shift in rounded),
         }
+        refuse_by_mapping({**canonical, "step": step})
+        mapped = canonical["reverse_mapping"]
+        canonical["step"] = 0.0 if mapped else grids.step_of(canonical["sigma"], canonical["decimals"], step)
         for name, value in canonical.items():
             object.__setattr__(self, name, value)
-        own_step = 0.0 if reverse else grids.step_of(self.sigma, self.decimals, step)
-        object.__setattr__(self, "step", own_step)
 
     @property
     def rounds(self) -> bool:
@@ -293,7 +278,7 @@ class ConditionalMasking(Scheme):
         pools, _ = pools_of([known["x"]], labels, policy, ["x"], merge=merge)
         if not accept_visible_coins:
             code = None if pools is None else pools.pool
-            self.check({"x": self}, Data(known, kinds, {}, code))
+            self.check({"x": self}, AuditInput(known, kinds, {}, code))
         units = self.canonical(known["x"], "x", column.kind)
         refuse_reachable({"x": self}, {"x": units}, kinds)
         key = release_key(random, {column.name: self}, [units], pools)
@@ -321,7 +306,7 @@ class ConditionalMasking(Scheme):
                 )
 
     @classmethod
-    def check(cls, schemes: dict[str, Self], data: Data, beside: Data | None = None) -> None:
+    def check(cls, schemes: dict[str, Self], data: AuditInput, beside: AuditInput | None = None) -> None:
         """Refuse columns whose release would show which records were swapped."""
         check_release(data, dict(schemes))
         if beside is not None:
@@ -368,7 +353,7 @@ class ConditionalMasking(Scheme):
 
         Parameters
         ----------
-        z : array_like or series of shape (n,), array_like of shape (replicates, n), or Summary
+        z : array_like or series of shape (n,), array_like of shape (replicates, n), or Counts
             Masked values. With two dimensions every result carries a leading axis of replicates.
         strata : array_like of shape (n,), data frame, dict or sequence of columns, optional
             The columns that the scheme names in `strata`, as for `mask`. What weighs records needs them:
@@ -391,7 +376,7 @@ class ConditionalMasking(Scheme):
         Raises
         ------
         ValueError
-            If values lie off the grid of the scheme, or a Summary is of another scheme.
+            If values lie off the grid of the scheme, or Counts is of another scheme.
 
         Examples
         --------
@@ -399,8 +384,8 @@ class ConditionalMasking(Scheme):
         >>> cm.ConditionalMasking(0.6, 100.0, decimals=0).estimate([310, 420, 385, 290]).mean()
         351.25
         """
-        if isinstance(z, Summary):
-            return estimate_summary(self, z, workers=workers)
+        if isinstance(z, Counts):
+            return estimate_counts(self, z, workers=workers)
         return estimate_records(
             self, z, strata=strata, patterns=patterns, nan_policy=nan_policy, workers=workers
         )
@@ -478,20 +463,7 @@ class ConditionalMasking(Scheme):
     def to_dict(self) -> dict[str, Any]:
         """The scheme in terms of JSON; without missing codes as it was written before there were any."""
         entries = super().to_dict()
-        unsaid: dict[str, Any] = {"missing": [], "missing_as": "code", "pattern_codes": [], "rounded": []}
-        unsaid |= {"reverse_mapping": False, "aggregate_ends": 0}
-        if self.reverse_mapping:
-            unsaid |= {"decimals": None, "step": 0.0}
+        unsaid: dict[str, Any] = {"missing": [], "pattern_codes": [], "rounded": []}
+        unsaid |= {"missing_as": "code", "reverse_mapping": False, "aggregate_ends": 0}
+        unsaid |= {"decimals": None, "step": 0.0} if self.reverse_mapping else {}
         return {name: value for name, value in entries.items() if name not in unsaid or unsaid[name] != value}
-
-    @classmethod
-    def read(cls, options: dict[str, Any]) -> Self:
-        """One from its parameters; schemes were written without a step when there was none."""
-        if options.get("decimals") is None and not options.get("reverse_mapping"):
-            options = {"step": 0.0, **options}
-        unknown = options.keys() - cls.__dataclass_fields__.keys()
-        missing = {"p", "sigma"} - options.keys()
-        if unknown or missing:
-            wrong = ", ".join(sorted(map(repr, unknown or missing)))
-            raise ValueError(f"scheme has {'unknown' if unknown else 'no'} entries {wrong}")
-        return cls(**options)

@@ -8,14 +8,14 @@ import numpy as np
 from condmask import _checks, closed_forms
 from condmask._randomness import Key, seeded_key
 from condmask.deconvolution import stencil
-from condmask.inference.covariance import retained
+from condmask.inference.covariance import covariance_factor
 from condmask.inference.intervals import EstimateWarning, UndefinedError
 from condmask.kernels import moments as powers
 from condmask.kernels import pairs, replicate
 from condmask.law import Law
 from condmask.planning.predicted_relations import differences
 from condmask.samples.bandwidth import FEWEST_STEPS, quartile_places, rule
-from condmask.samples.moments import shift, unmask
+from condmask.samples.moments import shift, theorem_2_1
 from condmask.scheme import Scheme
 from condmask.studies import coverage
 
@@ -210,13 +210,14 @@ def _raw_moments(
     sums = np.zeros((len(deviation), highest + 1))
     for row, row_sums in zip(deviation, sums, strict=True):
         powers.add_powers(row, 0.0, scale, 0, n, row_sums)
-    raw = shift(unmask(sums.T / n, law.noise_moments(highest, scale), law.p), center / scale)
+    moments = theorem_2_1(sums.T / n, law.p, law.noise_moments(highest, scale))
+    raw = shift(moments, center / scale)
     return [raw[order] * scale**order for order in orders]
 
 
 def _kept(law: Law, n: int) -> float:
     """By what masking multiplies a covariance with another column."""
-    return retained(law.p, n) if law.p > 0.0 else 1.0
+    return covariance_factor(law.p, n) if law.p > 0.0 else 1.0
 
 
 def _sample_statistics(ordered: np.ndarray, pairs: np.ndarray, design: Design) -> np.ndarray:
