@@ -89,7 +89,7 @@ def report(
     >>> pd.DataFrame({"income": income}).to_parquet(here / "people.parquet")
     >>> scheme = cm.ConditionalMasking(0.6, 1000.0, decimals=2)
     >>> released = here / "released.parquet"
-    >>> schemes = cm.mask_file(here / "people.parquet", released, {"income": scheme})
+    >>> release = cm.mask_file(here / "people.parquet", released, {"income": scheme})
     >>> cm.report(here / "people.parquet", released, here / "internal.html", d=[250, 500])
     >>> cm.report(None, released, here / "public.html", public=True)
     >>> "SHA-256 of the original" in (here / "internal.html").read_text()

@@ -23,7 +23,7 @@ from condmask.scheme import Scheme
 from condmask.schemes import description, reverse_mapping
 from condmask.schemes.parameters import parameter, refuse_by_mapping
 from condmask.schemes.prepare import prepare
-from condmask.schemes.reverse_mapping import release_of
+from condmask.schemes.reverse_mapping import blocks_of
 from condmask.schemes.rounding import asked
 from condmask.strata import POLICIES, labels_of
 
@@ -263,7 +263,7 @@ class ConditionalMasking(Scheme):
             labels=labels, rng=random, nan_policy=policy, to_grid=asked(round, {"x": self}),
             audited=not accept_visible_coins,
         )  # fmt: skip
-        blocks = release_of([self], [made.units["x"]], made.key, pools=made.pools, rows=span, workers=threads)
+        blocks = blocks_of([self], [made.units["x"]], made.key, pools=made.pools, rows=span, workers=threads)
         (z,) = blocks.masked(threads)
         z = restore_codes(self, z, column.array[slice(*span)], column.kind, "x")
         nulls = is_code(column.array, self.missing, column.kind) if self.missing_as == "null" else None
@@ -302,9 +302,7 @@ class ConditionalMasking(Scheme):
         workers: Workers,
     ) -> Iterator[list[np.ndarray]]:
         """The masked values of columns that share one coin and one donor, block by block, in whole steps."""
-        release = release_of(
-            list(schemes.values()), list(columns.values()), key, pools=pools, workers=workers
-        )
+        release = blocks_of(list(schemes.values()), list(columns.values()), key, pools=pools, workers=workers)
         yield from release.blocks(workers)
 
     @classmethod
@@ -317,7 +315,7 @@ class ConditionalMasking(Scheme):
         workers: Workers,
     ) -> list[np.ndarray]:
         """The masked values of columns that share one coin and one donor, whole, in whole steps."""
-        made = release_of(list(schemes.values()), list(columns.values()), key, pools=pools, workers=workers)
+        made = blocks_of(list(schemes.values()), list(columns.values()), key, pools=pools, workers=workers)
         return made.masked(workers)
 
     def mask_rows(
