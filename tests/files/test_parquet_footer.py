@@ -110,11 +110,11 @@ def test_chunks_one_after_the_other_are_one_of_which_only_sums_are_known():
 
     assert found.start == parts[0].start
     assert found.length == sum(part.length for part in parts)
-    assert found.known[footers.VALUES][1] == 104
-    assert found.known[footers.SIZE][1] == sum(part.known[footers.SIZE][1] for part in parts)
+    assert found.metadata[footers.VALUES][1] == 104
+    assert found.metadata[footers.SIZE][1] == sum(part.metadata[footers.SIZE][1] for part in parts)
     told = {footers.STATISTICS, footers.PAGES_BY_ENCODING, footers.SIZES}
-    assert parts[0].known.keys() & told >= {footers.STATISTICS, footers.PAGES_BY_ENCODING}
-    assert found.known.keys() == parts[0].known.keys() - told
+    assert parts[0].metadata.keys() & told >= {footers.STATISTICS, footers.PAGES_BY_ENCODING}
+    assert found.metadata.keys() == parts[0].metadata.keys() - told
     assert footers.joined(parts[:1]) is parts[0]
 
 

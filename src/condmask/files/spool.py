@@ -66,14 +66,14 @@ class ReleasedRows:
             held.append(part)
         columns = [np.concatenate(column) for column in zip(*held, strict=True)]
         self._rest = [column[count:] for column in columns]
-        taken = {}
+        published = {}
         for (name, scheme), column in zip(self._schemes.items(), columns, strict=True):
             with np.errstate(over="ignore"):
-                taken[name] = scheme.publish(column[:count], self._kinds[name])
-            if np.isinf(taken[name]).any():
+                published[name] = scheme.publish(column[:count], self._kinds[name])
+            if np.isinf(published[name]).any():
                 raise ValueError(f"{name} must stay finite when it is masked: its noise is too large")
-            not_hit(scheme, taken[name], self._kinds[name], name)
-        return taken
+            not_hit(scheme, published[name], self._kinds[name], name)
+        return published
 
 
 def written_as(scheme: Scheme, kind: str, places: int | None) -> tuple[str, int | None]:
