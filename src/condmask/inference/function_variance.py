@@ -11,8 +11,8 @@ from numpy.polynomial.polynomial import polyval
 from condmask.inference import expectations
 from condmask.inference.cdf_variance import Sums
 from condmask.inference.far_expectations import Function, NotFiniteError
-from condmask.inference.theorem import masking
 from condmask.law import Law
+from condmask.samples.bandwidth import masking
 from condmask.samples.noise_class import NoiseClass
 from condmask.samples.sample import MaskedSample
 
