@@ -10,12 +10,12 @@ import reference
 from scipy.special import ndtr
 
 from condmask.deconvolution.weight import Masking
-from condmask.engines.counting import Counts
+from condmask.engines.counting import ValueCounts
 from condmask.inference import cdf_covariance, cdf_variance
 
 
 def counted(z):
-    return Counts(*np.unique(z, return_counts=True))
+    return ValueCounts(*np.unique(z, return_counts=True))
 
 
 @pytest.mark.parametrize("noise", ["normal", "laplace"])

@@ -21,7 +21,7 @@ from condmask.files.atomic import FileError, publishing, spool, state
 from condmask.files.formats import Table, in_lines
 from condmask.files.metadata import beside_data, described, sidecar
 from condmask.files.note import written_note
-from condmask.files.spool import Progress, ReleasedRows, spool_columns, spool_strata
+from condmask.files.spool import Progress, ReleasedRows, spool_columns
 from condmask.missing_codes import refuse_reachable, taken_out
 from condmask.scheme import Scheme, release_key, together
 from condmask.schemes.rounding import asked, rounded, with_shifts
@@ -89,8 +89,7 @@ def release(
     schemes, original = job.schemes, state(table.path)
     masking, within = together(schemes), next(iter(job.named.values()))
     with spool() as create, in_lines(table):
-        columns, kinds = spool_columns(table, list(schemes), create, job.progress)
-        labels = [spool_strata(table, group, create) for group in job.groups]
+        columns, kinds, labels = spool_columns(table, list(schemes), job.groups, create, job.progress)
         columns, policy = taken_out(schemes, columns, kinds, job.policy, in_place=True)
         columns, shifts = rounded(schemes, columns, kinds, in_place=True) if job.round else (columns, {})
         merge = within.small_strata == "merge"
@@ -118,18 +117,12 @@ def _beginning(
     table: Table, columns: dict[str, np.ndarray], kinds: dict[str, str], groups: tuple[str, ...]
 ) -> Data | None:
     """The first rows with the numbers that are left in clear; None where none are."""
-    clear = {}
-    for name in table.names[:MOST_CLEAR]:
-        if name not in columns and name not in groups and table.names.count(name) == 1:
-            try:
-                clear[name] = next(table.chunks([name]))[name][0][:BEGINNING].copy()
-            except (TypeError, ValueError, StopIteration):  # text, dates, numbers too large
-                continue
+    others = [name for name in table.names[:MOST_CLEAR] if name not in columns and name not in groups]
+    clear = table.sample([name for name in others if table.names.count(name) == 1], BEGINNING)
     if not clear:
         return None
-    rows = min(values.size for values in clear.values())
-    some = {name: np.array(values[:rows]) for name, values in columns.items()}
-    return Data(some, kinds, {name: values[:rows] for name, values in clear.items()}, None)
+    rows = next(iter(clear.values())).size
+    return Data({name: np.array(values[:rows]) for name, values in columns.items()}, kinds, clear, None)
 
 
 def _publish(

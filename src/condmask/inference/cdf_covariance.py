@@ -16,7 +16,7 @@ import numpy as np
 from condmask.deconvolution import weight
 from condmask.deconvolution.expansion import fast_length
 from condmask.deconvolution.weight import Masking
-from condmask.engines.counting import Counts
+from condmask.engines.counting import ValueCounts
 from condmask.inference import cdf_variance
 
 CELLS_PER_SIGMA = 32
@@ -40,7 +40,7 @@ class Products(NamedTuple):
     residual_products: np.ndarray
 
 
-def products(counts: Counts, masking: Masking, x: np.ndarray) -> Products:
+def products(counts: ValueCounts, masking: Masking, x: np.ndarray) -> Products:
     """At whole steps x, ascending, from the counts of masked values."""
     width, noise = cdf_variance.lattice(masking, CELLS_PER_SIGMA)
     cell, held = cdf_variance.cells(counts, width)

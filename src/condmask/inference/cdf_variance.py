@@ -26,7 +26,7 @@ from condmask._blocks import blocks
 from condmask.deconvolution import weight
 from condmask.deconvolution.expansion import fast_length
 from condmask.deconvolution.weight import SATURATION, Masking
-from condmask.engines.counting import Counts
+from condmask.engines.counting import ValueCounts
 from condmask.kernels.pools import add_pool_sums
 
 CELLS_PER_SIGMA = 64
@@ -80,12 +80,12 @@ class CdfSums:
 
     Parameters
     ----------
-    counts : Counts
+    counts : ValueCounts
         Of the masked values, in steps.
     masking : Masking
     """
 
-    def __init__(self, counts: Counts, masking: Masking) -> None:
+    def __init__(self, counts: ValueCounts, masking: Masking) -> None:
         self._counts, self._below = counts, counts.below
         self._at = Positions(masking)
         self._cell, self._held = cells(counts, self._at.width)
@@ -162,12 +162,12 @@ class PoolSums:
 
     Parameters
     ----------
-    pools : list of Counts
+    pools : list of ValueCounts
         Of the masked values of each pool.
     masking : Masking
     """
 
-    def __init__(self, pools: list[Counts], masking: Masking) -> None:
+    def __init__(self, pools: list[ValueCounts], masking: Masking) -> None:
         self._pools, self._masking, self._at = pools, masking, Positions(masking)
         self._sizes = np.array([counts.values.size for counts in pools])
         self._transformed: dict[int, CdfSums] = {}
@@ -199,18 +199,18 @@ class PoolSums:
         return total
 
 
-def sums(counts: Counts, masking: Masking, x: np.ndarray) -> Sums:
+def sums(counts: ValueCounts, masking: Masking, x: np.ndarray) -> Sums:
     """The sums of T at points x in steps: whole ones for T_1, any for T_b."""
     return CdfSums(counts, masking).at(x)
 
 
-def without_noise(counts: Counts, p: float, x: np.ndarray) -> Sums:
+def without_noise(counts: ValueCounts, p: float, x: np.ndarray) -> Sums:
     """The sums of T of records that masking leaves as they are, or replaces by others that are the same."""
     up_to = counts.below[np.searchsorted(counts.values, x, side="right")].astype(np.float64)
     return Sums(up_to, up_to, (1.0 - p) * up_to, (1.0 - p) ** 2 * up_to, up_to)
 
 
-def smoothed(counts: Counts, x: np.ndarray, width: float) -> Sums:
+def smoothed(counts: ValueCounts, x: np.ndarray, width: float) -> Sums:
     """The sums of T_b of records that are released as they are, smoothed by a normal law of this width.
 
     Records are counted in cells of a 64th of the width.
@@ -240,7 +240,7 @@ def lattice(masking: Masking, per_sigma: int = CELLS_PER_SIGMA) -> tuple[float, 
     return 1.0 if beta == 0.0 else 1.0 / ceil(CELLS_PER_BANDWIDTH * delta / beta), masking
 
 
-def cells(counts: Counts, width: float) -> tuple[np.ndarray, np.ndarray]:
+def cells(counts: ValueCounts, width: float) -> tuple[np.ndarray, np.ndarray]:
     """The occupied cells, ascending, and how many records are in each."""
     cell = cell_of(counts.values, width)
     first = np.flatnonzero(np.diff(cell, prepend=np.nan) != 0.0)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from condmask._blocks import Workers
-from condmask.engines.counting import Counts
+from condmask.engines.counting import ValueCounts
 from condmask.law import Law
 from condmask.samples.additive import NoisySample
 from condmask.samples.exact import ExactSample
@@ -27,13 +27,13 @@ def strata(records: Records | None, k: int, law: Law) -> list[MaskedSample]:
     counts = np.diff(first, append=units.size)
     cuts = np.flatnonzero(np.diff(pool[first])) + 1
     pools = zip(np.split(units[first], cuts), np.split(counts, cuts), strict=True)
-    return [Counted(Counts(*pool), law) for pool in pools]
+    return [Counted(ValueCounts(*pool), law) for pool in pools]
 
 
 def sample(z: np.ndarray, law: Law) -> MaskedSample:
     """What stands behind masked values without gaps, on the grid where there is one."""
     if law.grid is not None:
-        return Counted(Counts(*np.unique(law.to_units(z), return_counts=True)), law)
+        return Counted(ValueCounts(*np.unique(law.to_units(z), return_counts=True)), law)
     return plain(z, law, 1)
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask.engines.counting import Counts
+from condmask.engines.counting import ValueCounts
 from condmask.law import Law
 
 
@@ -14,7 +14,7 @@ class NoiseClass(NamedTuple):
 
     Attributes
     ----------
-    counts : Counts
+    counts : ValueCounts
         In whole steps of a grid of their own.
     law : Law or None
         The law on that grid; None where masking leaves values as they are.
@@ -26,7 +26,7 @@ class NoiseClass(NamedTuple):
         Whether a bandwidth smooths values without noise.
     """
 
-    counts: Counts
+    counts: ValueCounts
     law: Law | None
     points: Callable[[np.ndarray, float | None], np.ndarray]
     values: Callable[[np.ndarray], np.ndarray]

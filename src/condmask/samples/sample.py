@@ -15,7 +15,7 @@ from condmask.deconvolution import weight
 from condmask.deconvolution.weight import Masking
 from condmask.engines import choice, crossings, grid, pairwise
 from condmask.engines import lattice as curves
-from condmask.engines.counting import Counts
+from condmask.engines.counting import ValueCounts
 from condmask.engines.sorting import ascending
 from condmask.kernels.curve import Curve
 from condmask.law import Law
@@ -202,19 +202,19 @@ class Sample:
         return ascending(self.z, self._workers)
 
     @cached_property
-    def _counts(self) -> Counts:
+    def _counts(self) -> ValueCounts:
         """The records as if rounded to the default grid."""
         units = grid_of(default_step(self.law.sigma)).units(self._sorted)
         first = np.flatnonzero(np.diff(units, prepend=np.nan) != 0.0)
-        return Counts(units[first], np.diff(first, append=units.size))
+        return ValueCounts(units[first], np.diff(first, append=units.size))
 
 
 class Counted:
-    """Counts by grid point: all that a gridded sample's estimates depend on, but for covariances.
+    """ValueCounts by grid point: all that a gridded sample's estimates depend on, but for covariances.
 
     Parameters
     ----------
-    counts : Counts
+    counts : ValueCounts
         By point of the grid, or by so many points together.
     law : Law
         Its grid is that of the data.
@@ -223,7 +223,7 @@ class Counted:
     workers : int or map-like callable
     """
 
-    def __init__(self, counts: Counts, law: Law, workers: Workers = 1, *, times: int = 1) -> None:
+    def __init__(self, counts: ValueCounts, law: Law, workers: Workers = 1, *, times: int = 1) -> None:
         assert law.grid is not None
         self.counts, self.n, self.law = counts, counts.n, law
         self._workers, self._times = workers, times
