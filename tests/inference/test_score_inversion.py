@@ -16,7 +16,7 @@ DATA = {"one piece": NEAR, "three pieces": np.concatenate([NEAR - 1e6, NEAR, NEA
 @pytest.mark.parametrize("bandwidth", [None, 3.0])
 @pytest.mark.parametrize("z", DATA.values(), ids=DATA)
 def test_sorting_all_and_sorting_what_is_near_give_the_same(z, bandwidth, monkeypatch):
-    source = cm.ConditionalMasking(0.4, 8.0, decimals=2).estimate(np.round(z, 2))._sources[0]
+    source = cm.ConditionalMasking(0.4, 8.0, decimals=2).estimate(np.round(z, 2))._sample
     known = score_inversion._Line(source.line(bandwidth, 1e-10))
     ranges = [(0.1, 0.2), (-0.3, 0.05), (0.3, 0.4), (0.9, 1.5), (0.6123, 0.6124), (5.0, 6.0)]
 
@@ -33,7 +33,7 @@ def test_sorting_all_and_sorting_what_is_near_give_the_same(z, bandwidth, monkey
 
 
 def test_a_line_is_sorted_once():
-    source = cm.ConditionalMasking(0.4, 8.0, decimals=2).estimate(np.round(NEAR, 2))._sources[0]
+    source = cm.ConditionalMasking(0.4, 8.0, decimals=2).estimate(np.round(NEAR, 2))._sample
     line = source.line(None, 1e-10)
 
     assert score_inversion._known(line) is score_inversion._known(line)

@@ -12,12 +12,12 @@ from condmask.samples.sample import Counted, MaskedSample, Sample
 from condmask.strata import rows_of
 
 
-def strata(records: Records | None, k: int, law: Law) -> list[MaskedSample]:
-    """The records of replicate k by pool of donors; none where all are one, or the pools are not known."""
+def by_pool(records: Records | None, law: Law) -> list[MaskedSample]:
+    """The records of one replicate by pool of donors; none where all are one, or the pools are not known."""
     if records is None or records.pool is None or records.wanting is not None:
         return []
-    present = ~np.isnan(records.rows[k])
-    values, pool = records.rows[k][present], records.pool[present]
+    present = ~np.isnan(records.rows[0])
+    values, pool = records.rows[0][present], records.pool[present]
     if law.grid is None:
         return [plain(values[rows], law, 1) for rows in rows_of(pool).values()]
     units = law.to_units(values)

@@ -84,30 +84,30 @@ class ExactSample(Counted):
         _, scale, means = self._two
         return float((means[2] - means[1] ** 2) * self.n / (self.n - 1)), scale
 
-    def engine(self, points: int, width: float | None, tol: float) -> str:
-        return "exact" if width is None else "lattice"
+    def engine(self, points: int, bandwidth: float | None, tol: float) -> str:
+        return "exact" if bandwidth is None else "lattice"
 
     def values(
-        self, x: np.ndarray, width: float | None, tol: float, method: str, *, density: bool = False
+        self, x: np.ndarray, bandwidth: float | None, tol: float, method: str, *, density: bool = False
     ) -> np.ndarray:
-        if width is None:
+        if bandwidth is None:
             return self._share(self.counts.values, x)
-        found = curves.values(self._smoothed(width, tol, density), x, self._workers)
-        return np.asarray(found / width if density else found)
+        found = curves.values(self._smoothed(bandwidth, tol, density), x, self._workers)
+        return np.asarray(found / bandwidth if density else found)
 
-    def quantiles(self, q: np.ndarray, width: float | None, tol: float, crossing: str) -> np.ndarray:
-        if width is not None:
-            curve = self._smoothed(width, tol, False)
+    def quantiles(self, q: np.ndarray, bandwidth: float | None, tol: float, crossing: str) -> np.ndarray:
+        if bandwidth is not None:
+            curve = self._smoothed(bandwidth, tol, False)
             reach = float(curve.layers["reach"].max())
-            return crossings.quantiles(curve, q, reach, 1e-13 * width, tol, crossing, self._workers)
+            return crossings.quantiles(curve, q, reach, 1e-13 * bandwidth, tol, crossing, self._workers)
         ranks = self._ranks(q, tol)
         if self._cells is None and not self._asked and q.size <= FEW:
             self._asked = True  # who asks again is better served by counts
             return sorting.selected(self._z, ranks, self._ends)
         return np.asarray(self.counts.values[np.searchsorted(self._below[1:], ranks, side="right")])
 
-    def monotone(self, x: np.ndarray, width: float | None, tol: float) -> np.ndarray:
-        return np.asarray(np.clip(self.values(x, width, tol, "auto"), 0.0, 1.0))
+    def monotone(self, x: np.ndarray, bandwidth: float | None, tol: float) -> np.ndarray:
+        return np.asarray(np.clip(self.values(x, bandwidth, tol, "auto"), 0.0, 1.0))
 
     def bounds(self, x: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
         low = self.counts.values if self._cells is None else self._cells.values
@@ -118,11 +118,11 @@ class ExactSample(Counted):
         low = found if self._cells is None else self._cells.values[np.searchsorted(self.counts.values, found)]
         return low, low + self._width
 
-    def line(self, width: float | None, tol: float) -> None:
+    def line(self, bandwidth: float | None, tol: float) -> None:
         return None
 
     def noise_class(self) -> NoiseClass:
-        return NoiseClass(self.counts, None, lambda x, width: x, lambda values: values, smoothed=True)
+        return NoiseClass(self.counts, None, lambda x, bandwidth: x, lambda values: values, smoothed=True)
 
     def _ranks(self, q: np.ndarray, tol: float) -> np.ndarray:
         """The places of quantiles among the ascending records, from 0 on."""
@@ -135,11 +135,11 @@ class ExactSample(Counted):
     def _values(self) -> np.ndarray:
         return self.counts.values
 
-    def _smoothed(self, width: float, tol: float, density: bool) -> Curve:
-        check_bandwidth(width, self.law._replace(sigma=width))
+    def _smoothed(self, bandwidth: float, tol: float, density: bool) -> Curve:
+        check_bandwidth(bandwidth, self.law._replace(sigma=bandwidth))
 
         def make() -> Curve:
-            return curves.boosted(self.counts.values, width, 0.0, tol, density=density, below=self._below)
+            return curves.boosted(self.counts.values, bandwidth, 0.0, tol, density=density, below=self._below)
 
-        found: Curve = self._kept.get((width, tol, density), make)
+        found: Curve = self._kept.get((bandwidth, tol, density), make)
         return found

@@ -41,21 +41,21 @@ class MaskedSample(Protocol):
     def variance(self) -> tuple[float, float]:
         """The variance of the original, divisor n - 1, and the scale in whose square it is given."""
 
-    def width(self, bandwidth: Any) -> float | None:
+    def bandwidth(self, given: Any) -> float | None:
         """A bandwidth in the units of the data from a number or the name of a rule; None for T_1."""
 
-    def engine(self, points: int, width: float | None, tol: float) -> str:
+    def engine(self, points: int, bandwidth: float | None, tol: float) -> str:
         """What ``method="auto"`` stands for."""
 
     def values(
-        self, x: np.ndarray, width: float | None, tol: float, method: str, *, density: bool = False
+        self, x: np.ndarray, bandwidth: float | None, tol: float, method: str, *, density: bool = False
     ) -> np.ndarray:
         """T, or its density, at the points x."""
 
-    def quantiles(self, q: np.ndarray, width: float | None, tol: float, crossing: str) -> np.ndarray:
+    def quantiles(self, q: np.ndarray, bandwidth: float | None, tol: float, crossing: str) -> np.ndarray:
         """Crossings of T at the probabilities q."""
 
-    def monotone(self, x: np.ndarray, width: float | None, tol: float) -> np.ndarray:
+    def monotone(self, x: np.ndarray, bandwidth: float | None, tol: float) -> np.ndarray:
         """The monotone rearrangement of T, within [0, 1], at the points x."""
 
     def bounds(self, x: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
@@ -64,21 +64,21 @@ class MaskedSample(Protocol):
     def quantile_bounds(self, q: np.ndarray, tol: float, crossing: str) -> tuple[np.ndarray, np.ndarray]:
         """Between which values the crossings of T_1 lie."""
 
-    def line(self, width: float | None, tol: float) -> grid.Steps | grid.Polynomials | None:
+    def line(self, bandwidth: float | None, tol: float) -> grid.Steps | grid.Polynomials | None:
         """T as a whole, in steps of the grid, where a transform gives it."""
 
-    def from_steps(self, steps: np.ndarray, width: float | None) -> np.ndarray:
+    def from_steps(self, steps: np.ndarray, bandwidth: float | None) -> np.ndarray:
         """Points of that in the units of the data."""
 
     def noise_class(self) -> NoiseClass:
         """The records, counted on a grid."""
 
 
-def masking_of(law: Law, width: float | None) -> Masking:
+def masking_of(law: Law, bandwidth: float | None) -> Masking:
     """What K depends on at this bandwidth."""
-    if width is not None:
-        check_bandwidth(width, law)
-    return masking(law, width)
+    if bandwidth is not None:
+        check_bandwidth(bandwidth, law)
+    return masking(law, bandwidth)
 
 
 class Sample:
@@ -107,75 +107,72 @@ class Sample:
         masked = self.powers(2)
         return original_variance(masked, self.n, self.law), masked.scale
 
-    def width(self, bandwidth: Any) -> float | None:
-        bandwidth = check_rule(bandwidth)
-        if not isinstance(bandwidth, str):
-            return None if bandwidth is None else float(bandwidth)
+    def bandwidth(self, given: Any) -> float | None:
+        given = check_rule(given)
+        if not isinstance(given, str):
+            return None if given is None else float(given)
         z = self._sorted
         scale = float(max(-z[0], z[-1])) or 1.0  # so that squares neither overflow nor vanish
         low, along = quartile_places(self.n)
         quartiles = z[low] / scale + along * (z[np.minimum(low + 1, self.n - 1)] / scale - z[low] / scale)
-        return (
-            rule(bandwidth, float((z / scale).std(ddof=1)), float(quartiles[1] - quartiles[0]), self.n)
-            * scale
-        )
+        return rule(given, float((z / scale).std(ddof=1)), float(quartiles[1] - quartiles[0]), self.n) * scale
 
-    def engine(self, points: int, width: float | None, tol: float) -> str:
-        return choice.choose(masking_of(self.law, width), self.n, points, tol, "auto")
+    def engine(self, points: int, bandwidth: float | None, tol: float) -> str:
+        return choice.choose(masking_of(self.law, bandwidth), self.n, points, tol, "auto")
 
     def values(
-        self, x: np.ndarray, width: float | None, tol: float, method: str, *, density: bool = False
+        self, x: np.ndarray, bandwidth: float | None, tol: float, method: str, *, density: bool = False
     ) -> np.ndarray:
-        masking = masking_of(self.law, width)
+        masking = masking_of(self.law, bandwidth)
         chosen = choice.choose(masking, self.n, x.size, tol, method)
         if chosen != "lattice":
             return pairwise.evaluate(
                 self.z, x, self.law.sigma, masking,
                 tol=tol, method=chosen, density=density, workers=self._workers,
             )  # fmt: skip
-        curve = self._smooth_curve if width is not None else self._curve
+        curve = self._smooth_curve if bandwidth is not None else self._curve
         found = curves.values(curve(masking, tol, density), x, self._workers)
         return found / self.law.sigma if density else found
 
-    def quantiles(self, q: np.ndarray, width: float | None, tol: float, crossing: str) -> np.ndarray:
-        return crossings.quantiles(*self._searchable(width, tol, q), tol, crossing, self._workers)
+    def quantiles(self, q: np.ndarray, bandwidth: float | None, tol: float, crossing: str) -> np.ndarray:
+        return crossings.quantiles(*self._searchable(bandwidth, tol, q), tol, crossing, self._workers)
 
-    def monotone(self, x: np.ndarray, width: float | None, tol: float) -> np.ndarray:
-        return crossings.monotone_values(*self._searchable(width, tol, x), tol, self._workers)
+    def monotone(self, x: np.ndarray, bandwidth: float | None, tol: float) -> np.ndarray:
+        return crossings.monotone_values(*self._searchable(bandwidth, tol, x), tol, self._workers)
 
     def bounds(self, x: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
-        found = self.values(x, self.width(None), tol, "auto")
+        found = self.values(x, self.bandwidth(None), tol, "auto")
         return found, found
 
     def quantile_bounds(self, q: np.ndarray, tol: float, crossing: str) -> tuple[np.ndarray, np.ndarray]:
-        found = self.quantiles(q, self.width(None), tol, crossing)
+        found = self.quantiles(q, self.bandwidth(None), tol, crossing)
         return found, found
 
-    def line(self, width: float | None, tol: float) -> grid.Steps | grid.Polynomials | None:
+    def line(self, bandwidth: float | None, tol: float) -> grid.Steps | grid.Polynomials | None:
         return None
 
-    def from_steps(self, steps: np.ndarray, width: float | None) -> np.ndarray:
+    def from_steps(self, steps: np.ndarray, bandwidth: float | None) -> np.ndarray:
         return steps
 
     def noise_class(self) -> NoiseClass:
         """As if the records had been rounded to the default grid, and with them the points."""
         fine = grid_of(default_step(self.law.sigma))
 
-        def points(x: np.ndarray, width: float | None) -> np.ndarray:
+        def points(x: np.ndarray, bandwidth: float | None) -> np.ndarray:
             with np.errstate(over="ignore"):
-                return fine.units(x) if width is None else x / fine.step
+                return fine.units(x) if bandwidth is None else x / fine.step
 
         return NoiseClass(self._counts, self.law._replace(grid=fine), points, fine.values)
 
     def _searchable(
-        self, width: float | None, tol: float, what: np.ndarray
+        self, bandwidth: float | None, tol: float, what: np.ndarray
     ) -> tuple[Curve, np.ndarray, float, float]:
         """The curve of T, what is looked for, a record's reach and the width of a known crossing."""
-        masking = masking_of(self.law, width)
+        masking = masking_of(self.law, bandwidth)
         choice.check_tol(masking, tol)
         unit = self.law.sigma
         reach = (weight.reach(masking, 0.25 * tol) + 1.0) * unit
-        finest = unit if width is None else min(unit, width)
+        finest = unit if bandwidth is None else min(unit, bandwidth)
         return self._curve(masking, tol, False), what, reach, 1e-13 * finest
 
     def _curve(self, masking: Masking, tol: float, density: bool) -> Curve:
@@ -244,10 +241,10 @@ class Counted:
         masked = self.powers(2)
         return original_variance(masked, self.n, self.law), masked.scale
 
-    def width(self, bandwidth: Any) -> float | None:
-        bandwidth = check_rule(bandwidth)
-        if not isinstance(bandwidth, str):
-            return None if bandwidth is None else float(bandwidth)
+    def bandwidth(self, given: Any) -> float | None:
+        given = check_rule(given)
+        if not isinstance(given, str):
+            return None if given is None else float(given)
         _, scale, means = self.powers(2)
         spread = np.sqrt(max(means[2] - means[1] ** 2, 0.0) * self.n / max(self.n - 1, 1)) * scale
         low, along = quartile_places(self.n)
@@ -257,18 +254,18 @@ class Counted:
             for place in (low, np.minimum(low + 1, self.n - 1))
         )
         quartiles = near + along * (next_ - near)
-        return rule(bandwidth, float(spread), float(quartiles[1] - quartiles[0]), self.n)
+        return rule(given, float(spread), float(quartiles[1] - quartiles[0]), self.n)
 
-    def engine(self, points: int, width: float | None, tol: float) -> str:
-        masking = masking_of(self._own, width)
+    def engine(self, points: int, bandwidth: float | None, tol: float) -> str:
+        masking = masking_of(self._own, bandwidth)
         return choice.choose_counted(masking, self._serves(masking), tol, "auto")
 
     def values(
-        self, x: np.ndarray, width: float | None, tol: float, method: str, *, density: bool = False
+        self, x: np.ndarray, bandwidth: float | None, tol: float, method: str, *, density: bool = False
     ) -> np.ndarray:
-        masking = masking_of(self._own, width)
+        masking = masking_of(self._own, bandwidth)
         chosen = choice.choose_counted(masking, self._serves(masking), tol, method)
-        at, half = self._points(x, width), 0.5 if width is None else 0.0
+        at, half = self._points(x, bandwidth), 0.5 if bandwidth is None else 0.0
         sigma = self.law.sigma / self._own.step
         if chosen == "grid":
             found = self._line(masking, tol, density).at(at)
@@ -282,20 +279,20 @@ class Counted:
             )  # fmt: skip
         return np.asarray(found / self._own.step if density else found)
 
-    def quantiles(self, q: np.ndarray, width: float | None, tol: float, crossing: str) -> np.ndarray:
-        masking = masking_of(self._own, width)
+    def quantiles(self, q: np.ndarray, bandwidth: float | None, tol: float, crossing: str) -> np.ndarray:
+        masking = masking_of(self._own, bandwidth)
         choice.check_tol(masking, tol)
         if self._serves(masking):
             line = self._line(masking, tol, False)
             found = line.first(q - tol) if crossing == "first" else line.rearranged(q - tol)
         else:
             found = crossings.quantiles(*self._searchable(masking, tol, q), tol, crossing, self._workers)
-        return self.from_steps(found, width)
+        return self.from_steps(found, bandwidth)
 
-    def monotone(self, x: np.ndarray, width: float | None, tol: float) -> np.ndarray:
-        masking = masking_of(self._own, width)
+    def monotone(self, x: np.ndarray, bandwidth: float | None, tol: float) -> np.ndarray:
+        masking = masking_of(self._own, bandwidth)
         choice.check_tol(masking, tol)
-        at = self._points(x, width)
+        at = self._points(x, bandwidth)
         if not self._serves(masking):
             return crossings.monotone_values(*self._searchable(masking, tol, at), tol, self._workers)
         return np.asarray(
@@ -320,15 +317,15 @@ class Counted:
         )
         return self._grid.values(firsts * self._times), self._grid.values(lasts * self._times)
 
-    def line(self, width: float | None, tol: float) -> grid.Steps | grid.Polynomials | None:
-        masking = masking_of(self._own, width)
+    def line(self, bandwidth: float | None, tol: float) -> grid.Steps | grid.Polynomials | None:
+        masking = masking_of(self._own, bandwidth)
         choice.check_tol(masking, tol)
         found: grid.Steps | grid.Polynomials | None = None
         if self._serves(masking):
             found = self._line(masking, tol, False)
         return found
 
-    def from_steps(self, steps: np.ndarray, width: float | None) -> np.ndarray:
+    def from_steps(self, steps: np.ndarray, bandwidth: float | None) -> np.ndarray:
         return self._amounts_of(steps) + 0.0
 
     def noise_class(self) -> NoiseClass:
@@ -385,9 +382,9 @@ class Counted:
         """Steps in the units of the data; of several grid points that share a count the middle."""
         return self._grid.values(steps * self._times + 0.5 * (self._times - 1))
 
-    def _points(self, x: np.ndarray, width: float | None) -> np.ndarray:
+    def _points(self, x: np.ndarray, bandwidth: float | None) -> np.ndarray:
         """Points x in steps: the grid point at or below for T_1, anywhere for T_b."""
-        if width is None:
+        if bandwidth is None:
             return np.floor(self._grid.below(x) / self._times)
         with np.errstate(over="ignore"):
             steps = x * self._grid.denominator / self._grid.numerator

@@ -315,7 +315,7 @@ def test_a_first_crossing_has_the_variance_of_t(monkeypatch):
 
 def test_the_search_by_values_of_t_finds_what_the_whole_line_shows(monkeypatch):
     estimate, q = release(p=0.3), np.array([0.02, 0.1, 0.5, 0.77])
-    source = estimate._sources[0]
+    source = estimate._sample
     found = [
         estimate.quantile_interval(q, bandwidth=b, target=t)
         for b in (None, 0.2)
