@@ -15,8 +15,8 @@ from condmask.inference.variance_curve import VarianceCurve, finest_tol
 from condmask.law import Law
 from condmask.samples.by_pool import by_pool
 from condmask.samples.cache import BoundedCache
+from condmask.samples.masked_sample import CROSSINGS, MaskedSample
 from condmask.samples.records import Records
-from condmask.samples.sample import CROSSINGS, MaskedSample
 
 CURVES = 2  # of T_1 and a T_b
 CERTAIN = 3.0  # standard errors, beyond which a share is taken to be above 0

@@ -26,9 +26,9 @@ from condmask.estimates.subsets import Selection
 from condmask.inference.covariance import summarised
 from condmask.inference.intervals import EstimateWarning, check_target
 from condmask.law import Law
+from condmask.samples.masked_sample import MaskedSample
 from condmask.samples.moments import shift
 from condmask.samples.records import Records
-from condmask.samples.sample import MaskedSample
 
 
 class Estimate(

@@ -9,8 +9,8 @@ from condmask.engines.grid import LONGEST, pieces, pieces_length, reach_of
 from condmask.inference.far_expectations import Function
 from condmask.inference.variance_curve import VarianceCurve, finest_tol
 from condmask.samples.bandwidth import masking
+from condmask.samples.masked_sample import MaskedSample
 from condmask.samples.noise_class import NoiseClass
-from condmask.samples.sample import MaskedSample
 
 MOST_POINTS = 1 << 23  # at which T is looked at
 FINEST = 64  # points for each sigma, at which T is integrated where its grid is too long for that

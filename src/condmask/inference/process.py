@@ -10,7 +10,7 @@ from condmask.inference.cdf_covariance import Products
 from condmask.inference.theorem import covariance_given_file
 from condmask.inference.variance_curve import VarianceCurve, finest_tol
 from condmask.samples.bandwidth import masking
-from condmask.samples.sample import MaskedSample
+from condmask.samples.masked_sample import MaskedSample
 
 Share = Callable[[np.ndarray], np.ndarray]
 RIDGE = 1e-12  # against rounding

@@ -11,7 +11,7 @@ import numpy as np
 from condmask.inference import rearranged_variance, score_inversion
 from condmask.inference.cdf_score import smoothed_away
 from condmask.inference.variance_curve import VarianceCurve, largest_weight
-from condmask.samples.sample import MaskedSample
+from condmask.samples.masked_sample import MaskedSample
 
 SAME = 0.999  # of a variance, which changes no interval visibly
 
@@ -66,18 +66,12 @@ class Search(NamedTuple):
         ratio, sample, bandwidth = self.c / (1.0 - self.c), self.sample, self.bandwidth
         widest = float(np.sqrt(ratio * (largest_weight(sample, bandwidth) ** 2 + 0.5)))
 
-        def radius(x: np.ndarray, row: np.ndarray) -> np.ndarray:
-            return np.asarray(np.sqrt(ratio * kept[row] * self._variance(x, q[row])))
+        def radius(steps: np.ndarray, row: np.ndarray) -> np.ndarray:
+            return np.asarray(np.sqrt(ratio * kept[row] * self._variance(sample.from_steps(steps), q[row])))
 
-        line = sample.line(bandwidth, self.tol)
-        if line is None:
-            return score_inversion.searched(
-                lambda values: sample.quantiles(values, bandwidth, self.tol, "rearranged"), q, radius, widest
-            )
-        low, high = score_inversion.within(
-            line, q, lambda steps, row: radius(sample.from_steps(steps, bandwidth), row), widest
-        )
-        return sample.from_steps(low, bandwidth), sample.from_steps(high, bandwidth)
+        cdf = sample.cdf(bandwidth, self.tol)
+        low, high = score_inversion.invert_score_test(cdf, q, radius, widest, self.tol)
+        return sample.from_steps(low), sample.from_steps(high)
 
     def _kept_variance(
         self, q: np.ndarray, value: np.ndarray, ends: tuple[np.ndarray, np.ndarray], permutation: bool

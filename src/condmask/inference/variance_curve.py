@@ -7,7 +7,7 @@ from condmask.inference import cdf_variance
 from condmask.inference.cdf_variance import CdfSums, PoolSums, Sums
 from condmask.inference.theorem import AsymptoticVariance, PoolMeans, asymptotic_variance
 from condmask.samples.bandwidth import masking
-from condmask.samples.sample import MaskedSample
+from condmask.samples.masked_sample import MaskedSample
 
 
 class VarianceCurve:

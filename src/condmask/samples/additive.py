@@ -11,12 +11,13 @@ import numpy as np
 
 from condmask.deconvolution.table import smallest_tol
 from condmask.engines import lattice as curves
+from condmask.engines.cdf import CDF, CurveCDF
 from condmask.kernels.curve import Curve
 from condmask.samples.bandwidth import check_bandwidth
-from condmask.samples.sample import Sample
+from condmask.samples.ungridded import UngriddedSample
 
 
-class NoisySample(Sample):
+class NoisySample(UngriddedSample):
     """Records to which noise was added, all of them; a smoothed distribution function alone is defined."""
 
     def bandwidth(self, given: Any) -> float | None:
@@ -33,11 +34,9 @@ class NoisySample(Sample):
             raise ValueError(f"method must be 'auto' or 'lattice' for additive noise, got {method!r}")
         if density:
             raise ValueError("the density of the original is not estimated from additive noise; use cdf")
-        return curves.values(self._searchable(bandwidth, tol, x)[0], x, self._workers)
+        return self.cdf(bandwidth, tol).at(x)
 
-    def _searchable(
-        self, bandwidth: float | None, tol: float, what: np.ndarray
-    ) -> tuple[Curve, np.ndarray, float, float]:
+    def cdf(self, bandwidth: float | None, tol: float) -> CDF:
         assert bandwidth is not None
         if self.law.noise != "laplace":
             raise ValueError(
@@ -55,4 +54,5 @@ class NoisySample(Sample):
         curve: Curve = self._kept.get(
             (bandwidth, tol), lambda: curves.boosted(self._sorted, bandwidth, boost, tol)
         )
-        return curve, what, float(curve.layers["reach"].max()), 1e-13 * bandwidth
+        reach = float(curve.layers["reach"].max())
+        return CurveCDF(curve, reach, 1e-13 * bandwidth, tol, self._workers)
