@@ -16,7 +16,7 @@ from scipy.special import ndtr
 
 import condmask as cm
 from condmask.disclosure import guard_rails
-from condmask.disclosure.review import Data
+from condmask.disclosure.audit_input import AuditInput
 
 RNG = np.random.default_rng(1)
 NORMAL = RNG.normal(0.0, 1.0, 1_000)
@@ -28,7 +28,7 @@ def scheme_of(p=0.6, sigma=1.0, **options):
 
 def review(x, scheme, strata=None, **more):
     columns = {"x": np.asarray(x, dtype=float), **more}
-    data = Data(columns, dict.fromkeys(columns, "float64"), {}, strata)
+    data = AuditInput(columns, dict.fromkeys(columns, "float64"), {}, strata)
     return guard_rails.review(data, dict.fromkeys(columns, scheme))
 
 
@@ -238,7 +238,7 @@ def test_a_file_in_the_order_of_its_values_is_refused():
 
 
 def clear(x, y):
-    return guard_rails.review_clear(Data({"x": x}, {"x": "float64"}, {"y": y}, None))
+    return guard_rails.review_clear(AuditInput({"x": x}, {"x": "float64"}, {"y": y}, None))
 
 
 @pytest.mark.parametrize(
@@ -268,13 +268,13 @@ def test_a_column_that_those_in_clear_add_up_to_is_refused(name, tmp_path):
 
     for release in (
         lambda: cm.mask_table(frame, {name: scheme}, rng=9),
-        lambda: cm.write_release(frame, {name: scheme}, tmp_path / "t.parquet", rng=9),
+        lambda: cm.mask_table(frame, {name: scheme}, rng=9).write(tmp_path / "t.parquet"),
     ):
         with pytest.raises(cm.ReleaseError, match="in 100% of the records, and all but"):
             release()
     two = {"part": scheme, "other": scheme}
     with pytest.raises(cm.ReleaseError, match="in swapped records, not in kept ones"):
-        cm.write_release(frame, two, tmp_path / "t.parquet", rng=9)
+        cm.mask_table(frame, two, rng=9).write(tmp_path / "t.parquet")
     cm.mask_table(frame.drop(columns="other"), {name: scheme}, rng=9)
 
 
@@ -325,6 +325,6 @@ def test_tables_and_files_are_looked_at_too(tmp_path):
     with pytest.raises(cm.ReleaseError, match="'y' is left in clear"):
         cm.mask_table(frame, {"x": scheme_of(sigma=3.0)}, rng=6)
     with pytest.raises(cm.ReleaseError, match="'y' is left in clear"):
-        cm.write_release(frame, {"x": scheme_of(sigma=3.0)}, tmp_path / "b.parquet", rng=6)
+        cm.mask_table(frame, {"x": scheme_of(sigma=3.0)}, rng=6).write(tmp_path / "b.parquet")
     with pytest.warns(cm.ReleaseWarning, match="a donor pool has 150 records"):
         scheme_of(sigma=3.0).mask(NORMAL[:150], rng=7)

@@ -8,14 +8,14 @@ import numpy as np
 
 from condmask import frames
 from condmask.disclosure import joint_attack, swap_attack
+from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.audit_result import FEWEST, Audit
 from condmask.disclosure.remedies import mended
-from condmask.disclosure.review import Data, is_clear, review
+from condmask.disclosure.review import is_clear, review
 from condmask.disclosure.swap_attack import FULL
 from condmask.grids import check_fits, check_released
-from condmask.missing_codes import released_codes, taken_out, without_codes
-from condmask.scheme import Scheme
-from condmask.scheme import together as agree
+from condmask.missing_codes import drop_codes, released_codes, without_codes
+from condmask.scheme import Scheme, common_method
 from condmask.strata import crossed, labels_of, not_masked
 
 
@@ -80,7 +80,7 @@ def audit(data: Any, scheme: Any, *, strata: Any = None) -> Audit:
     return _single(_full(given, {next(iter(given.values)): scheme}))
 
 
-def check(data: Data, schemes: dict[str, Any]) -> Audit | None:
+def check(data: AuditInput, schemes: dict[str, Any]) -> Audit | None:
     """The audit of columns to be masked; None where a brief look shows that all is well, or n is small."""
     if data.n < FEWEST or is_clear(data, schemes):
         return None
@@ -127,7 +127,7 @@ def posterior(x: Any, z: Any, scheme: Any, *, strata: Any = None) -> np.ndarray:
     return found
 
 
-def _full(data: Data, schemes: dict[str, Any]) -> Audit:
+def _full(data: AuditInput, schemes: dict[str, Any]) -> Audit:
     found = review(data, schemes, FULL)
     mapped = next(iter(schemes.values())).reverse_mapping  # whose causes have the remedies
     return mended(found, data, schemes) if found.visible and not mapped else found
@@ -143,7 +143,7 @@ def _single(found: Audit) -> Audit:
     return replace(found, scheme=scheme, proposals=tuple(proposals))
 
 
-def _data(data: Any, scheme: Any, strata: Any) -> Data:
+def _data(data: Any, scheme: Any, strata: Any) -> AuditInput:
     """Columns from their containers, checked."""
     schemes = dict(scheme) if isinstance(scheme, Mapping) else {"x": scheme}
     for each in schemes.values():
@@ -153,7 +153,7 @@ def _data(data: Any, scheme: Any, strata: Any) -> Data:
     names = next(iter(schemes.values())).strata
     clear: dict[str, np.ndarray] = {}
     if isinstance(scheme, Mapping):
-        agree(scheme)
+        common_method(scheme)
         columns = {name: frames.column(frames.table_column(data, name), name) for name in scheme}
         parts = not_masked(names, schemes)
         clear = frames.numeric_columns(data, {*schemes, *parts})
@@ -168,5 +168,5 @@ def _data(data: Any, scheme: Any, strata: Any) -> Data:
     code = crossed([part.code for part in labels], n) if labels else None
     kinds = {name: column.kind for name, column in columns.items()}
     own = dict(zip(columns, schemes.values(), strict=True))
-    values, _ = taken_out(own, {name: column.array for name, column in columns.items()}, kinds, "omit")
-    return Data(values, kinds, clear, code)
+    values, _ = drop_codes(own, {name: column.array for name, column in columns.items()}, kinds, "omit")
+    return AuditInput(values, kinds, clear, code)

@@ -11,9 +11,9 @@ from numpy.polynomial.polynomial import polyval
 from condmask.inference import expectations
 from condmask.inference.cdf_variance import Sums
 from condmask.inference.far_expectations import Function, NotFiniteError
-from condmask.law import Law
 from condmask.samples.bandwidth import masking
 from condmask.samples.masked_sample import MaskedSample
+from condmask.samples.moments import theorem_2_1
 from condmask.samples.noise_class import NoiseClass
 
 
@@ -94,7 +94,8 @@ def sums_of_polynomial(
 
         def undone(f: np.ndarray) -> np.ndarray:
             """The polynomial whose mean over the masked values is that of f over the originals."""
-            return np.asarray(_inverse(f.size - 1, p, part.law, scale) @ f)
+            noise = np.zeros(f.size) if part.law is None else part.law.noise_moments(f.size - 1, scale)
+            return np.asarray(theorem_2_1(np.eye(f.size), p, noise).T @ f)
 
         psi = undone(coefficients)
         rest = coefficients - p * psi
@@ -109,15 +110,3 @@ def sums_of_polynomial(
 def shifted_power(order: int, distance: float) -> np.ndarray:
     """The coefficients of (u + distance)^order."""
     return np.array([comb(order, k) * distance ** (order - k) for k in range(order + 1)])
-
-
-def _inverse(degree: int, p: float, own: Law | None, scale: float) -> np.ndarray:
-    """The matrix that takes coefficients of f to those of psi: Theorem 2.1, row by row."""
-    size = degree + 1
-    if own is None:
-        return np.eye(size)
-    noise, found = own.noise_moments(degree, scale), np.eye(size)
-    for k in range(size):
-        for j in range(1, k + 1):
-            found[:, k] -= (1.0 - p) * comb(k, j) * noise[j] * found[:, k - j]
-    return found

@@ -1,7 +1,7 @@
 """Reverse mapping of many small files at once, for studies: each row of a block is a file of its own.
 
-Cost: O(1) a record, by the counting sorts of `counting_sort` and `cycle`; where values or keys lie in a tiny part
-of their range, O(log n).
+Cost: O(1) a record, by the counting sorts of `counting_sort` and `cycle`; where values or keys lie in a tiny
+part of their range, O(log n).
 """
 
 import numpy as np

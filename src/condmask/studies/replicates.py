@@ -15,7 +15,7 @@ from condmask.kernels import pairs, replicate
 from condmask.law import Law
 from condmask.planning.predicted_relations import differences
 from condmask.samples.bandwidth import FEWEST_STEPS, quartile_places, rule
-from condmask.samples.moments import shift, unmask
+from condmask.samples.moments import shift, theorem_2_1
 from condmask.scheme import Scheme
 from condmask.studies import coverage
 
@@ -210,7 +210,8 @@ def _raw_moments(
     sums = np.zeros((len(deviation), highest + 1))
     for row, row_sums in zip(deviation, sums, strict=True):
         powers.add_powers(row, 0.0, scale, 0, n, row_sums)
-    raw = shift(unmask(sums.T / n, law.noise_moments(highest, scale), law.p), center / scale)
+    moments = theorem_2_1(sums.T / n, law.p, law.noise_moments(highest, scale))
+    raw = shift(moments, center / scale)
     return [raw[order] * scale**order for order in orders]
 
 
