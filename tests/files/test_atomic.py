@@ -15,6 +15,7 @@ import tempfile
 
 import numpy as np
 import pytest
+from csv_files import LINES, UNITS, mask_lines
 
 import condmask as cm
 from condmask import cli
@@ -388,3 +389,35 @@ def shown(data):
     runs = [ORIGINAL[k : k + 4].tobytes() for k in range(0, ROWS - 4, 50)]
     # masked values lie on a grid that no original does
     return any(text in data for text in texts) or any(run in data for run in runs)
+
+
+def test_a_scheme_that_lies_about_is_not_replaced_unasked(tmp_path):
+    source, target = tmp_path / "a.csv", tmp_path / "b.csv"
+    source.write_text("\n".join(["id,income,note", *LINES]))
+    beside = tmp_path / "b.csv.condmask.json"
+    beside.write_text("{}")
+
+    with pytest.raises(cm.FileError, match=r"condmask\.json exists"):
+        cm.mask_file(source, target, {"income": UNITS})
+
+    assert beside.read_text() == "{}"
+    assert not target.exists()
+
+
+def test_masked_values_never_stand_without_their_scheme(tmp_path, monkeypatch):
+    replaced = []
+    monkeypatch.setattr("condmask.files.atomic.os.replace", lambda _, final: replaced.append(final.name))
+
+    (tmp_path / "b.csv").write_text("id,income,note\n")  # for mask_lines() to read
+    mask_lines(tmp_path, LINES)
+
+    assert replaced == ["b.csv.README.md", "b.csv.condmask.json", "b.csv"]
+
+
+def test_a_directory_is_no_target(tmp_path):
+    (tmp_path / "b.csv").mkdir()
+
+    with pytest.raises(cm.FileError, match="is a directory"):
+        mask_lines(tmp_path, LINES)
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv"]
