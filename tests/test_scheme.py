@@ -22,8 +22,6 @@ SCHEMES = [
         donors="permutation",
         decimals=-1,
         strata="region",
-        group="ab",
-        patterns=["a", "b"],
     ),
     cm.ConditionalMasking(0.6, 8_000.0, strata=["region", "sex"], small_strata="merge"),
     cm.AdditiveNoise(3.0, noise="normal"),

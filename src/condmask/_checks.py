@@ -65,12 +65,6 @@ def not_negative(value: Any, name: str) -> float:
     return number
 
 
-def optional_name(value: Any, name: str) -> str | None:
-    if value is not None and not (isinstance(value, str) and value):
-        raise TypeError(f"{name} must be None or a name, got {value!r}")
-    return value
-
-
 def strata(value: Any) -> str | tuple[str, ...] | None:
     """None, the name of a column or the names of several; of one in a sequence its name."""
     if value is None or (isinstance(value, str) and value):

@@ -147,7 +147,7 @@ def test_an_interrupt_is_one_line(run, monkeypatch, source, tmp_path):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("condmask.files.mask_file.mask_file", interrupted)
+    monkeypatch.setattr("condmask.releases.mask_file.mask_file", interrupted)
 
     finished = run("mask", source, tmp_path / "out.parquet", "-c", "income", *MASK)
 

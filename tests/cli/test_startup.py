@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from command_line import MASK
 
-from condmask.files.mask_file import mask_file
+from condmask.releases.mask_file import mask_file
 from condmask.schemes.conditional import ConditionalMasking
 
 pytestmark = pytest.mark.usefixtures("unaudited")

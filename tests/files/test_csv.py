@@ -38,7 +38,7 @@ def test_several_columns_go_to_their_places(tmp_path, head, ending):
 
     text = mask_lines(tmp_path, lines, head=head, ending=ending, schemes=schemes)
 
-    expected, _ = cm.mask_table(pd.DataFrame(columns), schemes, rng=1)
+    expected = cm.mask_table(pd.DataFrame(columns), schemes, rng=1).data
     found = list(csv.DictReader(text.splitlines()))
     assert [float(row["income"]) for row in found] == expected["income"].tolist()
     assert [row["id"] for row in found] == [str(v) for v in expected["id"].tolist()]
@@ -231,7 +231,7 @@ def test_bytes_do_not_depend_on_workers_or_chunks(tmp_path, monkeypatch, workers
 
     columns = {"a": np.arange(502), "income": values}
     order = {name: columns[name] for name in schemes}
-    table, _ = cm.mask_table(pd.DataFrame(order), schemes, rng=1)
+    table = cm.mask_table(pd.DataFrame(order), schemes, rng=1).data
     with target.open(newline="") as file:
         rows = list(csv.DictReader(file, delimiter=";"))
     assert [row["income"] for row in rows] == list(map(repr, table["income"].tolist()))

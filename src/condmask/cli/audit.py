@@ -23,7 +23,7 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> str:
     with usage():
         schemes, csv = schemes_of(args), csv_of(args)
-    from condmask.files.mask_file import audit_file
+    from condmask.releases.mask_file import audit_file
 
     audit = audit_file(args.file, schemes, csv=csv)
     if args.json:

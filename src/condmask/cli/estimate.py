@@ -56,13 +56,8 @@ def run(args: argparse.Namespace) -> str:
         points = _points(args.cdf or [], "--cdf")
         threads = workers(args)
         level, target = _checks.probability(args.level, "level"), check_target(args.target)
-    from condmask.files.read import (  # fmt: skip
-        masked_column,
-        read_counts,
-        read_labels,
-        read_release,
-        read_schemes,
-    )
+    from condmask.files.read import read_labels
+    from condmask.releases.read import masked_column, read_counts, read_release, read_schemes
 
     schemes = read_schemes(args.file)
     column = masked_column(schemes, args.column)
@@ -152,7 +147,8 @@ def _points(values: list[float], name: str, *, probabilities: bool = False) -> l
 
 
 def _other(path: str, name: str, schemes: "dict[str, ConditionalMasking]", threads: Any) -> Any:
-    from condmask.files.read import read_column, read_release
+    from condmask.files.read import read_column
+    from condmask.releases.read import read_release
 
     return read_release(path, name, workers=threads) if name in schemes else read_column(path, name)
 

@@ -2,11 +2,14 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from condmask.cli.arguments import add_workers, command, usage, workers
 from condmask.cli.output import entries, listing, progress, to_json
 from condmask.cli.schemes import add_csv, add_scheme, commands_of, csv_of, schemes_of
+
+if TYPE_CHECKING:
+    from condmask.releases.release import Release
 
 
 def add(commands: Any) -> None:
@@ -33,10 +36,10 @@ def run(args: argparse.Namespace) -> str:
     with usage():
         schemes = schemes_of(args)
         threads, csv = workers(args), csv_of(args)
-    from condmask.files.mask_file import audit_file, mask_file
+    from condmask.releases.mask_file import audit_file, mask_file
 
     with progress() as report:
-        published = mask_file(
+        release = mask_file(
             args.source, args.target, schemes,
             nan_policy="omit" if args.omit_missing else "raise", round=args.round,
             overwrite=args.force, workers=threads, progress=report,
@@ -45,12 +48,18 @@ def run(args: argparse.Namespace) -> str:
     if args.dry_run:
         audit = audit_file(args.source, schemes, csv=csv)
         if args.json:
-            return to_json({"target": None, "schemes": entries(published), "audit": audit.to_dict()})
+            return to_json({"target": None, **_published(release), "audit": audit.to_dict()})
         commands = commands_of(args, audit, args.source, args.target)
         return "\n".join([args.to_cli_terms(str(audit)), *commands, "nothing was written"])
     if args.json:
-        return to_json({"target": args.target, "schemes": entries(published)})
-    return "\n".join([f"masked values in {args.target}", *listing(published), *_dialect(args.target)])
+        return to_json({"target": args.target, **_published(release)})
+    return "\n".join([f"masked values in {args.target}", *listing(release.schemes), *_dialect(args.target)])
+
+
+def _published(release: "Release") -> dict[str, Any]:
+    """What was published with the columns, for JSON."""
+    shifts = {name: origin.shift for name, origin in release.origins.items() if origin.shift}
+    return {"schemes": entries(release.schemes), **({"rounded": shifts} if shifts else {})}
 
 
 def _dialect(path: str) -> list[str]:

@@ -32,6 +32,7 @@ class Rows(Protocol):
     """Masked rows on their way into a file."""
 
     workers: int  # threads that a writer may use
+    done: int  # rows that were taken
 
     @property
     def columns(self) -> dict[str, tuple[str, int | None]]:

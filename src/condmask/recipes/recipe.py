@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from condmask import _checks
 from condmask.files.csv_format import CsvFormat
 from condmask.files.formats import format_of, reading
-from condmask.scheme import together
+from condmask.scheme import common_method
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.parameters import PARAMETERS, number_or_fraction
 from condmask.strata import not_masked
@@ -114,7 +114,7 @@ def _schemes(shared: dict[str, Any], columns: dict[str, Any]) -> dict[str, Condi
             schemes[name] = ConditionalMasking(**options)
         except (ValueError, TypeError) as error:
             raise type(error)(f"columns.{name}: {error}") from None
-    together(schemes)
+    common_method(schemes)
     not_masked(next(iter(schemes.values())).strata, schemes)
     return schemes
 

@@ -14,13 +14,13 @@ from condmask.disclosure.risk import risk
 from condmask.disclosure.risk_result import BEST
 from condmask.files.atomic import FileError, state
 from condmask.files.formats import columns_exist, reading
-from condmask.files.mask_file import mask_file
-from condmask.files.masking import writable
 from condmask.files.metadata import standing
+from condmask.files.publish import writable
 from condmask.files.read import column_of, open_table
 from condmask.files.spool import coded
 from condmask.missing_codes import without_codes
 from condmask.recipes.recipe import Recipe, read_recipe
+from condmask.releases.mask_file import mask_file
 from condmask.reports import charts
 from condmask.reports.report import report, to_write
 from condmask.strata import crossed, merged, names_of
@@ -133,19 +133,19 @@ def run_recipe(
     if reports:
         charts.ready()
     _check_risks(recipe)
-    schemes = mask_file(
+    release = mask_file(
         recipe.source, recipe.target, recipe.schemes, nan_policy="omit" if recipe.omit_missing else "raise",
         round=recipe.round, overwrite=overwrite, workers=threads, progress=progress,
         accept_visible_coins=recipe.accept_visible_coins, dry_run=dry_run, csv=recipe.csv,
     )  # fmt: skip
     if dry_run:
-        return RecipeResult(recipe.target, schemes, ())
+        return RecipeResult(recipe.target, release.schemes, ())
     for public, page in reports.items():
         report(
             recipe.source, recipe.target, page, public=public, d=recipe.within or None, csv=recipe.csv,
             overwrite=overwrite, workers=threads,
         )  # fmt: skip
-    return RecipeResult(recipe.target, schemes, tuple(reports.values()))
+    return RecipeResult(recipe.target, release.schemes, tuple(reports.values()))
 
 
 def _check_risks(recipe: Recipe) -> None:

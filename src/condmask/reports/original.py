@@ -84,7 +84,7 @@ class Original:
     def audit(self) -> Audit:
         """What an attacker could tell of the coins."""
         told = self._told
-        groups = {name: told.file.codes(name) for name in told.groups}
+        groups = {name: told.columns.strata(name) for name in told.groups}
         return audit({**self._raw, **told.numbers, **groups}, told.schemes)
 
     def beside(self, name: str, wanted: list[str], d: list[float]) -> Beside:
@@ -92,10 +92,9 @@ class Original:
         told, estimate = self._told, self._told.file[name]
         x, z, rows = self._both(name)
         pools, known = estimate._pools(), {other: each[rows] for other, each in told.known.items()}
-        alone = {"group": None, "patterns": (), "pattern_codes": (), "records": None, "missing": ()}
         scheme = replace(
-            told.schemes[name], strata=None if pools is None else "pools", small_strata="refuse", **alone
-        )  # fmt: skip
+            told.schemes[name], strata=None if pools is None else "pools", small_strata="refuse", missing=()
+        )
         strata = None if pools is None else pools[rows]
         if scheme.grid is not None:  # in double precision, single ones are off their grid
             units, *_, law = taken(x, scheme)

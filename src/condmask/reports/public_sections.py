@@ -11,8 +11,6 @@ from condmask.reports.html import Html, paragraph, section, tag
 from condmask.reports.release_view import Told, figure_of
 from condmask.schemes.parameters import PARAMETERS
 
-STAMPED = {"patterns": "missing together with", "records": "values in the release"}
-
 
 def facts(told: Told, more: dict[str, Any] | None = None) -> Html:
     """What was released, and with what."""
@@ -31,9 +29,7 @@ def facts(told: Told, more: dict[str, Any] | None = None) -> Html:
 
 def masked(told: Told) -> Html:
     """The scheme in words, in numbers and as an equation."""
-    said = html.items(
-        html.join([html.name(name), ": ", scheme.sentence()]) for name, scheme in told.schemes.items()
-    )
+    said = html.items(html.join([html.name(name), ": ", told.sentence(name)]) for name in told.schemes)
     table = html.table("Parameters", ["", *map(html.name, told.schemes)], _parameters(told))
     if told.mapped:
         return section("How it was masked", said, *_mapped(told), table)
@@ -89,7 +85,7 @@ def _mapped(told: Told) -> list[Html]:
 def _parameters(told: Told) -> list[list[Any]]:
     """Those that differ from nothing in any column."""
     rows = []
-    labels = {name: parameter.label for name, parameter in PARAMETERS.items()} | STAMPED
+    labels = {name: parameter.label for name, parameter in PARAMETERS.items()}
     for name, label in labels.items():
         values = [getattr(scheme, name) for scheme in told.schemes.values()]
         if any(value not in (None, (), 0.0) for value in values):

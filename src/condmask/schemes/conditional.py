@@ -18,7 +18,7 @@ from condmask.estimates.constructors import estimate_counts, estimate_records
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.law import Law
-from condmask.missing_codes import RELEASED_AS, is_code, put_back, refuse_reachable, released_codes, taken_out
+from condmask.missing_codes import RELEASED_AS, drop_codes, is_code, refuse_reachable, restore_codes
 from condmask.scheme import Scheme, release_key
 from condmask.schemes import description, reverse_mapping
 from condmask.schemes.parameters import parameter, refuse_by_mapping
@@ -35,7 +35,7 @@ SCALES = ("linear", "log")
 class ConditionalMasking(Scheme):
     r"""Conditional masking: with probability `p` another record's value, else normal or Laplace noise.
 
-    A scheme is exactly what is published with the masked data; nothing in it is secret.
+    A scheme is published with the masked data; nothing in it is secret.
 
     Parameters
     ----------
@@ -119,6 +119,7 @@ class ConditionalMasking(Scheme):
     """
 
     method: ClassVar[str] = "ConditionalMasking"
+    shared_coins: ClassVar[bool] = True
     p: float = parameter("p")
     sigma: float = parameter("sigma")
     noise: str = parameter("noise")
@@ -132,11 +133,6 @@ class ConditionalMasking(Scheme):
     small_strata: str = parameter("small_strata")
     missing: tuple[float, ...] = parameter("missing")
     missing_as: str = parameter("missing_as")
-    group: str | None = None
-    patterns: tuple[str, ...] = ()
-    pattern_codes: tuple[tuple[float, ...], ...] = ()
-    records: int | None = None
-    rounded: tuple[float, ...] = ()
 
     def __init__(
         self,
@@ -154,11 +150,6 @@ class ConditionalMasking(Scheme):
         small_strata: str = "refuse",
         missing: Any = (),
         missing_as: str = "code",
-        group: str | None = None,
-        patterns: Any = (),
-        pattern_codes: Any = (),
-        records: int | None = None,
-        rounded: Any = (),
     ) -> None:
         canonical: dict[str, Any] = {
             "p": _checks.probability(p, "p"),
@@ -173,11 +164,6 @@ class ConditionalMasking(Scheme):
             "small_strata": _checks.choice(small_strata, "small_strata", POLICIES),
             "missing": _checks.codes(missing),
             "missing_as": _checks.choice(missing_as, "missing_as", RELEASED_AS),
-            "group": _checks.optional_name(group, "group"),
-            "patterns": _checks.names(patterns, "patterns"),
-            "pattern_codes": tuple(map(_checks.codes, pattern_codes)),
-            "records": None if records is None else _checks.whole(records, "records", least=2),
-            "rounded": tuple(float(shift) for shift in rounded),
         }
         refuse_by_mapping({**canonical, "step": step})
         mapped = canonical["reverse_mapping"]
@@ -272,7 +258,7 @@ class ConditionalMasking(Scheme):
         labels = labels_of(strata, self.strata, column.array.size, "x", "mask")
         merge = self.small_strata == "merge"
         kinds = {"x": column.kind}
-        known, policy = taken_out({"x": self}, {"x": column.array}, kinds, policy)
+        known, policy = drop_codes({"x": self}, {"x": column.array}, kinds, policy)
         if asked(round, {"x": self}):
             known, _ = rounded({"x": self}, known, kinds)
         pools, _ = pools_of([known["x"]], labels, policy, ["x"], merge=merge)
@@ -285,7 +271,7 @@ class ConditionalMasking(Scheme):
         threads = _checks.workers(workers)
         release = release_of([self], [units], key, pools=pools, rows=span, workers=threads)
         (z,) = release.masked(threads)
-        z = put_back(self, z, column.array[slice(*span)], column.kind, "x")
+        z = restore_codes(self, z, column.array[slice(*span)], column.kind, "x")
         nulls = is_code(column.array, self.missing, column.kind) if self.missing_as == "null" else None
         return column.back(z, nulls) if rows is None else z
 
@@ -327,6 +313,19 @@ class ConditionalMasking(Scheme):
         )
         yield from release.blocks(workers)
 
+    @classmethod
+    def masked_columns(
+        cls,
+        schemes: dict[str, Self],
+        columns: dict[str, np.ndarray],
+        key: Key,
+        pools: Pools | None,
+        workers: Workers,
+    ) -> list[np.ndarray]:
+        """The masked values of columns that share one coin and one donor, whole, in whole steps."""
+        made = release_of(list(schemes.values()), list(columns.values()), key, pools=pools, workers=workers)
+        return made.masked(workers)
+
     def mask_rows(
         self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
     ) -> np.ndarray:
@@ -361,8 +360,8 @@ class ConditionalMasking(Scheme):
             and so does `part`. Other estimates are the same without, but where donors are drawn anew their
             standard errors are larger than they need be.
         patterns : data frame or dict of columns, optional
-            The table with the columns that the scheme names in `patterns`; their missing values tell the
-            donor pools. Needed for what needs the strata.
+            All columns that were masked together, where some of them have missing values, as NaN or null: a
+            donor has what the record has. Needed for what needs the strata; a `Release` finds both itself.
         nan_policy : {"raise", "omit"}
             What to do with missing values; "omit" leaves them out.
         workers : int or map-like callable
@@ -376,7 +375,7 @@ class ConditionalMasking(Scheme):
         Raises
         ------
         ValueError
-            If values lie off the grid of the scheme, or Counts is of another scheme.
+            If values lie off the grid of the scheme, or Counts are of another scheme.
 
         Examples
         --------
@@ -433,7 +432,7 @@ class ConditionalMasking(Scheme):
 
     @classmethod
     def within(cls, schemes: dict[str, Self], strata: str | Sequence[str] | None) -> dict[str, Self]:
-        """With the strata that the call or the schemes name, and without the traces of an earlier release."""
+        """The schemes with the strata that the call names, or they themselves."""
         first, named = next(iter(schemes.values())), _checks.strata(strata)
         found = first.strata if named is None else named
         for name, scheme in schemes.items():
@@ -444,26 +443,16 @@ class ConditionalMasking(Scheme):
                     f"small_strata={first.small_strata!r} and for {name!r} strata={scheme.strata!r}, "
                     f"small_strata={scheme.small_strata!r}"
                 )
-        traces: dict[str, Any] = {"group": None, "patterns": (), "pattern_codes": (), "records": None}
-        traces["rounded"] = ()
-        return {name: replace(scheme, strata=found, **traces) for name, scheme in schemes.items()}
-
-    @classmethod
-    def stamp(
-        cls, schemes: dict[str, Self], patterns: tuple[str, ...], key: Key, records: dict[str, int]
-    ) -> dict[str, Self]:
-        """With the columns whose missing values part the donors, the numbers of values and, where there are
-        several columns, the name of their group."""
-        group = key.tag() if len(schemes) > 1 else None
-        codes = tuple(released_codes(schemes[name]) for name in patterns)
-        stamped: dict[str, Any] = {"group": group, "patterns": patterns}
-        stamped["pattern_codes"] = codes if any(codes) else ()
-        return {name: replace(scheme, **stamped, records=records[name]) for name, scheme in schemes.items()}
+        return {name: replace(scheme, strata=found) for name, scheme in schemes.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        """The scheme in terms of JSON; without missing codes as it was written before there were any."""
-        entries = super().to_dict()
-        unsaid: dict[str, Any] = {"missing": [], "pattern_codes": [], "rounded": []}
-        unsaid |= {"missing_as": "code", "reverse_mapping": False, "aggregate_ends": 0}
+        """The scheme in terms of JSON, without what most do without and what reverse mapping rules out."""
+        unsaid: dict[str, Any] = {"missing": [], "missing_as": "code"}
+        unsaid |= {"reverse_mapping": False, "aggregate_ends": 0}
         unsaid |= {"decimals": None, "step": 0.0} if self.reverse_mapping else {}
+        entries = super().to_dict()
         return {name: value for name, value in entries.items() if name not in unsaid or unsaid[name] != value}
+
+    def key_entries(self) -> dict[str, Any]:
+        """What of the scheme makes the key another one; which records miss what is seen from the data."""
+        return {**self.to_dict(), "patterns": []}

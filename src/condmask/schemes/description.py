@@ -32,13 +32,15 @@ def conditional(scheme: Any) -> str:
         text += f" Values have {scheme.decimals} decimals." if scheme.decimals > 0 else ""
     elif scheme.grid is not None:
         text += f" Values are multiples of {scheme.grid.step:g}."
-    if scheme.rounded:
-        mean, largest = scheme.rounded
-        text += (
-            f" The data were rounded to that before, which moved their mean by {mean:+g} and their largest "
-            f"value by {largest:+g}: estimates are those of the rounded data."
-        )
     return text
+
+
+def rounding(mean: float, largest: float) -> str:
+    """What rounding did to a column before it was masked."""
+    return (
+        f" The data were rounded to that before, which moved their mean by {mean:+g} and their largest "
+        f"value by {largest:+g}: estimates are those of the rounded data."
+    )
 
 
 def _reverse(scheme: Any) -> str:
