@@ -94,7 +94,7 @@ def test_a_target_is_no_more_readable_than_what_it_replaces(tmp_path):
     target.chmod(0o640)
     before = os.umask(0)
     try:
-        with atomic.publishing({target: atomic.state(target)}) as [output]:
+        with atomic.publishing({target: atomic.fingerprint(target)}) as [output]:
             output.write(b"new")
     finally:
         os.umask(before)
@@ -141,14 +141,14 @@ def test_targets_are_looked_at_and_named_under_one_lock(tmp_path, monkeypatch):
 
         return call
 
-    monkeypatch.setattr(atomic, "state", noted(atomic.state))
+    monkeypatch.setattr(atomic, "fingerprint", noted(atomic.fingerprint))
     monkeypatch.setattr(os, "replace", noted(os.replace))
     with atomic.publishing({tmp_path / "a": None, tmp_path / "b": None}) as outputs:
         for output in outputs:
             output.write(b"whole")
         assert not locked()
 
-    assert held == [("state", True)] * 2 + [("replace", True)] * 2
+    assert held == [("fingerprint", True)] * 2 + [("replace", True)] * 2
     assert not locked()
 
 
