@@ -9,9 +9,9 @@ from condmask import _checks
 from condmask._blocks import Workers
 from condmask.disclosure.risk import risk
 from condmask.disclosure.risk_result import BEST
-from condmask.files.atomic import FileError, state
+from condmask.files.atomic import FileError, fingerprint
 from condmask.files.formats import reading
-from condmask.files.metadata import standing
+from condmask.files.metadata import target_fingerprints
 from condmask.files.publish import writable
 from condmask.files.read import read_column, read_labels
 from condmask.recipes.recipe import Recipe, read_recipe
@@ -120,11 +120,11 @@ def run_recipe(
         public: page for public, page in ((False, recipe.internal), (True, recipe.public)) if page is not None
     }
     with reading(recipe.source):
-        if state(recipe.source) is None:
+        if fingerprint(recipe.source) is None:
             raise FileError(f"{recipe.source}: no such file or directory")
-    writable(standing(recipe.target), recipe.source, overwrite=overwrite)
+    writable(target_fingerprints(recipe.target), recipe.source, overwrite=overwrite)
     for page in reports.values():
-        to_write(page, [recipe.source, *standing(recipe.target)], overwrite)
+        to_write(page, [recipe.source, *target_fingerprints(recipe.target)], overwrite)
     if reports:
         charts.ready()
     _check_risks(recipe)

@@ -7,7 +7,7 @@ from typing import Any
 
 from condmask import _checks
 from condmask._blocks import Workers
-from condmask.files.atomic import FileError, publishing, state
+from condmask.files.atomic import FileError, fingerprint, publishing
 from condmask.files.csv_format import CsvFormat
 from condmask.reports import charts, disclaimers, html, internal_sections, public_sections
 from condmask.reports.html import section
@@ -175,7 +175,7 @@ def to_write(path: Any, others: list[Any], overwrite: bool) -> tuple[int, ...] |
         raise FileError(f"{out} is a directory")
     if not out.parent.is_dir():
         raise FileError(f"{out.parent}: no such directory")
-    previous = state(out)
+    previous = fingerprint(out)
     if previous is not None and not overwrite:
         raise FileError(f"{out} exists; it is replaced only with --force (overwrite=True)")
     return previous
