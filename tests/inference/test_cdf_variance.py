@@ -81,8 +81,8 @@ def slow(z, x, p, noise, delta, bandwidth=None):
 
 def errors(sums):
     """Roots of V - D, V - D + Var h and V: the standard errors that are made of them."""
-    psi, psi_squared, rest, rest_squared, h_squared = sums
-    v, d, h = psi_squared - psi**2, rest_squared - rest**2, h_squared - psi**2
+    psi, psi_squared, residual, residual_squared, h_squared = sums
+    v, d, h = psi_squared - psi**2, residual_squared - residual**2, h_squared - psi**2
     return np.sqrt(np.array([v - d, v - d + h, v]))
 
 

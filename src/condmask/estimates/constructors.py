@@ -16,7 +16,7 @@ from condmask.samples.by_pool import plain
 from condmask.samples.columns import counted_column
 from condmask.samples.exact import EXACT, ExactSample
 from condmask.samples.records import Records
-from condmask.samples.sample import Counted, Source
+from condmask.samples.sample import Counted, MaskedSample
 from condmask.strata import crossed, labels_of, listed, merged
 
 
@@ -39,8 +39,8 @@ def estimate_records(
         _checks.present(column.array, "z", policy)  # gaps that no code declares
         policy = "omit"
     rows = np.atleast_2d(without_codes(column.array, codes, column.kind))
-    sources: list[Source] = []
-    source: Source
+    sources: list[MaskedSample] = []
+    source: MaskedSample
     for row in rows:
         if law.grid is not None:
             source = Counted(counted_column(row, law.grid, column.kind, threads), law, threads)
@@ -64,7 +64,7 @@ def estimate_counts(scheme: Any, counts: Counts, *, workers: Workers = 1) -> Est
         raise ValueError(f"z must have at least 2 values, got Counts of {counts.n}")
     _warn_of_a_part(scheme, counts.n)
     threads = _checks.workers(workers)
-    source: Source
+    source: MaskedSample
     if scheme.reverse_mapping:
         source = ExactSample(counts.value_counts, threads, width=counts.resolution)
     else:

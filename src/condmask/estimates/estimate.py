@@ -25,7 +25,7 @@ from condmask.law import Law
 from condmask.samples.bandwidth import RULES
 from condmask.samples.moments import shift
 from condmask.samples.records import Records
-from condmask.samples.sample import Source
+from condmask.samples.sample import MaskedSample
 
 
 class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairIntervals, Bands, Selection):
@@ -65,7 +65,7 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
     def __init__(
         self,
         scheme: Any,
-        sources: list[Source],
+        sources: list[MaskedSample],
         *,
         batch: bool = False,
         records: Records | None = None,

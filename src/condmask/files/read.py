@@ -266,14 +266,15 @@ def masked_column(schemes: Mapping[str, Scheme], column: str | None) -> str:
 
 def _labels(table: Table, name: str) -> np.ndarray:
     """A column as objects."""
-    parts = [np.array([*values, None], dtype=object)[code] for code, values in table.labels(name)]
+    labels = [part.labels[name] for part in table.parts([], [name])]
+    parts = [np.array([*distinct, None], dtype=object)[code] for code, distinct in labels]
     return np.concatenate(parts) if parts else np.empty(0, dtype=object)
 
 
 def _numbers(table: Table, names: list[str]) -> Iterator[dict[str, np.ndarray]]:
     """Numbers part by part, float32 as such: on a decimal grid they are other numbers than float64."""
-    for chunk in table.chunks(names):
+    for part in table.parts(names):
         yield {
             name: values.astype(np.float32) if kind == "float32" else values
-            for name, (values, kind) in chunk.items()
+            for name, (values, kind) in part.numbers.items()
         }

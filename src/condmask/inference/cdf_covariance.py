@@ -30,14 +30,14 @@ class Products(NamedTuple):
     ----------
     psi, psi_products : ndarray of shape (points,) and (points, points)
         Over the masked values.
-    rest, rest_products : ndarray of the same shapes
+    residual, residual_products : ndarray of the same shapes
         Of r = h - p psi over the originals.
     """
 
     psi: np.ndarray
     psi_products: np.ndarray
-    rest: np.ndarray
-    rest_products: np.ndarray
+    residual: np.ndarray
+    residual_products: np.ndarray
 
 
 def products(counts: ValueCounts, masking: Masking, x: np.ndarray) -> Products:

@@ -43,14 +43,14 @@ class Sums(NamedTuple):
     ----------
     psi, psi_squared : ndarray
         Over the masked values.
-    rest, rest_squared, h_squared : ndarray
+    residual, residual_squared, h_squared : ndarray
         Of r = h - p psi, of its square and of that of h over the originals, as the masked values show them.
     """
 
     psi: np.ndarray
     psi_squared: np.ndarray
-    rest: np.ndarray
-    rest_squared: np.ndarray
+    residual: np.ndarray
+    residual_squared: np.ndarray
     h_squared: np.ndarray
 
     def over(self, n: int) -> "Sums":

@@ -9,9 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.inference.intervals import check_target
-
-TARGETS = {"population": "in the population", "file": "in the original file"}
+from condmask.inference.intervals import TARGETS, check_target
 
 
 class TInterval(NamedTuple):

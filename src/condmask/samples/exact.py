@@ -23,8 +23,8 @@ from condmask.kernels.curve import Curve
 from condmask.law import Law
 from condmask.samples.bandwidth import check_bandwidth
 from condmask.samples.moments import Powers, whole_powers
-from condmask.samples.noise_class import Part
-from condmask.samples.sample import KEPT, Counted, Kept
+from condmask.samples.noise_class import NoiseClass
+from condmask.samples.sample import KEPT, BoundedCache, Counted
 
 EXACT = Law(1.0, "normal", 0.0)  # nothing is left of the noise
 FEW = 64  # quantiles, which are not worth sorting all records
@@ -46,7 +46,7 @@ class ExactSample(Counted):
         self._z = EMPTY.values if isinstance(z, ValueCounts) else z
         self._cells = z if isinstance(z, ValueCounts) else None
         self.n = self._z.size if self._cells is None else self._cells.n
-        self.law, self._workers, self._width, self._kept = EXACT, workers, width, Kept(KEPT)
+        self.law, self._workers, self._width, self._kept = EXACT, workers, width, BoundedCache(KEPT)
         self._asked = False  # for quantiles
 
     @cached_property
@@ -120,8 +120,8 @@ class ExactSample(Counted):
     def line(self, width: float | None, tol: float) -> None:
         return None
 
-    def part(self) -> Part:
-        return Part(self.counts, None, lambda x, width: x, lambda values: values, smoothed=True)
+    def noise_class(self) -> NoiseClass:
+        return NoiseClass(self.counts, None, lambda x, width: x, lambda values: values, smoothed=True)
 
     def _ranks(self, q: np.ndarray, tol: float) -> np.ndarray:
         """The places of quantiles among the ascending records, from 0 on."""

@@ -9,7 +9,7 @@ from condmask.engines.counting import ValueCounts
 from condmask.law import Law
 
 
-class Part(NamedTuple):
+class NoiseClass(NamedTuple):
     """What standard errors are computed from.
 
     Attributes

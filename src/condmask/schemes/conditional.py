@@ -10,8 +10,8 @@ from condmask import _checks, frames, grids
 from condmask._blocks import Workers
 from condmask._grid import Grid, decimal_grid, default_step, grid_of
 from condmask._randomness import Key, check_rng, check_rows
+from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.release_check import check_beside, check_release
-from condmask.disclosure.review import Data
 from condmask.donor_pools import Pools, pools_of
 from condmask.draws import mask_rows
 from condmask.estimates.constructors import estimate_counts, estimate_records
@@ -293,7 +293,7 @@ class ConditionalMasking(Scheme):
         pools, _ = pools_of([known["x"]], labels, policy, ["x"], merge=merge)
         if not accept_visible_coins:
             code = None if pools is None else pools.pool
-            self.check({"x": self}, Data(known, kinds, {}, code))
+            self.check({"x": self}, AuditInput(known, kinds, {}, code))
         units = self.canonical(known["x"], "x", column.kind)
         refuse_reachable({"x": self}, {"x": units}, kinds)
         key = release_key(random, {column.name: self}, [units], pools)
@@ -321,7 +321,7 @@ class ConditionalMasking(Scheme):
                 )
 
     @classmethod
-    def check(cls, schemes: dict[str, Self], data: Data, beside: Data | None = None) -> None:
+    def check(cls, schemes: dict[str, Self], data: AuditInput, beside: AuditInput | None = None) -> None:
         """Refuse columns whose release would show which records were swapped."""
         check_release(data, dict(schemes))
         if beside is not None:
