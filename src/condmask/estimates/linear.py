@@ -13,7 +13,7 @@ from condmask.estimates.by_name import ByName
 from condmask.estimates.results import Intervals
 from condmask.inference import heavy_tails
 from condmask.inference.groups import group_means
-from condmask.inference.interval_options import IntervalOptions, TInterval, interval_options
+from condmask.inference.interval_options import IntervalOptions, interval_options
 from condmask.inference.intervals import EstimateWarning, Interval
 from condmask.inference.least_squares import basis, fit
 from condmask.inference.pseudo_values import PseudoValues
@@ -146,8 +146,7 @@ class LinearEstimates(ByName, Shared):
         pseudo = self._pseudo_values()
         interval, records = group_means(code[pseudo.rows], len(names), pseudo, options)
         self._warn_of_few(interval.estimate, records)
-        about = f"mean of the original {options.where}, by group" + self._left_out(int(records.sum()))
-        return _by_name(names, interval, records, options, about)
+        return _by_name(names, interval, records, ", by group" + self._left_out(int(records.sum())))
 
     @by_replicate()
     def weighted_mean(
@@ -197,9 +196,7 @@ class LinearEstimates(ByName, Shared):
         w = w[pseudo.rows][rows]
         if not w.sum() > 0.0:
             raise ValueError("weights must not all be 0")
-        interval = weighted_mean(w / w.sum(), pseudo, rows, options)
-        about = f"weighted mean of the original {options.where}" + self._left_out(w.size)
-        return _single(interval, options, about)
+        return _single(weighted_mean(w / w.sum(), pseudo, rows, options), self._left_out(w.size))
 
     @by_replicate()
     def total(
@@ -241,8 +238,7 @@ class LinearEstimates(ByName, Shared):
         use, pseudo = options.complete(w.size) & ~np.isnan(w), self._pseudo_values()
         rows = _among(use, pseudo)
         w = w[pseudo.rows][rows]
-        about = f"total of the original {options.where}" + self._left_out(w.size)
-        return _single(total(w, pseudo, rows, options), options, about)
+        return _single(total(w, pseudo, rows, options), self._left_out(w.size))
 
     @by_replicate()
     def regress(
@@ -319,8 +315,7 @@ class LinearEstimates(ByName, Shared):
         pseudo, records = self._pseudo_values(), int(use.sum())
         interval = fit(space, pseudo, _among(use, pseudo), options, intercept=intercept)
         self._warn_of_tails_in(columns)
-        about = f"regression of the original, coefficients {options.where}" + self._left_out(records)
-        return _by_name(names, interval, np.full(len(names), records), options, about)
+        return _by_name(names, interval, np.full(len(names), records), self._left_out(records))
 
     def spreads(self) -> dict[Any, Spread]:
         """How much more released values vary once they are undone, after reverse mapping, by donor pool.
@@ -419,12 +414,14 @@ def _among(use: np.ndarray, pseudo: PseudoValues) -> Any:
     return slice(None) if rows.all() else rows
 
 
-def _single(interval: TInterval, options: IntervalOptions, about: str) -> Interval:
-    estimate, error, low, high = (float(figure[0]) for figure in interval)
-    return Interval(low, high, error, estimate, options.level, options.target, about)
+def _single(interval: Interval, about: str) -> Interval:
+    """The interval of one figure; `about` is added to what it is about."""
+    low, high, error, estimate = (float(figure[0]) for figure in interval[:4])
+    return interval._replace(
+        low=low, high=high, standard_error=error, estimate=estimate, about=interval.about + about
+    )
 
 
-def _by_name(
-    names: list[Any], interval: TInterval, records: np.ndarray, options: IntervalOptions, about: str
-) -> Intervals:
-    return Intervals(names, *interval, records, options.level, options.target, about)
+def _by_name(names: list[Any], interval: Interval, records: np.ndarray, about: str) -> Intervals:
+    low, high, error, estimate, level, target, quantity = interval
+    return Intervals(names, estimate, error, low, high, records, level, target, quantity + about)

@@ -50,7 +50,8 @@ def covariance_error(pseudo: PseudoValues, w: np.ndarray, options: IntervalOptio
     w = w[rows] - w[rows].mean()
     weights, values = (w / (w.size - 1))[None], pseudo.values[rows]
     sampled = sampled_sums(weights * (values - values.mean()))
-    return float(linear_interval(weights @ values, weights, sampled, pseudo, rows, options).error[0])
+    interval = linear_interval("covariance", weights @ values, weights, sampled, pseudo, rows, options)
+    return float(interval.standard_error[0])
 
 
 def products_of_counts(

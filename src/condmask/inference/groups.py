@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from condmask.inference.interval_options import IntervalOptions, TInterval
+from condmask.inference.interval_options import IntervalOptions
+from condmask.inference.intervals import Interval
 from condmask.inference.pseudo_values import PseudoValues
 
 
 def group_means(
     group: np.ndarray, count: int, pseudo: PseudoValues, options: IntervalOptions
-) -> tuple[TInterval, np.ndarray]:
+) -> tuple[Interval, np.ndarray]:
     """The means of `count` groups in the units of the data, and the number of records of each.
 
     `group` numbers the records with a value, -1 for none of the groups. Figures are those of
@@ -32,7 +33,7 @@ def group_means(
         squares = np.bincount(both % count, np.bincount(at, residual) ** 2, count)
     with np.errstate(invalid="ignore", divide="ignore"):
         sampled = squares / records**2 * ((degrees + 1.0) / degrees)
-    interval = options.t_interval(estimate, file, sampled - noise, degrees, pseudo.n)
+    interval = options.t_interval("mean of the original", estimate, file, sampled - noise, degrees, pseudo.n)
     return pseudo.in_units(interval), records
 
 

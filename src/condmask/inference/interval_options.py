@@ -9,16 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.inference.intervals import TARGETS, check_target
-
-
-class TInterval(NamedTuple):
-    """Estimates, their standard errors and the ends of their intervals by Student's t."""
-
-    estimate: np.ndarray
-    error: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
+from condmask.inference.intervals import Interval, check_target, interval
 
 
 class IntervalOptions(NamedTuple):
@@ -33,27 +24,20 @@ class IntervalOptions(NamedTuple):
     clusters: np.ndarray | None
     population_size: float
 
-    @property
-    def where(self) -> str:
-        """The target in words."""
-        return TARGETS[self.target]
-
     def complete(self, n: int) -> np.ndarray:
         """Which of the n records have a cluster, where clusters are given."""
         return np.ones(n, dtype=bool) if self.clusters is None else self.clusters >= 0
 
     def t_interval(
-        self, estimate: np.ndarray, file: np.ndarray, excess: np.ndarray, degrees: Any, n: int
-    ) -> TInterval:
-        """Standard errors and intervals by Student's t.
+        self, quantity: str, estimate: np.ndarray, file: np.ndarray, excess: np.ndarray, degrees: Any, n: int
+    ) -> Interval:
+        """Intervals of estimates by Student's t; `quantity` says what is estimated.
 
         `file` is the variance about the file, `excess` by how much more it is about the population, which
         is estimated and may come out negative; `n` of the population's records are in the file. About the
         file the variance comes from the masking of all n, however few records the estimate is of, and so do
         the degrees of freedom; `degrees` are those of the excess.
         """
-        from scipy.special import stdtrit  # takes .1 s to import
-
         variance = np.maximum(file, 0.0)
         if self.target == "population":
             if n > self.population_size:
@@ -67,8 +51,7 @@ class IntervalOptions(NamedTuple):
             degrees = np.where(np.isnan(estimate), 0.0, n - 1.0)  # a group may have no record with a value
         degrees = np.asarray(degrees, dtype=np.float64)
         error = np.where(degrees > 0.0, np.sqrt(variance), np.nan)
-        reach = stdtrit(np.where(degrees > 0.0, degrees, np.nan), 0.5 + 0.5 * self.level) * error
-        return TInterval(estimate, error, estimate - reach, estimate + reach)
+        return interval(estimate, error, self.level, self.target, quantity, degrees=degrees)
 
 
 def interval_options(

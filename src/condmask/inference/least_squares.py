@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.inference.interval_options import IntervalOptions, TInterval
+from condmask.inference.interval_options import IntervalOptions
+from condmask.inference.intervals import Interval
 from condmask.inference.linear_variance import (
     CHUNK,
     Sampled,
@@ -90,7 +91,7 @@ def _dependent(name: str, *, intercept: bool) -> str:
 
 def fit(
     space: Basis, pseudo: PseudoValues, rows: Any, options: IntervalOptions, *, intercept: bool
-) -> TInterval:
+) -> Interval:
     """The coefficients of a regression of the records `rows` among those with a value."""
     q, back, units = space
     y = pseudo.values[rows]
@@ -111,7 +112,8 @@ def fit(
     else:
         variance, degrees = sampled_sums(weights * residual, options.clusters[pseudo.rows][rows])
         sampled = Sampled(variance * ((y.size - 1) / (y.size - len(q))), degrees)
-    interval = linear_interval(back @ along, weights, sampled, pseudo, rows, options)
+    quantity = "regression of the original, coefficients"
+    interval = linear_interval(quantity, back @ along, weights, sampled, pseudo, rows, options)
     constant = np.zeros(len(q))
     constant[: int(intercept)] = 1.0
     return pseudo.in_units(interval, total=constant, units=units)

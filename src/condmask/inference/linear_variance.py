@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.inference.interval_options import IntervalOptions, TInterval
+from condmask.inference.interval_options import IntervalOptions
+from condmask.inference.intervals import Interval
 from condmask.inference.pseudo_values import PseudoValues
 
 CHUNK = 8192  # records at a time, so that what is made of them stays in the cache
@@ -26,17 +27,20 @@ class Sampled(NamedTuple):
 
 
 def linear_interval(
+    quantity: str,
     estimate: np.ndarray,
     weights: np.ndarray,
     sampled: Sampled,
     pseudo: PseudoValues,
     rows: Any,
     options: IntervalOptions,
-) -> TInterval:
+) -> Interval:
     """Intervals of sums of originals, in units of the pseudo-values.
 
     Parameters
     ----------
+    quantity : str
+        What is estimated, in words.
     estimate : ndarray of shape (q,)
     weights : ndarray of shape (q, m)
         Of the m records that have a weight; it is 0 for all others.
@@ -49,7 +53,7 @@ def linear_interval(
     """
     excess = sampled.variance - weighted_squares(weights, pseudo.variances[rows])
     file = file_variance(weights, pseudo, rows)
-    return options.t_interval(estimate, file, excess, sampled.degrees, pseudo.n)
+    return options.t_interval(quantity, estimate, file, excess, sampled.degrees, pseudo.n)
 
 
 def file_variance(weights: np.ndarray, pseudo: PseudoValues, rows: Any = slice(None)) -> np.ndarray:

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from condmask.inference.interval_options import TInterval
-from condmask.inference.intervals import UndefinedError
+from condmask.inference.intervals import Interval, UndefinedError
 from condmask.law import Law
 
 
@@ -142,14 +141,18 @@ class PseudoValues:
         """Figures by pool, record by record; of a single pool they need not be repeated."""
         return values if values.shape[-1] == 1 else values[..., self.pool if pool is None else pool]
 
-    def in_units(self, interval: TInterval, *, total: Any = 1.0, units: Any = 1.0) -> TInterval:
+    def in_units(self, interval: Interval, *, total: Any = 1.0, units: Any = 1.0) -> Interval:
         """An interval in the units of the data.
 
         `total` is the sum of the weights, and `units` are what these are to be divided by.
         """
         origin, unit = self.origin * total, self.unit / units
-        estimate, error, low, high = interval
-        return TInterval(origin + unit * estimate, unit * error, origin + unit * low, origin + unit * high)
+        return interval._replace(
+            low=origin + unit * interval.low,
+            high=origin + unit * interval.high,
+            standard_error=unit * interval.standard_error,
+            estimate=origin + unit * interval.estimate,
+        )
 
     @cached_property
     def _variances(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
