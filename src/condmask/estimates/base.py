@@ -12,7 +12,7 @@ from condmask.inference.pseudo_values import PseudoValues
 from condmask.inference.reverse_mapped import ReverseMapped
 from condmask.inference.theorem import AsymptoticVariance, asymptotic_variance, finest_tol, sums_at
 from condmask.law import Law
-from condmask.samples.by_pool import strata
+from condmask.samples.by_pool import samples_by_pool
 from condmask.samples.records import Records
 from condmask.samples.sample import BoundedCache, MaskedSample
 
@@ -39,7 +39,7 @@ class Shared:
             made(
                 self.scheme,
                 [source],
-                records=None if each is None else Records(each.rows[k : k + 1], each.pool, each.wanting),
+                records=None if each is None else Records(each.rows[k : k + 1], each.pool, each.refusal),
             )
             for k, source in enumerate(self._sources)
         )
@@ -105,7 +105,7 @@ class Shared:
         """The records of replicate k by pool of donors; none where all are one, or it makes no difference."""
         if self.scheme.donors != "sample":
             return []
-        found: list[MaskedSample] = self._split.get(k, lambda: strata(self._records, k, self._law))
+        found: list[MaskedSample] = self._split.get(k, lambda: samples_by_pool(self._records, k, self._law))
         return found
 
     def _result(self, values: list[Any]) -> Any:

@@ -8,10 +8,10 @@ from typing import Any, Self
 class ByName:
     """An estimate that may know the file it was read from."""
 
-    _read: Callable[[str, bool], Any] | None = None
+    _read_column: Callable[[str, bool], Any] | None = None
 
-    def knowing(self, read: Callable[[str, bool], Any]) -> Self:
-        """The same estimates, to which other columns of the release may be named.
+    def with_columns(self, read: Callable[[str, bool], Any]) -> Self:
+        """These estimates, to which other columns of the release may be named.
 
         Parameters
         ----------
@@ -22,19 +22,19 @@ class ByName:
         -------
         Estimate
         """
-        known = copy(self)
-        known._read = read
-        return known
+        estimate = copy(self)
+        estimate._read_column = read
+        return estimate
 
     def _by_name(self, given: Any, argument: str, *, labels: bool = False, masked: bool = False) -> Any:
         """The column that was given, or named; a masked one where an estimate may stand for it."""
         if not isinstance(given, str):
             return given
-        if self._read is None:
+        if self._read_column is None:
             raise ValueError(
                 f"{argument} must be a column, got {given!r}: names are known to what read_release has read"
             )
-        found = self._read(given, labels)
-        if isinstance(found, ByName) and not masked:
+        column = self._read_column(given, labels)
+        if isinstance(column, ByName) and not masked:
             raise ValueError(f"{argument} must be a column that was not masked, got {given!r}")
-        return found
+        return column

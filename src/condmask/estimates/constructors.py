@@ -12,7 +12,7 @@ from condmask.estimates.estimate import Estimate
 from condmask.inference.intervals import EstimateWarning
 from condmask.law import Law
 from condmask.missing_codes import released_codes, without_codes
-from condmask.samples.by_pool import plain
+from condmask.samples.by_pool import ungridded_sample
 from condmask.samples.columns import counted_column
 from condmask.samples.exact import EXACT, ExactSample
 from condmask.samples.records import Records
@@ -48,13 +48,13 @@ def estimate_records(
         else:
             there = _checks.present(row, "z", policy)
             known = row if there is None else row[there]
-            source = plain(known, law, threads)
+            source = ungridded_sample(known, law, threads)
         if there is not None and column.array.ndim == 2:
             raise ValueError("z must have no missing values where it is 2-D; estimate its rows one by one")
         sources.append(source)
     _warn_of_a_part(scheme, sources[0].n)
-    pool, wanting = _donor_pools(scheme, rows, strata, patterns)
-    return Estimate(scheme, sources, batch=column.array.ndim == 2, records=Records(rows, pool, wanting))
+    pool, refusal = _donor_pools(scheme, rows, strata, patterns)
+    return Estimate(scheme, sources, batch=column.array.ndim == 2, records=Records(rows, pool, refusal))
 
 
 def estimate_counts(scheme: Any, counts: Counts, *, workers: Workers = 1) -> Estimate:
@@ -94,9 +94,9 @@ def _donor_pools(
     scheme: Any, rows: np.ndarray, strata: Any, patterns: Any
 ) -> tuple[np.ndarray | None, str | None]:
     """The pool of each record, None where all are one; and what must be given for that."""
-    wanting, pattern, n = None, None, rows.shape[1]
+    refusal, pattern, n = None, None, rows.shape[1]
     if strata is None and scheme.strata is not None:
-        wanting = (
+        refusal = (
             f"strata must be given: donors were drawn within {listed(scheme.strata)}, so pass "
             f"{'that column' if isinstance(scheme.strata, str) else 'these columns'} to estimate()"
         )
@@ -104,7 +104,7 @@ def _donor_pools(
     else:
         parts = [labels.code for labels in labels_of(strata, scheme.strata, n, "z", "estimate")]
     if scheme.patterns and patterns is None:
-        wanting = (
+        refusal = (
             "patterns must be given: donors were drawn within the patterns of missing values of "
             f"{', '.join(map(repr, scheme.patterns))}, so pass the table with these columns to estimate()"
         )
@@ -113,8 +113,8 @@ def _donor_pools(
         missing = [_missing(patterns, name, own, n) for name, own in zip(scheme.patterns, codes, strict=True)]
         pattern = crossed(missing, n)
         parts.append(pattern)
-    if wanting is not None or not parts:
-        return None, wanting
+    if refusal is not None or not parts:
+        return None, refusal
     code = crossed(parts, n)
     if scheme.small_strata == "merge":
         code = merged(code, pattern, ~np.isnan(rows).any(axis=0))

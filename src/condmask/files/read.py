@@ -161,7 +161,7 @@ class ReleasedFile(Mapping[str, Estimate]):
         if column not in self.schemes:
             raise KeyError(column)
         if column not in self._read:
-            self._read[column] = self._estimate(column).knowing(self._column)
+            self._read[column] = self._estimate(column).with_columns(self._column)
         return self._read[column]
 
     def __iter__(self) -> Iterator[str]:
