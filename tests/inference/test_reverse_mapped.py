@@ -280,7 +280,7 @@ def test_the_interval_of_a_correlation_is_that_of_its_influence_function():
 def test_names_and_frames_serve_as_for_other_releases(tmp_path):
     x, w, labels = file_of(np.random.default_rng(11), 400)
     frame = pd.DataFrame({"x": x, "w": w, "label": labels})
-    cm.write_release(frame, {"x": scheme_of(x)}, tmp_path / "b.parquet", rng=5, **ACCEPT)
+    cm.mask_table(frame, {"x": scheme_of(x)}, rng=5, **ACCEPT).write(tmp_path / "b.parquet")
 
     estimate = cm.read_release(tmp_path / "b.parquet", "x")
 

@@ -16,6 +16,7 @@ from condmask.estimates.batch import by_replicate
 from condmask.estimates.inequality import Inequality
 from condmask.estimates.linear import LinearEstimates
 from condmask.estimates.moment_intervals import MomentIntervals
+from condmask.estimates.origin import NOWHERE, Origin
 from condmask.estimates.overview import Overview
 from condmask.estimates.pair_intervals import PairIntervals
 from condmask.estimates.subsets import Selection
@@ -46,6 +47,8 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
         The records, for covariances.
     pairs : (ndarray of shape (6,), ValueCounts), optional
         What Counts keep of a second column, and its counts.
+    origin : Origin
+        What the release tells of the column beside its scheme.
 
     Notes
     -----
@@ -70,8 +73,9 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
         batch: bool = False,
         records: Records | None = None,
         pairs: tuple[np.ndarray, ValueCounts] | None = None,
+        origin: Origin = NOWHERE,
     ) -> None:
-        self.scheme = scheme
+        self.scheme, self.origin = scheme, origin
         self._law: Law = sources[0].law
         self._sources, self._batch, self._records, self._pairs = sources, batch, records, pairs
 
@@ -456,7 +460,7 @@ class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairInter
                     "other must be left out: Counts have the column that its updates brought along"
                 )
             pairs, counts = self._pairs
-            yield products_of_counts(pairs, counts, self._law, self.scheme.strata, self.scheme.patterns)
+            yield products_of_counts(pairs, counts, self._law, self.scheme.strata, self.origin.patterns)
             return
         other = self._by_name(other, "other", masked=True)
         for k, (z, w) in enumerate(self._both(other)):

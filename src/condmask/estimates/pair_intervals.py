@@ -203,10 +203,10 @@ class PairIntervals(ByName, Shared):
             raise ValueError("other must be a column or an Estimate, got None")
         rows = self._rows()
         if isinstance(other, PairIntervals):
-            if self.scheme.group is None or self.scheme.group != other.scheme.group:
+            if self.origin.group is None or self.origin.group != other.origin.group:
                 raise ValueError(
                     "other must have been masked together with this column (mask_table), got groups "
-                    f"{self.scheme.group!r} and {other.scheme.group!r}"
+                    f"{self.origin.group!r} and {other.origin.group!r}"
                 )
             columns = other._rows()
         else:

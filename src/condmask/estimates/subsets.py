@@ -68,7 +68,7 @@ class Selection(Shared):
         sources = [sample_of(z, self._law) for z in values]
         kept = Records(masked[:, chosen], None if pool is None else pool[chosen], None)
         estimate: Any = type(self)
-        part: Self = estimate(self.scheme, sources, batch=self._batch, records=kept)
+        part: Self = estimate(self.scheme, sources, batch=self._batch, records=kept, origin=self.origin)
         return part
 
 
