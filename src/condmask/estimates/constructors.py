@@ -13,9 +13,10 @@ from condmask.law import Law
 from condmask.missing_codes import released_codes, without_codes
 from condmask.samples.by_pool import plain
 from condmask.samples.columns import counted_column
+from condmask.samples.counted import CountedSample
 from condmask.samples.exact import EXACT, ExactSample
+from condmask.samples.masked_sample import MaskedSample
 from condmask.samples.records import Records
-from condmask.samples.sample import Counted, MaskedSample
 from condmask.strata import labels_of, listed
 
 
@@ -42,7 +43,7 @@ def estimate_records(
     source: MaskedSample
     for row in rows:
         if law.grid is not None:
-            source = Counted(counted_column(row, law.grid, column.kind, threads), law, threads)
+            source = CountedSample(counted_column(row, law.grid, column.kind, threads), law, threads)
             there = _checks.present(row, "z", policy) if source.n < row.size else None
         else:
             there = _checks.present(row, "z", policy)
@@ -65,7 +66,7 @@ def estimate_counts(scheme: Any, counts: Counts, *, workers: Workers = 1) -> Est
     if scheme.reverse_mapping:
         source = ExactSample(counts.value_counts, threads, width=counts.resolution)
     else:
-        source = Counted(counts.value_counts, scheme.law, threads, times=1 << counts.level)
+        source = CountedSample(counts.value_counts, scheme.law, threads, times=1 << counts.level)
     return Estimate(scheme, [source], pairs=(counts.pairs, counts.value_counts), origin=counts.origin)
 
 

@@ -13,10 +13,10 @@ from condmask import _checks
 from condmask._blocks import Workers
 from condmask._grid import decimals_of
 from condmask._randomness import check_rng
-from condmask.files.atomic import spool, state
+from condmask.files.atomic import Fingerprint, fingerprint, spool
 from condmask.files.formats import Table, in_lines
 from condmask.files.metadata import Published
-from condmask.files.publish import State, publish
+from condmask.files.publish import publish
 from condmask.files.spool import Progress, ReleasedRows, spool_columns
 from condmask.releases.release import origins_of
 from condmask.scheme import common_method
@@ -62,12 +62,12 @@ def job_of(
     return Job(schemes, named, groups, random, policy, to_grid, threads, progress, audited, dry_run)
 
 
-def release(job: Job, table: Table, targets: dict[Path, State], before: Published | None) -> Published:
+def release(job: Job, table: Table, targets: dict[Path, Fingerprint], before: Published | None) -> Published:
     """Mask columns of a table into files that stood like this when the job began; what is published.
 
     ``before`` is what was published with columns that were masked earlier.
     """
-    schemes, original = job.schemes, state(table.path)
+    schemes, original = job.schemes, fingerprint(table.path)
     masking = common_method(schemes)
     with spool() as create, in_lines(table):
         columns, kinds, labels = spool_columns(table, list(schemes), job.groups, create, job.progress)
