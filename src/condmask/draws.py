@@ -88,7 +88,7 @@ def in_order(drawn: np.ndarray) -> Iterator[np.ndarray]:
         yield order if places is None else places[order].astype(np.uint64)
 
 
-class Release:
+class MaskedBlocks:
     """Columns on their way to being masked together: one coin and one donor per record.
 
     Parameters
