@@ -1,7 +1,7 @@
 """Means of functions, moments, Gini and Lorenz, and their intervals.
 
-Coverage as in test_distribution_intervals.py: within 4.5 standard errors of the count, and `slack` for what the normal
-approximation leaves at this n, of .95. Fewer than 100 looks, a false alarm in 7 of 10^6 each.
+Coverage as in test_distribution_intervals.py: within 4.5 standard errors of the count, and `slack` for what
+the normal approximation leaves at this n, of .95. Fewer than 100 looks, a false alarm in 7 of 10^6 each.
 """
 
 import numpy as np
