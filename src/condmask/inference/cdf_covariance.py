@@ -1,8 +1,8 @@
 r"""Mean products of what T is made of at many points together, for its simultaneous distribution.
 
 As `cdf_variance`, with matrices in place of squares: sums over the masked values of psi at x_i times psi
-at x_j, and over the originals of r at both. Records are counted in cells of sigma/32, and the points moved to edges
-of cells: a kink of the kernel costs less than a percent of a standard error then.
+at x_j, and over the originals of r at both. Records are counted in cells of sigma/32, and the points moved to
+edges of cells: a kink of the kernel costs less than a percent of a standard error then.
 
 Cells farther from all points than K reaches are taken together, gap by gap, so wide data take no more time.
 """
