@@ -149,8 +149,3 @@ class Shared:
 
     def _result(self, values: list[Any]) -> Any:
         return np.array(values, dtype=np.float64) if self._batch else float(values[0])
-
-    def _shaped(self, values: list[np.ndarray], shape: tuple[int, ...]) -> Any:
-        if self._batch:
-            return np.array(values).reshape(len(values), *shape)
-        return values[0].reshape(shape) if shape else float(values[0][0])
