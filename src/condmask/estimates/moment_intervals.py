@@ -8,8 +8,8 @@ from condmask import _checks
 from condmask.estimates.base import Shared
 from condmask.estimates.distribution import PLACES
 from condmask.inference import heavy_tails
-from condmask.inference.function_variance import shifted_power, sums_of_polynomial
 from condmask.inference.intervals import Interval, check_target, multiplier
+from condmask.inference.moment_variance import moment_variance
 from condmask.samples.moments import shift
 
 
@@ -187,15 +187,7 @@ class MomentIntervals(Shared):
     def _moment_error(self, k: int, order: int, central: bool, target: str) -> float:
         """The standard error of a moment, in the scale of the source's moments to its power."""
         source = self._sources[k]
-        center, scale, means = source.moments(max(order, 2))
-        if central:
-            about = shift(means, -means[1])
-            influence = shifted_power(order, -means[1])
-            influence[:2] -= order * about[order - 1] * np.array([-means[1], 1.0])
-            influence[0] -= about[order]
-        else:
-            influence = shifted_power(order, center / scale)
-            influence[0] -= shift(means, center / scale)[order]
-        around = self._spread(k, sums_of_polynomial(influence, center, scale))
+        shared = self.scheme.donors == "sample"
+        around = moment_variance(source, self._strata_of(k), order, central=central, shared_donors=shared)
         variance = around.file if target == "file" else around.file + around.sample
         return float(np.sqrt(variance / source.n))

@@ -12,8 +12,9 @@ from condmask import _checks, frames
 from condmask.estimates.linear import LinearEstimates
 from condmask.inference import bounded, heavy_tails, reverse_pairs
 from condmask.inference.covariance import Product, donors, products, standardised
+from condmask.inference.influence import Weights
 from condmask.inference.intervals import EstimateWarning, Interval, UndefinedError, multiplier
-from condmask.inference.pair_moments import Weights, column, spreads
+from condmask.inference.pair_variance import DEGREE, pair_variance
 from condmask.inference.pseudo_values import Undone, file_covariance
 from condmask.inference.reverse_mapped import Reversed
 from condmask.inference.survey import TARGETS, survey
@@ -284,11 +285,12 @@ def _by_theorem(pair: Pair, by: list[Weights]) -> np.ndarray:
     a, b = a - a[both].mean(), b - b[both].mean()
     pools = donors(a[there], law, None if pool is None else pool[there])
     own = pools.pool[both[there]]
-    found = spreads(
-        column(a[both], law, unit), column(b[both], theirs, other_unit),
-        own, pools.factor, by, law.p, shared_donors=shared,
+    noise_of_b = None if theirs is None else theirs.noise_moments(DEGREE, other_unit)
+    file, sample = pair_variance(
+        a[both], b[both], own, pools.factor, by, law.noise_moments(DEGREE, unit), noise_of_b, law.p,
+        shared_donors=shared,
     )  # fmt: skip
-    return np.asarray(found / own.size)
+    return np.asarray(np.array([file, file + sample]) / own.size)
 
 
 # --- correlations ---

@@ -13,7 +13,7 @@ from math import ceil, log, sqrt
 import numpy as np
 
 from condmask.inference.covariance import Product, standardised
-from condmask.inference.pair_moments import Weights
+from condmask.inference.influence import Weights
 from condmask.inference.pseudo_values import Undone, file_covariance
 from condmask.inference.reverse_mapped import Reversed
 
