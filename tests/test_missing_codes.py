@@ -56,12 +56,12 @@ def test_estimates_are_those_without_the_codes():
     expected = plain.estimate(z[~IS_CODE])
 
     found = SCHEME.estimate(z)
-    summary = cm.Summary(SCHEME)
+    counts = cm.Counts(SCHEME)
     for part in np.array_split(z, 7):
-        summary.update(part)
-    again = cm.Summary.from_bytes(summary.to_bytes())
+        counts.update(part)
+    again = cm.Counts.from_bytes(counts.to_bytes())
 
-    for each in (found, SCHEME.estimate(summary), SCHEME.estimate(again + cm.Summary(SCHEME))):
+    for each in (found, SCHEME.estimate(counts), SCHEME.estimate(again + cm.Counts(SCHEME))):
         assert each.n == np.count_nonzero(~IS_CODE)
         assert each.mean() == expected.mean()
         assert np.array_equal(each.quantile([0.1, 0.5, 0.9]), expected.quantile([0.1, 0.5, 0.9]))

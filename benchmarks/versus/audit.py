@@ -9,7 +9,7 @@ from tables import Line
 
 import condmask as cm
 from condmask.disclosure.audit import audit, check
-from condmask.disclosure.review import Data
+from condmask.disclosure.audit_input import AuditInput
 
 N, P, SIGMA = 1_000_000, 0.6, 1000.0
 
@@ -26,7 +26,7 @@ def originals(n):
 
 def brief(x, scheme):
     """What masking asks."""
-    return check(Data({"x": x}, {"x": "float64"}, {}, None), {"x": scheme})
+    return check(AuditInput({"x": x}, {"x": "float64"}, {}, None), {"x": scheme})
 
 
 def measure(args, n=N):

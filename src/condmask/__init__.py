@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from condmask.disclosure.risk_result import Risk
     from condmask.disclosure.uniques import uniques
     from condmask.estimates.bands import compare_distributions
-    from condmask.estimates.counts import Summary
+    from condmask.estimates.counts import Counts
     from condmask.estimates.estimate import Estimate
     from condmask.files.atomic import FileError
     from condmask.files.csv_format import CsvFormat
     from condmask.files.mask_file import mask_file, write_release
-    from condmask.files.read import read_column, read_release, read_schemes, read_summary
+    from condmask.files.read import read_column, read_counts, read_release, read_schemes
     from condmask.inference.intervals import EstimateWarning
     from condmask.planning.plan import plan
     from condmask.planning.result import Plan
@@ -67,7 +67,7 @@ _HOMES = {
     "simulate": "condmask.studies.simulate",
     "StudyResult": "condmask.studies.result",
     "StudyWarning": "condmask.studies.simulate",
-    "Summary": "condmask.estimates.counts",
+    "Counts": "condmask.estimates.counts",
     "risk": "condmask.disclosure.risk",
     "release_risk": "condmask.disclosure.risk",
     "Risk": "condmask.disclosure.risk_result",
@@ -89,7 +89,7 @@ _HOMES = {
     "read_column": "condmask.files.read",
     "read_release": "condmask.files.read",
     "read_schemes": "condmask.files.read",
-    "read_summary": "condmask.files.read",
+    "read_counts": "condmask.files.read",
 }
 
 __all__ = [  # noqa: RUF022 (grouped by use)
@@ -123,10 +123,10 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "read_release",
     "read_schemes",
     "read_column",
-    "read_summary",
+    "read_counts",
     "FileError",
     "Estimate",
-    "Summary",
+    "Counts",
     "compare_distributions",
     "simulate",
     "compare",

@@ -167,13 +167,13 @@ def codes(values: Any) -> tuple[float, ...]:
     """Numbers that stand for missing values: one or several, each once."""
     rule = "a finite number or a sequence of several"
     given = list(values) if isinstance(values, (tuple, list, np.ndarray)) else [values]
-    found = [_real(value, "missing", rule) + 0.0 for value in given]
-    for number, value in zip(found, given, strict=True):
+    numbers = [_real(value, "missing", rule) + 0.0 for value in given]
+    for number, value in zip(numbers, given, strict=True):
         if not math.isfinite(number):
             raise ValueError(f"missing must be {rule}, got {value!r}")
-        if found.count(number) > 1:
-            raise ValueError(f"missing must name each code once, got {value!r} {found.count(number)} times")
-    return tuple(found)
+        if numbers.count(number) > 1:
+            raise ValueError(f"missing must name each code once, got {value!r} {numbers.count(number)} times")
+    return tuple(numbers)
 
 
 def workers(value: Any) -> Any:
@@ -272,8 +272,8 @@ def present(array: np.ndarray, name: str, nan_policy: str) -> np.ndarray | None:
     left = array.size - count
     if array.ndim == 1 and left < 2:
         raise ValueError(f"{name} must have at least 2 values that are not missing, got {left}")
-    there: np.ndarray = ~missing
-    return there
+    present: np.ndarray = ~missing
+    return present
 
 
 def complete(array: np.ndarray, name: str) -> None:

@@ -23,7 +23,7 @@ from condmask.missing_codes import without_codes
 from condmask.strata import Names
 
 if TYPE_CHECKING:
-    from condmask.disclosure.review import Data
+    from condmask.disclosure.audit_input import AuditInput
 
 _REGISTER: dict[str, type["Scheme"]] = {}
 # The package's own schemes register themselves when they are imported, which is when a name is looked up.
@@ -124,7 +124,7 @@ class Scheme:
         return np.asarray(np.add(z.astype(np.float32 if kind == "float32" else np.float64, copy=False), 0.0))
 
     @classmethod
-    def check(cls, schemes: dict[str, Self], data: "Data", beside: "Data | None" = None) -> None:
+    def check(cls, schemes: dict[str, Self], data: "AuditInput", beside: "AuditInput | None" = None) -> None:
         """Refuse columns whose release would show what it must not; here none is looked at.
 
         `beside` has some rows of the table, with the columns that are left in clear.

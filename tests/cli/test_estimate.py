@@ -174,7 +174,7 @@ def test_one_pass_over_a_column_in_another_order_gives_the_same_numbers(run, map
     options = ("estimate", mapped, "-c", "income", "--cdf", "900", "--json")
     assert answer(run(*options, "--one-pass")) == (whole := answer(run(*options)))
 
-    monkeypatch.setattr(cm.Summary.__init__, "__kwdefaults__", {"most_points": 100})
+    monkeypatch.setattr(cm.Counts.__init__, "__kwdefaults__", {"most_points": 100})
     capped = answer(run(*options, "--one-pass"))
     assert capped["resolution"] > 0.0
     assert abs(capped["mean"]["value"] - whole["mean"]["value"]) <= 0.5 * capped["resolution"]

@@ -17,7 +17,7 @@ import condmask as cm
 from condmask._randomness import Key
 from condmask.disclosure import causes, joint_attack, relations
 from condmask.disclosure.audit import check, posterior
-from condmask.disclosure.review import Data
+from condmask.disclosure.audit_input import AuditInput
 from condmask.draws import Release, coins
 from condmask.scheme import Scheme
 
@@ -194,7 +194,7 @@ def test_heaped_incomes_of_a_survey():
 
 
 def looked_at(x, used):
-    return check(Data({"x": x}, {"x": "float64"}, {}, None), {"x": used})
+    return check(AuditInput({"x": x}, {"x": "float64"}, {}, None), {"x": used})
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -302,9 +302,9 @@ def test_columns_that_hang_together_tell_coins_that_none_tells_alone():
     assert found.visible
     assert max(cm.audit(x, scheme()).guessed for x in columns.values()) < P + 0.02
     kinds = dict.fromkeys(columns, "float64")
-    assert check(Data(columns, kinds, {}, None), schemes).visible
+    assert check(AuditInput(columns, kinds, {}, None), schemes).visible
     apart = {"a": X, "b": OTHER[::-1]}
-    assert check(Data(apart, kinds, {}, None), {"a": scheme(100.0), "b": scheme(50.0)}) is None
+    assert check(AuditInput(apart, kinds, {}, None), {"a": scheme(100.0), "b": scheme(50.0)}) is None
 
 
 def test_one_bad_column_betrays_the_coins_of_all():

@@ -16,7 +16,7 @@ from scipy.special import ndtr
 
 import condmask as cm
 from condmask.disclosure import guard_rails
-from condmask.disclosure.review import Data
+from condmask.disclosure.audit_input import AuditInput
 
 RNG = np.random.default_rng(1)
 NORMAL = RNG.normal(0.0, 1.0, 1_000)
@@ -28,7 +28,7 @@ def scheme_of(p=0.6, sigma=1.0, **options):
 
 def review(x, scheme, strata=None, **more):
     columns = {"x": np.asarray(x, dtype=float), **more}
-    data = Data(columns, dict.fromkeys(columns, "float64"), {}, strata)
+    data = AuditInput(columns, dict.fromkeys(columns, "float64"), {}, strata)
     return guard_rails.review(data, dict.fromkeys(columns, scheme))
 
 
@@ -238,7 +238,7 @@ def test_a_file_in_the_order_of_its_values_is_refused():
 
 
 def clear(x, y):
-    return guard_rails.review_clear(Data({"x": x}, {"x": "float64"}, {"y": y}, None))
+    return guard_rails.review_clear(AuditInput({"x": x}, {"x": "float64"}, {"y": y}, None))
 
 
 @pytest.mark.parametrize(

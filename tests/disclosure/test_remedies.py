@@ -5,9 +5,9 @@ import pytest
 
 import condmask as cm
 from condmask.disclosure import guard_rails
+from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.audit_result import Audit
 from condmask.disclosure.remedies import mended, reverse_mapping
-from condmask.disclosure.review import Data
 
 RNG = np.random.default_rng(1)
 NORMAL = RNG.normal(size=2_000)
@@ -15,7 +15,7 @@ SCHEME = cm.ConditionalMasking(0.6, 30.0, decimals=0, strata="region")
 
 
 def data_of(columns, strata=None, clear=None):
-    return Data(columns, dict.fromkeys(columns, "float64"), clear or {}, strata)
+    return AuditInput(columns, dict.fromkeys(columns, "float64"), clear or {}, strata)
 
 
 def proposed(x, scheme=SCHEME):

@@ -5,7 +5,7 @@ import pytest
 
 import condmask as cm
 from condmask.disclosure import review, swap_attack
-from condmask.disclosure.review import Data
+from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.swap_attack import Figures
 
 A_BIT = 1e-4  # of a share: to either side of a threshold
@@ -17,7 +17,7 @@ def clear(monkeypatch, *found):
     names = "ab"[: len(found)]
     columns = {name: stream.normal(0.0, 100.0, 400) for name in names}
     monkeypatch.setattr(swap_attack, "figures", lambda *_, **__: next(figures))
-    data = Data(columns, dict.fromkeys(names, "float64"), {}, None)
+    data = AuditInput(columns, dict.fromkeys(names, "float64"), {}, None)
     return review.is_clear(data, dict.fromkeys(names, cm.ConditionalMasking(0.6, 20.0)))
 
 
@@ -45,7 +45,7 @@ def test_a_brief_look_decides_up_to_six_tenths_of_what_is_visible(monkeypatch, f
 
 def test_a_brief_look_is_not_enough_where_the_grid_or_the_coin_is_to_be_warned_of():
     x = np.random.default_rng(1).normal(0.0, 100.0, 400)
-    data = Data({"a": x}, {"a": "float64"}, {}, None)
+    data = AuditInput({"a": x}, {"a": "float64"}, {}, None)
 
     assert review.is_clear(data, {"a": cm.ConditionalMasking(0.6, 20.0)})
     assert not review.is_clear(data, {"a": cm.ConditionalMasking(0.6, 20.0, step=0)})

@@ -363,9 +363,9 @@ SOURCES = {
 
 def capped():
     scheme = cm.ConditionalMasking(0.3, 1.3, decimals=2)
-    summary = cm.Summary(scheme, most_points=40)
-    summary.update(Z60.round(2))
-    return scheme.estimate(summary)
+    counts = cm.Counts(scheme, most_points=40)
+    counts.update(Z60.round(2))
+    return scheme.estimate(counts)
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -501,9 +501,9 @@ def test_what_auto_chose_can_be_asked():
 
 def summary_of(z, w):
     scheme = cm.ConditionalMasking(0.6, 100.0, decimals=1)
-    summary = cm.Summary(scheme)
-    summary.update(z, w)
-    return scheme.estimate(summary)
+    counts = cm.Counts(scheme)
+    counts.update(z, w)
+    return scheme.estimate(counts)
 
 
 @pytest.mark.parametrize(

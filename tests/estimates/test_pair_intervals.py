@@ -411,13 +411,13 @@ def test_heavy_tails_without_much_noise_leave_an_interval():
 @pytest.mark.parametrize("name", ["correlation_interval", "covariance_interval"])
 def test_what_cannot_be_had(name):
     scheme = cm.ConditionalMasking(0.4, 1.0, decimals=0)
-    summary = cm.Summary(scheme)
-    summary.update(np.arange(40.0), np.arange(40.0))
+    counts = cm.Counts(scheme)
+    counts.update(np.arange(40.0), np.arange(40.0))
     stratified = cm.ConditionalMasking(0.4, 1.0, step=0.0, strata="s").estimate(np.arange(40.0))
     estimate = scheme.estimate(np.arange(40.0))
 
-    with pytest.raises(ValueError, match="got a Summary, which keeps no fourth moments of its pairs"):
-        getattr(scheme.estimate(summary), name)(None)
+    with pytest.raises(ValueError, match="got Counts, which keep no fourth moments of its pairs"):
+        getattr(scheme.estimate(counts), name)(None)
     with pytest.raises(ValueError, match="strata must be given: donors were drawn within 's'"):
         getattr(stratified, name)(np.arange(40.0))
     with pytest.raises(ValueError, match="other must have been masked together with this column"):

@@ -67,18 +67,18 @@ def test_whole_releases_do_not_warn(released):
             schemes[name].estimate(data[name].dropna())  # the missing are no part of the release
             schemes[name].estimate(np.tile(data[name].dropna(), (2, 1)))
         SCHEME.estimate(data["income"][MALE])  # nobody told it
-        summary = cm.Summary(schemes["income"])
-        summary.update(data["income"])
-        schemes["income"].estimate(summary)
+        counts = cm.Counts(schemes["income"])
+        counts.update(data["income"])
+        schemes["income"].estimate(counts)
 
 
 def test_a_summary_of_a_part_warns(released):
     data, schemes = released
-    summary = cm.Summary(schemes["income"])
-    summary.update(data["income"][:1000])
+    counts = cm.Counts(schemes["income"])
+    counts.update(data["income"][:1000])
 
     with pytest.warns(cm.EstimateWarning, match="z has 1000 values, and the release 4000: "):
-        schemes["income"].estimate(summary)
+        schemes["income"].estimate(counts)
 
 
 def test_whole_strata_are_releases_of_their_own():

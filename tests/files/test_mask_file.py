@@ -253,9 +253,9 @@ def test_originals_are_kept_in_files_without_a_name(source, tmp_path, monkeypatc
     seen = []
     original = files.spool_columns
 
-    def spool(file, names, create, progress):
+    def spool(file, names, groups, create, progress):
         opened = []
-        result = original(file, names, lambda: opened.append(create()) or opened[-1], progress)
+        result = original(file, names, groups, lambda: opened.append(create()) or opened[-1], progress)
         seen.extend(os.fstat(each.fileno()) for each in opened)
         assert list(folder.iterdir()) == []
         return result

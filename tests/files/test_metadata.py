@@ -40,7 +40,7 @@ def test_another_file_is_refused(release, change):
     assert cm.read_release(release, "x").n == 300
     release.write_bytes(changed)
 
-    for read in (cm.read_schemes, cm.read_release, cm.read_summary):
+    for read in (cm.read_schemes, cm.read_release, cm.read_counts):
         with pytest.raises(cm.FileError, match=r"is not the file that b[.]csv[.]condmask"):
             read(release)
 

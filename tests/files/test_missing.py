@@ -68,9 +68,9 @@ def test_estimates_from_the_file_alone_leave_codes_out(tmp_path):
     plain = replace(SCHEME, missing=()).estimate(
         np.array([v for v in cm.read_column(target, "income") if v > 0])
     )
-    release, summary = cm.read_release(target, "income"), SCHEME.estimate(cm.read_summary(target))
-    assert release.n == summary.n == plain.n == N - len(WORDS)
-    assert release.mean() == summary.mean() == plain.mean()
+    release, counts = cm.read_release(target, "income"), SCHEME.estimate(cm.read_counts(target))
+    assert release.n == counts.n == plain.n == N - len(WORDS)
+    assert release.mean() == counts.mean() == plain.mean()
 
 
 def test_nulls_are_empty_fields_and_words_stay(tmp_path):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from condmask.schemes.conditional import ConditionalMasking
 
 DECILES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
-# Files beyond this many bytes are estimated from a summary, in one pass and little memory.
+# Files beyond this many bytes are estimated from counts, in one pass and little memory.
 SUMMARISED = 1 << 30
 PARTS = ("value", "standard_error", "low", "high")
 
@@ -58,10 +58,10 @@ def run(args: argparse.Namespace) -> str:
         level, target = _checks.probability(args.level, "level"), check_target(args.target)
     from condmask.files.read import (  # fmt: skip
         masked_column,
+        read_counts,
         read_labels,
         read_release,
         read_schemes,
-        read_summary,
     )
 
     schemes = read_schemes(args.file)
@@ -71,13 +71,13 @@ def run(args: argparse.Namespace) -> str:
             raise UsageError(f"{option} must name another column, got {column!r} twice")
     if args.group in schemes:
         raise UsageError(f"--group must name a column that was not masked, got {args.group!r}")
-    # sums that a summary keeps have correlations with columns that are not masked, but after reverse mapping
+    # sums beside counts have correlations with columns that are not masked, but after reverse mapping
     plain = None if args.other in schemes or schemes[column].reverse_mapping else args.other
-    summary: Any = None
+    counts: Any = None
     release: Any
     if args.one_pass or os.path.getsize(args.file) > SUMMARISED:
-        summary = read_summary(args.file, column, other=plain)
-        release = schemes[column].estimate(summary)
+        counts = read_counts(args.file, column, other=plain)
+        release = schemes[column].estimate(counts)
     else:
         release = read_release(args.file, column, workers=threads)
     options: dict[str, Any] = {"confidence_level": level, "target": target}
@@ -102,12 +102,12 @@ def run(args: argparse.Namespace) -> str:
         result["known"] = found.about.partition(", ")[2].partition(";")[0]
     if points:
         result["cdf"] = [{"t": t, **_numbers(found[f"cdf at {t:g}"])} for t in points]
-    if summary is not None and not summary.exact:
-        result["resolution"] = summary.resolution
-    if plain is not None and summary is not None:
+    if counts is not None and not counts.exact:
+        result["resolution"] = counts.resolution
+    if plain is not None and counts is not None:
         result["correlation"] = {"with": args.other, "value": release.correlation()}
     if args.group is not None or (args.other is not None and "correlation" not in result):
-        release = release if summary is None else read_release(args.file, column, workers=threads)
+        release = release if counts is None else read_release(args.file, column, workers=threads)
     if args.other is not None and "correlation" not in result:
         other = _other(args.file, args.other, schemes, threads)
         if args.other in schemes and schemes[column].reverse_mapping:  # no interval is known

@@ -8,9 +8,10 @@ import numpy as np
 
 from condmask import frames
 from condmask.disclosure import joint_attack, swap_attack
+from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.audit_result import FEWEST, Audit
 from condmask.disclosure.remedies import mended
-from condmask.disclosure.review import Data, is_clear, review
+from condmask.disclosure.review import is_clear, review
 from condmask.disclosure.swap_attack import FULL
 from condmask.grids import check_fits, check_released
 from condmask.missing_codes import released_codes, taken_out, without_codes
@@ -80,7 +81,7 @@ def audit(data: Any, scheme: Any, *, strata: Any = None) -> Audit:
     return _single(_full(given, {next(iter(given.values)): scheme}))
 
 
-def check(data: Data, schemes: dict[str, Any]) -> Audit | None:
+def check(data: AuditInput, schemes: dict[str, Any]) -> Audit | None:
     """The audit of columns to be masked; None where a brief look shows that all is well, or n is small."""
     if data.n < FEWEST or is_clear(data, schemes):
         return None
@@ -127,7 +128,7 @@ def posterior(x: Any, z: Any, scheme: Any, *, strata: Any = None) -> np.ndarray:
     return found
 
 
-def _full(data: Data, schemes: dict[str, Any]) -> Audit:
+def _full(data: AuditInput, schemes: dict[str, Any]) -> Audit:
     found = review(data, schemes, FULL)
     mapped = next(iter(schemes.values())).reverse_mapping  # whose causes have the remedies
     return mended(found, data, schemes) if found.visible and not mapped else found
@@ -143,7 +144,7 @@ def _single(found: Audit) -> Audit:
     return replace(found, scheme=scheme, proposals=tuple(proposals))
 
 
-def _data(data: Any, scheme: Any, strata: Any) -> Data:
+def _data(data: Any, scheme: Any, strata: Any) -> AuditInput:
     """Columns from their containers, checked."""
     schemes = dict(scheme) if isinstance(scheme, Mapping) else {"x": scheme}
     for each in schemes.values():
@@ -169,4 +170,4 @@ def _data(data: Any, scheme: Any, strata: Any) -> Data:
     kinds = {name: column.kind for name, column in columns.items()}
     own = dict(zip(columns, schemes.values(), strict=True))
     values, _ = taken_out(own, {name: column.array for name, column in columns.items()}, kinds, "omit")
-    return Data(values, kinds, clear, code)
+    return AuditInput(values, kinds, clear, code)

@@ -19,15 +19,13 @@ import numpy as np
 from condmask._blocks import blocks
 from condmask._grid import decimals_of
 from condmask.disclosure import causes, relations
+from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.simulated_maps import MAPS, kept_maps
 from condmask.kernels import counting_sort
 from condmask.strata import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from condmask.disclosure.review import Data
-
 FEWEST, FEWEST_KEPT, FEWEST_SWAPPED, SMALL = 50, 20, 10, 200  # records of a pool
 OWN, RARE = 0.3, 0.01  # the chance that a record keeps its value; the share of a value that is no longer rare
 ENDS, WIDER = (3, 5), (1.5, 2.0, 3.0, 5.0)  # remedies: values at either end, and times sigma
@@ -40,7 +38,7 @@ FARTHEST = 800.0  # from 0: the logarithms of numbers
 WIDEST = 1 << 22  # cells, beyond which they are sorted instead
 
 
-def review(data: Data, schemes: dict[str, Any]) -> tuple[str | None, list[str]]:
+def review(data: AuditInput, schemes: dict[str, Any]) -> tuple[str | None, list[str]]:
     """Why columns must not be released, None where they may, and what to warn of."""
     p = next(iter(schemes.values())).p
     refusal, told = pools(data, p)
@@ -52,7 +50,7 @@ def review(data: Data, schemes: dict[str, Any]) -> tuple[str | None, list[str]]:
     return refusal or _together(data), told
 
 
-def hold(data: Data, schemes: dict[str, Any]) -> bool:
+def hold(data: AuditInput, schemes: dict[str, Any]) -> bool:
     """Whether the guard rails hold for columns, without a search for what would help."""
     if pools(data, next(iter(schemes.values())).p)[0] is not None:
         return False
@@ -62,7 +60,7 @@ def hold(data: Data, schemes: dict[str, Any]) -> bool:
     return _together(data) is None
 
 
-def review_clear(data: Data) -> tuple[str | None, list[str]]:
+def review_clear(data: AuditInput) -> tuple[str | None, list[str]]:
     """The same of columns that are left in clear."""
     told: list[str] = []
     for each in relations.copies(data.values, data.clear):
@@ -76,7 +74,7 @@ def review_clear(data: Data) -> tuple[str | None, list[str]]:
     return _identity(data.values, data.clear), told
 
 
-def pools(data: Data, p: float) -> tuple[str | None, list[str]]:
+def pools(data: AuditInput, p: float) -> tuple[str | None, list[str]]:
     """The same of donor pools."""
     there = np.logical_or.reduce([~np.isnan(x) for x in data.values.values()])
     if data.strata is None:
@@ -145,7 +143,7 @@ def _identity(values: dict[str, np.ndarray], clear: dict[str, np.ndarray]) -> st
     return None
 
 
-def _together(data: Data) -> str | None:
+def _together(data: AuditInput) -> str | None:
     """Identities and close correlations, which the pairs of kept records break."""
     if len(data.values) == 1:
         return None
@@ -192,7 +190,7 @@ def _ends(x: np.ndarray, count: int) -> tuple[float, float]:
     return (least, most) if least < most else (-np.inf, np.inf)
 
 
-def _changed(data: Data, name: str, scheme: Any) -> str | None:
+def _changed(data: AuditInput, name: str, scheme: Any) -> str | None:
     """What means at the ends do to the standard deviation."""
     x = data.values[name].copy()
     before = _deviation(x)
@@ -217,7 +215,7 @@ def _deviation(x: np.ndarray) -> float:
 # --- rare values ---
 
 
-def _rare(data: Data, name: str, scheme: Any) -> str | None:
+def _rare(data: AuditInput, name: str, scheme: Any) -> str | None:
     """Records of a rare value that keep it too often, and the first remedy, of those tried, that mends it."""
     worst = np.concatenate([np.empty(0), *_too_often(data, name, scheme)])
     if worst.size == 0:
@@ -257,7 +255,7 @@ def _remedies(x: np.ndarray, scheme: Any) -> Iterator[dict[str, Any]]:
     yield {"p": 1.0 - OWN}  # then a record is kept too seldom
 
 
-def _too_often(data: Data, name: str, scheme: Any) -> Iterator[np.ndarray]:
+def _too_often(data: AuditInput, name: str, scheme: Any) -> Iterator[np.ndarray]:
     """By pool, the chances above `OWN` of records of a rare value to get it back."""
     if scheme.p >= 1.0 - OWN:
         return

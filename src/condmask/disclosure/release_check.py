@@ -5,9 +5,9 @@ from typing import Any
 
 from condmask.disclosure import guard_rails
 from condmask.disclosure.audit import check
+from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.audit_result import Audit
 from condmask.disclosure.remedies import reverse_mapping
-from condmask.disclosure.review import Data
 from condmask.grids import shown_digits
 
 GO_ON = "; --accept-visible-coins (accept_visible_coins=True) goes on"
@@ -21,7 +21,7 @@ class ReleaseError(ValueError):
     """The release would show which records were swapped; the message says what to do. Nothing is released."""
 
 
-def check_release(data: Data, schemes: dict[str, Any]) -> None:
+def check_release(data: AuditInput, schemes: dict[str, Any]) -> None:
     """Refuse a release whose coins are visible, and warn of what else it shows.
 
     Digits that no noise has are looked at in all rows, everything else where a brief look leaves a doubt.
@@ -50,7 +50,7 @@ def _say_of_rails(*found: tuple[str | None, list[str]]) -> None:
             warnings.warn(text, ReleaseWarning, stacklevel=5)
 
 
-def check_beside(data: Data, schemes: dict[str, Any]) -> None:
+def check_beside(data: AuditInput, schemes: dict[str, Any]) -> None:
     """Warn of columns left in clear that give a masked one away; refuse where they show the coins."""
     if next(iter(schemes.values())).reverse_mapping:
         _say_of_rails(guard_rails.review_clear(data))

@@ -8,8 +8,9 @@ import numpy as np
 
 from condmask._grid import default_step, round_and_pass, shown, step_for, suits, visible_grid
 from condmask.disclosure import causes, guard_rails
+from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.audit_result import Audit, Proposal
-from condmask.disclosure.review import Data, review
+from condmask.disclosure.review import review
 from condmask.disclosure.swap_attack import FULL, HALF
 from condmask.grids import COARSEST
 
@@ -19,7 +20,7 @@ ENDS = 3  # values at either end, where these are what comes back to its record
 TRIED = 4  # coarser steps
 
 
-def mended(found: Audit, data: Data, schemes: dict[str, Any]) -> Audit:
+def mended(found: Audit, data: AuditInput, schemes: dict[str, Any]) -> Audit:
     """With the schemes that hide the coins, or else the best coarser step of those tried.
 
     Where equal values tell, donors from a permutation alone if these do, else with coarser steps.
@@ -38,7 +39,7 @@ def mended(found: Audit, data: Data, schemes: dict[str, Any]) -> Audit:
     return replace(found, proposals=hiding or tuple(tried))
 
 
-def reverse_mapping(data: Data, schemes: dict[str, Any]) -> Proposal | None:
+def reverse_mapping(data: AuditInput, schemes: dict[str, Any]) -> Proposal | None:
     """Reverse mapping with the same p, noise and strata; None where that hides nothing.
 
     On the linear scale first; on the log scale for skewed amounts, of which none is negative and the upper
@@ -61,7 +62,7 @@ def reverse_mapping(data: Data, schemes: dict[str, Any]) -> Proposal | None:
     return None
 
 
-def _scale(data: Data, name: str, scheme: Any, ends: int) -> dict[str, Any] | None:
+def _scale(data: AuditInput, name: str, scheme: Any, ends: int) -> dict[str, Any] | None:
     """The scale on which the guard rails hold for one column, and sigma where it is the log scale."""
     values = data.values[name]
     sizes = values[values > 0.0]
@@ -101,7 +102,7 @@ class _Step(NamedTuple):
     rounds: bool
 
 
-def _coarser(data: Data, schemes: dict[str, Any], more: str) -> Proposal | None:
+def _coarser(data: AuditInput, schemes: dict[str, Any], more: str) -> Proposal | None:
     """With the first steps that hide the coins of each visible column, or the best of those tried."""
     better, remedies, rounds = dict(schemes), [], False
     for name, scheme in schemes.items():

@@ -1,10 +1,11 @@
 """How a release is looked at: each column by itself, and all together."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from condmask.disclosure import causes, guard_rails, joint_attack, relations, swap_attack
+from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.audit_result import CERTAIN, GUESSED, RAIL, TOLD_BY_RAIL, Audit
 from condmask.disclosure.causes import TOLD, Cause
 from condmask.disclosure.swap_attack import BRIEF, HALF, Column, Effort, Figures, Rows
@@ -17,34 +18,10 @@ NO_GRID = Cause(
 )  # fmt: skip
 
 
-class Data(NamedTuple):
-    """Columns to be masked, as the publisher has them, and those left in clear; stratum codes."""
-
-    values: dict[str, np.ndarray]
-    kinds: dict[str, str]
-    clear: dict[str, np.ndarray]
-    strata: np.ndarray | None
-
-    @property
-    def n(self) -> int:
-        return int(next(iter(self.values.values())).size)
-
-    def at(self, rows: np.ndarray) -> "Data":
-        """Some rows."""
-        values, clear = ({name: x[rows] for name, x in table.items()} for table in (self.values, self.clear))
-        return Data(
-            values, self.kinds, clear, None if self.strata is None else self.strata[rows].astype(np.int64)
-        )
-
-    def only(self, name: str) -> "Data":
-        """One column by itself."""
-        return Data({name: self.values[name]}, self.kinds, {}, self.strata)
-
-
-def is_clear(data: Data, schemes: dict[str, Any]) -> bool:
+def is_clear(data: AuditInput, schemes: dict[str, Any]) -> bool:
     """Whether a brief look shows that nothing is visible, and nothing to be warned of."""
     rows = swap_attack.rows_of(data.n, BRIEF)
-    some, more = data.at(rows.rows), 0.0
+    some, more = data.take(rows.rows), 0.0
     for name, scheme in schemes.items():
         if scheme.law.grid is None or causes.of_coin(scheme.p):
             return False
@@ -73,12 +50,12 @@ def is_clear(data: Data, schemes: dict[str, Any]) -> bool:
     return not relations.identities({**some.values, **some.clear}, _steps(some, schemes), set(schemes))
 
 
-def review(data: Data, schemes: dict[str, Any], effort: Effort) -> Audit:
+def review(data: AuditInput, schemes: dict[str, Any], effort: Effort) -> Audit:
     """The audit of a release, without a proposal."""
     if next(iter(schemes.values())).reverse_mapping:
         return _rearranged(data, schemes)
     rows = swap_attack.rows_of(data.n, effort)
-    some = data.at(rows.rows)
+    some = data.take(rows.rows)
     why: list[Cause] = []
     columns: dict[str, Column] = {}
     every: list[Figures] = []
@@ -113,14 +90,14 @@ def review(data: Data, schemes: dict[str, Any], effort: Effort) -> Audit:
     )  # fmt: skip
 
 
-def _rearranged(data: Data, schemes: dict[str, Any]) -> Audit:
+def _rearranged(data: AuditInput, schemes: dict[str, Any]) -> Audit:
     """The audit of a release by reverse mapping: what its guard rails say, and what columns tell together.
 
     A column alone tells nothing (docs/reverse_mapping.rst), and is not attacked.
     """
     first = next(iter(schemes.values()))
     p, blind = first.p, max(first.p, 1.0 - first.p)
-    some = data.at(swap_attack.rows_of(data.n, HALF).rows)
+    some = data.take(swap_attack.rows_of(data.n, HALF).rows)
     tables = joint_attack.rearranged(some.values, some.clear, schemes, some.strata)
     why, guessed, certain, unchanged = causes.of_coin(p), blind, 0.0, 0.0
     for refusal, warned in (guard_rails.review(data, schemes), guard_rails.review_clear(data)):
@@ -166,13 +143,18 @@ def _pair(a: str, b: str, told: float, blind: float, clear: bool) -> Cause:
     return Cause("relation", told - blind, "pass smaller sigmas, or drop one of them", text, b)
 
 
-def _steps(data: Data, schemes: dict[str, Any]) -> relations.Steps:
+def _steps(data: AuditInput, schemes: dict[str, Any]) -> relations.Steps:
     """What masking rounds each column to."""
     return dict.fromkeys(data.clear, 0.0) | {name: scheme.step for name, scheme in schemes.items()}
 
 
 def _of_columns(
-    data: Data, schemes: dict[str, Any], columns: dict[str, Column], rows: Rows, alone: float, records: int
+    data: AuditInput,
+    schemes: dict[str, Any],
+    columns: dict[str, Column],
+    rows: Rows,
+    alone: float,
+    records: int,
 ) -> tuple[list[Cause], joint_attack.Joint | None]:
     """What columns tell of each other, masked ones and those in clear.
 

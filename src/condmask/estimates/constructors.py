@@ -1,4 +1,4 @@
-"""Estimates from what an analyst has: masked values as records, with or without a grid, or a summary."""
+"""Estimates from what an analyst has: masked values as records, with or without a grid, or their counts."""
 
 import warnings
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
-from condmask.estimates.counts import Summary
+from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.inference.intervals import EstimateWarning
 from condmask.law import Law
@@ -16,7 +16,7 @@ from condmask.samples.by_pool import plain
 from condmask.samples.columns import counted_column
 from condmask.samples.exact import EXACT, ExactSample
 from condmask.samples.records import Records
-from condmask.samples.sample import Counted, Source
+from condmask.samples.sample import Counted, MaskedSample
 from condmask.strata import crossed, labels_of, listed, merged
 
 
@@ -39,8 +39,8 @@ def estimate_records(
         _checks.present(column.array, "z", policy)  # gaps that no code declares
         policy = "omit"
     rows = np.atleast_2d(without_codes(column.array, codes, column.kind))
-    sources: list[Source] = []
-    source: Source
+    sources: list[MaskedSample] = []
+    source: MaskedSample
     for row in rows:
         if law.grid is not None:
             source = Counted(counted_column(row, law.grid, column.kind, threads), law, threads)
@@ -57,19 +57,19 @@ def estimate_records(
     return Estimate(scheme, sources, batch=column.array.ndim == 2, records=Records(rows, pool, wanting))
 
 
-def estimate_summary(scheme: Any, summary: Summary, *, workers: Workers = 1) -> Estimate:
-    """The estimate of a scheme from a summary of masked values."""
-    summary.check(scheme)
-    if summary.n < 2:
-        raise ValueError(f"z must have at least 2 values, got a Summary of {summary.n}")
-    _warn_of_a_part(scheme, summary.n)
+def estimate_counts(scheme: Any, counts: Counts, *, workers: Workers = 1) -> Estimate:
+    """The estimate of a scheme from counts of masked values."""
+    counts.check(scheme)
+    if counts.n < 2:
+        raise ValueError(f"z must have at least 2 values, got Counts of {counts.n}")
+    _warn_of_a_part(scheme, counts.n)
     threads = _checks.workers(workers)
-    source: Source
+    source: MaskedSample
     if scheme.reverse_mapping:
-        source = ExactSample(summary.counts, threads, width=summary.resolution)
+        source = ExactSample(counts.value_counts, threads, width=counts.resolution)
     else:
-        source = Counted(summary.counts, scheme.law, threads, times=1 << summary.level)
-    return Estimate(scheme, [source], pairs=(summary.pairs, summary.counts))
+        source = Counted(counts.value_counts, scheme.law, threads, times=1 << counts.level)
+    return Estimate(scheme, [source], pairs=(counts.pairs, counts.value_counts))
 
 
 def _warn_of_a_part(scheme: Any, n: int) -> None:

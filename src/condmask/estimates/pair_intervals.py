@@ -13,11 +13,11 @@ from condmask.estimates.linear import LinearEstimates
 from condmask.inference import bounded, heavy_tails, reverse_pairs
 from condmask.inference.covariance import Product, donors, products, standardised
 from condmask.inference.influence import Weights
-from condmask.inference.intervals import EstimateWarning, Interval, UndefinedError, multiplier
+from condmask.inference.interval_options import interval_options
+from condmask.inference.intervals import TARGETS, EstimateWarning, Interval, UndefinedError, multiplier
 from condmask.inference.pair_variance import DEGREE, pair_variance
 from condmask.inference.pseudo_values import Undone, file_covariance
 from condmask.inference.reverse_mapped import Reversed
-from condmask.inference.survey import TARGETS, survey
 from condmask.law import Law
 
 TARGETS_OF_THEOREM = ("file", "population")  # in the order of `spreads`
@@ -81,7 +81,7 @@ class PairIntervals(LinearEstimates):
         Raises
         ------
         ValueError
-            As for `covariance`; for a Summary, which has no fourth moments of its pairs.
+            As for `covariance`; for Counts, which have no fourth moments of its pairs.
 
         Warns
         -----
@@ -95,7 +95,7 @@ class PairIntervals(LinearEstimates):
         is that of the general theorem. In heavy tails the interval covers too rarely, as it does without
         masking.
         """
-        asked = survey(confidence_level, target, None, None, 0)
+        asked = interval_options(confidence_level, target, None, None, 0)
         found, pairs = [], list(self._pairs_of(other))
         for pair in pairs:
             estimate, _, unit = _estimated(pair)
@@ -162,7 +162,7 @@ class PairIntervals(LinearEstimates):
         True
         """
         level, times = multiplier(confidence_level)
-        about = f"correlation {TARGETS[survey(confidence_level, target, None, None, 0).target]}"
+        about = f"correlation {TARGETS[interval_options(confidence_level, target, None, None, 0).target]}"
         pairs = list(self._pairs_of(other))
         found = [_correlation(pair, target, level, times) for pair in pairs]
         values = np.array([each[:5] for each in found])
@@ -188,7 +188,7 @@ class PairIntervals(LinearEstimates):
     def _pairs_of(self, other: Any) -> Iterator[Pair]:
         if self._records is None:
             raise ValueError(
-                "z must be masked values for an interval of two columns, got a Summary, which keeps no "
+                "z must be masked values for an interval of two columns, got Counts, which keep no "
                 "fourth moments of its pairs"
             )
         other = self._by_name(other, "other", masked=True)
@@ -231,7 +231,7 @@ class PairIntervals(LinearEstimates):
 
     def _rows(self) -> np.ndarray:
         if self._records is None:
-            raise ValueError("other must be masked values: a Summary keeps no records")
+            raise ValueError("other must be masked values: Counts keep no records")
         return self._records.rows
 
     def _product(self, k: int, z: np.ndarray, w: np.ndarray, other: Any) -> Product:

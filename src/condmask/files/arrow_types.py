@@ -5,6 +5,8 @@ may be too narrow for masked values. Decimals stay decimals of their scale, with
 room for, where the grid of the scheme has no finer decimals; else they become float64.
 """
 
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ import pyarrow.compute as pc
 
 from condmask import _checks
 from condmask._grid import decimal_grid
-from condmask.files.formats import Rows
+from condmask.files.formats import Part, Rows
 
 WIDEST = 38, 76  # digits of decimal128 and decimal256
 LARGEST_POWER = 22  # of ten that float64 holds exactly
@@ -43,6 +45,42 @@ def numbers(column: Any, name: str, row: int) -> tuple[np.ndarray, str]:
         _checks.exact_integers(there, name, row + np.flatnonzero(~null(column)))
     found = _decimals(column) if pa.types.is_decimal(dtype) else values_of(_cast(column), np.float64)
     return np.where(null(column), np.nan, found) if column.null_count else found, kind
+
+
+def parts_of(batches: Iterable[Any], names: Sequence[str], labels: Sequence[str]) -> Iterator[Part]:
+    """Numbers and labels of record batches."""
+    row = 0
+    for batch in batches:
+        yield Part(
+            {name: numbers(batch.column(name), name, row) for name in names},
+            {name: labels_of(batch.column(name), name) for name in labels},
+        )
+        row += batch.num_rows
+
+
+def first_numbers(batches: Iterable[Any], names: Sequence[str], rows: int) -> dict[str, np.ndarray]:
+    """The numbers of the first rows, by column; columns with whole numbers too large are left out."""
+    first, count = [], 0
+    for batch in batches:
+        first.append(batch.slice(0, rows - count))
+        count += first[-1].num_rows
+        if count >= rows:
+            break
+    sample = {}
+    for name in names if first else ():
+        with contextlib.suppress(ValueError):
+            sample[name] = np.concatenate([numbers(batch.column(name), name, 0)[0] for batch in first])
+    return sample
+
+
+def numeric(schema: Any, names: Sequence[str]) -> list[str]:
+    """The columns of these names whose type is one of numbers."""
+    found = []
+    for name in names:
+        with contextlib.suppress(TypeError):
+            kind_of(schema.field(name).type, name)
+            found.append(name)
+    return found
 
 
 def labels_of(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:

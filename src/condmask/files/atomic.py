@@ -83,6 +83,11 @@ class Output:
     def tell(self) -> int:
         return self._file.tell()
 
+    def read_back(self) -> IO[bytes]:
+        """What was written so far, opened once more."""
+        self._file.flush()
+        return open(self._hidden or f"/proc/self/fd/{self._file.fileno()}", "rb")
+
     @property
     def sha256(self) -> str:
         assert self._digest is not None

@@ -1,6 +1,6 @@
 """A file of one format on its way into one of another."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from condmask.files.atomic import Output
 from condmask.files.batches import write_batches
 from condmask.files.csv import CsvFile, Records
 from condmask.files.csv_format import not_encoded
-from condmask.files.formats import ROOMY, Rows, Table, format_of
+from condmask.files.formats import ROOMY, Part, Rows, Table, format_of
 from condmask.strata import names_of
 
 # what a column of text is taken for, if all of it is: 007 is no number, and 1e999 none that can be held
@@ -34,13 +34,13 @@ class Converted:
         """What an earlier masking left with the file."""
         return self._table.metadata()
 
-    def chunks(self, names: list[str]) -> Iterator[dict[str, tuple[np.ndarray, str]]]:
-        """Numbers and their kind, as the file has them."""
-        return self._table.chunks(names)
+    def parts(self, names: Sequence[str], labels: Sequence[str] = ()) -> Iterator[Part]:
+        """Numbers and labels, as the file has them."""
+        return self._table.parts(names, labels)
 
-    def labels(self, name: str) -> Iterator[tuple[np.ndarray, list[Any]]]:
-        """A column in codes and labels, as the file has them."""
-        return self._table.labels(name)
+    def sample(self, names: Sequence[str], rows: int) -> dict[str, np.ndarray]:
+        """The numbers of the first rows, by column; columns of anything else are left out."""
+        return self._table.sample(names, rows)
 
     @property
     def description(self) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 import contextlib
 import json
-from collections.abc import Iterator
-from itertools import chain, islice
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from condmask.files import csv_numbers, quoting
 from condmask.files.atomic import Output
 from condmask.files.csv_format import CsvFormat, Dialect, not_encoded, opened, packed, read_bytes
 from condmask.files.csv_numbers import Fields, NumberError, Words
-from condmask.files.formats import Rows
+from condmask.files.formats import Part, Rows
 from condmask.files.metadata import read_beside, sidecar
 from condmask.kernels.csv_numbers import CLEAR_COMMA, CLEAR_DOT, COMMA, DOT, SHORTEST, number_labels
 from condmask.kernels.csv_scan import AFTER_QUOTE, TOO_FEW, TOO_MANY, find_fields, splice
@@ -56,6 +56,7 @@ class CsvFile:
         self._decimal = self.dialect.decimal
         self._shapes: dict[str, int] = {}
         self._words = Words([self.dialect.encode(word) for word in self.dialect.na])
+        self._head: bytes | None = None  # the text of the first records, once it was read
         self._workers = workers if isinstance(workers, int) else 1  # what is mapped cannot travel
 
     def metadata(self) -> dict[str, Any] | None:
@@ -85,45 +86,46 @@ class CsvFile:
             }
         }
 
-    def chunks(self, names: list[str]) -> Iterator[dict[str, tuple[np.ndarray, str]]]:
-        """Numbers and their kind, for some thousand rows at a time."""
-        told, seen = self._decimal or self._hint(), 0
+    def parts(self, names: Sequence[str], labels: Sequence[str] = ()) -> Iterator[Part]:
+        """Numbers with their kind, and labels as text, for some thousand rows at a time."""
+        records = self._records([*names, *labels])
+        first = next(records, None)
+        if first is None:
+            return
+        decimal, marks = self._decimal or self._hint(), 0
 
-        def numbers(part: Records) -> list[tuple[np.ndarray, int, int]]:
-            found = [self._numbers(part, k, name, told) for k, name in enumerate(names)]
-            return [(*each, self._shapes_of(part, k, each[0])) for k, each in enumerate(found)]
+        def read(part: Records) -> tuple[list[tuple[np.ndarray, int, int]], list[Any]]:
+            numbers = [self._numbers(part, k, name, decimal) for k, name in enumerate(names)]
+            return (
+                [(*column, self._shapes_of(part, k, column[0])) for k, column in enumerate(numbers)],
+                [self._labels(part, len(names) + k) for k in range(len(labels))],
+            )
 
-        records = self._records(names)
-        first = map(
-            numbers, islice(records, 1)
-        )  # who wants no more need not wait for what threads read ahead
-        for found in chain(first, ordered_map(numbers, records, self._workers)):
-            for name, (_, marks, shapes) in zip(names, found, strict=True):
-                seen |= marks
+        for numbers, codes in ordered_map(read, chain([first], records), self._workers):
+            for name, (_, some, shapes) in zip(names, numbers, strict=True):
+                marks |= some
                 self._shapes[name] = self._shapes.get(name, 0) | shapes
-            if told is None and seen & DOT and seen & COMMA:
+            if decimal is None and marks & DOT and marks & COMMA:
                 self._refuse_the_other(names)
-            yield {name: (values, "float64") for name, (values, *_) in zip(names, found, strict=True)}
-        if told is None:
-            told = "," if seen & COMMA else "."
-            if (seen & DOT and not seen & CLEAR_DOT) or (seen & COMMA and not seen & CLEAR_COMMA):
-                raise ValueError(f"{' and '.join(names)} {UNSURE.format(mark=told)}")
-        self._decimal = told
+            yield Part(
+                {name: (values, "float64") for name, (values, *_) in zip(names, numbers, strict=True)},
+                dict(zip(labels, codes, strict=True)),
+            )
+        if decimal is None and names:
+            decimal = "," if marks & COMMA else "."
+            if (marks & DOT and not marks & CLEAR_DOT) or (marks & COMMA and not marks & CLEAR_COMMA):
+                raise ValueError(f"{' and '.join(names)} {UNSURE.format(mark=decimal)}")
+        self._decimal = decimal
 
-    def labels(self, name: str) -> Iterator[tuple[np.ndarray, list[str]]]:
-        """A column as text, in codes and the distinct values they stand for."""
-        for part in self._records([name]):
-            starts, stops = (np.ascontiguousarray(bound[:, 0]) for bound in (part.starts, part.stops))
-            code, first = np.empty((2, starts.size), dtype=np.int64)
-            table = np.full(2 << max(1, starts.size).bit_length(), -1, dtype=np.int64)
-            count = number_labels(part.fields(0).buffer, starts, stops, table, code, first)
-            try:
-                distinct = [self.dialect.decode(field) for field in part.fields(0).at(first[:count])]
-            except UnicodeDecodeError:
-                row = next(r for r in first[:count].tolist() if not self._decodes(part, r))
-                line = self._line(part.offset + int(starts[row]))
-                raise not_encoded(self.path, self.dialect.encoding, line) from None
-            yield code, distinct
+    def sample(self, names: Sequence[str], rows: int) -> dict[str, np.ndarray]:
+        """The numbers of the first rows, by column; columns of anything else are left out."""
+        decimal, sample = self._decimal or self._hint(), {}
+        for k, fields in self._first_fields([self.names.index(name) for name in names], rows):
+            with contextlib.suppress(NumberError):
+                values, marks = csv_numbers.read(fields, decimal, self._words)
+                if decimal is not None or not (marks & DOT and marks & COMMA):
+                    sample[self.names[k]] = values
+        return sample
 
     def records(self) -> Iterator[Records]:
         """Runs of whole records, with the fields of all columns."""
@@ -202,7 +204,7 @@ class CsvFile:
     def _shapes_of(self, part: Records, k: int, values: np.ndarray) -> int:
         return quoting.shapes(part.fields(k), ~np.isnan(values), blank=self.dialect.blank)
 
-    def _refuse_the_other(self, names: list[str]) -> None:
+    def _refuse_the_other(self, names: Sequence[str]) -> None:
         """Name the first number that has another mark than the first of all."""
         decimal: str | None = None
         for part in self._records(names):
@@ -221,24 +223,39 @@ class CsvFile:
         """A comma where the first numbers of all columns say so: whole ones must get their mark too."""
         if self._decimal is not None:
             return self._decimal
-        every, seen = list(range(len(self.names))), 0
-        try:
-            part = next(self._scan(every, tail=False), None)
-        except ValueError:  # in a column that nobody asked for
-            return None
-        for k in every if part is not None else ():
-            assert part is not None
-            some = Fields(part.text, part.starts[:FIRST, k], part.stops[:FIRST, k])
+        marks = 0
+        for _, fields in self._first_fields(list(range(len(self.names))), FIRST):
             with contextlib.suppress(NumberError):
-                seen |= csv_numbers.read(some, None, self._words)[1]
-        return "," if seen & CLEAR_COMMA and not seen & DOT and seen & COMMA else None
+                marks |= csv_numbers.read(fields, None, self._words)[1]
+        return "," if marks & CLEAR_COMMA and not marks & DOT else None
 
-    def _decodes(self, part: Records, row: int) -> bool:
+    def _first_fields(self, columns: list[int], rows: int) -> Iterator[tuple[int, Fields]]:
+        """The fields of the first records, column by column, without columns that have text after a quote."""
+        if self._head is None:
+            next(self._scan([0], tail=False), None)
+        text = self._head or b""
+        starts, stops, _, fault = self._find(text, columns, rows)
+        if fault != AFTER_QUOTE:
+            yield from ((column, Fields(text, starts[:, k], stops[:, k])) for k, column in enumerate(columns))
+        elif len(columns) > 1:
+            for column in columns:
+                yield from self._first_fields([column], rows)
+
+    def _labels(self, part: Records, k: int) -> tuple[np.ndarray, list[str]]:
+        """Fields as codes and the distinct texts that they stand for."""
+        fields = part.fields(k)
+        starts, stops = np.ascontiguousarray(fields.starts), np.ascontiguousarray(fields.stops)
+        code, first = np.empty((2, starts.size), dtype=np.int64)
+        table = np.full(2 << max(1, starts.size).bit_length(), -1, dtype=np.int64)
+        count = number_labels(fields.buffer, starts, stops, table, code, first)
+        distinct: list[str] = []
         try:
-            self.dialect.decode(part.fields(0).at(np.array([row]))[0])
+            for field in fields.at(first[:count]):
+                distinct.append(self.dialect.decode(field))
         except UnicodeDecodeError:
-            return False
-        return True
+            line = self._line(part.offset + int(starts[first[len(distinct)]]))
+            raise not_encoded(self.path, self.dialect.encoding, line) from None
+        return code, distinct
 
     def _line(self, offset: int) -> int:
         """The line in which a byte stands; looked for only when something is wrong with it."""
@@ -252,14 +269,11 @@ class CsvFile:
                 offset -= len(part)
         return line
 
-    def _records(self, names: list[str], *, tail: bool = False) -> Iterator[Records]:
+    def _records(self, names: Sequence[str], *, tail: bool = False) -> Iterator[Records]:
         yield from self._scan([self.names.index(name) for name in names], tail=tail)
 
     def _scan(self, wanted: list[int], *, tail: bool) -> Iterator[Records]:
-        """Runs of whole records."""
-        columns = np.array(wanted, dtype=np.int64)
-        order = np.argsort(columns)
-        back = np.argsort(order)
+        """Runs of whole records; the text of the first run is kept."""
         said = self.dialect
         seen, rest, offset = 0, b"", len(said.header)
         with opened(self.path, said.encoding) as file:
@@ -272,12 +286,7 @@ class CsvFile:
                 scanned = text + b"\n" if lent else text
                 if not scanned:
                     return
-                most = len(scanned) // len(self.names)  # a record has as many bytes as fields, at least
-                bounds = np.empty((2, most, len(wanted)), dtype=np.int64)
-                buffer = np.frombuffer(scanned, dtype=np.uint8)
-                count, taken, fault = find_fields(
-                    buffer, ord(said.delimiter), said.blank, len(self.names), columns[order], *bounds
-                )
+                starts, stops, taken, fault = self._find(scanned, wanted, len(scanned))
                 if fault:
                     raise ValueError(f"{self.path} has {FAULTS[fault]} in line {self._line(offset + taken)}")
                 if len(scanned) - taken > (LONGEST if read else 0):
@@ -288,10 +297,26 @@ class CsvFile:
                     )
                     raise ValueError(f"{self.path} has {what}, from line {self._line(offset + taken)} on")
                 rest = b"" if lent else text[taken:]
-                if count or (tail and taken):
-                    starts, stops = bounds[:, :count, back]
-                    yield Records(text[: min(taken, len(text))], starts, stops, offset, seen)
-                seen += count
+                whole = text[: min(taken, len(text))]
+                if len(starts) and self._head is None:
+                    self._head = scanned if lent else whole
+                if len(starts) or (tail and taken):
+                    yield Records(whole, starts, stops, offset, seen)
+                seen += len(starts)
                 offset += taken
                 if not read:
                     return
+
+    def _find(self, text: bytes, wanted: list[int], most: int) -> tuple[np.ndarray, np.ndarray, int, int]:
+        """The bounds of the wanted fields of so many records, the bytes these take, and what is wrong with
+        the next one."""
+        columns = np.array(wanted, dtype=np.int64)
+        order = np.argsort(columns)
+        most = min(most, len(text) // len(self.names))  # a record has as many bytes as fields, at least
+        bounds = np.empty((2, most, len(wanted)), dtype=np.int64)
+        count, taken, fault = find_fields(
+            np.frombuffer(text, dtype=np.uint8), ord(self.dialect.delimiter), self.dialect.blank,
+            len(self.names), columns[order], *bounds,
+        )  # fmt: skip
+        starts, stops = bounds[:, :count, np.argsort(order)]
+        return starts, stops, taken, fault

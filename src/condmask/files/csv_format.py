@@ -114,10 +114,13 @@ class Dialect(NamedTuple):
         """That of a file."""
         with path_opened(path) as file:
             start = read_bytes(path, file, SAMPLE)
-        encoding = _told_encoding(path, start, form.encoding)
-        with opened(path, encoding) as file:
-            preamble, header, rest = _header(path, file)
-        inner = _working(encoding)
+            encoding = _told_encoding(path, start, form.encoding)
+            inner = _working(encoding)
+            if inner == encoding:
+                preamble, header, rest = _header(path, file, start)
+        if inner != encoding:
+            with opened(path, encoding) as recoded:
+                preamble, header, rest = _header(path, recoded, read_bytes(path, recoded, SAMPLE))
         try:
             text = header.removeprefix(BOM).decode(inner).rstrip("\r\n")
         except UnicodeDecodeError:
@@ -291,12 +294,12 @@ def _told_encoding(path: Path, start: bytes, given: str | None) -> str:
     return "utf-8"
 
 
-def _header(path: Path, file: Any) -> tuple[bytes, bytes, bytes]:
+def _header(path: Path, file: Any, text: bytes) -> tuple[bytes, bytes, bytes]:
     """What stands before the header (``sep=;``, as Excel writes), the header, and some of what follows.
 
-    A header may hold line breaks within quotes.
+    ``text`` was read from the file, which is read on where a header is longer; it may hold line breaks
+    within quotes.
     """
-    text = read_bytes(path, file, SAMPLE)
     first = text.removeprefix(BOM)
     preamble = text[: len(text) - len(first) + said.end()] if (said := SEPARATOR.match(first)) else b""
     begin, at, quotes = len(preamble), len(preamble), 0

@@ -1,6 +1,6 @@
 """A data frame as a table, on its way into a file of any format."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +8,10 @@ import numpy as np
 
 from condmask import frames
 from condmask._blocks import BLOCK
-from condmask.files.arrow_types import labels_of, numbers
+from condmask.files.arrow_types import first_numbers, numeric, parts_of
 from condmask.files.atomic import Output
 from condmask.files.batches import write_batches
-from condmask.files.formats import Rows
+from condmask.files.formats import Part, Rows
 
 
 class FrameTable:
@@ -30,17 +30,14 @@ class FrameTable:
     def metadata(self) -> None:
         """A frame tells nothing of an earlier masking."""
 
-    def chunks(self, names: list[str]) -> Iterator[dict[str, tuple[np.ndarray, str]]]:
-        """Numbers and their kind, batch by batch."""
-        row = 0
-        for batch in self._table.select(names).to_batches(BLOCK):
-            yield {name: numbers(batch.column(name), name, row) for name in names}
-            row += batch.num_rows
+    def parts(self, names: Sequence[str], labels: Sequence[str] = ()) -> Iterator[Part]:
+        """Numbers and labels, batch by batch."""
+        return parts_of(self._table.select([*names, *labels]).to_batches(BLOCK), names, labels)
 
-    def labels(self, name: str) -> Iterator[tuple[np.ndarray, list[Any]]]:
-        """A column of any plain type, in codes and the distinct values they stand for."""
-        for batch in self._table.select([name]).to_batches(BLOCK):
-            yield labels_of(batch.column(name), name)
+    def sample(self, names: Sequence[str], rows: int) -> dict[str, np.ndarray]:
+        """The numbers of the first rows, by column; columns of anything else are left out."""
+        names = numeric(self._table.schema, names)
+        return first_numbers(self._table.select(names).to_batches(BLOCK), names, rows)
 
     @property
     def description(self) -> dict[str, Any]:

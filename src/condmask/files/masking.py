@@ -15,13 +15,13 @@ from condmask import _checks
 from condmask._blocks import Workers
 from condmask._grid import decimals_of
 from condmask._randomness import check_rng
-from condmask.disclosure.review import Data
+from condmask.disclosure.audit_input import AuditInput
 from condmask.donor_pools import numbers_of, pools_of
 from condmask.files.atomic import FileError, publishing, spool, state
 from condmask.files.formats import Table, in_lines
 from condmask.files.metadata import beside_data, described, sidecar
 from condmask.files.note import written_note
-from condmask.files.spool import Progress, ReleasedRows, spool_columns, spool_strata
+from condmask.files.spool import Progress, ReleasedRows, spool_columns
 from condmask.missing_codes import refuse_reachable, taken_out
 from condmask.scheme import Scheme, release_key, together
 from condmask.schemes.rounding import asked, rounded, with_shifts
@@ -89,8 +89,7 @@ def release(
     schemes, original = job.schemes, state(table.path)
     masking, within = together(schemes), next(iter(job.named.values()))
     with spool() as create, in_lines(table):
-        columns, kinds = spool_columns(table, list(schemes), create, job.progress)
-        labels = [spool_strata(table, group, create) for group in job.groups]
+        columns, kinds, labels = spool_columns(table, list(schemes), job.groups, create, job.progress)
         columns, policy = taken_out(schemes, columns, kinds, job.policy, in_place=True)
         columns, shifts = rounded(schemes, columns, kinds, in_place=True) if job.round else (columns, {})
         merge = within.small_strata == "merge"
@@ -98,7 +97,7 @@ def release(
         if job.audited:
             code = None if pools is None else pools.pool
             beside = _beginning(table, columns, kinds, job.groups)
-            masking.check(schemes, Data(columns, kinds, {}, code), beside)
+            masking.check(schemes, AuditInput(columns, kinds, {}, code), beside)
         for name, scheme in schemes.items():
             scheme.canonical(columns[name], name, kinds[name], out=columns[name])
         refuse_reachable(schemes, columns, kinds)
@@ -116,20 +115,14 @@ def release(
 
 def _beginning(
     table: Table, columns: dict[str, np.ndarray], kinds: dict[str, str], groups: tuple[str, ...]
-) -> Data | None:
+) -> AuditInput | None:
     """The first rows with the numbers that are left in clear; None where none are."""
-    clear = {}
-    for name in table.names[:MOST_CLEAR]:
-        if name not in columns and name not in groups and table.names.count(name) == 1:
-            try:
-                clear[name] = next(table.chunks([name]))[name][0][:BEGINNING].copy()
-            except (TypeError, ValueError, StopIteration):  # text, dates, numbers too large
-                continue
+    others = [name for name in table.names[:MOST_CLEAR] if name not in columns and name not in groups]
+    clear = table.sample([name for name in others if table.names.count(name) == 1], BEGINNING)
     if not clear:
         return None
-    rows = min(values.size for values in clear.values())
-    some = {name: np.array(values[:rows]) for name, values in columns.items()}
-    return Data(some, kinds, {name: values[:rows] for name, values in clear.items()}, None)
+    rows = next(iter(clear.values())).size
+    return AuditInput({name: np.array(values[:rows]) for name, values in columns.items()}, kinds, clear, None)
 
 
 def _publish(

@@ -6,7 +6,7 @@ of pages and Bloom filters, which readers do without, and what nobody refers to.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -21,6 +21,7 @@ from condmask.files.arrow_types import released_columns, released_type
 from condmask.files.atomic import Output
 from condmask.files.formats import Rows
 from condmask.files.parquet_footer import Chunk, Footer
+from condmask.files.parquet_readback import check_written
 from condmask.files.thrift import Struct
 
 MOST_ROWS = 1 << 20  # that are encoded at once
@@ -53,10 +54,8 @@ class ParquetFile(ArrowFile):
     def _schema(self) -> Any:
         return pq.read_schema(self.path)
 
-    def _batches(self, names: list[str] | None, labels: bool) -> Iterator[Any]:
-        text = []  # whose dictionary is enough
-        if labels and names is not None:
-            text = [name for name in names if _is_text(self.schema.field(name).type)]
+    def _batches(self, names: list[str] | None, labels: Sequence[str]) -> Iterator[Any]:
+        text = [name for name in labels if _is_text(self.schema.field(name).type)]  # the dictionary is enough
         with pq.ParquetFile(self.path, pre_buffer=False, read_dictionary=text) as file:
             for batch in file.iter_batches(batch_size=BLOCK, columns=names, use_threads=False):
                 yield batch if names is None else batch.select(names)  # "a.b" is also b of the struct a
@@ -78,7 +77,10 @@ class ParquetFile(ArrowFile):
                 footer, types, metadata, json.dumps(metadata).encode(), nulls=rows.nulls
             )
             replaced = {at: element for (_, at), element in zip(places, elements, strict=True)}
-            target.write(footers.footer_bytes(footer, writer.groups, replaced, entries))
+            released = footers.released_footer(footer, writer.groups, replaced, entries)
+            target.write(footers.footer_bytes(released))
+        with target.read_back() as written:
+            check_written(written, target.final, released, self.path, set(writer.leaves))
 
     def _parts(
         self, rows: Rows, types: dict[str, Any], footer: Footer, places: list[tuple[int, int]]

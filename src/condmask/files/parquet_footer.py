@@ -154,18 +154,23 @@ def released_entries(
     return [{KEY: (BINARY, key), TEXT: (BINARY, text)} for key, text in found.items()]
 
 
-def footer_bytes(
+def released_footer(
     footer: Footer, groups: list[Struct], elements: dict[int, Struct], entries: list[Struct]
-) -> bytes:
+) -> Struct:
     """The footer of a file with these row groups and entries; `elements` of the schema are replaced."""
     of, schema = footer.fields[SCHEMA][1]
     schema = [elements.get(position, element) for position, element in enumerate(schema)]
-    written = write_struct({
+    return {
         **footer.fields,
         SCHEMA: (LIST, (of, schema)),
         GROUPS: (LIST, (STRUCT, groups)),
         ENTRIES: (LIST, (STRUCT, entries)),
-    })  # fmt: skip
+    }
+
+
+def footer_bytes(fields: Struct) -> bytes:
+    """A footer with its length, as a file ends."""
+    written = write_struct(fields)
     return written + len(written).to_bytes(4, "little") + MAGIC
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from condmask._blocks import Workers
-from condmask.estimates.counts import Summary
+from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.files.csv import CsvFile
 from condmask.files.csv_format import CsvFormat
@@ -193,13 +193,13 @@ class ReleasedFile(Mapping[str, Estimate]):
         return (read_labels if labels else read_column)(self.path, name)
 
 
-def read_summary(
+def read_counts(
     path: str | os.PathLike[str],
     column: str | None = None,
     *,
     other: str | None = None,
-) -> Summary:
-    """The summary of a masked column in one pass, for files larger than memory.
+) -> Counts:
+    """Counts of a masked column in one pass, for files larger than memory.
 
     Parameters
     ----------
@@ -210,22 +210,22 @@ def read_summary(
 
     Returns
     -------
-    Summary
-        The scheme's ``estimate(summary)`` has the estimates; `read_schemes` gives the scheme.
+    Counts
+        The scheme's ``estimate(counts)`` has the estimates; `read_schemes` gives the scheme.
     """
     schemes = read_schemes(path)
     name = masked_column(schemes, column)
     scheme = schemes[name]
     if not scheme.estimators:
-        raise TypeError(f"{name} must be masked by a scheme with estimates for a Summary, got {scheme!r}")
-    summary = Summary(scheme)
+        raise TypeError(f"{name} must be masked by a scheme with estimates for Counts, got {scheme!r}")
+    counts = Counts(scheme)
     names = [name] if other is None else [name, other]
     with reading(Path(path)):
         table = open_table(Path(path))
         columns_exist(table, names)
         for part in _numbers(table, names):
-            summary.update(*(part[each] for each in names))
-    return summary
+            counts.update(*(part[each] for each in names))
+    return counts
 
 
 def open_table(path: Path, csv: CsvFormat | None = None, workers: Workers = 1) -> Table:
@@ -266,14 +266,15 @@ def masked_column(schemes: Mapping[str, Scheme], column: str | None) -> str:
 
 def _labels(table: Table, name: str) -> np.ndarray:
     """A column as objects."""
-    parts = [np.array([*values, None], dtype=object)[code] for code, values in table.labels(name)]
+    labels = [part.labels[name] for part in table.parts([], [name])]
+    parts = [np.array([*distinct, None], dtype=object)[code] for code, distinct in labels]
     return np.concatenate(parts) if parts else np.empty(0, dtype=object)
 
 
 def _numbers(table: Table, names: list[str]) -> Iterator[dict[str, np.ndarray]]:
     """Numbers part by part, float32 as such: on a decimal grid they are other numbers than float64."""
-    for chunk in table.chunks(names):
+    for part in table.parts(names):
         yield {
             name: values.astype(np.float32) if kind == "float32" else values
-            for name, (values, kind) in chunk.items()
+            for name, (values, kind) in part.numbers.items()
         }

@@ -10,15 +10,15 @@ from condmask.inference import expectations
 from condmask.inference.cdf_variance import Sums
 from condmask.inference.far_expectations import Function, NotFiniteError
 from condmask.inference.theorem import masking
-from condmask.samples.noise_class import Part
-from condmask.samples.sample import Source
+from condmask.samples.noise_class import NoiseClass
+from condmask.samples.sample import MaskedSample
 
 
-def sums_of(*functions: Function) -> Callable[[Source], Sums]:
+def sums_of(*functions: Function) -> Callable[[MaskedSample], Sums]:
     """The ingredients of the means of functions of values in the units of the data, in the shape of these."""
 
-    def of(source: Source) -> Sums:
-        return _part(source.part(), source.law.p, functions).over(source.n)
+    def of(source: MaskedSample) -> Sums:
+        return _part(source.noise_class(), source.law.p, functions).over(source.n)
 
     return of
 
@@ -51,7 +51,7 @@ def checked(g: Any, floor: float | None) -> Function:
     return function
 
 
-def _part(part: Part, p: float, functions: Sequence[Function]) -> Sums:
+def _part(part: NoiseClass, p: float, functions: Sequence[Function]) -> Sums:
     of_steps = [partial(_of_steps, g, part) for g in functions]
     try:
         if part.law is None:
@@ -73,5 +73,5 @@ def _part(part: Part, p: float, functions: Sequence[Function]) -> Sums:
         ) from None
 
 
-def _of_steps(g: Function, part: Part, steps: np.ndarray) -> np.ndarray:
+def _of_steps(g: Function, part: NoiseClass, steps: np.ndarray) -> np.ndarray:
     return g(part.values(steps))

@@ -5,18 +5,18 @@ import numpy as np
 from condmask.inference import influence
 from condmask.inference.polynomial_variance import Moments, Variances, polynomial_variance
 from condmask.samples.moments import mean_powers, theorem_2_1
-from condmask.samples.sample import Source
+from condmask.samples.sample import MaskedSample
 
 
 def moment_variance(
-    sample: Source, strata: list[Source], order: int, *, central: bool, shared_donors: bool
+    sample: MaskedSample, strata: list[MaskedSample], order: int, *, central: bool, shared_donors: bool
 ) -> Variances:
     """n times the variances of a moment, in the scale of the sample's moments to its power.
 
     Parameters
     ----------
-    sample : Source
-    strata : list of Source
+    sample : MaskedSample
+    strata : list of MaskedSample
         Its records by donor pool; none where all are one.
     order : int
     central : bool
@@ -24,7 +24,7 @@ def moment_variance(
     """
     center, scale, means = sample.moments(order)
     pools, p = strata or [sample], sample.law.p
-    parts = [pool.part() for pool in pools]
+    parts = [pool.noise_class() for pool in pools]
     law = parts[0].law
     noise = np.eye(1, 2 * order + 1)[0] if law is None else law.noise_moments(2 * order, scale)
     masked = np.array([

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask.inference.intervals import over_file
+from condmask.inference.theorem import variance_given_file
 from condmask.samples.moments import noise_matrix
 
 
@@ -109,7 +109,7 @@ def polynomial_variance(
     )
     if nonnegative:
         d, inside = np.maximum(d, 0.0), np.maximum(inside, 0.0)
-    file = over_file(v, d, inside, a, shared_donors=shared_donors, p=p)
+    file = variance_given_file(v, d, inside, a, shared_donors=shared_donors, p=p)
     mean, square = (np.sum(share * mean_of(each, original), axis=-1) for each in (h, product(h, h)))
     return Variances(file, np.maximum(square - mean**2, 0.0))
 

@@ -129,7 +129,7 @@ class Told:
 def numeric(table: Table, name: str) -> np.ndarray | None:
     """A column of numbers as float64; None where it holds something else."""
     try:
-        parts = [part[name][0].astype(np.float64) for part in table.chunks([name])]
+        parts = [part.numbers[name][0].astype(np.float64) for part in table.parts([name])]
     except (TypeError, ValueError):
         return None
     return np.concatenate(parts) if parts else np.empty(0)

@@ -10,12 +10,12 @@ from condmask import _checks, frames, grids
 from condmask._blocks import Workers
 from condmask._grid import Grid, decimal_grid, default_step, grid_of
 from condmask._randomness import Key, check_rng, check_rows
+from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.release_check import check_beside, check_release
-from condmask.disclosure.review import Data
 from condmask.donor_pools import Pools, pools_of
 from condmask.draws import mask_rows
-from condmask.estimates.constructors import estimate_records, estimate_summary
-from condmask.estimates.counts import Summary
+from condmask.estimates.constructors import estimate_counts, estimate_records
+from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.law import Law
 from condmask.missing_codes import RELEASED_AS, is_code, put_back, refuse_reachable, released_codes, taken_out
@@ -293,7 +293,7 @@ class ConditionalMasking(Scheme):
         pools, _ = pools_of([known["x"]], labels, policy, ["x"], merge=merge)
         if not accept_visible_coins:
             code = None if pools is None else pools.pool
-            self.check({"x": self}, Data(known, kinds, {}, code))
+            self.check({"x": self}, AuditInput(known, kinds, {}, code))
         units = self.canonical(known["x"], "x", column.kind)
         refuse_reachable({"x": self}, {"x": units}, kinds)
         key = release_key(random, {column.name: self}, [units], pools)
@@ -321,7 +321,7 @@ class ConditionalMasking(Scheme):
                 )
 
     @classmethod
-    def check(cls, schemes: dict[str, Self], data: Data, beside: Data | None = None) -> None:
+    def check(cls, schemes: dict[str, Self], data: AuditInput, beside: AuditInput | None = None) -> None:
         """Refuse columns whose release would show which records were swapped."""
         check_release(data, dict(schemes))
         if beside is not None:
@@ -368,7 +368,7 @@ class ConditionalMasking(Scheme):
 
         Parameters
         ----------
-        z : array_like or series of shape (n,), array_like of shape (replicates, n), or Summary
+        z : array_like or series of shape (n,), array_like of shape (replicates, n), or Counts
             Masked values. With two dimensions every result carries a leading axis of replicates.
         strata : array_like of shape (n,), data frame, dict or sequence of columns, optional
             The columns that the scheme names in `strata`, as for `mask`. What weighs records needs them:
@@ -391,7 +391,7 @@ class ConditionalMasking(Scheme):
         Raises
         ------
         ValueError
-            If values lie off the grid of the scheme, or a Summary is of another scheme.
+            If values lie off the grid of the scheme, or Counts is of another scheme.
 
         Examples
         --------
@@ -399,8 +399,8 @@ class ConditionalMasking(Scheme):
         >>> cm.ConditionalMasking(0.6, 100.0, decimals=0).estimate([310, 420, 385, 290]).mean()
         351.25
         """
-        if isinstance(z, Summary):
-            return estimate_summary(self, z, workers=workers)
+        if isinstance(z, Counts):
+            return estimate_counts(self, z, workers=workers)
         return estimate_records(
             self, z, strata=strata, patterns=patterns, nan_policy=nan_policy, workers=workers
         )

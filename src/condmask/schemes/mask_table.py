@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._randomness import check_rng
-from condmask.disclosure.review import Data
+from condmask.disclosure.audit_input import AuditInput
 from condmask.donor_pools import numbers_of, pools_of
 from condmask.missing_codes import is_code, put_back, refuse_reachable, taken_out
 from condmask.scheme import release_key, together
@@ -107,7 +107,9 @@ def mask_table(
     pools, patterns = pools_of(list(known.values()), labels, policy, list(columns), merge=merge)
     if not accept_visible_coins:
         clear = frames.numeric_columns(frame, {*schemes, *parts})
-        ConditionalMasking.check(schemes, Data(known, kinds, clear, None if pools is None else pools.pool))
+        ConditionalMasking.check(
+            schemes, AuditInput(known, kinds, clear, None if pools is None else pools.pool)
+        )
     units = [schemes[name].canonical(x, name, kinds[name]) for name, x in known.items()]
     refuse_reachable(schemes, dict(zip(columns, units, strict=True)), kinds)
     key = release_key(random, named, units, pools)
