@@ -8,8 +8,7 @@ PACKAGE = __name__.partition(".")[0]
 
 def warn(text: str, category: type[Warning]) -> None:
     """Warn at the nearest caller that is no part of the package."""
-    depth = 1
-    frame = sys._getframe(1)
+    depth, frame = 2, sys._getframe(1)  # 1 is this line, 2 the caller of this function
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
         frame, depth = frame.f_back, depth + 1
     warnings.warn(text, category, stacklevel=depth)

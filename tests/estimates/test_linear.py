@@ -16,8 +16,8 @@ from scipy import stats
 
 import condmask as cm
 from condmask._grid import Grid
-from condmask.inference import pseudo_values
-from condmask.inference.pseudo_values import undo
+from condmask.inference import linear_variance
+from condmask.inference.pseudo_values import PseudoValues
 from condmask.law import Law
 
 DONORS = ("sample", "permutation")
@@ -65,7 +65,7 @@ def test_pseudo_values_have_the_mean_of_each_original(donors):
     law = Law(P, "laplace", 0.4, Grid(1.0, 1000.0))
     chances, files = zip(*outcomes(x, x, donors), strict=True)
 
-    undone = [undo(z, law, None, cycle=donors == "permutation") for z in files]
+    undone = [PseudoValues(z, law, None, cycle=donors == "permutation") for z in files]
     found = np.array([each.origin + each.unit * each.values for each in undone])
 
     assert sum(chances) == pytest.approx(1.0, abs=1e-12)
@@ -98,9 +98,9 @@ def test_variances_of_small_pools_fall_short_by_what_their_means_cost():
         own, mean, square, found = pool == k, 0.0, 0.0, 0.0
         for chance, z in outcomes(x, x, "sample"):
             whole = np.concatenate([pools[0], z] if k else [z, pools[1]])
-            file = undo(whole, law, pool, cycle=False)
+            file = PseudoValues(whole, law, pool, cycle=False)
             mean, square = mean + chance * z, square + chance * z * z
-            found += chance * (file.variances[own] * file.unit**2).mean()
+            found += chance * (file.masked_variances[own] * file.unit**2).mean()
 
         spread = x.var(ddof=1) - (square - mean**2).mean() / (x.size - 1)
         assert found == pytest.approx(P * (2.0 - P) * spread, rel=1e-9)
@@ -229,8 +229,8 @@ def test_the_variance_of_each_masked_value():
     f = 1 - P - P / (n - 1)
     exact = P * file.x.var(ddof=1) + (1 - P) * file.law.variance + f * (1 - f) * (file.x - file.x.mean()) ** 2
 
-    undone = (undo(z, file.law, None, cycle=False) for z in file.releases(count, 3))
-    found = np.array([each.variances * each.unit**2 for each in undone])
+    undone = (PseudoValues(z, file.law, None, cycle=False) for z in file.releases(count, 3))
+    found = np.array([each.masked_variances * each.unit**2 for each in undone])
 
     error = found.std(axis=0) / np.sqrt(count)
     assert (np.abs(found.mean(axis=0) - exact) < 5.5 * error + 3 / n * exact).all()
@@ -392,7 +392,7 @@ def test_records_of_pools_are_taken_so_many_at_a_time_as_together(case, chunk, m
         ]
 
     whole = errors()
-    monkeypatch.setattr(pseudo_values, "CHUNK", chunk)
+    monkeypatch.setattr(linear_variance, "CHUNK", chunk)
 
     np.testing.assert_allclose(errors(), whole, rtol=1e-10)
 

@@ -16,7 +16,7 @@ from benchmarks.reverse_linear import masked
 from condmask.engines import mapping_law
 from condmask.inference import reverse_pairs
 from condmask.inference.intervals import EstimateWarning, UndefinedError
-from condmask.inference.reverse_mapped import FEWEST, Reversed
+from condmask.inference.reverse_mapped import FEWEST, ReverseMapped
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:heavy tails:condmask.EstimateWarning", "ignore:group_means"),
@@ -223,7 +223,7 @@ def test_standard_errors_about_the_file_are_those_of_many_maskings(name):
     weights = weights_of(x, rng)
     z = masked(x, scheme, 1_500, rng)
     sums = looked_up(scheme.estimate(x).pseudo_values(), x, z) @ weights.T
-    file, _ = Reversed(z[0], scheme, None).undone()
+    file = ReverseMapped(z[0], scheme, None)
     variances = looked_up(file.variances * file.unit**2, z[0], z) @ (weights**2).T
 
     ratio = np.sqrt(variances.mean(axis=0)) / sums.std(axis=0)
@@ -424,8 +424,8 @@ def test_the_polynomial_is_the_inverse_on_the_eigenvalues(p):
 
 def test_the_pair_formula_is_the_inverse_of_the_dense_operator():
     x, y = FILES["ties"], np.round(FILES["skewed"])
-    one, two = (Reversed(each, scheme_of(each), None) for each in (x, y))
-    a, b = one.pools[0].kernel, two.pools[0].kernel
+    one, two = (ReverseMapped(each, scheme_of(each), None) for each in (x, y))
+    a, b = one.pools[0].law, two.pools[0].law
 
     found, _, unit = reverse_pairs.joint(one, two, x, y)
 

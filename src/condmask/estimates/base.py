@@ -8,6 +8,8 @@ import numpy as np
 
 from condmask.inference.cdf_variance import Sums
 from condmask.inference.intervals import UndefinedError
+from condmask.inference.pseudo_values import PseudoValues
+from condmask.inference.reverse_mapped import ReverseMapped
 from condmask.inference.theorem import AsymptoticVariance, asymptotic_variance, finest_tol, sums_at
 from condmask.law import Law
 from condmask.samples.by_pool import strata
@@ -51,9 +53,27 @@ class Shared:
     def _split(self) -> BoundedCache:
         return BoundedCache(1)
 
+    def _records_for(self, purpose: str, missing: str) -> Records:
+        """The records, refused where Counts stand for them."""
+        if self._records is None:
+            raise ValueError(f"z must be masked values for {purpose}, got Counts, which keep no {missing}")
+        return self._records
+
+    def _pseudo_values(self) -> PseudoValues:
+        """The pseudo-values of a sample; after reverse mapping with a warning where they vary much."""
+        if self.scheme.reverse_mapping:
+            mapped = self._reverse_mapped
+            mapped.warn_of_variation()
+            return mapped
+        records = self._records_for("pseudo-values", "records")
+        cycle = not self.scheme.shared_donors
+        return PseudoValues(records.rows[0], self._law, records.pools(), cycle=cycle)
+
     @cached_property
-    def _undoing(self) -> BoundedCache:
-        return BoundedCache(2)
+    def _reverse_mapped(self) -> ReverseMapped:
+        """The pseudo-values after reverse mapping; kept, since they take longest."""
+        records = self._records_for("pseudo-values", "records")
+        return ReverseMapped(records.rows[0], self.scheme, records.pools())
 
     @property
     def _swapped(self) -> float:

@@ -14,11 +14,12 @@ from condmask.engines.counting import ValueCounts
 from condmask.estimates.bands import Bands
 from condmask.estimates.batch import by_replicate
 from condmask.estimates.inequality import Inequality
+from condmask.estimates.linear import LinearEstimates
 from condmask.estimates.moment_intervals import MomentIntervals
 from condmask.estimates.overview import Overview
 from condmask.estimates.pair_intervals import PairIntervals
 from condmask.estimates.subsets import Selection
-from condmask.inference.covariance import summarised
+from condmask.inference.covariance import products_of_counts
 from condmask.inference.intervals import EstimateWarning
 from condmask.law import Law
 from condmask.samples.bandwidth import RULES
@@ -27,7 +28,7 @@ from condmask.samples.records import Records
 from condmask.samples.sample import MaskedSample
 
 
-class Estimate(Overview, Inequality, MomentIntervals, PairIntervals, Bands, Selection):
+class Estimate(Overview, Inequality, MomentIntervals, LinearEstimates, PairIntervals, Bands, Selection):
     r"""Estimates about the original variable from its masked values and the published scheme.
 
     Made by the `estimate` method of a scheme, from records, rows of a batch or `Counts`. Nothing here
@@ -455,7 +456,7 @@ class Estimate(Overview, Inequality, MomentIntervals, PairIntervals, Bands, Sele
                     "other must be left out: Counts have the column that its updates brought along"
                 )
             pairs, counts = self._pairs
-            yield summarised(pairs, counts, self._law, self.scheme.strata, self.scheme.patterns)
+            yield products_of_counts(pairs, counts, self._law, self.scheme.strata, self.scheme.patterns)
             return
         other = self._by_name(other, "other", masked=True)
         for k, (z, w) in enumerate(self._both(other)):

@@ -91,7 +91,8 @@ class Original:
         """A column beside what was released of it."""
         told, estimate = self._told, self._told.file[name]
         x, z, rows = self._both(name)
-        pools, known = estimate._pools(), {other: each[rows] for other, each in told.known.items()}
+        pools = estimate._records_for("a comparison", "records").pools()
+        known = {other: each[rows] for other, each in told.known.items()}
         alone = {"group": None, "patterns": (), "pattern_codes": (), "records": None, "missing": ()}
         scheme = replace(
             told.schemes[name], strata=None if pools is None else "pools", small_strata="refuse", **alone
