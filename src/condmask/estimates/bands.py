@@ -10,7 +10,7 @@ from condmask._randomness import Key, check_rng
 from condmask.estimates.base import Shared
 from condmask.inference.intervals import TARGETS, check_target, multiplier
 from condmask.inference.process import covariance, largest
-from condmask.inference.theorem import finest_tol
+from condmask.inference.variance_curve import finest_tol
 from condmask.samples.sample import MaskedSample
 
 LARGE = 1000  # records, from which on two samples are compared by T as it is

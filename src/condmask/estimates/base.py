@@ -10,12 +10,15 @@ from condmask.inference.cdf_variance import Sums
 from condmask.inference.intervals import UndefinedError
 from condmask.inference.pseudo_values import PseudoValues
 from condmask.inference.reverse_mapped import ReverseMapped
-from condmask.inference.theorem import AsymptoticVariance, asymptotic_variance, finest_tol, sums_at
+from condmask.inference.theorem import AsymptoticVariance, PoolMeans, asymptotic_variance
+from condmask.inference.variance_curve import VarianceCurve, finest_tol
 from condmask.law import Law
 from condmask.samples.by_pool import strata
+from condmask.samples.cache import BoundedCache
 from condmask.samples.records import Records
-from condmask.samples.sample import BoundedCache, MaskedSample
+from condmask.samples.sample import MaskedSample
 
+CURVES = 2  # of T_1 and a T_b
 CERTAIN = 3.0  # standard errors, beyond which a share is taken to be above 0
 
 
@@ -70,6 +73,10 @@ class Shared:
         return PseudoValues(records.rows[0], self._law, records.pools(), cycle=cycle)
 
     @cached_property
+    def _curves(self) -> BoundedCache:
+        return BoundedCache(CURVES)
+
+    @cached_property
     def _reverse_mapped(self) -> ReverseMapped:
         """The pseudo-values after reverse mapping; kept, since they take longest."""
         records = self._records_for("pseudo-values", "records")
@@ -89,21 +96,43 @@ class Shared:
 
     def _spread(self, k: int, of: Callable[[MaskedSample], Sums]) -> AsymptoticVariance:
         """n times the variances of an estimate from replicate k (`inference.theorem`)."""
-        shared = self.scheme.donors == "sample"
-        return asymptotic_variance(of, self._sources[k], self._strata_of(k), shared_donors=shared)
+        sample, pools = self._sources[k], None
+        if self._strata_of(k):
+            each = [(pool.n / sample.n, of(pool)) for pool in self._strata_of(k)]
+            psi, residual = (
+                np.array([getattr(means, name) for _, means in each]) for name in ("psi", "residual")
+            )
+            pools = PoolMeans(np.array([share for share, _ in each]), psi, residual)
+        return asymptotic_variance(of(sample), pools, shared_donors=self._shared_donors, p=sample.law.p)
+
+    @property
+    def _shared_donors(self) -> bool:
+        """Whether donors are drawn anew for each record, so that records may share one."""
+        return bool(self.scheme.donors == "sample")
+
+    def _variance_curve(self, bandwidth: float | None, k: int = 0) -> VarianceCurve:
+        """The variances of T at all points, of T_b for a bandwidth: one for all levels and targets."""
+
+        def make() -> VarianceCurve:
+            return VarianceCurve(
+                self._sources[k], self._strata_of(k), bandwidth, shared_donors=self._shared_donors
+            )
+
+        curve: VarianceCurve = self._curves.get((bandwidth, k), make)
+        return curve
 
     def _below_zero(self, k: int) -> tuple[float, float]:
         """The share of negative values in the original file of replicate k, and its standard error."""
         source = self._sources[k]
         # T is constant from one point of the grid to the next
         x = np.array([-0.5 * source.law.step or np.nextafter(0.0, -1.0)])
-        around = self._spread(k, sums_at(x, None))
+        around = self._variance_curve(None, k).at(x)
         share = source.values(x, None, finest_tol(source), "auto").item()
         return share, float(np.sqrt(around.file.item() / source.n))
 
     def _strata_of(self, k: int) -> list[MaskedSample]:
         """The records of replicate k by pool of donors; none where all are one, or it makes no difference."""
-        if self.scheme.donors != "sample":
+        if not self._shared_donors:
             return []
         found: list[MaskedSample] = self._split.get(k, lambda: strata(self._records, k, self._law))
         return found

@@ -9,7 +9,8 @@ from condmask import _checks
 from condmask.estimates.base import Shared
 from condmask.inference import rearranged_variance, score_inversion
 from condmask.inference.intervals import TARGETS, EstimateWarning, Interval, check_target, multiplier
-from condmask.inference.theorem import AsymptoticVariance, largest_weight, sums_at
+from condmask.inference.theorem import AsymptoticVariance
+from condmask.inference.variance_curve import largest_weight
 from condmask.samples.sample import CROSSINGS, MaskedSample
 
 SAME = 0.999  # of a variance, which changes no interval visibly
@@ -103,7 +104,7 @@ class Distribution(Shared):
         found, widths = [], []
         for k, source in enumerate(self._sources):
             width = source.width(bandwidth)
-            around = self._spread(k, sums_at(x, width))
+            around = self._variance_curve(width, k).at(x)
             value = source.values(x, width, tol, "auto")
             found.append(
                 (*_around(value, around, z**2 / source.n, target), error_of(around, source.n, target), value)
@@ -281,7 +282,7 @@ class Distribution(Shared):
         """Statistics and p-values of values of T at points x under hypothetical ones."""
         from scipy.special import ndtr  # takes .1 s to import
 
-        around = self._spread(k, sums_at(x, None))
+        around = self._variance_curve(None, k).at(x)
         variance = around.file + (value * (1.0 - value) if target == "population" else 0.0) + (t - value) ** 2
         known = variance > 0.0
         statistic = np.where(
@@ -313,7 +314,7 @@ class Distribution(Shared):
             return np.full(q.size, -np.inf), np.full(q.size, np.inf)
 
         def variance(x: np.ndarray, own: np.ndarray) -> np.ndarray:
-            around = self._spread(k, sums_at(x, width))
+            around = self._variance_curve(width, k).at(x)
             found = around.file
             if target == "population":
                 found = np.maximum(found + _smoothed_away(around) + q[own] * (1.0 - q[own]), 0.0)

@@ -9,7 +9,7 @@ from condmask import _checks
 from condmask.estimates.distribution import Distribution, error_of
 from condmask.inference.function_variance import checked, known, sums_of
 from condmask.inference.intervals import TARGETS, Interval, check_target, multiplier
-from condmask.inference.theorem import AsymptoticVariance, sums_at
+from condmask.inference.theorem import AsymptoticVariance
 
 
 class Functionals(Distribution):
@@ -215,7 +215,7 @@ class Functionals(Distribution):
             return np.asarray((values > x[0]) & (values <= x[1]), dtype=np.float64)
 
         n = self._sources[k].n
-        apart = error_of(self._spread(k, sums_at(x, None)), n, target)
+        apart = error_of(self._variance_curve(None, k).at(x), n, target)
         difference = error_of(self._spread(k, sums_of(between)), n, target).item()
         product = float(apart[0] * apart[1])
         if product == 0.0:

@@ -15,7 +15,8 @@ from condmask.inference import bounded
 from condmask.inference.far_expectations import Function
 from condmask.inference.function_variance import sums_of
 from condmask.inference.intervals import TARGETS, Interval, check_target
-from condmask.inference.theorem import finest_tol, masking, sums_at
+from condmask.inference.variance_curve import finest_tol
+from condmask.samples.bandwidth import masking
 from condmask.samples.noise_class import NoiseClass
 from condmask.samples.sample import MaskedSample
 
@@ -168,7 +169,7 @@ class Inequality(Functionals):
         source = self._sources[k]
 
         def variances(x: np.ndarray) -> np.ndarray:
-            around = self._spread(k, sums_at(x, None))
+            around = self._variance_curve(None, k).at(x)
             return np.asarray((around.file + around.sample) / (source.n - 1))
 
         return _gini_of(source, variances)

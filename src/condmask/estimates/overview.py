@@ -74,8 +74,8 @@ class Overview(Shared):
         t = _checks.reals(points, "points").ravel() if np.size(points) else np.empty(0)
         own: Any = self
         found = {
-            "mean": own.mean_interval(**options)._replace(estimate=own.mean()),
-            "s.d.": own.std_interval(**options)._replace(estimate=own.std()),
+            "mean": own.mean_interval(**options),
+            "s.d.": own.std_interval(**options),
         }
         if q.size:
             asked = own.quantile_interval(q, bandwidth=bandwidth, **options)

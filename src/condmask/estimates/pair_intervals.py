@@ -12,9 +12,10 @@ from condmask.estimates.base import Shared
 from condmask.estimates.by_name import ByName
 from condmask.inference import bounded, heavy_tails, reverse_pairs
 from condmask.inference.covariance import Product, covariance_error, products
+from condmask.inference.influence import Weights
 from condmask.inference.interval_options import interval_options
 from condmask.inference.intervals import TARGETS, EstimateWarning, Interval, UndefinedError, multiplier
-from condmask.inference.pair_moments import Weights
+from condmask.inference.pair_variance import DEGREE, pair_variance
 from condmask.inference.pseudo_values import PseudoValues, standardised
 from condmask.inference.reverse_mapped import ReverseMapped
 from condmask.law import Law

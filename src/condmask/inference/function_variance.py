@@ -9,7 +9,7 @@ import numpy as np
 from condmask.inference import expectations
 from condmask.inference.cdf_variance import Sums
 from condmask.inference.far_expectations import Function, NotFiniteError
-from condmask.inference.theorem import masking
+from condmask.samples.bandwidth import masking
 from condmask.samples.noise_class import NoiseClass
 from condmask.samples.sample import MaskedSample
 

@@ -7,7 +7,9 @@ import numpy as np
 
 from condmask.inference import cdf_covariance
 from condmask.inference.cdf_covariance import Products
-from condmask.inference.theorem import masking, sums_at
+from condmask.inference.theorem import covariance_given_file
+from condmask.inference.variance_curve import VarianceCurve
+from condmask.samples.bandwidth import masking
 from condmask.samples.sample import MaskedSample
 
 Share = Callable[[np.ndarray], np.ndarray]
@@ -28,25 +30,21 @@ def covariance(
     `under` is a hypothetical distribution function of the originals as they were rounded; without, the
     distribution is estimated.
     """
-    found, n = _products(source, x, under), source.n
-    t, rest = found.psi / n, found.residual / n
-    means, rests = np.outer(t, t), np.outer(rest, rest)
+    products, n = _products(source, x, under), source.n
+    t, residual = products.psi / n, products.residual / n
+    mean_products, residual_products = np.outer(t, t), np.outer(residual, residual)
     if strata and shared_donors:
-        within = [(part.n / n, sums_at(x, None)(part)) for part in strata]
-        means = sum((share * np.outer(own.psi, own.psi) for share, own in within), np.zeros(means.shape))
-        rests = sum(
-            (share * np.outer(own.residual, own.residual) for share, own in within), np.zeros(means.shape)
+        pools = VarianceCurve(source, strata, None, shared_donors=shared_donors).pool_means(x)
+        mean_products, residual_products = (
+            (pools.share * means.T) @ means for means in (pools.psi, pools.residual)
         )
     order = np.arange(x.size)
-    sample = t[np.minimum(order[:, None], order)] - np.outer(t, t)
-    total = found.psi_products / n - means
-    if source.law.p == 1.0:  # what is released is the file
-        total = np.zeros(total.shape)
-    elif shared_donors:
-        total = total - (found.residual_products / n - rests)
-    else:
-        total = total - (t[np.minimum(order[:, None], order)] - means)
-    return np.asarray(total + sample if target == "population" else total)
+    both = t[np.minimum(order[:, None], order)]  # the chance that a value lies below two points
+    file = covariance_given_file(
+        products.psi_products / n - mean_products, products.residual_products / n - residual_products,
+        both - mean_products, 0.0, shared_donors=shared_donors, p=source.law.p,
+    )  # fmt: skip
+    return file + (both - np.outer(t, t)) if target == "population" else file
 
 
 def largest(covariance: np.ndarray, draws: int, rng: Any) -> np.ndarray:

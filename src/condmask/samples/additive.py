@@ -52,5 +52,5 @@ class NoisySample(Sample):
                 f"tol must be at least {least:.1e} at bandwidth={width:g} and sigma={self.law.sigma:g} "
                 f"(rounding), got {tol!r}"
             )
-        curve: Curve = self._kept.get((width, tol), lambda: curves.boosted(self._sorted(), width, boost, tol))
+        curve: Curve = self._kept.get((width, tol), lambda: curves.boosted(self._sorted, width, boost, tol))
         return curve, what, float(curve.layers["reach"].max()), 1e-13 * width

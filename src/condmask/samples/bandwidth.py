@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
+from condmask.deconvolution.weight import Masking
 from condmask.law import Law
 
 # "scott" is R's bw.nrd; it reproduces the paper's tables (docs/theory.rst, "Bandwidth")
@@ -36,6 +37,12 @@ def quartile_places(n: int) -> tuple[np.ndarray, np.ndarray]:
     place = np.array([0.25, 0.75]) * (n - 1)
     low = np.floor(place)
     return low.astype(np.int64), place - low
+
+
+def masking(law: Law, bandwidth: float | None) -> Masking:
+    """What K depends on at this bandwidth; None stands for T_1."""
+    beta = 0.0 if bandwidth is None else bandwidth / law.sigma
+    return Masking(law.noise, law.p, beta, law.step / law.sigma)
 
 
 def check_bandwidth(width: float, law: Law) -> None:

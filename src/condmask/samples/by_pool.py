@@ -16,10 +16,18 @@ def strata(records: Records | None, k: int, law: Law) -> list[MaskedSample]:
     """The records of replicate k by pool of donors; none where all are one, or the pools are not known."""
     if records is None or records.pool is None or records.wanting is not None:
         return []
-    row = records.rows[k]
-    there = ~np.isnan(row)
-    values = row[there]
-    return [sample(values[rows], law) for rows in rows_of(records.pool[there]).values()]
+    present = ~np.isnan(records.rows[k])
+    values, pool = records.rows[k][present], records.pool[present]
+    if law.grid is None:
+        return [plain(values[rows], law, 1) for rows in rows_of(pool).values()]
+    units = law.to_units(values)
+    order = np.lexsort((units, pool))
+    units, pool = units[order], pool[order]
+    first = np.flatnonzero(np.append(True, (np.diff(units) != 0.0) | (np.diff(pool) != 0)))
+    counts = np.diff(first, append=units.size)
+    cuts = np.flatnonzero(np.diff(pool[first])) + 1
+    pools = zip(np.split(units[first], cuts), np.split(counts, cuts), strict=True)
+    return [Counted(ValueCounts(*pool), law) for pool in pools]
 
 
 def sample(z: np.ndarray, law: Law) -> MaskedSample:

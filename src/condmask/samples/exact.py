@@ -22,9 +22,10 @@ from condmask.engines.counting import EMPTY, ValueCounts, by_value
 from condmask.kernels.curve import Curve
 from condmask.law import Law
 from condmask.samples.bandwidth import check_bandwidth
+from condmask.samples.cache import BoundedCache
 from condmask.samples.moments import Powers, whole_powers
 from condmask.samples.noise_class import NoiseClass
-from condmask.samples.sample import KEPT, BoundedCache, Counted
+from condmask.samples.sample import KEPT, Counted
 
 EXACT = Law(1.0, "normal", 0.0)  # nothing is left of the noise
 FEW = 64  # quantiles, which are not worth sorting all records

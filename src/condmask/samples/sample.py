@@ -4,8 +4,7 @@ Both give the powers of the masked values and, by whichever engine serves, T wit
 worked out is kept, under a lock, since several threads may ask one estimate.
 """
 
-from collections.abc import Callable
-from threading import Lock
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,12 +19,14 @@ from condmask.engines.counting import ValueCounts
 from condmask.engines.sorting import ascending
 from condmask.kernels.curve import Curve
 from condmask.law import Law
-from condmask.samples.bandwidth import check_bandwidth, check_rule, quartile_places, rule
+from condmask.samples.bandwidth import check_bandwidth, check_rule, masking, quartile_places, rule
+from condmask.samples.cache import BoundedCache
 from condmask.samples.moments import Powers, counted_powers, original_moments, original_variance, powers
 from condmask.samples.noise_class import NoiseClass
 
 CROSSINGS = ("first", "rearranged")
 KEPT = 3  # T_1, a T_b and a density
+SERVED = 16  # bandwidths
 
 
 class MaskedSample(Protocol):
@@ -73,31 +74,11 @@ class MaskedSample(Protocol):
         """The records, counted on a grid."""
 
 
-class BoundedCache:
-    """The last few things worked out, by what was asked."""
-
-    def __init__(self, most: int) -> None:
-        self._most, self._lock = most, Lock()
-        self._found: dict[Any, Any] = {}
-
-    def get(self, key: Any, make: Callable[[], Any]) -> Any:
-        with self._lock:
-            if key in self._found:
-                return self._found[key]
-        made = make()
-        with self._lock:
-            while len(self._found) >= self._most:
-                del self._found[next(iter(self._found))]
-            self._found[key] = made
-        return made
-
-
 def masking_of(law: Law, width: float | None) -> Masking:
     """What K depends on at this bandwidth."""
     if width is not None:
         check_bandwidth(width, law)
-    beta = 0.0 if width is None else width / law.sigma
-    return Masking(law.noise, law.p, beta, law.step / law.sigma)
+    return masking(law, width)
 
 
 class Sample:
@@ -113,7 +94,7 @@ class Sample:
     def __init__(self, z: np.ndarray, law: Law, workers: Workers) -> None:
         self.z, self.law, self.n = z, law, int(z.size)
         self._workers = workers
-        self._kept = BoundedCache(KEPT + 1)
+        self._kept = BoundedCache(KEPT)
 
     def powers(self, order: int) -> Powers:
         """Mean powers of the masked values."""
@@ -130,7 +111,7 @@ class Sample:
         bandwidth = check_rule(bandwidth)
         if not isinstance(bandwidth, str):
             return None if bandwidth is None else float(bandwidth)
-        z = self._sorted()
+        z = self._sorted
         scale = float(max(-z[0], z[-1])) or 1.0  # so that squares neither overflow nor vanish
         low, along = quartile_places(self.n)
         quartiles = z[low] / scale + along * (z[np.minimum(low + 1, self.n - 1)] / scale - z[low] / scale)
@@ -184,13 +165,7 @@ class Sample:
             with np.errstate(over="ignore"):
                 return fine.units(x) if width is None else x / fine.step
 
-        def make() -> ValueCounts:
-            units = fine.units(self._sorted())
-            first = np.flatnonzero(np.diff(units, prepend=np.nan) != 0.0)
-            return ValueCounts(units[first], np.diff(first, append=units.size))
-
-        counts = self._kept.get("counts", make)
-        return NoiseClass(counts, self.law._replace(grid=fine), points, fine.values)
+        return NoiseClass(self._counts, self.law._replace(grid=fine), points, fine.values)
 
     def _searchable(
         self, width: float | None, tol: float, what: np.ndarray
@@ -205,7 +180,7 @@ class Sample:
 
     def _curve(self, masking: Masking, tol: float, density: bool) -> Curve:
         def make() -> Curve:
-            z = self._sorted()
+            z = self._sorted
             return curves.curve(z, self.law.sigma, masking, tol, density=density, workers=self._workers)
 
         found: Curve = self._kept.get((masking, tol, density), make)
@@ -222,13 +197,20 @@ class Sample:
         found: Curve | None = self._kept.get((masking, tol, density, "unsorted"), make)
         return self._curve(masking, tol, density) if found is None else found
 
+    @cached_property
     def _sorted(self) -> np.ndarray:
-        found: np.ndarray = self._kept.get("sorted", lambda: ascending(self.z, self._workers))
-        return found
+        return ascending(self.z, self._workers)
+
+    @cached_property
+    def _counts(self) -> ValueCounts:
+        """The records as if rounded to the default grid."""
+        units = grid_of(default_step(self.law.sigma)).units(self._sorted)
+        first = np.flatnonzero(np.diff(units, prepend=np.nan) != 0.0)
+        return ValueCounts(units[first], np.diff(first, append=units.size))
 
 
 class Counted:
-    """Counts by grid point: all that a gridded sample's estimates depend on, but for covariances.
+    """ValueCounts by grid point: all that a gridded sample's estimates depend on, but for covariances.
 
     Parameters
     ----------
@@ -249,7 +231,7 @@ class Counted:
         # neighbours together are what a release on so coarse a grid would be
         self._own = law if times == 1 else law._replace(grid=self._grid.times(times))
         self._kept = BoundedCache(KEPT)
-        self._served: dict[Masking, bool] = {}
+        self._served = BoundedCache(SERVED)
 
     def powers(self, order: int) -> Powers:
         """Mean powers of the masked values."""
@@ -362,10 +344,8 @@ class Counted:
 
     def _serves(self, masking: Masking) -> bool:
         """Whether a transform serves; known from then on, for every request asks."""
-        found = self._served.get(masking)
-        if found is None:
-            found = self._served[masking] = grid.serves(self.counts, masking)
-        return found
+        serves: bool = self._served.get(masking, lambda: grid.serves(self.counts, masking))
+        return serves
 
     def _line(self, masking: Masking, tol: float, density: bool) -> Any:
         if masking.beta == 0.0:
