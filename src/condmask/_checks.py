@@ -65,12 +65,6 @@ def not_negative(value: Any, name: str) -> float:
     return number
 
 
-def optional_name(value: Any, name: str) -> str | None:
-    if value is not None and not (isinstance(value, str) and value):
-        raise TypeError(f"{name} must be None or a name, got {value!r}")
-    return value
-
-
 def strata(value: Any) -> str | tuple[str, ...] | None:
     """None, the name of a column or the names of several; of one in a sequence its name."""
     if value is None or (isinstance(value, str) and value):
@@ -161,6 +155,14 @@ def decimals(value: Any) -> int | None:
     if not -15 <= places <= 15:
         raise ValueError(f"decimals must be None or a whole number from -15 to 15, got {value!r}")
     return places
+
+
+def aggregated(value: Any) -> int:
+    """How many values at either end become their mean: none, or several."""
+    count = whole(value, "aggregate_ends", least=0)
+    if count == 1:
+        raise ValueError("aggregate_ends must be 0 or at least 2, got 1: one value is its own mean")
+    return count
 
 
 def codes(values: Any) -> tuple[float, ...]:

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import condmask as cm
+from condmask.estimates.origin import Origin
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -351,13 +352,13 @@ def test_codes_released_as_nulls_are_no_part_of_a_release():
 @pytest.mark.parametrize("strata", ["region", ("region", "sex")])
 def test_bytes_give_the_counts_back(strata):
     rng = np.random.default_rng(110)
-    counts = cm.Counts(scheme(0.6, strata=strata, group="g"), most_points=50)
+    counts = cm.Counts(scheme(0.6, strata=strata), most_points=50, origin=Origin("g", ("a", "b")))
     counts.update(gridded(rng.normal(size=1000) * 9), rng.normal(size=1000))
 
     back = cm.Counts.from_bytes(counts.to_bytes())
 
     assert back.to_bytes() == counts.to_bytes()
-    assert (back.law, back.strata, back.group, back.patterns) == (counts.law, strata, "g", ())
+    assert (back.law, back.strata, back.origin) == (counts.law, strata, counts.origin)
     assert (back.resolution, back.most_points, back.n) == (counts.resolution, 50, 1000)
     assert back.resolution > 0.125
     back.merge(counts)  # what is read back goes on

@@ -399,7 +399,7 @@ def test_the_interval_of_a_correlation_is_that_of_its_influence_function():
 def test_names_and_frames_serve_as_for_other_releases(tmp_path):
     x, w, labels = file_of(np.random.default_rng(11), 400)
     frame = pd.DataFrame({"x": x, "w": w, "label": labels})
-    cm.write_release(frame, {"x": scheme_of(x)}, tmp_path / "b.parquet", rng=5, **ACCEPT)
+    cm.mask_table(frame, {"x": scheme_of(x)}, rng=5, **ACCEPT).write(tmp_path / "b.parquet")
 
     estimate = cm.read_release(tmp_path / "b.parquet", "x")
 
@@ -443,8 +443,8 @@ def test_covariances_of_columns_masked_together_are_without_bias():
     frame = pd.DataFrame({"x": x, "y": y})
     schemes = {"x": scheme_of(x, 0.3), "y": scheme_of(y, 0.3, scale="log")}
     for seed in range(80):
-        data, stamped = cm.mask_table(frame, schemes, rng=seed, **ACCEPT)
-        own, other = (stamped[name].estimate(data[name]) for name in ("x", "y"))
+        release = cm.mask_table(frame, schemes, rng=seed, **ACCEPT)
+        data, own, other = release.data, release["x"], release["y"]
         found.append(own.covariance(other))
         plain.append(np.cov(data["x"], data["y"])[0, 1])
 
@@ -470,11 +470,13 @@ def test_pairs_within_strata_keep_what_the_strata_have_in_common():
     schemes = {name: cm.ConditionalMasking(0.6, 0.3, reverse_mapping=True) for name in ("x", "y")}
     found = []
     for seed in range(50):
-        data, stamped = cm.mask_table(
-            pd.DataFrame({"x": x, "y": y, "region": region}), schemes, strata="region", rng=seed,
+        release = cm.mask_table(
+            pd.DataFrame({"x": x, "y": y, "region": region}),
+            schemes,
+            strata="region",
+            rng=seed,
             accept_visible_coins=True,
-        )  # fmt: skip
-        own, other = (stamped[name].estimate(data[name], strata=region) for name in ("x", "y"))
-        found.append(own.covariance(other))
+        )
+        found.append(release["x"].covariance(release["y"]))
 
     assert abs(np.mean(found) - np.cov(x, y)[0, 1]) < 4.1 * np.std(found) / np.sqrt(50)

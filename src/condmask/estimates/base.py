@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from condmask.estimates.origin import Origin
 from condmask.inference.cdf_variance import Sums
 from condmask.inference.intervals import UndefinedError
 from condmask.inference.pseudo_values import PseudoValues
@@ -26,6 +27,7 @@ class Shared:
     """The samples of an Estimate, one for each replicate, and how results are given back."""
 
     scheme: Any
+    origin: Origin
     _law: Law
     _sources: list[MaskedSample]
     _batch: bool
@@ -43,6 +45,7 @@ class Shared:
                 self.scheme,
                 [source],
                 records=None if each is None else Records(each.rows[k : k + 1], each.pool, each.wanting),
+                origin=self.origin,
             )
             for k, source in enumerate(self._sources)
         )

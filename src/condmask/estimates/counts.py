@@ -8,6 +8,7 @@ import numpy as np
 from condmask import _checks, _state, frames
 from condmask._grid import Grid, default_step
 from condmask.engines.counting import EMPTY, ValueCounts, by_value, coarser, in_cells, merged
+from condmask.estimates.origin import NOWHERE, Origin
 from condmask.law import Law
 from condmask.missing_codes import released_codes, without_codes
 from condmask.samples.columns import counted_column
@@ -27,6 +28,9 @@ class Counts:
     most_points : int
         At least 2. Where the data occupy more points (of 16 bytes each), neighbours are counted in pairs,
         as often as needed. What is lost then is bracketed by `cdf_bounds` and `quantile_bounds`.
+
+    origin : Origin, optional
+        What a release tells of the column besides, as `read_counts` hands it over.
 
     Raises
     ------
@@ -54,7 +58,7 @@ class Counts:
     351.25
     """
 
-    def __init__(self, scheme: Any, *, most_points: int = MOST_POINTS) -> None:
+    def __init__(self, scheme: Any, *, most_points: int = MOST_POINTS, origin: Origin = NOWHERE) -> None:
         self.law = scheme.law or Law(scheme.p, scheme.noise, scheme.sigma)
         self.mapped = (scheme.scale, scheme.aggregate_ends) if scheme.reverse_mapping else None
         if self.law.grid is None and self.mapped is None:
@@ -63,7 +67,7 @@ class Counts:
                 f"step={default_step(self.law.sigma):g}, the default for this sigma"
             )
         self.shared_donors = scheme.shared_donors  # standard errors about the file depend on it
-        self.strata, self.group, self.patterns = scheme.strata, scheme.group, tuple(scheme.patterns)
+        self.strata, self.origin = scheme.strata, origin
         self.codes = released_codes(scheme)
         self.most_points = _checks.whole(most_points, "most_points", least=2)
         # 2^level neighbouring points share a count; under reverse mapping all values in a cell of that width
@@ -146,7 +150,7 @@ class Counts:
 
     def check(self, scheme: Any) -> None:
         """Refuse a scheme that is not the one summarised."""
-        if Counts(scheme)._identity() != self._identity():
+        if Counts(scheme, origin=self.origin)._identity() != self._identity():
             raise ValueError(f"z must be Counts of the scheme {scheme!r}, got {self!r}")
 
     def to_bytes(self) -> bytes:
@@ -154,8 +158,8 @@ class Counts:
         p, noise, sigma, grid = self.law
         described = {
             "p": p, "noise": noise, "sigma": sigma, "grid": grid, "mapped": self.mapped,
-            "shared_donors": self.shared_donors, "strata": self.strata, "group": self.group,
-            "patterns": self.patterns, "codes": self.codes, "most": self.most_points, "level": self.level,
+            "shared_donors": self.shared_donors, "strata": self.strata, "origin": self.origin,
+            "codes": self.codes, "most": self.most_points, "level": self.level,
         }  # fmt: skip
         return _state.pack(described, **self.value_counts._asdict(), pairs=self.pairs)
 
@@ -171,9 +175,9 @@ class Counts:
             counts.law = Law(described["p"], described["noise"], described["sigma"], grid)
             counts.mapped = described["mapped"] and tuple(described["mapped"])
             counts.shared_donors = described["shared_donors"]
-            counts.strata, counts.group = _checks.strata(described["strata"]), described["group"]
-            counts.patterns = tuple(described["patterns"])
-            counts.codes = tuple(described["codes"])
+            counts.strata, counts.codes = _checks.strata(described["strata"]), tuple(described["codes"])
+            group, patterns, shift = described["origin"]
+            counts.origin = Origin(group, tuple(patterns), tuple(shift))
             counts.most_points, counts.level = described["most"], described["level"]
             counts.value_counts = ValueCounts(arrays["values"], arrays["counts"])
             counts.pairs = arrays["pairs"]
@@ -190,7 +194,7 @@ class Counts:
         return 0 if self.mapped is None else BY_VALUE
 
     def _identity(self) -> tuple[Any, ...]:
-        return self.law, self.mapped, self.shared_donors, self.strata, self.group, self.patterns, self.codes
+        return self.law, self.mapped, self.shared_donors, self.strata, self.origin, self.codes
 
     def _add(self, counts: ValueCounts, level: int) -> None:
         from_, self.level = self.level, max(self.level, level)

@@ -12,6 +12,7 @@ from condmask.estimates.bands import Bands
 from condmask.estimates.inequality import Inequality
 from condmask.estimates.linear import LinearEstimates
 from condmask.estimates.moments import Moments
+from condmask.estimates.origin import NOWHERE, Origin
 from condmask.estimates.overview import Overview
 from condmask.estimates.pairs import Pairs
 from condmask.estimates.subsets import Selection
@@ -39,6 +40,8 @@ class Estimate(Overview, Inequality, Moments, LinearEstimates, Pairs, Bands, Sel
         The records, for covariances.
     pairs : (ndarray of shape (6,), ValueCounts), optional
         What Counts keep of a second column, and its counts.
+    origin : Origin
+        What the release tells of the column beside its scheme.
 
     Notes
     -----
@@ -63,8 +66,9 @@ class Estimate(Overview, Inequality, Moments, LinearEstimates, Pairs, Bands, Sel
         batch: bool = False,
         records: Records | None = None,
         pairs: tuple[np.ndarray, ValueCounts] | None = None,
+        origin: Origin = NOWHERE,
     ) -> None:
-        self.scheme = scheme
+        self.scheme, self.origin = scheme, origin
         self._law: Law = sources[0].law
         self._sources, self._batch, self._records, self._pairs = sources, batch, records, pairs
 

@@ -199,7 +199,7 @@ class Pairs(ByName, Shared):
                 raise ValueError(
                     "other must be left out: Counts have the column that its updates brought along"
                 )
-            return products_of_counts(*self._pairs, self._law, self.scheme.strata, self.scheme.patterns)
+            return products_of_counts(*self._pairs, self._law, self.scheme.strata, self.origin.patterns)
         other = self._by_name(other, "other", masked=True)
         z, w = self._values_of_both(other)
         law_of_w = getattr(other, "_law", None)
@@ -229,10 +229,10 @@ class Pairs(ByName, Shared):
             raise ValueError("other must be a column or an Estimate, got None")
         z = self._released()
         if isinstance(other, Pairs):
-            if self.scheme.group is None or self.scheme.group != other.scheme.group:
+            if self.origin.group is None or self.origin.group != other.origin.group:
                 raise ValueError(
                     "other must have been masked together with this column (mask_table), got groups "
-                    f"{self.scheme.group!r} and {other.scheme.group!r}"
+                    f"{self.origin.group!r} and {other.origin.group!r}"
                 )
             w = other._released()
         else:

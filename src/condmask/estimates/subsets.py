@@ -70,7 +70,7 @@ class Selection(Shared):
         sources = [sample(z, self._law) for z in values]
         records = Records(masked[:, chosen], None if pool is None else pool[chosen], None)
         made: Any = type(self)
-        found: Self = made(self.scheme, sources, batch=self._batch, records=records)
+        found: Self = made(self.scheme, sources, batch=self._batch, records=records, origin=self.origin)
         return found
 
 

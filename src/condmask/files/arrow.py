@@ -89,8 +89,8 @@ class ArrowFile:
 
     def _batches(self, names: list[str] | None, labels: Sequence[str]) -> Iterator[Any]:
         with pa.memory_map(str(self.path)) as source:
-            places = None if names is None else [self.names.index(name) for name in names]
-            options = pa.ipc.IpcReadOptions(included_fields=places)
+            positions = None if names is None else [self.names.index(name) for name in names]
+            options = pa.ipc.IpcReadOptions(included_fields=positions)
             with pa.ipc.open_file(source, options=options) as file:
                 for number in range(file.num_record_batches):
                     batch = file.get_batch(number)

@@ -32,6 +32,7 @@ class Rows(Protocol):
     """Masked rows on their way into a file."""
 
     workers: int  # threads that a writer may use
+    done: int  # rows that were taken
 
     @property
     def columns(self) -> dict[str, tuple[str, int | None]]:
@@ -100,11 +101,11 @@ def in_lines(table: Table) -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
-        found = re.search(r"at position (\d+)", str(error))
+        position = re.search(r"at position (\d+)", str(error))
         line_of = getattr(table, "line_of", None)
-        if found is None or line_of is None:
+        if position is None or line_of is None:
             raise
-        text = str(error).replace(found[0], f"in line {line_of(int(found[1]))}")
+        text = str(error).replace(position[0], f"in line {line_of(int(position[1]))}")
         raise type(error)(text) from None
 
 

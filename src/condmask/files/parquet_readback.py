@@ -38,8 +38,8 @@ def _holds_source(written: Any, source: Any, stop: int, masked: set[int]) -> boo
     """Whether a file has the rows and the untouched chunks of its source, up to its footer, without a gap."""
     at = len(MAGIC)
     same = all(
-        getattr(written, each) == getattr(source, each)
-        for each in ("num_rows", "num_columns", "num_row_groups", "created_by", "format_version")
+        getattr(written, field) == getattr(source, field)
+        for field in ("num_rows", "num_columns", "num_row_groups", "created_by", "format_version")
     )
     for number in range(source.num_row_groups if same else 0):
         group, original = written.row_group(number), source.row_group(number)
@@ -53,14 +53,18 @@ def _holds_source(written: Any, source: Any, stop: int, masked: set[int]) -> boo
     return same and at == stop
 
 
-def _is_copy(chunk: Any, before: Any) -> bool:
-    known = [
-        [getattr(each, name) for name in COPIED] + [each.data_page_offset - _start(each)]
-        for each in (chunk, before)
-    ]
-    return known[0] == known[1]
+def _is_copy(chunk: Any, original: Any) -> bool:
+    """Whether a chunk is that of the source but for the place at which it stands."""
+    same = all(getattr(chunk, name) == getattr(original, name) for name in COPIED)
+    distances = [[page - _start(one) for page in _pages(one)] for one in (chunk, original)]
+    return same and distances[0] == distances[1]
 
 
 def _start(chunk: Any) -> int:
     """The byte at which the first page of a chunk begins."""
-    return min((page for page in (chunk.dictionary_page_offset, chunk.data_page_offset) if page), default=0)
+    return min(_pages(chunk), default=0)
+
+
+def _pages(chunk: Any) -> list[int]:
+    """Where the dictionary and the first page of values stand; a chunk without rows may have none."""
+    return [page for page in (chunk.dictionary_page_offset, chunk.data_page_offset) if page]

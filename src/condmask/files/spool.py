@@ -43,15 +43,10 @@ class ReleasedRows:
     @property
     def columns(self) -> dict[str, tuple[str, int | None]]:
         """Kind and decimals of each column as it is released."""
-        written: dict[str, tuple[str, int | None]] = {}
-        for name, scheme in self._schemes.items():
-            if scheme.reverse_mapping:
-                written[name] = self._kinds[name], self._places.get(name)
-                continue
-            whole = scheme.grid is not None and scheme.grid.whole
-            kind = "float64" if self._kinds[name] == "int" and not whole else self._kinds[name]
-            written[name] = kind, 0 if whole else scheme.decimals
-        return written
+        return {
+            name: written_as(scheme, self._kinds[name], self._places.get(name))
+            for name, scheme in self._schemes.items()
+        }
 
     @property
     def nulls(self) -> set[str]:
@@ -71,14 +66,22 @@ class ReleasedRows:
             held.append(part)
         columns = [np.concatenate(column) for column in zip(*held, strict=True)]
         self._rest = [column[count:] for column in columns]
-        taken = {}
+        published = {}
         for (name, scheme), column in zip(self._schemes.items(), columns, strict=True):
             with np.errstate(over="ignore"):
-                taken[name] = scheme.publish(column[:count], self._kinds[name])
-            if np.isinf(taken[name]).any():
+                published[name] = scheme.publish(column[:count], self._kinds[name])
+            if np.isinf(published[name]).any():
                 raise ValueError(f"{name} must stay finite when it is masked: its noise is too large")
-            not_hit(scheme, taken[name], self._kinds[name], name)
-        return taken
+            not_hit(scheme, published[name], self._kinds[name], name)
+        return published
+
+
+def written_as(scheme: Scheme, kind: str, places: int | None) -> tuple[str, int | None]:
+    """Kind and decimals of a masked column; `places` are those of the original, whose values stay."""
+    if scheme.reverse_mapping:
+        return kind, places
+    whole = scheme.grid is not None and scheme.grid.whole
+    return "float64" if kind == "int" and not whole else kind, 0 if whole else scheme.decimals
 
 
 def spool_columns(

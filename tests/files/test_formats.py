@@ -1,4 +1,4 @@
-"""How often a source is read while it is masked; oracle: a count of the bytes and rows that are read."""
+"""What a table of any format gives; oracle: a count of the bytes and rows that are read, and pandas."""
 
 import warnings
 
@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 import condmask as cm
-from condmask.files import csv_format, frame_table, masking
+from condmask.files import csv_format, frame_table, recoding
 from condmask.files.arrow import ArrowFile
 from condmask.files.parquet import ParquetFile
 from condmask.files.read import open_table
@@ -46,7 +46,7 @@ def mask(source):
 
 def test_text_is_read_twice_and_its_dialect_and_sample_from_the_beginning_once(tmp_path, monkeypatch):
     source = write(tmp_path / "a.csv")
-    opens, counts = csv_format.path_opened, []
+    opens, counts = recoding.open_bytes, []
 
     def counted(path):
         file = opens(path)
@@ -66,7 +66,8 @@ def test_text_is_read_twice_and_its_dialect_and_sample_from_the_beginning_once(t
 
         return Counted()
 
-    monkeypatch.setattr(csv_format, "path_opened", counted)
+    for module in (csv_format, recoding):
+        monkeypatch.setattr(module, "open_bytes", counted)
     mask(source)
 
     # two passes, and what tells the dialect
@@ -87,7 +88,7 @@ def test_columns_are_read_once_before_they_are_rewritten(tmp_path, monkeypatch, 
     mask(source)
 
     assert sum(rows for names, rows in counts if names == 3) == N  # what is masked, with its strata
-    assert sum(rows for names, rows in counts if names == 10) <= masking.BEGINNING + 7_000  # the sample
+    assert sum(rows for names, rows in counts if names == 10) <= 16_384 + 7_000  # the sample
     assert {names for names, _ in counts} == {3, 10}
 
 

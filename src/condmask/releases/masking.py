@@ -16,15 +16,16 @@ from condmask._blocks import Workers
 from condmask._grid import decimals_of
 from condmask._randomness import check_rng
 from condmask.disclosure.audit_input import AuditInput
-from condmask.donor_pools import numbers_of, pools_of
-from condmask.files.atomic import FileError, publishing, spool, state
+from condmask.donor_pools import pools_of
+from condmask.files.atomic import spool, state
 from condmask.files.formats import Table, in_lines
-from condmask.files.metadata import beside_data, described, sidecar
-from condmask.files.note import written_note
+from condmask.files.metadata import Published
+from condmask.files.publish import State, publish
 from condmask.files.spool import Progress, ReleasedRows, spool_columns
-from condmask.missing_codes import refuse_reachable, taken_out
-from condmask.scheme import Scheme, release_key, together
-from condmask.schemes.rounding import asked, rounded, with_shifts
+from condmask.missing_codes import drop_codes, refuse_reachable
+from condmask.releases.release import origins_of
+from condmask.scheme import common_method, release_key
+from condmask.schemes.rounding import asked, rounded
 from condmask.strata import not_masked
 
 MOST_CLEAR, BEGINNING = 64, 1 << 14  # columns and rows that are looked at beside the masked ones
@@ -58,7 +59,7 @@ def job_of(
     dry_run: bool,
 ) -> Job:
     """The job, or one sentence on what cannot be."""
-    masking = together(schemes)
+    masking = common_method(schemes)
     policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
     random, threads = check_rng(rng), _checks.workers(workers)
     named = masking.within(schemes, strata)
@@ -67,30 +68,16 @@ def job_of(
     return Job(schemes, named, groups, random, policy, to_grid, threads, progress, audited, dry_run)
 
 
-def writable(found: dict[Path, tuple[int, ...] | None], source: Path | None, *, overwrite: bool) -> None:
-    """Refuse targets that may not be written."""
-    target = next(iter(found))
-    if source is not None and target.exists() and source.samefile(target):
-        raise FileError(f"target must be another file than the source, got {target}")
-    if target.is_dir():
-        raise FileError(f"{target} is a directory")
-    for path, there in found.items():
-        if there is not None and not overwrite:
-            raise FileError(f"{path} exists; it is replaced only with --force (overwrite=True)")
+def release(job: Job, table: Table, targets: dict[Path, State], before: Published | None) -> Published:
+    """Mask columns of a table into files that stood like this when the job began; what is published.
 
-
-def release(
-    job: Job, table: Table, found: dict[Path, tuple[int, ...] | None], before: dict[str, Scheme]
-) -> dict[str, Any]:
-    """Mask columns of a table into files that stood like this when the job began.
-
-    ``before`` are the schemes of columns that were masked earlier.
+    ``before`` is what was published with columns that were masked earlier.
     """
     schemes, original = job.schemes, state(table.path)
-    masking, within = together(schemes), next(iter(job.named.values()))
+    masking, within = common_method(schemes), next(iter(job.named.values()))
     with spool() as create, in_lines(table):
         columns, kinds, labels = spool_columns(table, list(schemes), job.groups, create, job.progress)
-        columns, policy = taken_out(schemes, columns, kinds, job.policy, in_place=True)
+        columns, policy = drop_codes(schemes, columns, kinds, job.policy, in_place=True)
         columns, shifts = rounded(schemes, columns, kinds, in_place=True) if job.round else (columns, {})
         merge = within.small_strata == "merge"
         pools, patterns = pools_of(list(columns.values()), labels, policy, list(schemes), merge=merge)
@@ -102,15 +89,21 @@ def release(
             scheme.canonical(columns[name], name, kinds[name], out=columns[name])
         refuse_reachable(schemes, columns, kinds)
         key = release_key(job.random, job.named, list(columns.values()), pools)
-        stamped = with_shifts(masking.stamp(job.named, patterns, key, numbers_of(columns)), shifts)
-        if job.dry_run:
-            return stamped
-        places = {name: decimals_of(columns[name]) for name, each in schemes.items() if each.reverse_mapping}
-        parts = masking.masked_blocks(schemes, columns, key, pools, job.workers)
-        rows = ReleasedRows(parts, schemes, kinds, next(iter(columns.values())).size, job.progress, places)
-        rows.workers = job.workers if isinstance(job.workers, int) else 1
-        _publish(table, found, rows, {**before, **stamped}, original)
-    return stamped
+        n = next(iter(columns.values())).size
+        published = Published(
+            n,
+            {**(before.schemes if before else {}), **job.named},
+            {**(before.origins if before else {}), **origins_of(job.named, patterns, key.tag(), shifts)},
+        )
+        if not job.dry_run:
+            places = {
+                name: decimals_of(columns[name]) for name, each in schemes.items() if each.reverse_mapping
+            }
+            parts = masking.masked_blocks(schemes, columns, key, pools, job.workers)
+            rows = ReleasedRows(parts, schemes, kinds, n, job.progress, places)
+            rows.workers = job.workers if isinstance(job.workers, int) else 1
+            publish(table, targets, rows, published, original)
+    return published
 
 
 def _beginning(
@@ -123,22 +116,3 @@ def _beginning(
         return None
     rows = next(iter(clear.values())).size
     return AuditInput({name: np.array(values[:rows]) for name, values in columns.items()}, kinds, clear, None)
-
-
-def _publish(
-    table: Table,
-    found: dict[Path, tuple[int, ...] | None],
-    rows: ReleasedRows,
-    schemes: dict[str, Scheme],
-    original: tuple[int, ...] | None,
-) -> None:
-    """Write the target, what is published with it, and the note for its analysts."""
-    metadata = described(rows.total, schemes)
-    with publishing(found, hashed=sidecar(next(iter(found))) is not None) as outputs:
-        target, *beside, note = outputs
-        table.rewrite(target, rows, metadata)
-        if rows.done != rows.total or state(table.path) != original:
-            raise FileError(f"{table.path} changed while it was masked; nothing was published")
-        for output in beside:
-            output.write(beside_data(metadata | table.description, target.sha256))
-        note.write(written_note(target.final.name, rows.total, schemes).encode())
