@@ -51,30 +51,30 @@ def moments(x: np.ndarray, other: np.ndarray | None) -> Moments:
     return Moments(means, unit, other is not None)
 
 
-def errors(own: Moments, law: Law, n: int, *, shared_donors: bool) -> dict[str, Variances]:
+def errors(originals: Moments, law: Law, n: int, *, shared_donors: bool) -> dict[str, Variances]:
     """n times the variances of the mean, the standard deviation and, with a column in clear, the correlation.
 
     The first two are in squared units of the data.
     """
-    means, p = own.means, law.p
+    means, p = originals.means, law.p
     variance = means[2, 0] - means[1, 0] ** 2
     if variance <= 0.0:
-        names = ["mean", "std", *(["correlation"] if own.pair else [])]
+        names = ["mean", "std", *(["correlation"] if originals.pair else [])]
         return dict.fromkeys(names, Variances(np.nan, np.nan, np.nan))
-    noise = law.noise_moments(DEGREE, own.unit)
+    noise = law.noise_moments(DEGREE, originals.unit)
     released = expected_moments(means[None], noise, p)
     statistics = {
-        "mean": (own.unit**2, of_moment(means[:, 0], 1, 0.0, noise[:2], p)),
-        "std": (own.unit**2 / (4.0 * variance), of_moment(means[:, 0], 2, None, noise[:3], p)),
+        "mean": (originals.unit**2, of_moment(means[:, 0], 1, 0.0, noise[:2], p)),
+        "std": (originals.unit**2 / (4.0 * variance), of_moment(means[:, 0], 2, None, noise[:3], p)),
     }
-    if own.pair:
+    if originals.pair:
         statistics["correlation"] = 1.0, _of_correlation(means, variance, noise, p, n)
-    found = {}
+    variances = {}
     for name, (unit, functions) in statistics.items():
         file, sample = polynomial_variance(released, functions, p, shared_donors=shared_donors)
         file, sample = unit * file.item(), unit * sample.item()
-        found[name] = Variances(file, file + sample, sample)
-    return found
+        variances[name] = Variances(file, file + sample, sample)
+    return variances
 
 
 def _of_correlation(means: np.ndarray, variance: float, noise: np.ndarray, p: float, n: int) -> Influence:
