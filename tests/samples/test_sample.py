@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import condmask as cm
-from condmask.samples import sample
+from condmask.samples import counted, ungridded
 
 Z = np.random.default_rng(3).normal(0.0, 1.0, 300)
 
@@ -14,7 +14,7 @@ def calls(monkeypatch):
     """How often records were sorted, and how often it was asked whether a transform serves."""
     made = {"ascending": 0, "serves": 0}
 
-    def counted(module, name):
+    def watch(module, name):
         function = getattr(module, name)
 
         def of(*args):
@@ -23,14 +23,14 @@ def calls(monkeypatch):
 
         monkeypatch.setattr(module, name, of)
 
-    counted(sample, "ascending")
-    counted(sample.grid, "serves")
+    watch(ungridded, "ascending")
+    watch(counted.grid, "serves")
     return made
 
 
 def test_records_are_sorted_once_however_many_bandwidths_are_asked_for(calls):
     estimate = cm.ConditionalMasking(0.6, 1.0, step=0.0).estimate(Z)
-    for bandwidth in np.linspace(0.5, 1.0, 2 * sample.KEPT):
+    for bandwidth in np.linspace(0.5, 1.0, 2 * ungridded.KEPT):
         estimate.quantile(0.5, bandwidth=bandwidth)
         estimate.bandwidth()
 
@@ -39,13 +39,13 @@ def test_records_are_sorted_once_however_many_bandwidths_are_asked_for(calls):
 
 def test_whether_a_transform_serves_is_known_of_so_many_bandwidths_and_no_more(calls):
     estimate = cm.ConditionalMasking(0.6, 1.0, step=0.01).estimate(Z.round(2))
-    asked = np.linspace(0.5, 1.0, sample.SERVED)
+    asked = np.linspace(0.5, 1.0, counted.SERVED)
     for _ in range(2):
         for bandwidth in asked:
             estimate.engine(1, bandwidth=bandwidth)
-    assert calls["serves"] == sample.SERVED
+    assert calls["serves"] == counted.SERVED
 
-    for bandwidth in (*np.linspace(1.1, 2.0, sample.SERVED), asked[0]):
+    for bandwidth in (*np.linspace(1.1, 2.0, counted.SERVED), asked[0]):
         estimate.engine(1, bandwidth=bandwidth)
 
-    assert calls["serves"] == 2 * sample.SERVED + 1
+    assert calls["serves"] == 2 * counted.SERVED + 1

@@ -81,13 +81,13 @@ def _check_replicates(given: Any, name: str, count: int) -> None:
 def stacked(answers: list[Any]) -> Any:
     """Answers of one form, each number and array in it along a leading axis; what is neither is the first's.
 
-    Forms are numbers, arrays, tuples, named tuples, dataclasses and mappings of these. Texts that differ
-    become an array of them.
+    Forms are numbers, arrays, tuples, named tuples, dataclasses and mappings of these; text that differs is
+    along a leading axis, too.
     """
     first = answers[0]
-    if isinstance(first, str):
-        return first if all(answer == first for answer in answers) else np.array(answers, dtype=object)
-    if isinstance(first, bool) or first is None:
+    if isinstance(first, str) and len(set(answers)) > 1:
+        return np.array(answers)
+    if isinstance(first, bool | str) or first is None:
         return first
     if isinstance(first, STACKED):
         return np.array(answers)

@@ -398,7 +398,7 @@ class LinearEstimates(ByName, Shared):
         """Whether it is certain that next to no original is negative."""
         if self._law.p == 0.0:
             return False
-        share, error = self._below_zero(0)
+        share, error = self._below_zero()
         return share <= CERTAIN * error <= CERTAIN * KNOWN
 
     def _warn_of_tails_in(self, columns: list[np.ndarray]) -> None:

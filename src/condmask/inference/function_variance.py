@@ -10,8 +10,8 @@ from condmask.inference import expectations
 from condmask.inference.cdf_variance import Sums
 from condmask.inference.far_expectations import Function, NotFiniteError
 from condmask.samples.bandwidth import masking
+from condmask.samples.masked_sample import MaskedSample
 from condmask.samples.noise_class import NoiseClass
-from condmask.samples.sample import MaskedSample
 
 
 def sums_of(*functions: Function) -> Callable[[MaskedSample], Sums]:

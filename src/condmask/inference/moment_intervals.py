@@ -7,8 +7,8 @@ from condmask.inference.influence import of_moment
 from condmask.inference.interval_options import IntervalOptions
 from condmask.inference.intervals import Interval, interval
 from condmask.inference.polynomial_variance import Moments, Variances, polynomial_variance
+from condmask.samples.masked_sample import MaskedSample
 from condmask.samples.moments import mean_powers, shift, theorem_2_1
-from condmask.samples.sample import MaskedSample
 
 
 def moment(sample: MaskedSample, order: int, *, central: bool) -> tuple[float, np.float64]:

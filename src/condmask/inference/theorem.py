@@ -35,6 +35,10 @@ class AsymptoticVariance(NamedTuple):
         """The variance about the target."""
         return self.file if target == "file" else self.file + self.sample
 
+    def standard_error(self, n: int, target: str) -> np.ndarray:
+        """The standard error about the target, from n records."""
+        return np.asarray(np.sqrt(self.about(target) / n))
+
 
 class PoolMeans(NamedTuple):
     """Means of psi and of r = h - p psi over the records of each pool, from pools with these shares of all.

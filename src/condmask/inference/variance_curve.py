@@ -7,7 +7,7 @@ from condmask.inference import cdf_variance
 from condmask.inference.cdf_variance import CdfSums, PoolSums, Sums
 from condmask.inference.theorem import AsymptoticVariance, PoolMeans, asymptotic_variance
 from condmask.samples.bandwidth import masking
-from condmask.samples.sample import MaskedSample
+from condmask.samples.masked_sample import MaskedSample
 
 
 class VarianceCurve:
@@ -31,8 +31,8 @@ class VarianceCurve:
         *,
         shared_donors: bool,
     ) -> None:
-        self._sample, self._pools, self._bandwidth = sample, pools, bandwidth
-        self._shared_donors = shared_donors
+        self.sample, self.pools, self.bandwidth = sample, pools, bandwidth
+        self.shared_donors = shared_donors
         self._records = sample.noise_class()
         law = self._records.law
         if law is not None:
@@ -43,34 +43,34 @@ class VarianceCurve:
 
     def at(self, x: np.ndarray) -> AsymptoticVariance:
         """n times the variances at points x."""
-        pools = self.pool_means(x) if self._pools else None
-        p = self._sample.law.p
-        return asymptotic_variance(self.means(x), pools, shared_donors=self._shared_donors, p=p)
+        pools = self.pool_means(x) if self.pools else None
+        p = self.sample.law.p
+        return asymptotic_variance(self.means(x), pools, shared_donors=self.shared_donors, p=p)
 
     def means(self, x: np.ndarray) -> Sums:
         """The means of the ingredients of T over all records."""
-        points = self._records.points(x, self._bandwidth)
+        points = self._records.points(x, self.bandwidth)
         if self._records.law is not None:
             sums = self._sums.at(points)
-        elif self._records.smoothed and self._bandwidth is not None:
-            sums = cdf_variance.smoothed(self._records.counts, points, self._bandwidth)
+        elif self._records.smoothed and self.bandwidth is not None:
+            sums = cdf_variance.smoothed(self._records.counts, points, self.bandwidth)
         else:
-            sums = cdf_variance.without_noise(self._records.counts, self._sample.law.p, points)
-        return sums.over(self._sample.n)
+            sums = cdf_variance.without_noise(self._records.counts, self.sample.law.p, points)
+        return sums.over(self.sample.n)
 
     def pool_means(self, x: np.ndarray) -> PoolMeans:
         """The means of psi and of the residual in each pool of donors."""
-        records = np.array([pool.n for pool in self._pools])
+        records = np.array([pool.n for pool in self.pools])
         if self._records.law is None:  # of records as they are
             each = [
-                VarianceCurve(pool, [], self._bandwidth, shared_donors=self._shared_donors).means(x)
-                for pool in self._pools
+                VarianceCurve(pool, [], self.bandwidth, shared_donors=self.shared_donors).means(x)
+                for pool in self.pools
             ]
             psi, residual = (np.array([getattr(own, name) for own in each]) for name in ("psi", "residual"))
         else:
-            psi, residual = self._pool_sums.at(self._records.points(x, self._bandwidth))
+            psi, residual = self._pool_sums.at(self._records.points(x, self.bandwidth))
             psi, residual = psi / records[:, None], residual / records[:, None]
-        return PoolMeans(records / self._sample.n, psi, residual)
+        return PoolMeans(records / self.sample.n, psi, residual)
 
 
 def finest_tol(sample: MaskedSample) -> float:
