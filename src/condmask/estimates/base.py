@@ -140,17 +140,3 @@ class Shared:
         if crossing is None:
             return rearranged_variance.crossing_of(self._law.p, self._sample.n)
         return _checks.choice(crossing, "crossing", CROSSINGS)
-
-    # --- replicate by replicate ---
-
-    def _spread(self, k: int, ingredients: Callable[[MaskedSample], Sums]) -> AsymptoticVariance:
-        variance: AsymptoticVariance = self._replicates[k]._asymptotic_variance(ingredients)
-        return variance
-
-    def _result(self, values: list[Any]) -> Any:
-        return np.array(values, dtype=np.float64) if self._batch else float(values[0])
-
-    def _shaped(self, values: list[np.ndarray], shape: tuple[int, ...]) -> Any:
-        if self._batch:
-            return np.array(values).reshape(len(values), *shape)
-        return values[0].reshape(shape) if shape else float(values[0][0])
