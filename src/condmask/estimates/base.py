@@ -16,7 +16,7 @@ from condmask.inference.reverse_mapped import ReverseMapped
 from condmask.inference.theorem import AsymptoticVariance, PoolMeans, asymptotic_variance
 from condmask.inference.variance_curve import VarianceCurve, finest_tol
 from condmask.law import Law
-from condmask.samples.by_pool import by_pool
+from condmask.samples.by_pool import samples_by_pool
 from condmask.samples.cache import BoundedCache
 from condmask.samples.masked_sample import CROSSINGS, MaskedSample
 from condmask.samples.records import Records
@@ -46,7 +46,7 @@ class Shared:
             made(
                 self.scheme,
                 [source],
-                records=None if each is None else Records(each.rows[k : k + 1], each.pool, each.wanting),
+                records=None if each is None else Records(each.rows[k : k + 1], each.pool, each.refusal),
                 origin=self.origin,
             )
             for k, source in enumerate(self._sources)
@@ -103,7 +103,7 @@ class Shared:
     @cached_property
     def _donor_pools(self) -> list[MaskedSample]:
         """The records by pool of donors; none where all are one, or it makes no difference."""
-        return by_pool(self._records, self._law) if self._shared_donors else []
+        return samples_by_pool(self._records, self._law) if self._shared_donors else []
 
     def _asymptotic_variance(self, ingredients: Callable[[MaskedSample], Sums]) -> AsymptoticVariance:
         """n times the variances of an estimate of whose ingredients the means over a sample are given."""

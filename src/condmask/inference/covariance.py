@@ -58,7 +58,7 @@ def products_of_counts(
     pairs: np.ndarray, counts: ValueCounts, law: Law, strata: Any, patterns: Sequence[str]
 ) -> Product:
     """Covariance and variances of the originals from the pairs and the counts that Counts keep."""
-    count, _, _, own, others, product = pairs.tolist()
+    count, _, _, root, other_root, product = pairs.tolist()
     if count < 2:
         raise ValueError(f"other must have been given to update with at least 2 records, got {int(count)}")
     if strata is not None or patterns:
@@ -66,7 +66,7 @@ def products_of_counts(
             "strata must be known for a covariance: donors were drawn within "
             f"{listed(strata or tuple(patterns))}, and Counts keep no strata; estimate from the values"
         )
-    degrees, unit = count - 1.0, own or 1.0
-    value = product * (own / unit) / degrees / covariance_factor(law.p, counts.n)
-    variance = (own / unit) ** 2 / degrees - (1.0 - law.p) * float(law.noise_moments(2, unit)[2])
-    return value, (variance, float(others > 0.0) / degrees), unit * (others or 1.0)
+    degrees, unit = count - 1.0, root or 1.0
+    value = product * (root / unit) / degrees / covariance_factor(law.p, counts.n)
+    variance = (root / unit) ** 2 / degrees - (1.0 - law.p) * float(law.noise_moments(2, unit)[2])
+    return value, (variance, float(other_root > 0.0) / degrees), unit * (other_root or 1.0)
