@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 QUANTILE = "quantile "
+MARKS = {"most useful": "^", "balanced": "D", "safest": "s"}
 
 
 def bias_and_rmse(rows: list[dict[str, Any]], path: str | os.PathLike[str] | None = None) -> Any:
@@ -68,6 +69,37 @@ def errors_by_method(rows: list[dict[str, Any]], path: str | os.PathLike[str] | 
         panel.set(title=f"error of the {statistic}", xlabel=f"times that of {labels[0]}" if k == 0 else "")
         panel.set_xscale("log")
     figure.axes[0].invert_yaxis()
+    if path is not None:
+        figure.savefig(path, dpi=150)
+    return figure
+
+
+def risk_against_loss(plan: Any, path: str | os.PathLike[str] | None = None) -> Any:
+    """A plan: for each distance the risk of the best attacker against how much longer intervals become."""
+    loss = np.array([candidate.loss for candidate in plan.candidates])
+    risks = np.array([candidate.risk for candidate in plan.candidates])
+    figure = _figure(figsize=(4.6 * len(plan.d), 4.0))
+    panels = figure.subplots(1, len(plan.d), squeeze=False)[0]
+    for k, (panel, d) in enumerate(zip(panels, plan.d, strict=True)):
+        allowed = plan.allowed
+        panel.plot(
+            risks[~allowed, k], loss[~allowed], "o", color="0.8", markersize=4, label="beyond the caps"
+        )
+        panel.plot(risks[allowed, k], loss[allowed], "o", color="C0", markersize=4, label="keeps the caps")
+        frontier = np.flatnonzero(plan.on_frontier)
+        frontier = frontier[np.argsort(risks[frontier, k])]
+        panel.plot(risks[frontier, k], loss[frontier], color="0.5", linewidth=1, label="frontier", zorder=0)
+        for suggestion in plan.suggestions:
+            panel.plot(
+                suggestion.expected.risk[k], suggestion.expected.loss, MARKS[suggestion.name], color="C3",
+                markersize=8, fillstyle="none", label=suggestion.name,
+            )  # fmt: skip
+        panel.axvline(plan.constant[k], color="0.3", linewidth=0.8, linestyle=":", label="a constant guess")
+        if d in plan.caps:
+            panel.axvline(plan.caps[d], color="C3", linewidth=0.8, linestyle="--", label="cap")
+        panel.set(xlabel=f"share of records within {d:g} of the best guess", yscale="log")
+    panels[0].set_ylabel("length of intervals, without masking 1")
+    panels[0].legend(fontsize="small")
     if path is not None:
         figure.savefig(path, dpi=150)
     return figure

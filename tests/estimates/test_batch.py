@@ -55,3 +55,20 @@ def test_rows_go_to_their_replicates():
     assert row_of("name", 1) == "name"
     assert row_of(None, 1) is None
     assert row_of(batch, 2) is batch._replicates[2]
+    assert row_of(ROWS[:1], 1).tolist() == ROWS[0].tolist()  # one row serves all
+
+
+def test_texts_that_differ_are_kept_apart():
+    assert stacked(["same", "same"]) == "same"
+    assert stacked(["one", "other"]).tolist() == ["one", "other"]
+
+
+def test_a_batch_warns_once_of_what_is_so_in_several_replicates():
+    rows = np.tile(np.append(np.random.default_rng(1).normal(size=199), 40.0), (3, 1))
+    estimate = cm.ConditionalMasking(0.3, 0.5, step=0.0).estimate(rows)
+
+    with pytest.warns(cm.EstimateWarning, match="heavy tails") as caught:
+        estimate.variance_interval()
+
+    assert len(caught) == 1
+    assert caught[0].filename == __file__

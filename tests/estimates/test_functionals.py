@@ -159,63 +159,6 @@ def test_powers_give_moments_and_steps_the_distribution_function(options):
         np.testing.assert_allclose(found.standard_error, expected.standard_error, rtol=1e-3)
 
 
-@pytest.mark.parametrize("target", ["population", "file"])
-def test_the_mean_has_the_variance_of_its_formula(target):
-    z = np.random.default_rng(6).normal(0.0, 3.0, 400).round(2)
-    for donors in ("sample", "permutation"):
-        estimate = cm.ConditionalMasking(0.4, 1.0, donors=donors, decimals=2).estimate(z)
-        scatter, spread = z.var(), estimate.moment(2, central=True)
-        file = scatter - (0.36 if donors == "sample" else 1.0) * spread
-
-        found = estimate.mean_interval(target=target)
-
-        expected = np.sqrt((file + (spread if target == "population" else 0.0)) / 400)
-        np.testing.assert_allclose(found.standard_error, expected, rtol=1e-10)
-        np.testing.assert_allclose(
-            [found.low, found.high], z.mean() + np.array([-1, 1]) * ndtri(0.975) * expected
-        )
-        assert (
-            found.about
-            == f"the mean {'in the population' if target == 'population' else 'in the original file'}"
-        )
-
-
-@pytest.mark.parametrize(
-    ("donors", "target"), [("sample", "file"), ("sample", "population"), ("permutation", "file")]
-)
-def test_the_variance_and_central_moments_have_those_of_theirs(donors, target):
-    # the closed forms of docs/inference.rst: D = (1-p)^2 (m4 - m2^2), V the scatter of (z - mu)^2
-    p, z = 0.4, np.random.default_rng(7).normal(0.0, 3.0, 400).round(2)
-    estimate = cm.ConditionalMasking(p, 1.0, donors=donors, decimals=2).estimate(z)
-    m2, m4 = estimate.moment(2, central=True), estimate.moment(4, central=True)
-    h = m4 - m2**2
-    file = ((z - z.mean()) ** 2).var() - ((1 - p) ** 2 if donors == "sample" else 1.0) * h
-    expected = np.sqrt((file + (h if target == "population" else 0.0)) / 400)
-
-    found, root = estimate.variance_interval(target=target), estimate.std_interval(target=target)
-
-    np.testing.assert_allclose(found.standard_error, expected, rtol=1e-9)
-    np.testing.assert_allclose(
-        estimate.moment_interval(2, central=True, target=target).standard_error, expected, rtol=1e-9
-    )
-    factor = np.exp(ndtri(0.975) * expected / estimate.variance())
-    np.testing.assert_allclose([found.low * factor, found.high / factor], estimate.variance(), rtol=1e-9)
-    np.testing.assert_allclose(root[:2], np.sqrt(found[:2]), rtol=1e-12)
-    np.testing.assert_allclose(root.standard_error, expected / (2.0 * estimate.std()), rtol=1e-9)
-
-
-def test_a_variance_estimated_negative_has_an_interval_from_zero():
-    estimate = cm.ConditionalMasking(0.5, 10.0, decimals=0).estimate([1.0, 2.0, 3.0, 2.0])
-
-    found, root = estimate.variance_interval(), estimate.std_interval()
-
-    assert estimate.variance() < 0.0
-    assert found.low == 0.0
-    assert found.high == max(0.0, estimate.variance() + ndtri(0.975) * found.standard_error)
-    assert (root.low, root.high) == (0.0, np.sqrt(found.high))
-    assert np.isnan([root.estimate, root.standard_error]).all()
-
-
 def unmasked(x):
     """The estimate from values that swapping by a permutation leaves as they are, together."""
     return cm.ConditionalMasking(1.0 - 1e-9, 1e-3 * 60, donors="permutation", decimals=2).estimate(x)

@@ -132,7 +132,7 @@ def test_an_interval_warns_once(name):
 def test_more_records_bear_heavier_tails(kurtosis, n, says):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        heavy_tails.warn([1.0, kurtosis, np.nan], n, "variances", stacklevel=1)
+        heavy_tails.warn_of_heavy_tails([1.0, kurtosis, np.nan], n, "variances")
 
     expected = (
         f"heavy tails, of kurtosis {kurtosis:.3g} in {n} records: intervals of variances cover less often "

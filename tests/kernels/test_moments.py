@@ -1,16 +1,13 @@
-"""Moments against Theorem 2.1 in fractions, by tests/reference.py."""
+"""Sums of powers. Oracle: sums in exact fractions."""
 
 from fractions import Fraction
-from math import comb
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from condmask.kernels import moments
-from condmask.samples.moments import shift, theorem_2_1
 
 VALUES = st.lists(st.floats(-50, 50), min_size=1, max_size=40).map(np.array)
 
@@ -41,52 +38,6 @@ def test_parts_add_up_exactly_in_order(split):
     moments.add_powers(z, 0.3, 2.0, split, 50, parts)
 
     assert np.array_equal(whole, parts)  # exactly: the same additions in the same order
-
-
-@pytest.mark.parametrize("noise", ["normal", "laplace"])
-@given(
-    z=st.lists(st.floats(-4, 4), min_size=1, max_size=20), p=st.floats(0.01, 0.99), sigma=st.floats(0.1, 3)
-)
-def test_unmasking_follows_theorem_2_1(noise, z, p, sigma):
-    order = 6
-    masked = [float(sum(Fraction(v) ** k for v in z) / len(z)) for k in range(order + 1)]
-    added = [float(m) for m in reference.noise_moments(noise, order, Fraction(sigma))]
-
-    found = theorem_2_1(np.array(masked), p, np.array(added))
-
-    exact = reference.original_moments(z, order, noise, p, sigma)
-    # the recursion may cancel: errors are relative to its largest terms
-    size = max(4.0, 3.0 * sigma) ** np.arange(order + 1) * 720.0
-    assert (
-        np.abs(found - np.array([float(m) for m in exact])).max(initial=0.0, where=True) <= 1e-13 * size.max()
-    )
-    assert found[:3] == pytest.approx([float(m) for m in exact[:3]], abs=1e-13 * size[2])
-
-
-@pytest.mark.parametrize("noise", ["normal", "laplace"])
-def test_unmasking_inverts_the_masking_of_moments(noise):
-    original = [Fraction(1), Fraction(2), Fraction(7), Fraction(31), Fraction(180)]
-    added = reference.noise_moments(noise, 4, Fraction(3, 2))
-    p = Fraction(1, 4)
-    masked = [
-        p * original[k] + (1 - p) * sum(comb(k, j) * original[k - j] * added[j] for j in range(k + 1))
-        for k in range(5)
-    ]
-
-    found = theorem_2_1(np.array([float(m) for m in masked]), 0.25, np.array([float(m) for m in added]))
-
-    assert found.tolist() == pytest.approx([float(m) for m in original], rel=1e-14)
-
-
-@given(z=st.lists(st.integers(-9, 9), min_size=1, max_size=20), distance=st.integers(-9, 9))
-def test_shift_moves_the_centre(z, distance):
-    about = np.array([float(sum(Fraction(v) ** k for v in z) / len(z)) for k in range(6)])
-
-    found = shift(about, distance)
-
-    for k in range(6):
-        exact = float(sum(Fraction(v + distance) ** k for v in z) / len(z))
-        assert found[k] == pytest.approx(exact, abs=1e-14 * 18.0**k)
 
 
 PARTS = st.lists(

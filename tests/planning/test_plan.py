@@ -8,8 +8,8 @@ from marks import rest_slow
 from scipy.stats import laplace
 
 import condmask as cm
-from condmask.planning.candidate import candidate, column_of
-from condmask.planning.search_grid import sorted_out
+from condmask.planning.candidates import candidate, column_of
+from condmask.planning.search_grid import frontier
 
 N = 2_000
 X = np.random.default_rng(0).permutation(laplace.ppf((np.arange(N) + 0.5) / N, 10, 1000))
@@ -175,7 +175,7 @@ def test_the_frontier_is_what_no_other_beats():
     risk = np.array([0.1, 0.2, 0.3, 0.3, 0.25])
     loss = np.array([5.0, 2.0, 1.0, 1.5, 3.0])
 
-    assert sorted_out(risk, loss).tolist() == [True, True, True, False, False]
+    assert frontier(risk, loss).tolist() == [True, True, True, False, False]
 
 
 def test_a_plan_reads_and_writes(tmp_path):

@@ -10,7 +10,8 @@ P(|tau - X_i| < d), averaged over the records of a file and over the masking of 
 import numpy as np
 
 from condmask.disclosure.original import Original
-from condmask.inference.theorem import variance_given_file
+from condmask.inference.influence import of_moment
+from condmask.inference.polynomial_variance import expected_moments, polynomial_variance
 
 NODES = 64  # equally likely values of the mean
 
@@ -64,10 +65,10 @@ def around(file: Original, guess: float, d: np.ndarray) -> np.ndarray:
 
 def mean_of_masked(file: Original, *, shared_donors: bool) -> tuple[float, float]:
     """Expectation and standard error of the mean of the masked values, given the file."""
-    x, p = file.values, file.law.p
-    variance = float(x.var())
-    v, d = variance + (1.0 - p) * file.law.variance, (1.0 - p) ** 2 * variance
-    found = variance_given_file(
-        np.array(v), np.array(d), np.array(variance), 0.0, shared_donors=shared_donors, p=p
-    )
-    return float(x.mean()), float(np.sqrt(max(float(found), 0.0) / file.n))
+    x, p, noise = file.values, file.law.p, file.law.noise_moments(2, 1.0)
+    moments = np.array([1.0, 0.0, x.var()])
+    found = polynomial_variance(
+        expected_moments(moments[None, :, None], noise, p),
+        of_moment(moments, 1, 0.0, noise[:2], p), p, shared_donors=shared_donors,
+    )  # fmt: skip
+    return float(x.mean()), float(np.sqrt(found.file.item() / file.n))

@@ -57,10 +57,6 @@ class Shared:
         """The sample of an estimate that is no batch."""
         return self._sources[0]
 
-    @cached_property
-    def _curves(self) -> BoundedCache:
-        return BoundedCache(CURVES)
-
     def _records_for(self, purpose: str, missing: str) -> Records:
         """The records, refused where Counts stand for them."""
         if self._records is None:
@@ -76,6 +72,10 @@ class Shared:
         records = self._records_for("pseudo-values", "records")
         cycle = not self.scheme.shared_donors
         return PseudoValues(records.rows[0], self._law, records.pools(), cycle=cycle)
+
+    @cached_property
+    def _curves(self) -> BoundedCache:
+        return BoundedCache(CURVES)
 
     @cached_property
     def _reverse_mapped(self) -> ReverseMapped:
@@ -140,12 +140,3 @@ class Shared:
         if crossing is None:
             return rearranged_variance.crossing_of(self._law.p, self._sample.n)
         return _checks.choice(crossing, "crossing", CROSSINGS)
-
-    # --- replicate by replicate ---
-
-    def _spread(self, k: int, ingredients: Callable[[MaskedSample], Sums]) -> AsymptoticVariance:
-        variance: AsymptoticVariance = self._replicates[k]._asymptotic_variance(ingredients)
-        return variance
-
-    def _result(self, values: list[Any]) -> Any:
-        return np.array(values, dtype=np.float64) if self._batch else float(values[0])

@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from condmask._warn import each_once
+
 Method = TypeVar("Method", bound=Callable[..., Any])
 STACKED = (int, float, np.ndarray, np.generic)
 COMMON = ("confidence_level",)  # numbers that all replicates share
@@ -37,15 +39,18 @@ def by_replicate(*paired: str) -> Callable[[Method], Method]:
             if not self._batch:
                 return method(self, *args, **options)
             bound = takes.bind(self, *args, **options)
-            answers = []
-            for k, replicate in enumerate(self._replicates):
-                given = dict(bound.arguments)
-                for name in paired:
-                    if name in given:
-                        given[name] = row_of(given[name], k)
-                call = bound.signature.bind_partial()
-                call.arguments.update(given)
-                answers.append(method(replicate, *call.args[1:], **call.kwargs))
+            replicates, answers = self._replicates, []
+            for name in paired:
+                _check_replicates(bound.arguments.get(name), name, len(replicates))
+            with each_once():
+                for k, replicate in enumerate(replicates):
+                    given = dict(bound.arguments)
+                    for name in paired:
+                        if name in given:
+                            given[name] = row_of(given[name], k)
+                    call = bound.signature.bind_partial()
+                    call.arguments.update(given)
+                    answers.append(method(replicate, *call.args[1:], **call.kwargs))
             return stacked(answers)
 
         return served  # type: ignore[return-value]
@@ -55,11 +60,22 @@ def by_replicate(*paired: str) -> Callable[[Method], Method]:
 
 def row_of(given: Any, k: int) -> Any:
     """What belongs to replicate k: a row of two dimensions, one estimate of a batch, else what is given."""
-    if getattr(given, "_batch", False):
+    if hasattr(given, "_replicates"):
         return given._replicates[k]
     if isinstance(given, str) or given is None:
         return given
-    return given[k] if np.ndim(given) == 2 else given
+    return given[k if len(given) > 1 else 0] if np.ndim(given) == 2 else given
+
+
+def _check_replicates(given: Any, name: str, count: int) -> None:
+    """Refuse estimates and rows of another number of replicates; one row may serve all."""
+    if hasattr(given, "_replicates"):
+        own = len(given._replicates)
+    else:
+        own = len(given) if not isinstance(given, str) and np.ndim(given) == 2 else 1
+        own = count if own == 1 else own
+    if own != count:
+        raise ValueError(f"{name} must have {count} replicates, as z has, got {own}")
 
 
 def stacked(answers: list[Any]) -> Any:

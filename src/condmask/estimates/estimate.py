@@ -1,35 +1,29 @@
 """What an analyst gets from masked values: moments, distribution, quantiles, correlations of the original."""
 
-import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from condmask import _checks
-from condmask._warn import warn
 from condmask.deconvolution.table import smallest_tol
 from condmask.engines.counting import ValueCounts
 from condmask.estimates import overview
 from condmask.estimates.bands import Bands
-from condmask.estimates.batch import by_replicate
 from condmask.estimates.distribution import Distribution
 from condmask.estimates.distribution_intervals import DistributionIntervals
 from condmask.estimates.functionals import Functionals
 from condmask.estimates.inequality import Inequality
 from condmask.estimates.linear import LinearEstimates
-from condmask.estimates.moment_intervals import MomentIntervals
+from condmask.estimates.moments import Moments
 from condmask.estimates.origin import NOWHERE, Origin
 from condmask.estimates.overview import DECILES
-from condmask.estimates.pair_intervals import PairIntervals
+from condmask.estimates.pairs import Pairs
 from condmask.estimates.results import Intervals
 from condmask.estimates.subsets import Selection
-from condmask.inference.covariance import products_of_counts
-from condmask.inference.intervals import EstimateWarning, check_target
+from condmask.inference.intervals import check_target
 from condmask.law import Law
 from condmask.samples.masked_sample import MaskedSample
-from condmask.samples.moments import shift
 from condmask.samples.records import Records
 
 
@@ -39,9 +33,9 @@ class Estimate(
     Functionals,
     Inequality,
     Bands,
-    MomentIntervals,
+    Moments,
     LinearEstimates,
-    PairIntervals,
+    Pairs,
     Selection,
 ):
     r"""Estimates about the original variable from its masked values and the published scheme.
@@ -198,178 +192,3 @@ class Estimate(
         except ValueError:  # pools that are not known, or small
             return table
         return replace(table, about=f"{table.about}; for other columns N = {ratio:.2f}")
-
-    # --- moments (Theorem 2.1) ---
-
-    @by_replicate()
-    def mean(self) -> Any:
-        """Mean of the original: that of the masked values, without bias.
-
-        Returns
-        -------
-        float or ndarray of shape (replicates,)
-            In the units of the data.
-        """
-        center, scale, about_center = self._sample.moments(1)
-        return float(center + about_center[1] * scale)
-
-    @by_replicate()
-    def variance(self) -> Any:
-        r"""Variance of the original, :math:`S_Z^2 - (1 - p)\operatorname{Var} Y`, divisor n - 1.
-
-        Returns
-        -------
-        float or ndarray of shape (replicates,)
-            In squared units of the data. It may be negative, and is returned as it is.
-
-        Notes
-        -----
-        Donors are shared, so the expectation is :math:`(1 - \kappa)\operatorname{Var} X` with
-        :math:`\kappa = p^2 (n-2)/(n-1)^2 + 2 p (1-p)/(n-1)`, of order 1/n.
-        """
-        variance, scale = self._sample.variance()
-        with np.errstate(over="ignore"):
-            return float(variance * np.float64(scale) ** 2)
-
-    @by_replicate()
-    def std(self) -> Any:
-        """Standard deviation of the original; NaN with a warning where the variance is estimated negative.
-
-        Returns
-        -------
-        float or ndarray of shape (replicates,)
-            In the units of the data.
-
-        Warns
-        -----
-        EstimateWarning
-            If an estimated variance is negative.
-        """
-        variance, scale = self._sample.variance()
-        if variance >= 0.0:
-            return float(scale * np.sqrt(variance))
-        warn(
-            "the variance of the original is estimated negative, so its standard deviation is NaN: the "
-            "noise is too large for this many records",
-            EstimateWarning,
-        )
-        return np.nan
-
-    @by_replicate()
-    def moment(self, order: int, *, central: bool = False) -> Any:
-        """Raw or central moment of the original.
-
-        Parameters
-        ----------
-        order : int
-            From 1 to 170.
-        central : bool
-            About the estimated mean, with divisor n, instead of about 0.
-
-        Returns
-        -------
-        float or ndarray of shape (replicates,)
-            In units of the data to the power `order`.
-
-        Notes
-        -----
-        Recursion of Theorem 2.1; raw moments are exactly unbiased.
-        """
-        order = _checks.order(order, "order")
-        center, scale, about_center = self._sample.moments(order)
-        distance = -about_center[1] if central else center / scale
-        with np.errstate(over="ignore"):
-            return float(shift(about_center, distance)[order] * np.float64(scale) ** order)
-
-    # --- two variables (Theorem 2.5) ---
-
-    def covariance(self, other: Any = None) -> Any:
-        """Covariance of the original with another column.
-
-        Parameters
-        ----------
-        other : array_like of shape (n,) or (replicates, n), Estimate, or str, the name of one in its file
-            A column that was not masked, or the estimate of one that was masked together with this. Of a
-            Counts left out: the column that its updates brought along.
-
-        Returns
-        -------
-        float or ndarray of shape (replicates,)
-            In units of the one times units of the other. Divisor n - 1, n the records with both values.
-
-        Raises
-        ------
-        ValueError
-            If the columns were not masked together, strata or patterns are needed and missing, or there
-            are too few records.
-
-        Notes
-        -----
-        Theorem 2.5, with the covariance of its proof. Its factor 1 - p is (1-p) - p/(n-1) exactly, since a
-        donor is never the record itself; n is the size of the donor pool. Within strata the factor
-        applies within each, and the covariance between strata stays as it is (docs/theory.rst, "Strata").
-        """
-        return self._result([value * unit for value, _, unit in self._products(other)])
-
-    def correlation(self, other: Any = None) -> Any:
-        """Correlation of the original with another column.
-
-        Parameters
-        ----------
-        other : array_like of shape (n,) or (replicates, n), Estimate, or str, the name of one in its file
-            As for `covariance`.
-
-        Returns
-        -------
-        float or ndarray of shape (replicates,)
-            May leave [-1, 1], with a warning; NaN where a variance is estimated negative.
-
-        Raises
-        ------
-        ValueError
-            As for `covariance`.
-
-        Warns
-        -----
-        EstimateWarning
-            If the estimate lies outside [-1, 1], or a variance is estimated negative.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import condmask as cm
-        >>> x, w = np.random.default_rng(1).multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], 50_000).T
-        >>> scheme = cm.ConditionalMasking(0.6, 1.0)
-        >>> round(scheme.estimate(scheme.mask(x, rng=2)).correlation(w), 1)
-        0.5
-        """
-        found = []
-        for value, variances, _ in self._products(other):
-            if min(variances) <= 0.0:
-                reason, result = "a variance is estimated negative or zero", float("nan")
-            else:
-                result = value / float(np.sqrt(variances[0]) * np.sqrt(variances[1]))
-                reason = f"the estimate {result:.4g} lies outside [-1, 1]"
-            if not abs(result) <= 1.0:
-                warnings.warn(
-                    f"correlation: {reason}; too few records for this scheme", EstimateWarning, stacklevel=2
-                )
-            found.append(result)
-        return self._result(found)
-
-    # --- private ---
-
-    def _products(self, other: Any) -> Iterator[tuple[float, tuple[float, float], float]]:
-        """For each replicate the covariance and both variances of the originals, in safe units, and the
-        product of the units."""
-        if self._pairs is not None and not self.scheme.reverse_mapping:
-            if other is not None:
-                raise ValueError(
-                    "other must be left out: Counts have the column that its updates brought along"
-                )
-            pairs, counts = self._pairs
-            yield products_of_counts(pairs, counts, self._law, self.scheme.strata, self.origin.patterns)
-            return
-        other = self._by_name(other, "other", masked=True)
-        for k, (z, w) in enumerate(self._both(other)):
-            yield self._product(k, z, w, other)

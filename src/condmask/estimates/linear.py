@@ -405,7 +405,7 @@ class LinearEstimates(ByName, Shared):
         """Warn of heavy tails of the original and of regressors."""
         original = heavy_tails.kurtosis(self._sample.moments(4), self._law)
         tails = [original, *(heavy_tails.of_plain(column) for column in columns)]
-        heavy_tails.warn(tails, self._sample.n, "coefficients", stacklevel=4)
+        heavy_tails.warn_of_heavy_tails(tails, self._sample.n, "coefficients")
 
 
 def _among(use: np.ndarray, pseudo: PseudoValues) -> Any:

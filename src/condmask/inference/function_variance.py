@@ -2,18 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from math import comb
 from typing import Any
 
 import numpy as np
-from numpy.polynomial.polynomial import polyval
 
 from condmask.inference import expectations
 from condmask.inference.cdf_variance import Sums
 from condmask.inference.far_expectations import Function, NotFiniteError
 from condmask.samples.bandwidth import masking
 from condmask.samples.masked_sample import MaskedSample
-from condmask.samples.moments import theorem_2_1
 from condmask.samples.noise_class import NoiseClass
 
 
@@ -78,35 +75,3 @@ def _part(part: NoiseClass, p: float, functions: Sequence[Function]) -> Sums:
 
 def _of_steps(g: Function, part: NoiseClass, steps: np.ndarray) -> np.ndarray:
     return g(part.values(steps))
-
-
-# --- polynomials: exact without a transform ---
-
-
-def sums_of_polynomial(
-    coefficients: np.ndarray, center: float, scale: float
-) -> Callable[[MaskedSample], Sums]:
-    """The same of a polynomial in (x - center) / scale."""
-
-    def of(source: MaskedSample) -> Sums:
-        part, p = source.noise_class(), source.law.p
-        u, held = (part.values(part.counts.values) - center) / scale, part.counts.counts
-
-        def undone(f: np.ndarray) -> np.ndarray:
-            """The polynomial whose mean over the masked values is that of f over the originals."""
-            noise = np.zeros(f.size) if part.law is None else part.law.noise_moments(f.size - 1, scale)
-            return np.asarray(theorem_2_1(np.eye(f.size), p, noise).T @ f)
-
-        psi = undone(coefficients)
-        rest = coefficients - p * psi
-        of_z = polyval(u, psi)
-        others = (rest, np.convolve(rest, rest), np.convolve(coefficients, coefficients))
-        sums = Sums(held @ of_z, held @ of_z**2, *(held @ polyval(u, undone(each)) for each in others))
-        return sums.over(source.n)
-
-    return of
-
-
-def shifted_power(order: int, distance: float) -> np.ndarray:
-    """The coefficients of (u + distance)^order."""
-    return np.array([comb(order, k) * distance ** (order - k) for k in range(order + 1)])

@@ -13,11 +13,11 @@ to 71% (all) of Pareto's law of index 3. So few records seldom tell t_4 from a L
 would speak of 28% of the one and 17% of the other.
 """
 
-import warnings
 from collections.abc import Iterable
 
 import numpy as np
 
+from condmask._warn import warn
 from condmask.inference.intervals import EstimateWarning
 from condmask.law import Law
 from condmask.samples.moments import Powers, original_moments, powers, shift
@@ -27,7 +27,7 @@ ENOUGH = 300.0  # records for each unit of the kurtosis, with which the normal a
 
 
 def kurtosis(original: Powers, law: Law) -> float:
-    """From the moments of the originals to order 4; NaN where noise hides it, and of a constant."""
+    """The kurtosis from moments of the originals to order 4; NaN where noise hides it, and of a constant."""
     _, _, second, _, fourth = shift(original.means, -original.means[1])
     if second <= (1.0 - law.p) * law.noise_moments(2, original.scale)[2]:
         return np.nan
@@ -35,12 +35,12 @@ def kurtosis(original: Powers, law: Law) -> float:
 
 
 def of_records(z: np.ndarray, law: Law) -> float:
-    """From masked values without gaps."""
+    """The kurtosis of the originals, from masked values without gaps."""
     return kurtosis(original_moments(powers(z, 4, law.sigma), law), law)
 
 
 def of_plain(w: np.ndarray) -> float:
-    """Of a column that was not masked; NaN if it has two values, which are rare or not, but no tails."""
+    """The kurtosis of a plain column; NaN if it has two values, which are rare or not, but no tails."""
     low, high = w.min(), w.max()
     if np.all((w == low) | (w == high)):
         return np.nan
@@ -49,13 +49,12 @@ def of_plain(w: np.ndarray) -> float:
     return float(np.mean(u**2) / np.mean(u) ** 2)
 
 
-def warn(found: Iterable[float], n: int, what: str, *, stacklevel: int) -> None:
-    """Of the heaviest tails, if they are heavy for n records; `what` is what the intervals are of."""
-    largest = max((each for each in found if not np.isnan(each)), default=0.0)
+def warn_of_heavy_tails(kurtoses: Iterable[float], n: int, quantities: str) -> None:
+    """Warn if the heaviest tails are heavy for n records; `quantities` are what the intervals are of."""
+    largest = max((kurtosis for kurtosis in kurtoses if not np.isnan(kurtosis)), default=0.0)
     if largest > max(HEAVY, n / ENOUGH):
-        warnings.warn(
-            f"heavy tails, of kurtosis {largest:.3g} in {n} records: intervals of {what} cover less often "
-            "than they say, as they do without masking",
+        warn(
+            f"heavy tails, of kurtosis {largest:.3g} in {n} records: intervals of {quantities} cover less "
+            "often than they say, as they do without masking",
             EstimateWarning,
-            stacklevel=stacklevel + 1,
         )

@@ -55,7 +55,7 @@ class IntervalOptions(NamedTuple):
 
 
 def interval_options(
-    confidence_level: Any, target: Any, clusters: Any, population_size: Any, n: int
+    confidence_level: Any, target: Any, clusters: Any = None, population_size: Any = None, n: int = 0
 ) -> IntervalOptions:
     """The options of an interval, checked."""
     level = _checks.probability(confidence_level, "confidence_level")

@@ -34,7 +34,7 @@ class Interval(NamedTuple):
         What is to be covered: the value in the population that the file is a sample of, or that in the
         original file, where the randomness is that of the masking alone.
     about : str
-        The target in words.
+        The target in words; for replicates of which different things are to be said, an array of these.
     """
 
     low: Any

@@ -7,14 +7,15 @@ positive, and so are M and T: their eigenvalues lie in [0, 1], on which a polyno
 inverse. Powers of T factor, and nothing is ill-posed: the inverse is 1/p at most.
 """
 
-from collections.abc import Sequence
 from math import ceil, log, sqrt
 
 import numpy as np
 
 from condmask.inference.covariance import Product
+from condmask.inference.influence import Weights, of_pair
 from condmask.inference.linear_variance import file_variance
-from condmask.inference.pair_moments import Weights
+from condmask.inference.pair_variance import DEGREE
+from condmask.inference.polynomial_variance import covariance
 from condmask.inference.pseudo_values import standardised
 from condmask.inference.reverse_mapped import ReverseMapped
 
@@ -52,33 +53,30 @@ def joint(one: ReverseMapped, two: ReverseMapped, z: np.ndarray, w: np.ndarray) 
     return total / degrees, variances, unit * other_unit
 
 
-def spreads(own: ReverseMapped, z: np.ndarray, w: np.ndarray, by: Sequence[Weights]) -> np.ndarray:
-    """The variances about the file and the population of functions of the covariance with a plain column.
+def pair_variances(own: ReverseMapped, z: np.ndarray, w: np.ndarray, weights: list[Weights]) -> np.ndarray:
+    """The variances of functions of the covariance with a plain column and of both variances.
 
     The variances of both columns are known, so about the file the covariance alone varies. About the
     population there is the influence function on the originals besides, a polynomial of degree 2, of whose
-    square the mean follows from powers of the original, undone, times powers of w. Of shape (2, functions).
+    square the mean follows from powers of the original, undone, times powers of w.
+
+    Returns
+    -------
+    ndarray of shape (2, functions)
+        About the file, and about the population.
     """
     both = ~(np.isnan(z) | np.isnan(w))
     a, v = standardised(z)[0], standardised(w)[0][both]
     v = v - v.mean()
-    n = v.size
-    known = both[own.rows]
-    weights = v / (n - 1)
-    alone = float(file_variance(weights[None], own, known)[0])
+    n, present = v.size, both[own.rows]
+    of_covariance = float(file_variance((v / (n - 1))[None], own, present)[0])
     u = a[own.rows] - a[both].mean()
-    powers = [np.ones(n)] + [own.inverse(lambda x, k=k: x**k, u)[known] for k in (1, 2, 3)]  # type: ignore[misc]
-
-    def moment(i: int, j: int) -> float:
-        return float(np.mean((powers[i] if j else u[known] ** i) * v**j))
-
-    found = []
-    for c, first, second in by:
-        mean = c * moment(1, 1) + first * moment(2, 0) + second * moment(0, 2)
-        square = (
-            c * c * moment(2, 2) + first**2 * moment(4, 0) + second**2 * moment(0, 4)
-            + 2.0 * (c * first * moment(3, 1) + c * second * moment(1, 3) + first * second * moment(2, 2))
-        )  # fmt: skip
-        about_file = c * c * max(alone, 0.0)
-        found.append((about_file, about_file + max(square - mean * mean, 0.0) / n))
-    return np.array(found).T
+    powers = [np.ones(n)] + [own.inverse(lambda x, k=k: x**k, u)[present] for k in (1, 2, 3)]  # type: ignore[misc]
+    moments = np.zeros((DEGREE + 1, DEGREE + 1))
+    for i in range(DEGREE + 1):
+        moments[i, 0] = np.mean(u[present] ** i)
+        for j in range(1, DEGREE + 1 - i):
+            moments[i, j] = np.mean(powers[i] * v**j)
+    h = of_pair(weights, (0.0, 0.0), own.law.p).h
+    file = np.array(weights)[:, 0] ** 2 * max(of_covariance, 0.0)
+    return np.array([file, file + np.maximum(covariance(h, h, moments)[:, 0], 0.0) / n])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from condmask.inference.intervals import EstimateWarning
-from condmask.planning.candidate import DECILES, Column, predicted
+from condmask.planning.candidates import DECILES, Column, predicted
 from condmask.planning.predicted_relations import differences
 
 RECORDS = 1 << 20  # masked at a time
@@ -35,11 +35,11 @@ class Checked:
     @property
     def ratio(self) -> dict[str, float]:
         """Predicted over simulated; 1 where neither is an error, infinite where only one is predicted."""
-        found = {}
-        for name, told in self.predicted.items():
+        ratios = {}
+        for name, expected in self.predicted.items():
             error = self.simulated[name]
-            found[name] = told / error if error > 0.0 else float("inf") if told > 0.0 else 1.0
-        return found
+            ratios[name] = expected / error if error > 0.0 else float("inf") if expected > 0.0 else 1.0
+        return ratios
 
     def to_dict(self) -> dict[str, Any]:
         """In terms of JSON."""
@@ -56,8 +56,8 @@ class Checked:
             f"{name:34}{self.predicted[name]:>12.4g}{self.simulated[name]:>12.4g}{self.ratio[name]:>8.3f}"
             for name in self.predicted
         ]
-        known = 1.0 / np.sqrt(2.0 * self.replications)
-        return "\n".join([*lines, f"{self.replications} releases: ratios are known to {known:.1%}"])
+        error = 1.0 / np.sqrt(2.0 * self.replications)
+        return "\n".join([*lines, f"{self.replications} releases: ratios are known to {error:.1%}"])
 
 
 def _related(estimate: Any, w: np.ndarray) -> np.ndarray:
@@ -73,7 +73,7 @@ def checked(column: Column, scheme: Any, replications: int, target: str, rng: An
     """Simulate releases, of the file kept as it is or of samples from it."""
     n, stream = column.x.size, np.random.default_rng(rng)
     rows = max(1, RECORDS // n)
-    found = []
+    estimates = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EstimateWarning)  # a negative variance is left out below
         for start in range(0, replications, rows):
@@ -86,9 +86,12 @@ def checked(column: Column, scheme: Any, replications: int, target: str, rng: An
             parts = [estimate.mean()[:, None], estimate.std()[:, None]]
             if column.other is not None:
                 parts.append(_related(estimate, column.other[drawn]))
-            found.append(np.column_stack([*parts, estimate.quantile(DECILES)]))
-    values = np.concatenate(found)
+            estimates.append(np.column_stack([*parts, estimate.quantile(DECILES)]))
+    values = np.concatenate(estimates)
     errors = np.nanstd(values - values[0], axis=0, ddof=1)  # 0 of what is always the same
-    expected, _ = predicted(column.original(scheme), column, scheme)
-    told = {name: float(np.sqrt(getattr(each, target) / n)) for name, each in expected.items()}
-    return Checked(scheme, target, replications, told, dict(zip(told, errors.tolist(), strict=True)))
+    variances, _ = predicted(column.original(scheme), column, scheme)
+    expected_errors = {
+        name: float(np.sqrt(getattr(variance, target) / n)) for name, variance in variances.items()
+    }
+    simulated = dict(zip(expected_errors, errors.tolist(), strict=True))
+    return Checked(scheme, target, replications, expected_errors, simulated)

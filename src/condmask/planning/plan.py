@@ -10,7 +10,7 @@ from condmask import _checks, frames
 from condmask.disclosure import baselines
 from condmask.disclosure.audit import audit
 from condmask.planning import search_grid
-from condmask.planning.candidate import Candidate, Column, candidate, column_of, statistics
+from condmask.planning.candidates import Candidate, Column, candidate, column_of, statistics
 from condmask.planning.result import Plan, Suggestion, refusal
 
 CLOSE = 1.5  # times the least loss, up to which safety is looked for
@@ -121,7 +121,7 @@ def plan(
     scored = _Scored(found, distances, caps, of_records, limits, target)
     made = Plan(
         column.x.size, tuple(distances.tolist()), constant, found,
-        search_grid.sorted_out(scored.risk, scored.loss),
+        search_grid.frontier(scored.risk, scored.loss),
         scored.allowed, [], caps, of_records, limits, target, column,
     )  # fmt: skip
     scored.refuse_none()
@@ -156,17 +156,17 @@ class _Scored:
     def refuse_none(self) -> None:
         if self.allowed.any():
             return
-        said = []
+        unmet = []
         for name, (what, caps) in self.caps.items():
             for d, cap in caps.items():
-                least = min(self.at(each, what, d) for each in self.found)
-                said.append(f"{name} at d={d:g} at most {cap:g} (the least is {least:.3f})")
+                least = min(self.at(candidate, what, d) for candidate in self.found)
+                unmet.append(f"{name} at d={d:g} at most {cap:g} (the least is {least:.3f})")
         for name, cap in self.limits.items():
-            least = min(float(getattr(each, self.target)[name]) for each in self.found)
-            said.append(f"error of {name} at most {cap:g} (the least is {least:.4g})")
+            least = min(float(getattr(candidate, self.target)[name]) for candidate in self.found)
+            unmet.append(f"error of {name} at most {cap:g} (the least is {least:.4g})")
         raise ValueError(
             "max_risk and max_record_risk and max_error must be met by one of the "
-            f"{len(self.found)} schemes, got none with {' and '.join(said)}"
+            f"{len(self.found)} schemes, got none with {' and '.join(unmet)}"
         )
 
 
@@ -254,16 +254,16 @@ def _listed(values: np.ndarray) -> str:
 
 
 def _column(x: Any, other: Any) -> Column:
-    taken = frames.column(x, "x")
-    there = ~np.isnan(taken.array)
+    given = frames.column(x, "x")
+    present = ~np.isnan(given.array)
     beside = None
     if other is not None:
         beside = frames.column(other, "other").array
-        _checks.same_length(beside, "other", taken.array.size, "x")
-        there &= ~np.isnan(beside)
-        beside = beside[there]
-    _checks.at_least_two(int(np.count_nonzero(there)), "x")
-    return column_of(np.ascontiguousarray(taken.array[there]), taken.kind, beside)
+        _checks.same_length(beside, "other", given.array.size, "x")
+        present &= ~np.isnan(beside)
+        beside = beside[present]
+    _checks.at_least_two(int(np.count_nonzero(present)), "x")
+    return column_of(np.ascontiguousarray(given.array[present]), given.kind, beside)
 
 
 def _caps(given: Any, name: str) -> dict[float, float]:
@@ -277,21 +277,21 @@ def _caps(given: Any, name: str) -> dict[float, float]:
 def _limits(max_error: Any, *, other: bool) -> dict[str, float]:
     if not isinstance(max_error, Mapping) or not max_error:
         raise TypeError(f"max_error must be a dict of standard errors by statistic, got {max_error!r}")
-    named, known = {}, statistics(other=other)
+    limits, names = {}, statistics(other=other)
     for name, cap in max_error.items():
-        own = "quantile 0.5" if name == "median" else name
-        if own not in known:
-            raise ValueError(f"max_error must name {', '.join(known)}, got {name!r}")
-        named[own] = float(_checks.positive(cap, "max_error"))
-    return named
+        statistic = "quantile 0.5" if name == "median" else name
+        if statistic not in names:
+            raise ValueError(f"max_error must name {', '.join(names)}, got {name!r}")
+        limits[statistic] = float(_checks.positive(cap, "max_error"))
+    return limits
 
 
 def _distances(d: Any, caps: list[float]) -> np.ndarray:
     given = np.atleast_1d(_checks.distances(d, "d")).ravel() if d is not None else np.empty(0)
-    found = np.unique(np.concatenate((given, caps)))
-    if not found.size:
+    distances = np.unique(np.concatenate((given, caps)))
+    if not distances.size:
         raise ValueError("d must be given where max_risk and max_record_risk are left out, got None")
-    return found
+    return distances
 
 
 def _refuse_hopeless(caps: dict[float, float], d: np.ndarray, constant: np.ndarray) -> None:

@@ -43,7 +43,7 @@ class Pair(NamedTuple):
 
 
 def pair(x: np.ndarray, w: np.ndarray) -> Pair:
-    """Of two columns; NaN where either is constant."""
+    """What relates two columns; NaN where either is constant."""
     above = upper_half(w[None])[0]
     with np.errstate(invalid="ignore", divide="ignore"):
         v, spread = (x - x.mean()) / x.std(), w.std()
@@ -58,12 +58,12 @@ def pair(x: np.ndarray, w: np.ndarray) -> Pair:
     return Pair(weights, np.array([np.mean(each * each) for each in influence]))
 
 
-def errors(own: Pair, v: np.ndarray) -> dict[str, Variances]:
+def errors(relations: Pair, v: np.ndarray) -> dict[str, Variances]:
     """n times the variances of all of `NAMES`, where pseudo-values have these variances by record."""
-    file = (own.weights * own.weights) @ v / v.size
+    file = relations.weights**2 @ v / v.size
     return {
         name: Variances(float(masked), float(masked + plain), float(plain))
-        for name, masked, plain in zip(NAMES, file, own.unmasked, strict=True)
+        for name, masked, plain in zip(NAMES, file, relations.unmasked, strict=True)
     }
 
 

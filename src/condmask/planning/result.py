@@ -10,7 +10,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._digits import finite
 from condmask.disclosure.audit import audit
-from condmask.planning.candidate import Candidate, Column
+from condmask.planning.candidates import Candidate, Column
 from condmask.planning.check import Checked, checked
 
 PARAMETERS = ("p", "sigma", "noise", "reverse_mapping", "scale", "donors")
@@ -18,8 +18,8 @@ PARAMETERS = ("p", "sigma", "noise", "reverse_mapping", "scale", "donors")
 
 def refusal(column: Column, scheme: Any) -> str | None:
     """Why the column must not be released under a scheme; None where it may."""
-    found = audit(column.x, scheme)
-    return found.refusal if found.visible else None
+    result = audit(column.x, scheme)
+    return result.refusal if result.visible else None
 
 
 class Suggestion(NamedTuple):
@@ -97,8 +97,10 @@ class Plan:
     @property
     def refusal(self) -> str:
         """What speaks against the cheapest scheme that keeps the caps: why none is suggested."""
-        allowed = (each for each, ok in zip(self.candidates, self.allowed, strict=True) if ok)
-        cheapest = min(allowed, key=lambda each: each.loss if np.isfinite(each.loss) else np.inf)
+        allowed = (candidate for candidate, ok in zip(self.candidates, self.allowed, strict=True) if ok)
+        cheapest = min(
+            allowed, key=lambda candidate: candidate.loss if np.isfinite(candidate.loss) else np.inf
+        )
         return refusal(self._column, cheapest.scheme) or ""
 
     def check(
@@ -130,18 +132,20 @@ class Plan:
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict for every scheme: its parameters, risks, errors, and whether it is on the frontier."""
-        found = []
-        for k, each in enumerate(self.candidates):
-            scheme = each.scheme
-            own = {name: getattr(scheme, name) for name in PARAMETERS}
-            risks = {f"risk {d:g}": float(risk) for d, risk in zip(self.d, each.risk, strict=True)}
-            risks |= {f"record risk {d:g}": float(risk) for d, risk in zip(self.d, each.worst, strict=True)}
-            errors = {f"error of {name}": value for name, value in getattr(each, self.target).items()}
-            found.append(
-                own | risks | {"loss": each.loss} | errors
+        rows = []
+        for k, candidate in enumerate(self.candidates):
+            scheme = candidate.scheme
+            parameters = {name: getattr(scheme, name) for name in PARAMETERS}
+            risks = {f"risk {d:g}": float(risk) for d, risk in zip(self.d, candidate.risk, strict=True)}
+            risks |= {
+                f"record risk {d:g}": float(risk) for d, risk in zip(self.d, candidate.worst, strict=True)
+            }
+            errors = {f"error of {name}": value for name, value in getattr(candidate, self.target).items()}
+            rows.append(
+                parameters | risks | {"loss": candidate.loss} | errors
                 | {"frontier": bool(self.on_frontier[k]), "allowed": bool(self.allowed[k])}
             )  # fmt: skip
-        return found
+        return rows
 
     def to_frame(self) -> Any:
         """The rows as a pandas data frame."""
@@ -189,9 +193,9 @@ class Plan:
         -------
         matplotlib.figure.Figure
         """
-        from condmask.planning.picture import frontier
+        from condmask.plot import risk_against_loss
 
-        return frontier(self, path)
+        return risk_against_loss(self, path)
 
     def __repr__(self) -> str:
         return f"Plan(n={self.n}, d={self.d}, schemes={len(self.candidates)}, allowed={self.allowed.sum()})"
@@ -203,16 +207,16 @@ class Plan:
             "a constant guess reaches "
             + ", ".join(f"{c:.3f} at d = {d:g}" for d, c in zip(self.d, self.constant, strict=True)),
         ]
-        for each in self.suggestions:
-            errors = getattr(each.expected, self.target)
-            shown = {
+        for suggestion in self.suggestions:
+            errors = getattr(suggestion.expected, self.target)
+            names = {
                 "mean": "mean", "std": "s.d.", "quantile 0.5": "median", "correlation": "correlation",
                 "slope": "slope", "difference": "difference of groups",
             }  # fmt: skip
-            said = ", ".join(f"{shown[name]} {errors[name]:.3g}" for name in shown if name in errors)
-            lines += ["", f"{each.name}: {each.scheme!r}"]
-            lines += wrap(each.why, 100, initial_indent="  ", subsequent_indent="  ")
-            lines.append(f"  standard errors: {said}")
+            errors_listed = ", ".join(f"{names[name]} {errors[name]:.3g}" for name in names if name in errors)
+            lines += ["", f"{suggestion.name}: {suggestion.scheme!r}"]
+            lines += wrap(suggestion.why, 100, initial_indent="  ", subsequent_indent="  ")
+            lines.append(f"  standard errors: {errors_listed}")
         if not self.suggestions:
             lines += ["", f"none is suggested: {self.refusal}"]
         return "\n".join(lines)

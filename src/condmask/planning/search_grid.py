@@ -8,7 +8,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._grid import default_step, step_for, suits, visible_grid
-from condmask.planning.candidate import Column
+from condmask.planning.candidates import Column
 from condmask.schemes.conditional import DONORS, NOISES, SCALES, ConditionalMasking
 
 P = tuple(round(0.1 * k, 1) for k in range(1, 10))
@@ -30,22 +30,22 @@ def schemes(
         kinds += [{"donors": rule} for rule in rules]
     if reverse_mapping is not False:
         kinds += [{"reverse_mapping": True, "scale": each} for each in scales]
-    found, why = [], None
+    tried, refusal = [], None
     for chance, law, kind in product(chances, noises, kinds):
         for size in _sizes(column, kind.get("scale")) if sigma is None else _several(sigma):
             try:
-                own = float(_checks.positive(size, "sigma"))
-                grid = {} if "scale" in kind else _own_step(column, own, decimals, step)
+                amount = float(_checks.positive(size, "sigma"))
+                grid = {} if "scale" in kind else _step(column, amount, decimals, step)
                 scheme = ConditionalMasking(chance, size, noise=law, **kind, **grid)
                 column.original(scheme)
             except ValueError as error:
-                why = error
+                refusal = error
                 continue
-            if scheme not in found:
-                found.append(scheme)
-    if not found:
-        raise why if why is not None else ValueError("p and sigma must name at least one scheme, got none")
-    return found
+            if scheme not in tried:
+                tried.append(scheme)
+    if not tried:
+        raise refusal or ValueError("p and sigma must name at least one scheme, got none")
+    return tried
 
 
 def _several(values: Any) -> Sequence[Any]:
@@ -66,17 +66,17 @@ def _sizes(column: Column, scale: str | None) -> Iterator[float]:
         yield float(f"{share * spread:.1e}")
 
 
-def _own_step(column: Column, sigma: float, decimals: Any, step: Any) -> dict[str, Any]:
+def _step(column: Column, sigma: float, decimals: Any, step: Any) -> dict[str, Any]:
     """The grid that was named, or the default one; where that does not keep the data's own, one that does."""
     if decimals is not None or step is not None:
         return {"decimals": decimals} if step is None else {"step": step}
-    own = default_step(sigma)
-    seen = visible_grid(column.x, column.kind, own)
-    return {} if seen is None or suits(own, seen) else {"step": step_for(own, seen)}
+    fitting = default_step(sigma)
+    grid = visible_grid(column.x, column.kind, fitting)
+    return {} if grid is None or suits(fitting, grid) else {"step": step_for(fitting, grid)}
 
 
-def sorted_out(risk: np.ndarray, loss: np.ndarray) -> np.ndarray:
-    """Which are on the frontier: no other has both less risk and less loss."""
+def frontier(risk: np.ndarray, loss: np.ndarray) -> np.ndarray:
+    """Which schemes are on the frontier: no other has both less risk and less loss."""
     order = np.lexsort((risk, loss))
     best, on = np.inf, np.zeros(risk.size, dtype=bool)
     for k in order.tolist():

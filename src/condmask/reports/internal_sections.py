@@ -94,11 +94,11 @@ def risk_section(name: str, original: OriginalColumn, others: list[str]) -> Html
     figures = records.to_dict()
     surest = records.exposed(SHOWN)
     order = {int(row): k for k, row in enumerate(records.rows)}
-    exposed = [[f"{row + 1:,}", share(float(records.chance[order[int(row)]]))] for row in surest]
+    exposed = [[f"{row + 1:,}", share(float(records.posterior[order[int(row)]]))] for row in surest]
     counted = (
         f"Of {figures['n']:,} records that were looked at one by one, the best attacker comes nearer than "
         f"{number_text(records.d)} to {share(figures['hit'])}, expects to do so for "
-        f"{share(figures['chance'])}, and is sure to nine in ten of {share(figures['surest'])}."
+        f"{share(figures['posterior'])}, and is sure to nine in ten of {share(figures['surest'])}."
     )
     if risk.worst is not None:
         shares.append(["a record's released value, at the most", *map(share, risk.worst)])
@@ -175,9 +175,7 @@ def linkage_section(original: Original) -> Html:
         low, high = linkage.interval()
         rows += [
             [f"{how}, among {k} nearest", share(part), f"{share(a)}\u2013{share(b)}", share(chance)]
-            for k, part, a, b, chance in zip(
-                linkage.k, linkage.linked, low, high, linkage.chance, strict=True
-            )
+            for k, part, a, b, chance in zip(linkage.k, linkage.linked, low, high, linkage.blind, strict=True)
         ]
     parts = [
         html.table(
@@ -190,7 +188,7 @@ def linkage_section(original: Original) -> Html:
     if uniques is not None:
         parts.append(paragraph(
             f"{share(uniques.unique)} of the records are the only ones with their values in the columns "
-            f"masked together, and {share(uniques.printed)} of all have these values printed together in a "
+            f"masked together, and {share(uniques.verbatim)} of all have these values printed together in a "
             "release."
         ))  # fmt: skip
     return section("Record linkage", *parts)

@@ -115,13 +115,15 @@ def theorem_2_1(masked: np.ndarray, p: float, *noise: np.ndarray) -> np.ndarray:
     -------
     ndarray of the shape of `masked`
     """
-    original, matrices = np.zeros(np.shape(masked)), [noise_matrix(each) for each in noise]
-    for orders in np.ndindex(original.shape[: len(noise)]):
+    shape, matrices = np.shape(masked)[: len(noise)], [noise_matrix(each) for each in noise]
+    of_z = np.reshape(masked, (*shape, -1))
+    original = np.zeros(of_z.shape)
+    for orders in np.ndindex(shape):
         noisy = original[tuple(slice(k + 1) for k in orders)]  # where that of these orders is still 0
-        for k, matrix in zip(orders, matrices, strict=True):
-            noisy = np.tensordot(matrix[k, : k + 1], noisy, axes=1)
-        original[orders] = masked[orders] - (1.0 - p) * noisy
-    return original
+        for k, matrix in zip(orders[::-1], matrices[::-1], strict=True):
+            noisy = matrix[k, : k + 1] @ noisy
+        original[orders] = of_z[orders] - (1.0 - p) * noisy
+    return original.reshape(np.shape(masked))
 
 
 def shift(about: np.ndarray, distance: float | np.ndarray) -> np.ndarray:

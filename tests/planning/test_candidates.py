@@ -6,9 +6,9 @@ from scipy.stats import norm
 
 import condmask as cm
 from condmask.disclosure import value_attack
-from condmask.planning import candidate as module
+from condmask.planning import candidates as module
 from condmask.planning import predicted_quantiles
-from condmask.planning.candidate import candidate, column_of
+from condmask.planning.candidates import candidate, column_of
 
 D = np.array([1.0, 2.0, 3.5, 30.0])
 X = np.rint(np.random.default_rng(1).gamma(2.0, 10.0, 60))

@@ -1,20 +1,100 @@
-"""Intervals for the mean, the variance, the standard deviation and moments."""
+"""Mean, variance, standard deviation and moments of the original (Theorem 2.1), and their intervals."""
 
 from typing import Any
 
 import numpy as np
 
 from condmask import _checks
+from condmask._warn import warn
 from condmask.estimates.base import Shared
-from condmask.inference import heavy_tails
-from condmask.inference.function_variance import shifted_power, sums_of_polynomial
-from condmask.inference.intervals import TARGETS, Interval, check_target, multiplier
-from condmask.samples.moments import shift
+from condmask.estimates.batch import by_replicate
+from condmask.inference import moment_intervals
+from condmask.inference.interval_options import interval_options
+from condmask.inference.intervals import EstimateWarning, Interval
 
 
-class MomentIntervals(Shared):
-    """How well moments are known; heavy tails need many more records than these intervals admit."""
+class Moments(Shared):
+    """Moments, and how well they are known; heavy tails need many more records than the intervals admit."""
 
+    @by_replicate()
+    def mean(self) -> Any:
+        """Mean of the original: that of the masked values, without bias.
+
+        Returns
+        -------
+        float or ndarray of shape (replicates,)
+            In the units of the data.
+        """
+        center, scale, about_center = self._sample.moments(1)
+        return float(center + about_center[1] * scale)
+
+    @by_replicate()
+    def variance(self) -> Any:
+        r"""Variance of the original, :math:`S_Z^2 - (1 - p)\operatorname{Var} Y`, divisor n - 1.
+
+        Returns
+        -------
+        float or ndarray of shape (replicates,)
+            In squared units of the data. It may be negative, and is returned as it is.
+
+        Notes
+        -----
+        Donors are shared, so the expectation is :math:`(1 - \kappa)\operatorname{Var} X` with
+        :math:`\kappa = p^2 (n-2)/(n-1)^2 + 2 p (1-p)/(n-1)`, of order 1/n.
+        """
+        variance, scale = self._sample.variance()
+        with np.errstate(over="ignore"):
+            return float(variance * np.float64(scale) ** 2)
+
+    @by_replicate()
+    def std(self) -> Any:
+        """Standard deviation of the original; NaN with a warning where the variance is estimated negative.
+
+        Returns
+        -------
+        float or ndarray of shape (replicates,)
+            In the units of the data.
+
+        Warns
+        -----
+        EstimateWarning
+            If an estimated variance is negative.
+        """
+        variance, scale = self._sample.variance()
+        if variance >= 0.0:
+            return float(scale * np.sqrt(variance))
+        warn(
+            "the variance of the original is estimated negative, so its standard deviation is NaN: the "
+            "noise is too large for this many records",
+            EstimateWarning,
+        )
+        return np.nan
+
+    @by_replicate()
+    def moment(self, order: int, *, central: bool = False) -> Any:
+        """Raw or central moment of the original.
+
+        Parameters
+        ----------
+        order : int
+            From 1 to 170.
+        central : bool
+            About the estimated mean, with divisor n, instead of about 0.
+
+        Returns
+        -------
+        float or ndarray of shape (replicates,)
+            In units of the data to the power `order`.
+
+        Notes
+        -----
+        Recursion of Theorem 2.1; raw moments are exactly unbiased.
+        """
+        order = _checks.order(order, "order")
+        value, unit = moment_intervals.moment(self._sample, order, central=central)
+        return float(value * unit)
+
+    @by_replicate()
     def mean_interval(self, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
         r"""Confidence interval for the mean.
 
@@ -46,8 +126,9 @@ class MomentIntervals(Shared):
         >>> bool(found.low < x.mean() < found.high)
         True
         """
-        return self._moment_interval(1, False, confidence_level, target, "mean")
+        return self._moment_interval(1, False, "the mean", confidence_level, target)
 
+    @by_replicate()
     def moment_interval(
         self,
         order: int,
@@ -79,14 +160,10 @@ class MomentIntervals(Shared):
         that are not masked (docs/inference.rst, "Coverage").
         """
         order = _checks.order(order, "order", most=_checks.MOST_ORDER // 2)
-        return self._moment_interval(
-            order,
-            central,
-            confidence_level,
-            target,
-            f"{'central' if central else 'raw'} moment of order {order}",
-        )
+        name = f"the {'central' if central else 'raw'} moment of order {order}"
+        return self._moment_interval(order, central, name, confidence_level, target)
 
+    @by_replicate()
     def variance_interval(self, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
         """Confidence interval for the variance, symmetric on its logarithm.
 
@@ -109,6 +186,7 @@ class MomentIntervals(Shared):
         """
         return self._variance_interval(confidence_level, target, root=False)
 
+    @by_replicate()
     def std_interval(self, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
         """Confidence interval for the standard deviation: the roots of that for the variance.
 
@@ -133,74 +211,18 @@ class MomentIntervals(Shared):
     # --- private ---
 
     def _moment_interval(
-        self, order: int, central: bool, confidence_level: Any, target: Any, about: str
+        self, order: int, central: bool, name: str, confidence_level: Any, target: Any
     ) -> Interval:
         self._refuse_additive()
-        level, z = multiplier(confidence_level)
-        target = check_target(target)
-        if order > 1:
-            self._warn_of_tails("moments of order 2 and more", target)
-        values, errors = [], []
-        for k, source in enumerate(self._sources):
-            center, scale, means = source.moments(order)
-            value = shift(means, -means[1] if central else center / scale)[order]
-            with np.errstate(over="ignore"):
-                unit = np.float64(scale) ** order
-                values.append(value * unit)
-                errors.append(self._moment_error(k, order, central, target) * unit)
-        value, error = self._result(values), self._result(errors)
-        return Interval(
-            value - z * error,
-            value + z * error,
-            error,
-            value,
-            level,
-            target,
-            f"the {about} {TARGETS[target]}",
-        )
+        options = interval_options(confidence_level, target)
+        return moment_intervals.moment_interval(
+            self._sample, self._donor_pools, order, options, name,
+            central=central, shared_donors=self._shared_donors,
+        )  # fmt: skip
 
     def _variance_interval(self, confidence_level: Any, target: Any, *, root: bool) -> Interval:
         self._refuse_additive()
-        level, z = multiplier(confidence_level)
-        target = check_target(target)
-        self._warn_of_tails("variances", target)
-        found = []
-        for k, source in enumerate(self._sources):
-            value, scale = source.variance()
-            error = self._moment_error(k, 2, True, target)
-            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                if value > 0.0:
-                    factor = np.exp(z * error / value)
-                    low, high = value / factor, value * factor
-                else:
-                    low, high = 0.0, max(value + z * error, 0.0)
-                unit = np.float64(scale) if root else np.float64(scale) ** 2
-                if root:
-                    low, high, value = np.sqrt(low), np.sqrt(high), np.sqrt(np.float64(value))
-                    error = error / (2.0 * value)
-                found.append((low * unit, high * unit, error * unit, value * unit))
-        low, high, error, value = (self._result(list(each)) for each in zip(*found, strict=True))
-        name = "standard deviation" if root else "variance"
-        return Interval(low, high, error, value, level, target, f"the {name} {TARGETS[target]}")
-
-    def _warn_of_tails(self, what: str, target: str) -> None:
-        exact = self._law.p == 1.0 and target == "file"
-        if not exact:
-            found = (heavy_tails.kurtosis(source.moments(4), self._law) for source in self._sources)
-            heavy_tails.warn(found, self._sources[0].n, what, stacklevel=4)
-
-    def _moment_error(self, k: int, order: int, central: bool, target: str) -> float:
-        """The standard error of a moment, in the scale of the source's moments to its power."""
-        source = self._sources[k]
-        center, scale, means = source.moments(max(order, 2))
-        if central:
-            about = shift(means, -means[1])
-            influence = shifted_power(order, -means[1])
-            influence[:2] -= order * about[order - 1] * np.array([-means[1], 1.0])
-            influence[0] -= about[order]
-        else:
-            influence = shifted_power(order, center / scale)
-            influence[0] -= shift(means, center / scale)[order]
-        around = self._spread(k, sums_of_polynomial(influence, center, scale))
-        variance = around.file if target == "file" else around.file + around.sample
-        return float(np.sqrt(variance / source.n))
+        options = interval_options(confidence_level, target)
+        return moment_intervals.variance_interval(
+            self._sample, self._donor_pools, options, root=root, shared_donors=self._shared_donors
+        )

@@ -56,10 +56,10 @@ class Column(NamedTuple):
     other: np.ndarray | None
     ascending: np.ndarray
     beside: np.ndarray | None
-    known: dict[Any, Any]  # what does not depend on the scheme
+    cache: dict[Any, Any]  # what does not depend on the scheme
 
     def original(self, scheme: Any) -> Original:
-        """As the scheme masks it, ascending: of evenly spaced records then all parts are alike."""
+        """The file as the scheme masks it, ascending: of evenly spaced records then all parts are alike."""
         law = scheme.law
         if law is None:
             return reverse_mapped_risk.pools(self.ascending, self.kind, scheme, None, [slice(None)])[0]
@@ -74,16 +74,16 @@ class Column(NamedTuple):
         return True
 
     def moments(self, file: Original) -> predicted_moments.Moments:
-        """Of the file as it is masked; grids too fine to leave a trace in them share those of the first."""
+        """Moments of the file as masked; grids too fine to leave a trace in them share those of the first."""
         step = 0.0 if isinstance(file, Rearranged) else file.law.step
         key = 0.0 if step <= FINE * float(file.values.std()) else step
-        found: predicted_moments.Moments = self.once(
+        moments: predicted_moments.Moments = self.once(
             key, lambda: predicted_moments.moments(file.values, self.beside)
         )
-        return found
+        return moments
 
     def pair(self) -> predicted_relations.Pair | None:
-        """With the column in clear."""
+        """What relates the column to that in clear; None where there is none."""
         beside = self.beside
         return (
             None
@@ -93,19 +93,19 @@ class Column(NamedTuple):
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
         """What is made at the first call."""
-        if key not in self.known:
-            self.known[key] = make()
-        return self.known[key]
+        if key not in self.cache:
+            self.cache[key] = make()
+        return self.cache[key]
 
 
 def column_of(x: np.ndarray, kind: str, other: np.ndarray | None) -> Column:
-    """Of values that are there."""
+    """A column from values without gaps."""
     order = np.argsort(x, kind="stable")
     return Column(x, kind, other, x[order], None if other is None else other[order], {})
 
 
 def candidate(column: Column, scheme: Any, d: np.ndarray) -> Candidate:
-    """Of one scheme."""
+    """A scheme with the risks and the errors under it."""
     file = column.original(scheme)
     steady = baselines.by_constant(file, d)
     if isinstance(file, Rearranged):
@@ -115,9 +115,9 @@ def candidate(column: Column, scheme: Any, d: np.ndarray) -> Candidate:
         lone, worst = np.diff(file.counted[1]) @ chances / file.n, chances.max(axis=0)
         best = value_attack.by_posterior(file, d, steady, EFFORT)
     best = np.fmax.reduce([best, steady[0], lone])
-    found, longer = predicted(file, column, scheme)
+    variances, longer = predicted(file, column, scheme)
     file_, population = (
-        {name: float(np.sqrt(getattr(each, target) / file.n)) for name, each in found.items()}
+        {name: float(np.sqrt(getattr(variance, target) / file.n)) for name, variance in variances.items()}
         for target in ("file", "population")
     )
     return Candidate(scheme, best, worst, file_, population, _loss(longer))
@@ -179,18 +179,20 @@ def predicted(
 
 
 def _exact(file: Rearranged, column: Column) -> dict[str, Variances]:
-    """Of what concerns the column alone, released in another order: exact but for means at the ends."""
-    own = column.moments(file).means
+    """n times the variances of what concerns the column alone: exact in another order, but for mean ends."""
+    moments = column.moments(file).means
     unit = float(file.values.var())
     rows = evenly_spaced(file.n, ROWS)
     ordered = predicted_quantiles.Ordered(file.values[rows], file.values[rows])
     each = column.once("quantiles", lambda: predicted_quantiles.unmasked(ordered, DECILES, file.n))
-    plain_ = {"mean": unit, "std": unit * 0.25 * (own[4, 0] - 1.0)} | dict(zip(QUANTILES, each, strict=True))
+    unmasked = {"mean": unit, "std": unit * 0.25 * (moments[4, 0] - 1.0)} | dict(
+        zip(QUANTILES, each, strict=True)
+    )
     moved = file.n * (float(file.released.std()) - float(file.values.std())) ** 2
-    off = {"std": moved if file.scheme.aggregate_ends else 0.0}
+    moved_by = {"std": moved if file.scheme.aggregate_ends else 0.0}
     return {
-        name: Variances(off.get(name, 0.0), off.get(name, 0.0) + float(value), float(value))
-        for name, value in plain_.items()
+        name: Variances(moved_by.get(name, 0.0), moved_by.get(name, 0.0) + float(value), float(value))
+        for name, value in unmasked.items()
     }
 
 

@@ -1,0 +1,249 @@
+"""Covariance and correlation of the original with another column, and their intervals."""
+
+from typing import Any
+
+import numpy as np
+
+from condmask import _checks, frames
+from condmask._warn import warn
+from condmask.engines.counting import ValueCounts
+from condmask.estimates.base import Shared
+from condmask.estimates.batch import by_replicate
+from condmask.estimates.by_name import ByName
+from condmask.inference import pair_intervals, reverse_pairs
+from condmask.inference.covariance import Product, products, products_of_counts
+from condmask.inference.interval_options import interval_options
+from condmask.inference.intervals import EstimateWarning, Interval, UndefinedError
+from condmask.inference.pair_intervals import Pair
+
+
+class Pairs(ByName, Shared):
+    """What two columns have in common (Theorem 2.5)."""
+
+    _pairs: tuple[np.ndarray, ValueCounts] | None
+
+    @by_replicate("other")
+    def covariance(self, other: Any = None) -> Any:
+        """Covariance of the original with another column.
+
+        Parameters
+        ----------
+        other : array_like of shape (n,) or (replicates, n), Estimate, or str, the name of one in its file
+            A column that was not masked, or the estimate of one that was masked together with this. Of a
+            Counts left out: the column that its updates brought along.
+
+        Returns
+        -------
+        float or ndarray of shape (replicates,)
+            In units of the one times units of the other. Divisor n - 1, n the records with both values.
+
+        Raises
+        ------
+        ValueError
+            If the columns were not masked together, strata or patterns are needed and missing, or there
+            are too few records.
+
+        Notes
+        -----
+        Theorem 2.5, with the covariance of its proof. Its factor 1 - p is (1-p) - p/(n-1) exactly, since a
+        donor is never the record itself; n is the size of the donor pool. Within strata the factor
+        applies within each, and the covariance between strata stays as it is (docs/theory.rst, "Strata").
+        """
+        covariance, _, unit = self._products(other)
+        return covariance * unit
+
+    @by_replicate("other")
+    def correlation(self, other: Any = None) -> Any:
+        """Correlation of the original with another column.
+
+        Parameters
+        ----------
+        other : array_like of shape (n,) or (replicates, n), Estimate, or str, the name of one in its file
+            As for `covariance`.
+
+        Returns
+        -------
+        float or ndarray of shape (replicates,)
+            May leave [-1, 1], with a warning; NaN where a variance is estimated negative.
+
+        Raises
+        ------
+        ValueError
+            As for `covariance`.
+
+        Warns
+        -----
+        EstimateWarning
+            If the estimate lies outside [-1, 1], or a variance is estimated negative.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> x, w = np.random.default_rng(1).multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], 50_000).T
+        >>> scheme = cm.ConditionalMasking(0.6, 1.0)
+        >>> round(scheme.estimate(scheme.mask(x, rng=2)).correlation(w), 1)
+        0.5
+        """
+        covariance, variances, _ = self._products(other)
+        if min(variances) <= 0.0:
+            reason, correlation = "a variance is estimated negative or zero", float("nan")
+        else:
+            correlation = covariance / float(np.sqrt(variances[0]) * np.sqrt(variances[1]))
+            reason = f"the estimate {correlation:.4g} lies outside [-1, 1]"
+        if not abs(correlation) <= 1.0:
+            warn(f"correlation: {reason}; too few records for this scheme", EstimateWarning)
+        return correlation
+
+    @by_replicate("other")
+    def covariance_interval(
+        self, other: Any = None, *, confidence_level: float = 0.95, target: str = "population"
+    ) -> Interval:
+        """Interval of the covariance of the original with another column.
+
+        Parameters
+        ----------
+        other : array_like of shape (n,) or (replicates, n), Estimate, or str
+            As for `covariance`.
+        confidence_level : float
+            Of the interval.
+        target : {"population", "file"}
+            What it is to cover: the covariance in the population that the file is a sample of, or that in
+            the original file.
+
+        Returns
+        -------
+        Interval
+            With a leading axis of replicates where the estimate has one.
+
+        Raises
+        ------
+        ValueError
+            As for `covariance`; for Counts, which have no fourth moments of its pairs.
+
+        Warns
+        -----
+        EstimateWarning
+            If the tails of either column are heavy, by its estimated kurtosis.
+
+        Notes
+        -----
+        With a plain column the covariance is linear in the original, and its variance given the file is
+        known without bias, by strata. With a column masked together it
+        is that of the general theorem. In heavy tails the interval covers too rarely, as it does without
+        masking.
+        """
+        options = interval_options(confidence_level, target)
+        return pair_intervals.covariance_interval(self._pair(other), options)
+
+    @by_replicate("other")
+    def correlation_interval(
+        self, other: Any = None, *, confidence_level: float = 0.95, target: str = "population"
+    ) -> Interval:
+        """Interval of the correlation of the original with another column.
+
+        Parameters
+        ----------
+        other, confidence_level, target
+            As for `covariance_interval`.
+
+        Returns
+        -------
+        Interval
+            With a leading axis of replicates where the estimate has one; within [-1, 1], and so is its
+            estimate: where `correlation` lies outside, the nearest end, which `about` says. Where a variance
+            is not significantly above 0 the interval is [-1, 1], and the estimate of a negative one NaN.
+
+        Raises
+        ------
+        ValueError
+            As for `covariance_interval`.
+
+        Warns
+        -----
+        EstimateWarning
+            If the records tell less than 10 unmasked ones would, with the number that would do; else if the
+            tails of either column are heavy.
+
+        Notes
+        -----
+        All r at which the estimate is not surprising, with the standard error that it has if r is the
+        correlation: masking and noise do not let it vanish at -1 and 1, as Fisher's z has it. Near these
+        what is surprising is weighed as by Feldman and Cousins [1]_, so that the interval has its level
+        there too and is never a point. Gaps in a plain column are taken to be no matter of the values.
+
+        References
+        ----------
+        .. [1] G. J. Feldman and R. D. Cousins, "Unified approach to the classical statistical analysis of
+               small signals", Phys. Rev. D 57 (1998) 3873-3889.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> x, w = np.random.default_rng(1).multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], 50_000).T
+        >>> scheme = cm.ConditionalMasking(0.6, 1.0)
+        >>> found = scheme.estimate(scheme.mask(x, rng=2)).correlation_interval(w)
+        >>> bool(found.low < 0.5 < found.high < found.low + 0.1)
+        True
+        """
+        options = interval_options(confidence_level, target)
+        return pair_intervals.correlation_interval(self._pair(other), options)
+
+    # --- private ---
+
+    def _products(self, other: Any) -> Product:
+        """The covariance and the variances of the originals, in safe units, and the product of the units."""
+        if self._pairs is not None and not self.scheme.reverse_mapping:
+            if other is not None:
+                raise ValueError(
+                    "other must be left out: Counts have the column that its updates brought along"
+                )
+            return products_of_counts(*self._pairs, self._law, self.scheme.strata, self.origin.patterns)
+        other = self._by_name(other, "other", masked=True)
+        z, w = self._values_of_both(other)
+        law_of_w = getattr(other, "_law", None)
+        if self.scheme.reverse_mapping and law_of_w is not None:
+            return reverse_pairs.joint(self._reverse_mapped, other._reverse_mapped, z, w)
+        return products(self._pseudo_values(), w, law_of_w)
+
+    def _pair(self, other: Any) -> Pair:
+        """The column and the other one, for an interval."""
+        self._records_for("an interval of two columns", "fourth moments of its pairs")
+        other = self._by_name(other, "other", masked=True)
+        law_of_w = getattr(other, "_law", None)
+        if self.scheme.reverse_mapping and law_of_w is not None:
+            raise UndefinedError(
+                "other must be a column that was not masked for an interval after reverse mapping: how the "
+                "covariance of two columns masked together varies is not known; covariance and correlation "
+                "estimate it"
+            )
+        z, w = self._values_of_both(other)
+        shared_donors = self.scheme.shared_donors or self._law.p == 0.0
+        share = (1.0 - self._swapped) ** 2
+        return Pair(z, w, self._law, law_of_w, self._pseudo_values(), shared_donors, share)
+
+    def _values_of_both(self, other: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The released values of both columns."""
+        if other is None:
+            raise ValueError("other must be a column or an Estimate, got None")
+        z = self._released()
+        if isinstance(other, Pairs):
+            if self.origin.group is None or self.origin.group != other.origin.group:
+                raise ValueError(
+                    "other must have been masked together with this column (mask_table), got groups "
+                    f"{self.origin.group!r} and {other.origin.group!r}"
+                )
+            w = other._released()
+        else:
+            w = np.atleast_2d(frames.column(other, "other", dimensions=(1, 2)).array)
+        _checks.same_length(w[0], "other", z.shape[1], "z")
+        if len(w) != 1:
+            raise ValueError(f"other must have 1 replicates, as z has, got {len(w)}")
+        return z[0], w[0]
+
+    def _released(self) -> np.ndarray:
+        """The released values of the records, of shape (replicates, n)."""
+        if self._records is None:
+            raise ValueError("other must be masked values: Counts keep no records")
+        return self._records.rows

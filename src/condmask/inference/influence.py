@@ -1,0 +1,94 @@
+r"""The influence functions of moments, and of functions of a covariance and of the variances of its columns.
+
+On the originals they are the derivatives of the target. The estimate has one phi on the released records: for
+records that are swapped whole, the polynomial whose mean over the masked values is that of h over the
+originals (Theorem 2.1); beside a plain column, which stays with the record, the product alone is divided by
+what masking leaves of a covariance.
+"""
+
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+
+from condmask.inference.polynomial_variance import Influence
+from condmask.samples.moments import shift, theorem_2_1
+
+NOTHING = np.zeros((1, 1, 1))
+
+
+class Weights(NamedTuple):
+    """The derivatives of a function of the covariance and of both variances."""
+
+    covariance: float
+    first: float = 0.0
+    second: float = 0.0
+
+
+def of_moment(means: np.ndarray, order: int, about: float | None, noise: np.ndarray, p: float) -> Influence:
+    """The influence functions of a moment of one column, polynomials in its deviations from a centre.
+
+    Parameters
+    ----------
+    means : ndarray
+        Moments of the original about the centre, to this order at least.
+    order : int
+    about : float, optional
+        How far the centre lies above the point that the moment is about; None for a central moment, where
+        the mean is estimated, too.
+    noise : ndarray
+        Moments of the noise, to this order.
+    p : float
+    """
+    distance = -means[1] if about is None else about
+    moments = shift(means, distance)
+    h = np.array([comb(order, k) * distance ** (order - k) for k in range(order + 1)])
+    if about is None:
+        h[:2] -= order * moments[order - 1] * np.array([distance, 1.0])
+    h[0] -= moments[order]
+    phi = theorem_2_1(np.eye(order + 1), p, noise).T @ h
+    return _swapped_whole(h[None, :, None], phi[None, :, None], p)
+
+
+def of_pair(
+    weights: list[Weights],
+    means: tuple[float, float],
+    p: float,
+    *,
+    plain: tuple[np.ndarray, np.ndarray] | None = None,
+    factor: np.ndarray | float = 1.0,
+) -> Influence:
+    """The influence functions of functions of the covariance and the variances of two columns.
+
+    Parameters
+    ----------
+    weights : list of Weights
+        Of each function.
+    means : (float, float)
+        Of the originals of all donor pools.
+    p : float
+    plain : (ndarray, ndarray) of shape (pools,), optional
+        The means of both columns by donor pool where the second is plain; None where both are masked.
+    factor : ndarray of shape (pools,)
+        What masking leaves of a covariance with a plain column.
+    """
+    c, first, second = np.array(weights).T[:, :, None]
+    (m, n), pools = means, 1 if plain is None else plain[0].size
+    h = np.zeros((len(weights), pools, 3, 3))
+    h[..., 1, 1], h[..., 2, 0], h[..., 0, 2] = c, first, second
+    h[..., 1, 0], h[..., 0, 1] = -n * c - 2.0 * m * first, -m * c - 2.0 * n * second
+    if plain is None:
+        return _swapped_whole(h, h, p)
+    mu, nu = plain
+    phi, at, margin = h.copy(), np.zeros(h.shape), np.zeros(h.shape)
+    phi[..., 1, 1] = c / factor
+    phi[..., 1, 0] += c * (nu - nu / factor)
+    phi[..., 0, 1] += c * (mu - mu / factor)
+    at[..., 2, 0], at[..., 1, 0] = first, h[..., 1, 0] + c * nu
+    margin[..., 0, 2], margin[..., 0, 1] = second, h[..., 0, 1] + c * mu
+    return Influence(phi, h, h - p * at, at, margin)
+
+
+def _swapped_whole(h: np.ndarray, phi: np.ndarray, p: float) -> Influence:
+    """The influence functions where all that phi is of is swapped together."""
+    return Influence(phi, h, h - p * phi, phi, NOTHING)

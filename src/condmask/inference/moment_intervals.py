@@ -1,0 +1,100 @@
+"""Moments from one sample of masked values, how they vary, and their intervals."""
+
+import numpy as np
+
+from condmask.inference.heavy_tails import kurtosis, warn_of_heavy_tails
+from condmask.inference.influence import of_moment
+from condmask.inference.interval_options import IntervalOptions
+from condmask.inference.intervals import Interval, interval
+from condmask.inference.polynomial_variance import Moments, Variances, polynomial_variance
+from condmask.samples.masked_sample import MaskedSample
+from condmask.samples.moments import mean_powers, shift, theorem_2_1
+
+
+def moment(sample: MaskedSample, order: int, *, central: bool) -> tuple[float, np.float64]:
+    """A moment of the original, and the unit that it is in."""
+    center, scale, means = sample.moments(order)
+    with np.errstate(over="ignore"):
+        return float(shift(means, -means[1] if central else center / scale)[order]), np.float64(
+            scale
+        ) ** order
+
+
+def moment_interval(
+    sample: MaskedSample, strata: list[MaskedSample], order: int, options: IntervalOptions, quantity: str,
+    *, central: bool, shared_donors: bool,
+) -> Interval:  # fmt: skip
+    """The interval of a moment.
+
+    Parameters
+    ----------
+    sample : MaskedSample
+    strata : list of MaskedSample
+        Its records by donor pool; none where all are one.
+    order : int
+    options : IntervalOptions
+    quantity : str
+        What it is called.
+    central : bool
+        About the mean instead of about 0.
+    shared_donors : bool
+        Whether several records may share a donor.
+    """
+    if order > 1:
+        _warn_of_heavy_tails(sample, options, "moments of order 2 and more")
+    value, unit = moment(sample, order, central=central)
+    variances = moment_variance(sample, strata, order, central=central, shared_donors=shared_donors)
+    error = _standard_error(variances, sample.n, options)
+    with np.errstate(over="ignore"):
+        return interval(value * unit, error * unit, options.level, options.target, quantity)
+
+
+def variance_interval(
+    sample: MaskedSample, strata: list[MaskedSample], options: IntervalOptions,
+    *, root: bool, shared_donors: bool,
+) -> Interval:  # fmt: skip
+    """The interval of the variance, symmetric on its logarithm, or that of its roots."""
+    _warn_of_heavy_tails(sample, options, "variances")
+    value, scale = sample.variance()
+    variances = moment_variance(sample, strata, 2, central=True, shared_donors=shared_donors)
+    error = _standard_error(variances, sample.n, options)
+    quantity = "the standard deviation" if root else "the variance"
+    found = interval(value, error, options.level, options.target, quantity, logarithmic=True)
+    low, high = found.low, found.high
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        unit = np.float64(scale) if root else np.float64(scale) ** 2
+        if root:
+            low, high, value = np.sqrt(low), np.sqrt(high), np.sqrt(np.float64(value))
+            error = error / (2.0 * value)
+        low, high, error, value = (float(figure * unit) for figure in (low, high, error, value))
+    return found._replace(low=low, high=high, standard_error=error, estimate=value)
+
+
+def moment_variance(
+    sample: MaskedSample, strata: list[MaskedSample], order: int, *, central: bool, shared_donors: bool
+) -> Variances:
+    """n times the variances of a moment, in the scale of the sample's moments to its power."""
+    center, scale, means = sample.moments(order)
+    pools, p = strata or [sample], sample.law.p
+    parts = [pool.noise_class() for pool in pools]
+    law = parts[0].law
+    noise = np.eye(1, 2 * order + 1)[0] if law is None else law.noise_moments(2 * order, scale)
+    masked = np.array([
+        mean_powers((part.values(part.counts.values) - center) / scale, part.counts.counts, 2 * order)
+        for part in parts
+    ])  # fmt: skip
+    moments = Moments(masked[..., None], theorem_2_1(masked.T, p, noise).T[..., None])
+    functions = of_moment(means, order, None if central else center / scale, noise[: order + 1], p)
+    share = np.array([pool.n / sample.n for pool in pools])
+    return polynomial_variance(moments, functions, p, shared_donors=shared_donors, share=share)
+
+
+def _standard_error(variances: Variances, n: int, options: IntervalOptions) -> float:
+    file, sample = variances
+    return float(np.sqrt((file if options.target == "file" else file + sample) / n))
+
+
+def _warn_of_heavy_tails(sample: MaskedSample, options: IntervalOptions, quantities: str) -> None:
+    """Warn if the tails of the original are heavy, unless the estimate is exact."""
+    if not (sample.law.p == 1.0 and options.target == "file"):
+        warn_of_heavy_tails([kurtosis(sample.moments(4), sample.law)], sample.n, quantities)

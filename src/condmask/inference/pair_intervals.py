@@ -1,0 +1,188 @@
+"""Intervals of the covariance and the correlation of the originals of two columns."""
+
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+
+from condmask._warn import warn
+from condmask.inference import bounded, heavy_tails, reverse_pairs
+from condmask.inference.covariance import Product, covariance_error, products
+from condmask.inference.influence import Weights
+from condmask.inference.interval_options import IntervalOptions
+from condmask.inference.intervals import EstimateWarning, Interval, interval, multiplier
+from condmask.inference.pair_variance import DEGREE, pair_variance
+from condmask.inference.pseudo_values import PseudoValues, standardised
+from condmask.inference.reverse_mapped import ReverseMapped
+from condmask.law import Law
+
+TARGETS = ("file", "population")  # in the order of `pair_variances`
+ENOUGH = 10.0  # unmasked records, whose correlation is known to some .3
+
+
+class Pair(NamedTuple):
+    """A column of masked values and another one.
+
+    Attributes
+    ----------
+    z, w : ndarray of shape (n,)
+        The released values, NaN where one is missing.
+    law, law_of_w : Law
+        What masked them; None of a plain column, which was not masked.
+    pseudo : PseudoValues
+        Those of z.
+    shared_donors : bool
+        Whether several records may share a donor.
+    share : float
+        A masked record tells as much of a correlation with a plain column as so many unmasked ones.
+    """
+
+    z: np.ndarray
+    w: np.ndarray
+    law: Law
+    law_of_w: Law | None
+    pseudo: PseudoValues
+    shared_donors: bool
+    share: float
+
+    @property
+    def both(self) -> np.ndarray:
+        """Which records have both values."""
+        return np.asarray(~(np.isnan(self.z) | np.isnan(self.w)))
+
+    @property
+    def products(self) -> Product:
+        """The covariance and the variances of the originals, and the product of their units."""
+        return products(self.pseudo, self.w, self.law_of_w)
+
+    def variance_kept(self, variances: tuple[float, float]) -> list[float]:
+        """What part of the variance of each masked column is that of its original."""
+        kept = []
+        for values, law, variance in zip((self.z, self.w), (self.law, self.law_of_w), variances, strict=True):
+            if law is not None:
+                masked = float(standardised(values)[0][self.both].var(ddof=1))
+                kept.append(variance / masked if masked > 0.0 else 1.0)
+        return kept
+
+
+def covariance_interval(pair: Pair, options: IntervalOptions) -> Interval:
+    """The interval of the covariance."""
+    estimate, _, unit = pair.products
+    if pair.law_of_w is None:
+        error = covariance_error(pair.pseudo, pair.w, options)
+    else:
+        variances = pair_variances(pair, [Weights(1.0)])[TARGETS.index(options.target)]
+        error = float(np.sqrt(variances[0]))
+    _warn_of_heavy_tails(pair, "covariances")
+    return interval(estimate * unit, error * unit, options.level, options.target, "covariance")
+
+
+def pair_variances(pair: Pair, weights: list[Weights]) -> np.ndarray:
+    """The variances of functions of the covariance and the variances, in safe units.
+
+    Returns
+    -------
+    ndarray of shape (2, functions)
+        About the file, and about the population.
+    """
+    z, w, law, law_of_w, pseudo, shared, _ = pair
+    if isinstance(pseudo, ReverseMapped):
+        return reverse_pairs.pair_variances(pseudo, z, w, weights)
+    b, unit_of_b = standardised(w)
+    b = b[pseudo.rows]
+    both = ~np.isnan(b)
+    a, b, pool = pseudo.masked[both], b[both], pseudo.pool[both]
+    noise_of_b = None if law_of_w is None else law_of_w.noise_moments(DEGREE, unit_of_b)
+    file, sample = pair_variance(
+        a - a.mean(), b - b.mean(), pool, pseudo.factor, weights, law.noise_moments(DEGREE, pseudo.unit),
+        noise_of_b, law.p, shared_donors=shared,
+    )  # fmt: skip
+    return np.asarray(np.array([file, file + sample]) / pool.size)
+
+
+def correlation_interval(pair: Pair, options: IntervalOptions) -> Interval:
+    """The interval of the correlation: all that explain the estimate well enough, between -1 and 1."""
+    value, variances, _ = pair.products
+    first, second = variances
+    lone = [Weights(0.0, 1.0, 0.0), Weights(0.0, 0.0, 1.0)][: 1 if pair.law_of_w is None else 2]
+    if min(variances) <= 0.0:
+        little = _hidden(pair, variances, np.sqrt(pair_variances(pair, lone)[0]), options.level)
+        found = interval(np.nan, np.nan, options.level, options.target, "correlation", ends=(-1.0, 1.0))
+        found = found._replace(about=f"{found.about}; a variance is estimated negative or zero")
+    else:
+        size = float(np.sqrt(first) * np.sqrt(second))
+        r = value / size
+        # r - rho, the estimate less a hypothesis, is linear in rho, and so its variance is a quadratic
+        weights = [Weights(1.0 / size, -0.5 * rho / first, -0.5 * rho / second) for rho in (-1.0, 0.0, 1.0)]
+        squares = pair_variances(pair, [*weights, *lone])
+        low, middle, high = squares[TARGETS.index(options.target), :3]
+
+        def error(rho: np.ndarray) -> np.ndarray:
+            square = middle + 0.5 * (high - low) * rho + (0.5 * (high + low) - middle) * rho**2
+            return np.asarray(np.sqrt(np.maximum(square, 0.0)))
+
+        nearest = float(np.clip(r, -1.0, 1.0))
+        little = _hidden(pair, variances, np.sqrt(squares[0, 3:]), options.level)
+        ends = (-1.0, 1.0) if little else bounded.interval(r, error, options.level)
+        little = little or _few(pair, variances)
+        standard_error = float(error(np.array([nearest]))[0])
+        found = interval(nearest, standard_error, options.level, options.target, "correlation", ends=ends)
+        if r != nearest:
+            outside = f"the estimate, {r:.4g}, lies outside [-1, 1], and the nearest end is given"
+            found = found._replace(about=f"{found.about}; {outside}")
+    if little:
+        warn(f"correlation: {little}", EstimateWarning)
+    else:
+        _warn_of_heavy_tails(pair, "correlations")
+    return found
+
+
+def _hidden(pair: Pair, variances: tuple[float, float], errors: np.ndarray, level: float) -> str:
+    """What to say where the noise hides whether a column varies at all, and how many records it takes.
+
+    Nothing is known of a correlation then. `errors` are the standard errors of the variances of masked
+    columns. With a variance at the upper end of its own interval, so many records make the lower end positive
+    as are needed for half the length.
+    """
+    share = 0.0
+    reaches = multiplier(level)[1] * errors
+    for variance, reach, kept in zip(variances, reaches, pair.variance_kept(variances), strict=False):
+        # with less noise than that a variance is not small, but heavy tails leave it uncertain
+        if variance <= reach and kept < 0.5:
+            upper = variance + reach
+            share = max(share, (2.0 * reach / upper) ** 2 if upper > 0.0 else np.inf)
+    if share == 0.0:
+        return ""
+    enough = share * np.count_nonzero(pair.both)
+    some = (
+        f"it takes at least {ceil(enough):,} records" if np.isfinite(enough) else "it takes far more records"
+    )
+    return f"it may be anything, since so much noise hides whether the original varies; {some}"
+
+
+def _few(pair: Pair, variances: tuple[float, float]) -> str:
+    """What to say where the records tell little, and how many would do.
+
+    Where two columns do not depend on each other, n masked pairs tell as much of their correlation as
+    n (1-p)^2 Var X / Var Z unmasked ones; of columns masked together, which keep their pairs when they are
+    swapped, as n (Var X / Var Z) (Var X' / Var Z').
+    """
+    share = 1.0 if pair.law_of_w is not None else pair.share
+    share *= float(np.prod(np.minimum(pair.variance_kept(variances), 1.0)))
+    n = int(np.count_nonzero(pair.both))
+    if n * share >= ENOUGH:
+        return ""
+    return (
+        f"{n} masked records tell as much of it as {n * share:.2g} unmasked ones; {ceil(ENOUGH / share):,} "
+        f"would tell as much as {ENOUGH:.0f}"
+    )
+
+
+def _warn_of_heavy_tails(pair: Pair, quantities: str) -> None:
+    """Warn if the tails of either column are heavy."""
+    z, w, law = pair.z[pair.both], pair.w[pair.both], pair.law_of_w
+    kurtoses = [
+        heavy_tails.of_records(z, pair.law),
+        heavy_tails.of_plain(w) if law is None else heavy_tails.of_records(w, law),
+    ]
+    heavy_tails.warn_of_heavy_tails(kurtoses, pair.z.size, quantities)

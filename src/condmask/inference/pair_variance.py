@@ -1,0 +1,90 @@
+"""How functions of the covariance and the variances of two columns vary: the theorem, from released pairs.
+
+Moments of the originals come from those of the released records, pool by pool: by Theorem 2.1 in two
+variables where the columns were masked together. A plain column does not go with the swapped, of whose pairs
+the mixed moments are products; what is left of these are moments of kept pairs, which have noise in one
+column alone.
+"""
+
+import numpy as np
+
+from condmask.inference import influence
+from condmask.inference.influence import Weights
+from condmask.inference.polynomial_variance import Moments, Variances, polynomial_variance
+from condmask.samples.moments import theorem_2_1
+
+DEGREE = 4  # of the squares of polynomials of degree 2
+
+
+def pair_variance(
+    a: np.ndarray,
+    b: np.ndarray,
+    pool: np.ndarray,
+    factor: np.ndarray,
+    weights: list[Weights],
+    noise: np.ndarray,
+    noise_of_b: np.ndarray | None,
+    p: float,
+    *,
+    shared_donors: bool,
+) -> Variances:
+    """n times the variances of functions of the covariance and the variances of pairs.
+
+    Parameters
+    ----------
+    a, b : ndarray of shape (n,)
+        The pairs, in safe units.
+    pool : ndarray of shape (n,)
+        The number of each pair's donor pool.
+    factor : ndarray of shape (pools,)
+        What masking leaves of a covariance with a plain column.
+    weights : list of Weights
+        Of each function.
+    noise, noise_of_b : ndarray
+        Moments of the noise of either column, to order `DEGREE`; of a plain column None.
+    p : float
+    shared_donors : bool
+    """
+    numbers, pool, size = np.unique(pool, return_inverse=True, return_counts=True)
+    released = released_moments(a, b, pool, size)
+    moments = Moments(released, original_moments(released, p, noise, noise_of_b))
+    plain = None if noise_of_b is not None else (released[:, 1, 0], released[:, 0, 1])
+    functions = influence.of_pair(
+        weights, (float(a.mean()), float(b.mean())), p, plain=plain, factor=factor[numbers]
+    )
+    return polynomial_variance(
+        moments, functions, p,
+        shared_donors=shared_donors, share=size / a.size, correction=size / np.maximum(size - 1, 1),
+        nonnegative=False,
+    )  # fmt: skip
+
+
+def released_moments(a: np.ndarray, b: np.ndarray, pool: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Means of a^i b^j by donor pool, i + j up to `DEGREE`, of shape (pools, orders, orders)."""
+    powers = [[np.ones(a.size)], [np.ones(b.size)]]
+    for own, values in zip(powers, (a, b), strict=True):
+        for _ in range(DEGREE):
+            own.append(own[-1] * values)
+    moments = np.zeros((size.size, DEGREE + 1, DEGREE + 1))
+    for i in range(DEGREE + 1):
+        for j in range(DEGREE + 1 - i):
+            if size.size == 1:
+                moments[0, i, j] = powers[0][i] @ powers[1][j] / a.size
+            else:
+                moments[:, i, j] = np.bincount(pool, powers[0][i] * powers[1][j]) / size
+    return moments
+
+
+def original_moments(
+    released: np.ndarray, p: float, noise: np.ndarray, noise_of_b: np.ndarray | None
+) -> np.ndarray:
+    """Moments of the originals by donor pool, from those of the released records, of their shape."""
+    masked = np.moveaxis(released, 0, -1)
+    if noise_of_b is not None:
+        original = theorem_2_1(masked, p, noise, noise_of_b)
+    else:
+        original = masked.copy()
+        original[:, 0] = theorem_2_1(masked[:, 0], p, noise)
+        swapped = original[:, :1] * masked[:1, 1:]
+        original[:, 1:] = theorem_2_1((masked[:, 1:] - p * swapped) / (1.0 - p), 0.0, noise)
+    return np.moveaxis(original, -1, 0)

@@ -1,0 +1,98 @@
+"""Variances by the theorem, by moments. Oracle: sums over a law of few records, written out."""
+
+from itertools import product as pairs_of
+
+import numpy as np
+import pytest
+from numpy.polynomial.polynomial import polyval2d
+
+from condmask.inference.polynomial_variance import (
+    Influence,
+    Moments,
+    expected_moments,
+    polynomial_variance,
+    product,
+)
+
+RNG = np.random.default_rng(3)
+X, W = RNG.normal(size=(2, 2, 7))  # by donor pool
+ADDED = np.array([-2.0, -1.0, 1.0, 2.0])  # equally likely noise
+NOISE = np.array([np.mean(ADDED**k) for k in range(5)])
+P = 0.3
+SHARE = np.array([0.4, 0.6])
+
+
+def moments_of(x, w):
+    powers = np.arange(5)[:, None, None]
+    return np.mean((x[:, None, None] ** powers) * w[:, None, None] ** powers[:, 0], axis=-1)
+
+
+def random_influence():
+    return Influence(*RNG.normal(size=(5, 2, 2, 3, 3)))  # of two functions in two pools
+
+
+def test_products_of_polynomials_are_those_of_their_values():
+    one, other = RNG.normal(size=(2, 1, 3, 2)), RNG.normal(size=(4, 2, 3))
+
+    found = product(one, other)
+
+    assert found.shape == (2, 4, 4, 4)
+    for k, m in pairs_of(range(2), range(4)):
+        assert polyval2d(0.3, -1.2, found[k, m]) == pytest.approx(
+            polyval2d(0.3, -1.2, one[k, 0]) * polyval2d(0.3, -1.2, other[m]), rel=1e-12
+        )
+
+
+def test_expected_moments_are_those_of_all_outcomes():
+    x, w = X[:1], W[:1]
+
+    found = expected_moments(moments_of(x, w), NOISE, P)
+
+    swapped = np.array(list(pairs_of(x[0], w[0]))).T
+    kept = np.array([(a + y, b) for a, b in zip(x[0], w[0], strict=True) for y in ADDED]).T
+    exact = P * moments_of(*swapped[:, None]) + (1 - P) * moments_of(*kept[:, None])
+    assert found.released == pytest.approx(exact, rel=1e-12)
+    assert found.original == pytest.approx(moments_of(x, w), rel=1e-14)
+
+
+@pytest.mark.parametrize("shared_donors", [True, False])
+def test_the_variances_are_those_of_the_theorem_within_donor_pools(shared_donors):
+    functions = random_influence()
+    z, v = X + 0.3 * RNG.normal(size=X.shape), W
+    moments = Moments(moments_of(z, v), moments_of(X, W))
+
+    file, sample = polynomial_variance(
+        moments, functions, P, shared_donors=shared_donors, share=SHARE, correction=np.array([1.5, 1.0])
+    )
+
+    for k in range(2):
+        phi = [polyval2d(z[s], v[s], functions.phi[k, s]) for s in range(2)]
+        h, given_file, at, margin = (
+            [polyval2d(X[s], W[s], each[k, s]) for s in range(2)] for each in functions[1:]
+        )
+        masked = SHARE @ [1.5 * phi[0].var(), phi[1].var()]
+        if shared_donors:
+            exact = masked - SHARE @ np.var(given_file, axis=1)
+        else:
+            margins = [np.cov(one, other, ddof=0)[0, 1] for one, other in zip(margin, at, strict=True)]
+            exact = masked - SHARE @ np.var(h, axis=1) + 2 * P * (SHARE @ margins)
+        assert file[k] == pytest.approx(max(exact, 0.0), abs=1e-10)
+        inside = SHARE @ np.mean(np.square(h), axis=1) - (SHARE @ np.mean(h, axis=1)) ** 2
+        assert sample[k] == pytest.approx(inside, rel=1e-10)
+
+
+@pytest.mark.parametrize("shared_donors", [True, False])
+def test_variances_that_are_estimated_negative_count_as_none_where_they_are_not_combined(shared_donors):
+    released = np.array([1.0, 0.0, 1.0])[None, :, None]
+    moments = Moments(released, released * np.array([1.0, 0.0, -0.5])[:, None])
+    x, none = np.array([0.0, 1.0])[None, :, None], np.zeros((1, 1, 1))
+    functions = Influence(x, x, x, x, none)
+
+    def file(*, nonnegative):
+        found = polynomial_variance(
+            moments, functions, P, shared_donors=shared_donors, nonnegative=nonnegative
+        )
+        return found.file
+
+    assert file(nonnegative=True) == pytest.approx(1.0)
+    assert file(nonnegative=False) == pytest.approx(1.5)
