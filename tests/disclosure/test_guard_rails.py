@@ -16,7 +16,9 @@ from scipy.special import ndtr
 
 import condmask as cm
 from condmask.disclosure import guard_rails
+from condmask.disclosure.aggregated_ends import aggregate
 from condmask.disclosure.audit_input import AuditInput
+from condmask.disclosure.rare_values import own_value
 
 RNG = np.random.default_rng(1)
 NORMAL = RNG.normal(0.0, 1.0, 1_000)
@@ -73,7 +75,7 @@ def test_two_lonely_records_keep_their_values_as_often_as_a_closed_form_says(p, 
     # a kept one keeps its value where the other is swapped, or kept and not passed
     x = np.concatenate([np.tile(np.arange(10.0), 100), [1e3, 1e3 + distance]])
 
-    found = guard_rails.own_value(x, scheme_of(p))
+    found = own_value(x, scheme_of(p))
 
     chance = (1.0 - p) * (p + (1.0 - p) * ndtr(distance / sqrt(2.0))) + p / x.size
     # 300 maps: a standard error of at most .5 / sqrt(300) = .029; four of them
@@ -201,7 +203,7 @@ def test_every_real_column_passes_or_passes_with_the_remedy_that_its_refusal_nam
 def test_the_smallest_and_the_largest_become_their_means(values, expected):
     x = np.array(values, dtype=float)
 
-    guard_rails.aggregate(x, None, 2)
+    aggregate(x, None, 2)
 
     assert np.array_equal(x, np.array(expected, dtype=float))
 
@@ -210,7 +212,7 @@ def test_each_pool_has_ends_of_its_own():
     x = np.array([1.0, 100.0, 3.0, 300.0, 5.5, 500.0, 9.0, 900.0, np.nan])
     code = np.array([0, 1] * 4 + [-1])
 
-    guard_rails.aggregate(x, code, 2)
+    aggregate(x, code, 2)
 
     # to one decimal, which the data have
     assert np.array_equal(x, [2.0, 200.0, 2.0, 200.0, 7.2, 700.0, 7.2, 700.0, np.nan], equal_nan=True)

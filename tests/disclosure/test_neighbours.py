@@ -7,7 +7,7 @@ from scipy.stats import norm
 import condmask as cm
 from condmask.disclosure import neighbours
 from condmask.disclosure.original import Original
-from condmask.disclosure.record_posteriors import Seen
+from condmask.disclosure.record_posteriors import RecordPosteriors
 from condmask.kernels.windows import best_of_points
 
 D = np.array([1.0, 2.5, 5.0])
@@ -109,7 +109,7 @@ def test_the_way_that_serves_one_half_is_counted_on_the_other(monkeypatch, best)
     tried = iter(ways[:3])
     monkeypatch.setattr(neighbours, "_hits", lambda *_: next(tried))
     file = original(X, cm.ConditionalMasking(0.6, SIGMA, step=1))
-    seen = Seen(np.zeros((m, 2)), np.zeros((m, 2)), ways[3], np.zeros(m), np.zeros(m))
+    seen = RecordPosteriors(np.zeros((m, 2)), np.zeros((m, 2)), ways[3], np.zeros(m), np.zeros(m))
 
     found, records = neighbours.by_neighbours(
         file, X[:m], np.arange(m), neighbours.scaled([GROUP.astype(float)]), seen, D[:2]

@@ -10,7 +10,8 @@ from marks import rest_slow
 
 import condmask as cm
 from condmask.disclosure import baselines, reverse_mapped_risk, simulated_maps
-from condmask.disclosure.reverse_mapped_risk import Rearranged
+from condmask.disclosure.rare_values import RareChances
+from condmask.disclosure.reverse_mapped_original import ReverseMapped
 from condmask.disclosure.risk_result import BEST, CONSTANT, LINKED, MEAN, RELEASED
 
 pytestmark = pytest.mark.usefixtures("unaudited")
@@ -59,8 +60,8 @@ def test_attackers_are_read_off_the_joint_law(options, monkeypatch):
     monkeypatch.setattr(reverse_mapped_risk, "FINE", 1e9)
     x = np.concatenate([AMOUNTS, -AMOUNTS[:50], np.zeros(20)])
     file = file_of(x, scheme_of(**options))
-    steady = baselines.by_constant(file, D)
-    none = reverse_mapped_risk.Lone(np.empty(0, dtype=np.int64), *np.empty((2, 0, D.size)))
+    constant = baselines.by_constant(file, D)
+    none = RareChances(np.empty(0, dtype=np.int64), *np.empty((2, 0, D.size)))
     j, places = joint(file)
     away = np.abs(places[:, None] - file.shown[0])
 
@@ -70,7 +71,7 @@ def test_attackers_are_read_off_the_joint_law(options, monkeypatch):
     own = file.keys.weights @ reverse_mapped_risk.own_chances(file, D, none)
     # swapped records have a finite pool: 1/n of them more or fewer get their own values, n = 470
     assert own == pytest.approx([j[away < d].sum() for d in D], abs=2e-3)
-    found = reverse_mapped_risk.by_posterior(file, D, steady, none)
+    found = reverse_mapped_risk.by_posterior(file, D, constant, none)
     expected = [best(j, places, d).sum() if d else 0.0 for d in D]
     assert found == pytest.approx(expected, abs=2e-4)  # between nodes noise is interpolated
 
@@ -80,7 +81,7 @@ def test_bins_cost_little(d):
     x = RNG.lognormal(4.0, 0.7, 800)
     file = file_of(x, scheme_of(sigma=15.0))
     j, places = joint(file)
-    none = reverse_mapped_risk.Lone(np.empty(0, dtype=np.int64), *np.empty((2, 0, 1)))
+    none = RareChances(np.empty(0, dtype=np.int64), *np.empty((2, 0, 1)))
     wanted = np.array([d])
     found = reverse_mapped_risk.by_posterior(file, wanted, baselines.by_constant(file, wanted), none)
 
@@ -137,7 +138,7 @@ def test_chances_of_records_are_those_of_simulation():
     x = np.sort(np.append(RNG.lognormal(3.0, 0.8, 300), [400.0, 404.0, 409.0, 413.0]))
     scheme, d = scheme_of(sigma=10.0), np.array([1e-9, 15.0])
     file = file_of(x, scheme)
-    lone = file.lone(d)
+    lone = file.rare(d)
     found = reverse_mapped_risk.own_chances(file, d, lone)
     stream, total, draws = np.random.default_rng(3), np.zeros((x.size, 2)), 4_000
     for _ in range(draws):
@@ -152,7 +153,7 @@ def test_chances_of_records_are_those_of_simulation():
         < 0.4 + 0.6 / x.size + 0.6 * (np.abs(x[lone.at, None] - x) < 15.0).mean(axis=1)[:, None]
     ).all()
     assert found[lone.at].mean(axis=0) == pytest.approx(simulated[lone.at].mean(axis=0), abs=0.02)
-    none = reverse_mapped_risk.Lone(np.empty(0, dtype=np.int64), *np.empty((2, 0, 2)))
+    none = RareChances(np.empty(0, dtype=np.int64), *np.empty((2, 0, 2)))
     top = x >= 400.0
     assert reverse_mapped_risk.own_chances(file, d, none)[top, 0].mean() < simulated[top, 0].mean() - 0.03
     worst = cm.risk(x, scheme, d=d).worst
@@ -262,6 +263,6 @@ def test_files_are_rearranged_in_trials():
     x = RNG.lognormal(3.0, 0.6, 200)
     file = file_of(x, scheme_of(aggregate_ends=3))
 
-    assert isinstance(file, Rearranged)
+    assert isinstance(file, ReverseMapped)
     z = reverse_mapped_risk.drawn(file, np.random.default_rng(1))
     assert np.array_equal(np.sort(z), np.sort(file.released))

@@ -5,7 +5,7 @@ import pytest
 
 import condmask as cm
 from condmask.disclosure import baselines, neighbours, risk, value_attack
-from condmask.disclosure.record_posteriors import Seen
+from condmask.disclosure.record_posteriors import RecordPosteriors
 from condmask.disclosure.risk_result import BEST, CONSTANT, LINKED, MEAN, RELEASED
 
 D = np.array([1.0, 5.0])
@@ -55,8 +55,10 @@ def test_the_best_attacker_is_as_good_as_another_at_each_distance_by_itself(weak
 def test_who_knows_other_columns_may_forget_them(weak, monkeypatch, linked, expected):
     weak(posterior=np.array([0.4, 0.6]))
     monkeypatch.setattr(neighbours, "by_neighbours", lambda *_: (np.full(2, linked), 150))
-    seen = Seen(*(np.zeros((300, 2)) for _ in range(2)), np.zeros((300, 2), dtype=bool), *np.zeros((2, 300)))
-    monkeypatch.setattr(risk, "looked_at", lambda *_: seen)
+    seen = RecordPosteriors(
+        *(np.zeros((300, 2)) for _ in range(2)), np.zeros((300, 2), dtype=bool), *np.zeros((2, 300))
+    )
+    monkeypatch.setattr(risk, "posteriors_of", lambda *_: seen)
 
     found = cm.risk(X, SCHEME, d=D, others={"w": X}, audit=False)
 
@@ -67,9 +69,11 @@ def test_who_knows_other_columns_may_forget_them(weak, monkeypatch, linked, expe
 
 def test_in_a_release_the_best_attacker_copies_others_and_is_copied(weak, monkeypatch):
     weak(constant=np.array([0.2, 0.3]))
-    seen = Seen(*(np.zeros((300, 2)) for _ in range(2)), np.zeros((300, 2), dtype=bool), *np.zeros((2, 300)))
+    seen = RecordPosteriors(
+        *(np.zeros((300, 2)) for _ in range(2)), np.zeros((300, 2), dtype=bool), *np.zeros((2, 300))
+    )
     seen.hit[:75, 1] = True
-    monkeypatch.setattr(risk, "looked_at", lambda *_: seen)
+    monkeypatch.setattr(risk, "posteriors_of", lambda *_: seen)
     monkeypatch.setattr(neighbours, "by_neighbours", lambda *_: (np.array([0.05, 0.9]), 150))
     z = X + np.where(np.arange(300) < 120, 0.5, 50.0)  # two in five are within 1
 

@@ -16,8 +16,9 @@ from scipy.special import ndtr
 import condmask as cm
 from condmask._grid import Grid, decimal_grid
 from condmask._randomness import words
-from condmask.disclosure import digit_classes, swap_attack, swap_posterior
-from condmask.disclosure.swap_attack import BRIEF, FULL, Rows
+from condmask.disclosure import convolution, digit_classes, learned_density, swap_attack, swap_posterior
+from condmask.disclosure.folds import count_by_fold, fold_of, folded_rows
+from condmask.disclosure.swap_attack import BRIEF, FULL, FoldedRows
 from condmask.law import Law
 
 N, P, SIGMA = 40_000, 0.6, 500.0
@@ -33,11 +34,11 @@ HEAPED = np.select(
 
 def figures(x, scheme, strata=None, effort=FULL):
     """The audit of one column."""
-    rows = swap_attack.rows_of(x.size, effort)
+    rows = folded_rows(x.size, effort.rows, effort.folds)
     own = None if strata is None else strata[rows.rows]
-    column = swap_attack.lay_out(x[rows.rows].astype(float), "float64", scheme.law, own, rows, effort)
+    column = swap_attack.prepare(x[rows.rows].astype(float), "float64", scheme.law, own, rows, effort)
     parts = column.outcomes(closely=True)
-    every = swap_posterior.together(parts)
+    every = swap_posterior.concatenate(parts)
     # the outcomes of swapped records weigh p, those of kept ones 1 - p
     assert every.swapped.sum() == pytest.approx(scheme.p, abs=1e-9)
     assert every.kept.sum() == pytest.approx(1.0 - scheme.p, abs=1e-9)
@@ -54,12 +55,12 @@ def attacked(known, x, scheme, seeds):
     """The shares of coins guessed and of records certain, in releases of x, by who has seen other records."""
     fold = np.ones(known.size, dtype=np.int64)
     fold[::20] = 0  # those of fold 0 are not used
-    rows = Rows(np.arange(known.size), fold, 2)
-    column = swap_attack.lay_out(known.astype(float), "float64", scheme.law, None, rows, FULL)
+    rows = FoldedRows(np.arange(known.size), fold, 2)
+    column = swap_attack.prepare(known.astype(float), "float64", scheme.law, None, rows, FULL)
     found = []
     for seed in seeds:
         z, swapped = released(x, scheme, seed)
-        ratio = column.ratios(scheme.law.to_units(z), None, np.zeros(x.size, dtype=np.int64))
+        ratio = column.log_ratios(scheme.law.to_units(z), None, np.zeros(x.size, dtype=np.int64))
         chance = 1.0 / (1.0 + (1.0 - scheme.p) / scheme.p * np.exp(-ratio))
         sure = np.minimum(chance, 1.0 - chance) < 0.05
         found.append([np.mean((chance >= 0.5) == swapped), np.mean(sure)])
@@ -80,7 +81,7 @@ def summed(task, look):
     reach = int(8 * sigma)
     noise = {y: ndtr((y + 0.5) / sigma) - ndtr((y - 0.5) / sigma) for y in range(-reach, reach + 1)}
     for own in task.table:
-        known = swap_posterior.learned(task, task.counts - own, look)
+        known = learned_density.learn(task, task.counts - own, look)
         law = dict(zip(line.tolist(), known.density(line).tolist(), strict=True))
         share = dict(zip(task.values.tolist(), (own / task.n).tolist(), strict=True))
         for z in line.tolist():
@@ -94,13 +95,13 @@ def summed(task, look):
 
 
 @pytest.mark.parametrize("p", [0.3, 0.5, 0.6])
-@pytest.mark.parametrize("look", [digit_classes.PLAIN, digit_classes.residues(4)])
+@pytest.mark.parametrize("look", [digit_classes.ONE_CLASS, digit_classes.residues(4)])
 def test_on_a_coarse_grid_it_is_the_sum_over_all_points(p, look):
     law = Law(p, "normal", 3.0, decimal_grid(0))
     at = np.rint(np.random.default_rng(3).normal(0, 4, 90)).astype(int) * 2
-    task = swap_posterior.problem(at, swap_posterior.fold_of(90, 3), 3, law)
+    task = count_by_fold(at, fold_of(90, 3), 3, law)
 
-    found = swap_posterior.attacked(task, look, 10**6, 3, closely=False)
+    found = swap_posterior.attack(task, look, 10**6, 3, closely=False)
 
     chance = swap_posterior.posterior(p, found.law, found.noised)
     total, sure = summed(task, look)
@@ -112,13 +113,13 @@ def test_on_a_coarse_grid_it_is_the_sum_over_all_points(p, look):
 def test_on_a_fine_grid_it_is_the_sum_but_for_what_is_linear_between_cells():
     law = Law(P, "normal", 70.0, decimal_grid(0))  # cells of four steps
     at = np.random.default_rng(3).integers(0, 12, 150) * 24
-    task = swap_posterior.problem(at, swap_posterior.fold_of(150, 2), 2, law)
-    assert swap_posterior.bits_of(task) == 2
+    task = count_by_fold(at, fold_of(150, 2), 2, law)
+    assert convolution.bits_of(task) == 2
 
-    found = swap_posterior.attacked(task, digit_classes.PLAIN, 10**6, 2, closely=False)
+    found = swap_posterior.attack(task, digit_classes.ONE_CLASS, 10**6, 2, closely=False)
 
     chance = swap_posterior.posterior(P, found.law, found.noised)
-    total, _ = summed(task, digit_classes.PLAIN)
+    total, _ = summed(task, digit_classes.ONE_CLASS)
     # between the middles of cells, a seventeenth of sigma apart, a density errs by (1/17)^2 / 8 = 4e-4; that
     # all values lie at the first point of theirs moves it by .02 sigma, near where either guess is as good
     assert swap_posterior.guessed(found.swapped, found.kept, chance) == pytest.approx(total, abs=2e-3)
@@ -127,9 +128,9 @@ def test_on_a_fine_grid_it_is_the_sum_but_for_what_is_linear_between_cells():
 def test_noised_densities_are_those_of_all_steps_of_the_noise():
     law = Law(P, "normal", 70.0, decimal_grid(0))
     at = np.random.default_rng(3).integers(0, 288, 3_000)
-    task = swap_posterior.problem(at, swap_posterior.fold_of(3_000, 2), 2, law)
-    known = swap_posterior.learned(task, task.counts, digit_classes.PLAIN)
-    who = swap_posterior.attacker(known, swap_posterior.cells_around(task.values, task))
+    task = count_by_fold(at, fold_of(3_000, 2), 2, law)
+    known = learned_density.learn(task, task.counts, digit_classes.ONE_CLASS)
+    who = swap_posterior.attacker(known, convolution.cells_around(task.values, task))
     points = np.random.default_rng(4).integers(-150, 420, 60)
 
     law_there, noised = (found / 4.0 for found in who.densities(points))
@@ -146,10 +147,10 @@ def test_noised_densities_are_those_of_all_steps_of_the_noise():
 def test_cells_of_apart_pieces_hold_what_is_known_to_lie_in_them():
     law = Law(P, "normal", 70.0, decimal_grid(0))
     at = np.random.default_rng(3).integers(0, 20_000, 3_000)
-    task = swap_posterior.problem(at, swap_posterior.fold_of(3_000, 2), 2, law)
-    known = swap_posterior.learned(task, task.counts, digit_classes.PLAIN)
+    task = count_by_fold(at, fold_of(3_000, 2), 2, law)
+    known = learned_density.learn(task, task.counts, digit_classes.ONE_CLASS)
 
-    who = swap_posterior.attacker(known, swap_posterior.cells_around(np.array([3_000, 15_000]), task))
+    who = swap_posterior.attacker(known, convolution.cells_around(np.array([3_000, 15_000]), task))
 
     assert who.cells.offsets.size == 3
     first = who.cells.first
@@ -162,7 +163,7 @@ def test_problems_count_by_fold(values, seed):
     fold = np.random.default_rng(seed).integers(0, 3, at.size)
     law = Law(P, "normal", 1.0, decimal_grid(0))
 
-    task = swap_posterior.problem(at, fold, 3, law)
+    task = count_by_fold(at, fold, 3, law)
 
     for k in range(3):
         assert np.array_equal(np.repeat(task.values, task.table[k]), np.sort(at[fold == k]))
@@ -378,7 +379,7 @@ def test_odd_files_have_figures(kind, options):
 
     assert found.blind <= found.guessed <= 1.0 + 1e-9
     assert 0.0 <= found.certain <= 1.0 + 1e-9
-    assert found.blind <= found.alone <= found.guessed
+    assert found.blind <= found.by_value <= found.guessed
     assert found.ties == 0.0 or scheme.shared_donors
     assert 0.0 <= found.unchanged <= 1.0
 
@@ -387,13 +388,13 @@ def test_looks_are_chosen_by_what_they_say():
     grid = Grid(1.0, 4.0)
     law = Law(P, "normal", SIGMA, grid)
     at, continuous = (grid.units(x).astype(np.int64) for x in (np.rint(X), X))
-    tells, fold = digit_classes.levels([Fraction(1)], grid), swap_posterior.fold_of(N, 2)
+    tells, fold = digit_classes.levels([Fraction(1)], grid), fold_of(N, 2)
 
-    assert digit_classes.tells(tells, at, law, 2048)
-    assert not digit_classes.tells(digit_classes.levels([Fraction(73, 10)], grid), at, law, 2048)
-    assert not digit_classes.tells(tells, continuous, law, 2048)
-    assert swap_posterior.best_look(swap_posterior.problem(at, fold, 2, law), [tells])[0] is tells
+    assert digit_classes.tell_from_noise(tells, at, law, 2048)
+    assert not digit_classes.tell_from_noise(digit_classes.levels([Fraction(73, 10)], grid), at, law, 2048)
+    assert not digit_classes.tell_from_noise(tells, continuous, law, 2048)
+    assert learned_density.best_classes(count_by_fold(at, fold, 2, law), [tells])[0] is tells
     assert (
-        swap_posterior.best_look(swap_posterior.problem(continuous, fold, 2, law), [tells])[0]
-        is digit_classes.PLAIN
+        learned_density.best_classes(count_by_fold(continuous, fold, 2, law), [tells])[0]
+        is digit_classes.ONE_CLASS
     )

@@ -10,6 +10,7 @@ from condmask import frames
 from condmask.disclosure import joint_attack, swap_attack
 from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.audit_result import FEWEST, Audit
+from condmask.disclosure.folds import folded_rows
 from condmask.disclosure.remedies import mended
 from condmask.disclosure.review import is_clear, review
 from condmask.disclosure.swap_attack import FULL
@@ -115,15 +116,15 @@ def posterior(x: Any, z: Any, scheme: Any, *, strata: Any = None) -> np.ndarray:
     if scheme.reverse_mapping:  # coins and released column are independent
         return np.where(np.isnan(released), np.nan, scheme.p)
     effort = FULL._replace(rows=values.size)
-    rows = swap_attack.rows_of(values.size, effort)
+    rows = folded_rows(values.size, effort.rows, effort.folds)
     check_fits(values, law, name, given.kinds[name])
-    laid = swap_attack.lay_out(values, given.kinds[name], law, given.strata, rows, effort)
+    laid = swap_attack.prepare(values, given.kinds[name], law, given.strata, rows, effort)
     there = np.flatnonzero(~np.isnan(released))
     shown = law.to_units(released)
     check_released(shown, law, "z")
     own = None if given.strata is None else given.strata[there]
     found = np.full(released.size, np.nan)
-    ratios = laid.ratios(shown[there], own, rows.fold[there], shared=scheme.shared_donors)
+    ratios = laid.log_ratios(shown[there], own, rows.fold[there], shared=scheme.shared_donors)
     found[there] = joint_attack.chances(law.p, ratios)
     return found
 

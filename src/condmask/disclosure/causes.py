@@ -28,7 +28,8 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask.disclosure import digit_causes, swap_posterior
-from condmask.disclosure.swap_attack import Column, Figures
+from condmask.disclosure.folds import FoldCounts
+from condmask.disclosure.swap_attack import ColumnAttack, Figures
 from condmask.disclosure.swap_posterior import Outcomes
 
 TOLD = 0.02  # guessing, or records, from which on a cause is named
@@ -62,34 +63,34 @@ class Cause(NamedTuple):
 
 
 def of_column(
-    values: np.ndarray, kind: str, column: Column, parts: list[Outcomes], found: Figures
+    values: np.ndarray, kind: str, column: ColumnAttack, parts: list[Outcomes], found: Figures
 ) -> list[Cause]:
     """The causes within one column."""
     p, blind = column.law.p, found.blind
-    every = swap_posterior.together(parts)
+    every = swap_posterior.concatenate(parts)
     causes = []
     told = _guess(every, p, every.digits) - blind
     if told > TOLD:
         name, remedy, text = digit_causes.described(values, kind, column, told)
         causes.append(Cause(name, told, remedy, text))
-    outside = sum(_outside(task.problem, part) for task, part in zip(column.tasks, parts, strict=False))
+    outside = sum(_outside(attack.folded, part) for attack, part in zip(column.attacks, parts, strict=False))
     if outside > TOLD:
         causes.append(_range(values, column, outside))
     in_range = max(blind, p + outside)
-    spread = _guess(every, p, every.plain / every.noised) - in_range
+    spread = _guess(every, p, every.smoothed / every.noised) - in_range
     if spread > TOLD:
         text = f"the noise is wide for clusters, gaps and edges of the data: {spread:.0%} of coins more"
         causes.append(Cause("spread", spread, "pass reverse_mapping=True, or a smaller sigma", text))
     explained = max(in_range + max(spread, 0.0), blind + told)
     common, number = _common(column, parts)
-    if common > TOLD and (told <= TOLD or found.alone > explained + TOLD):
+    if common > TOLD and (told <= TOLD or found.by_value > explained + TOLD):
         text = (
             f"{number} value{'s that are' if number > 1 else ' that is'} common (1 in 100 records or more): "
             f"that tells that {common:.0%} of the records were swapped"
         )
         causes.append(Cause("point masses", common, COARSER, text))
         explained = max(explained, blind + common)
-    rest = found.alone - explained
+    rest = found.by_value - explained
     if rest > TOLD:
         text = f"values that many records share, and those that none has: {rest:.0%} of coins more"
         causes.append(Cause("repeats", rest, COARSER, text))
@@ -157,12 +158,12 @@ def _guess(every: Outcomes, p: float, ratio: np.ndarray) -> float:
     return swap_posterior.guessed(every.swapped, every.kept, swap_posterior.posterior(p, ratio, np.ones(1)))
 
 
-def _outside(problem: swap_posterior.Problem, part: Outcomes) -> float:
-    least, most = problem.values[[0, -1]]
+def _outside(folded: FoldCounts, part: Outcomes) -> float:
+    least, most = folded.values[[0, -1]]
     return float(part.kept[(part.points < least) | (part.points > most)].sum())
 
 
-def _range(values: np.ndarray, column: Column, outside: float) -> Cause:
+def _range(values: np.ndarray, column: ColumnAttack, outside: float) -> Cause:
     where = (
         "below 0 or above all others" if float(np.nanmin(values)) >= 0.0 else "outside the range of the data"
     )
@@ -170,13 +171,13 @@ def _range(values: np.ndarray, column: Column, outside: float) -> Cause:
     return Cause("range", outside, "pass reverse_mapping=True, or a smaller sigma", text)
 
 
-def _common(column: Column, parts: list[Outcomes]) -> tuple[float, int]:
+def _common(column: ColumnAttack, parts: list[Outcomes]) -> tuple[float, int]:
     """The share of records that show a common value and were surely swapped; the number of such values."""
     p, share, number = column.law.p, 0.0, 0
-    for (problem, *_), part in zip(column.tasks, parts, strict=False):
-        common = problem.values[problem.counts > COMMON * column.n]
+    for attack, part in zip(column.attacks, parts, strict=False):
+        common = attack.folded.values[attack.folded.counts > COMMON * column.n]
         surely = 1.0 - swap_posterior.posterior(p, part.law, part.noised) < swap_posterior.doubt(p)
-        own = surely & np.isin(part.points, common)
-        share += float((part.swapped + part.kept)[own].sum())
-        number += np.unique(part.points[own]).size
+        surely &= np.isin(part.points, common)
+        share += float((part.swapped + part.kept)[surely].sum())
+        number += np.unique(part.points[surely]).size
     return share, number

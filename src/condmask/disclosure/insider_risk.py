@@ -7,8 +7,9 @@ import numpy as np
 
 from condmask import frames
 from condmask.disclosure import simulated_maps
-from condmask.disclosure.original import evenly_spaced, taken
-from condmask.disclosure.reverse_mapped_risk import Rearranged
+from condmask.disclosure.folds import evenly_spaced
+from condmask.disclosure.original import units_of
+from condmask.disclosure.reverse_mapped_original import ReverseMapped
 from condmask.disclosure.risk import checked_distances, files_of, pool_codes
 from condmask.kernels.reverse_mapping import balance
 from condmask.kernels.windows import best_of_points
@@ -164,11 +165,11 @@ def insider_risk(x: Any, scheme: Any, *, d: Any, strata: Any = None) -> InsiderR
     if not isinstance(scheme, Scheme) or not scheme.reverse_mapping:
         raise TypeError(f"scheme must be ConditionalMasking with reverse_mapping=True, got {scheme!r}")
     distances = checked_distances(d)
-    units, there, kind, law = taken(x, scheme)
+    units, there, kind, law = units_of(x, scheme)
     code = pool_codes(strata, scheme, there, "insider_risk")
     smallest = min((file for _, file in files_of(units, kind, law, scheme, code)), key=lambda file: file.n)
     n, some = smallest.n, np.sort(smallest.units)[evenly_spaced(smallest.n, SIMULATED)]
-    pool = Rearranged(some, some, kind, scheme)
+    pool = ReverseMapped(some, some, kind, scheme)
     unknown = sorted({k for k in (*UNKNOWN, n // 10, n // 2) if 1 <= k < n})
     stream = np.random.default_rng(SEED)
     found = []
@@ -181,7 +182,7 @@ def insider_risk(x: Any, scheme: Any, *, d: Any, strata: Any = None) -> InsiderR
     )
 
 
-def _shares(pool: Rearranged, k: int, d: np.ndarray, stream: np.random.Generator) -> np.ndarray:
+def _shares(pool: ReverseMapped, k: int, d: np.ndarray, stream: np.random.Generator) -> np.ndarray:
     """Read exactly, and within each distance, of k unknown originals: by reverse mapping, and additive."""
     releases = int(np.clip(HITS // k, LEAST, MOST))
     total = np.zeros((3, 1 + d.size))
@@ -192,7 +193,9 @@ def _shares(pool: Rearranged, k: int, d: np.ndarray, stream: np.random.Generator
     return np.array([total[:2].max(axis=0), total[2]])
 
 
-def _reverse(pool: Rearranged, hidden: np.ndarray, d: np.ndarray, stream: np.random.Generator) -> np.ndarray:
+def _reverse(
+    pool: ReverseMapped, hidden: np.ndarray, d: np.ndarray, stream: np.random.Generator
+) -> np.ndarray:
     """How many hidden originals are read, exactly and within each distance, in one release.
 
     Without and with what the records tell whose originals he knows: two rows.
@@ -234,7 +237,7 @@ def followed(owner: np.ndarray, hidden: np.ndarray, told: np.ndarray) -> tuple[n
     return onward[owner[hidden]], total[owner[hidden]]
 
 
-def _named(pool: Rearranged, hidden: np.ndarray, chance: np.ndarray, d: np.ndarray) -> np.ndarray:
+def _named(pool: ReverseMapped, hidden: np.ndarray, chance: np.ndarray, d: np.ndarray) -> np.ndarray:
     """How many are named exactly and within each distance by who weighs records (rows) and values so."""
     values = pool.units[hidden]
     balance(chance, ROUNDS)
@@ -245,7 +248,9 @@ def _named(pool: Rearranged, hidden: np.ndarray, chance: np.ndarray, d: np.ndarr
     )
 
 
-def _additive(pool: Rearranged, hidden: np.ndarray, d: np.ndarray, stream: np.random.Generator) -> np.ndarray:
+def _additive(
+    pool: ReverseMapped, hidden: np.ndarray, d: np.ndarray, stream: np.random.Generator
+) -> np.ndarray:
     """The same where kept records show noise, and donors are along one cycle."""
     n, p, k = pool.n, pool.law.p, hidden.size
     coin, source, known = stream.random(n) < p, np.arange(n), np.ones(n, dtype=bool)
@@ -274,7 +279,7 @@ def _additive(pool: Rearranged, hidden: np.ndarray, d: np.ndarray, stream: np.ra
 
 
 def _near(
-    pool: Rearranged, points: np.ndarray, weights: np.ndarray, d: np.ndarray, values: np.ndarray
+    pool: ReverseMapped, points: np.ndarray, weights: np.ndarray, d: np.ndarray, values: np.ndarray
 ) -> np.ndarray:
     """How many of some originals lie in the windows of most weight; points ascend in each row."""
     wide, first = pool.wide(d), np.empty((points.shape[0], d.size))

@@ -21,8 +21,9 @@ import numpy as np
 
 from condmask.disclosure import simulated_maps, swap_posterior
 from condmask.disclosure.causes import correlation, ranks
+from condmask.disclosure.folds import FoldedRows, evenly_spaced, fold_of
 from condmask.disclosure.relations import MOST_COLUMNS, Identity, Steps
-from condmask.disclosure.swap_attack import Column, Rows
+from condmask.disclosure.swap_attack import ColumnAttack
 from condmask.strata import crossed
 
 LOOKED_AT = 1 << 15
@@ -105,15 +106,15 @@ def chances(p: float, ratio: np.ndarray) -> np.ndarray:
 
 
 def joint(
-    values: Table, clear: Table, columns: dict[str, Column], strata: np.ndarray | None, rows: Rows,
-    identities: list[Identity], steps: Steps, *, tied: int,
+    values: Table, clear: Table, columns: dict[str, ColumnAttack], strata: np.ndarray | None,
+    rows: FoldedRows, identities: list[Identity], steps: Steps, *, tied: int,
 ) -> Joint:  # fmt: skip
     """What columns tell together; all arrays are those of the rows looked at.
 
     `tied` is the number of all records where several may take one record's values, else 0.
     """
-    n = min(rows.rows.size, LOOKED_AT)
-    some = (np.arange(n) * (rows.rows.size / n)).astype(np.int64)
+    some = evenly_spaced(rows.rows.size, LOOKED_AT)
+    n = some.size
     fold, code = rows.fold[some], None if strata is None else strata[some]
     stream = np.random.default_rng(0)
     total = np.zeros((2, n))
@@ -127,10 +128,10 @@ def joint(
             law, at = column.law, column.law.to_units(x[there])
             if noise is not None:
                 at = at + law.draw(noise, at.size)
-            total[row, there] = column.ratios(at, own, fold[there])
+            total[row, there] = column.log_ratios(at, own, fold[there])
             table[name] = np.full(n, np.nan)
             table[name][there] = law.from_units(at)
-    task = _Attack(next(iter(columns.values())).law.p, swap_posterior.fold_of(n, 2) == 0)
+    task = _Attack(next(iter(columns.values())).law.p, fold_of(n, 2) == 0)
     told, by_pair, by_ties = _of_identities(task, swapped, kept, identities, steps, total), {}, 0.0
     if tied:
         others = _others(swapped, kept, list(columns), code, task.p, tied / n, stream)
@@ -188,7 +189,7 @@ def joint_of_rearranged(
     """What columns released by reverse mapping tell together, and beside those in clear."""
     swapped, kept = tables
     n = swapped[masked[0]].size
-    task, total = _Attack(p, swap_posterior.fold_of(n, 2) == 0), np.zeros((2, n))
+    task, total = _Attack(p, fold_of(n, 2) == 0), np.zeros((2, n))
     told = _of_identities(task, swapped, kept, identities, steps, total)
     scores = {name: normal_scores(np.stack((swapped[name], kept[name]))) for name in swapped}
     beside = [(a, b) for a in masked for b in swapped if b not in masked]

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask.disclosure.original import Original
-from condmask.disclosure.record_posteriors import Seen
-from condmask.disclosure.reverse_mapped_risk import Rearranged
+from condmask.disclosure.record_posteriors import RecordPosteriors
+from condmask.disclosure.reverse_mapped_original import ReverseMapped
 from condmask.kernels.windows import best_of_points
 
 NUMBERS = (16, 64, 256)  # of neighbours that are tried
@@ -45,7 +45,7 @@ def scaled(columns: list[np.ndarray]) -> Scaled:
 
 
 def by_neighbours(
-    file: Original, z: np.ndarray, rows: np.ndarray, known: Scaled, seen: Seen, d: np.ndarray
+    file: Original, z: np.ndarray, rows: np.ndarray, known: Scaled, seen: RecordPosteriors, d: np.ndarray
 ) -> tuple[np.ndarray, int]:
     """The share of the records at `rows` that he comes near, and of how many that is."""
     from scipy.spatial import cKDTree  # takes .1 s to import
@@ -72,7 +72,7 @@ def _others(found: np.ndarray, rows: np.ndarray, most: int) -> np.ndarray:
 
 
 def _hits(
-    file: Original, z: np.ndarray, rows: np.ndarray, near: np.ndarray, seen: Seen, d: np.ndarray
+    file: Original, z: np.ndarray, rows: np.ndarray, near: np.ndarray, seen: RecordPosteriors, d: np.ndarray
 ) -> np.ndarray:
     hits, lot = np.empty((rows.size, d.size), dtype=bool), max(1, CHUNK // (4 * near.shape[1]))
     wide = file.wide(d)
@@ -96,7 +96,7 @@ def _points(
     steps = file.units[near]
     swapped = np.repeat((law.p * density / k)[:, None], k, axis=1)
     at, sigma = z, law.sigma / file.grid.step
-    if isinstance(file, Rearranged):  # what is known of a value is where its key lies
+    if isinstance(file, ReverseMapped):  # what is known of a value is where its key lies
         at, steps, sigma = file.between(file.places_of(z)), file.keys.at[file.rank[near]], 1.0
     spread = 0.9 * steps.std(axis=1) * k**-0.2
     scale = (sigma**2 + spread**2)[:, None]
@@ -107,6 +107,6 @@ def _points(
     guesses = (middle[:, :, None] + across).reshape(z.size, -1)
     kept = (kept[:, :, None] * WEIGHTS).reshape(z.size, -1)
     anywhere = file.units[near]
-    if isinstance(file, Rearranged):
+    if isinstance(file, ReverseMapped):
         guesses = file.keys.numbers(guesses)
     return np.concatenate((anywhere, guesses), axis=1), np.concatenate((swapped, kept), axis=1)

@@ -7,8 +7,8 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask.disclosure import baselines
-from condmask.disclosure.original import taken
-from condmask.disclosure.risk import both, files_of, looked_at, pool_codes
+from condmask.disclosure.original import units_of
+from condmask.disclosure.risk import both, files_of, pool_codes, posteriors_of
 from condmask.grids import check_released
 from condmask.scheme import Scheme
 
@@ -133,15 +133,20 @@ def record_risk(x: Any, z: Any, scheme: Any, *, d: float, strata: Any = None) ->
         raise TypeError(f"scheme must be one that describes its noise, got {scheme!r}")
     there, (original, masked), strata, _ = both(x, z, strata, None, scheme)
     rows = np.flatnonzero(there)
-    units, _, kind, law = taken(original, scheme)
+    units, _, kind, law = units_of(original, scheme)
     z_units = law.to_units(masked)
     check_released(z_units, law, "z", rows)
     code = pool_codes(strata, scheme, np.ones(units.size, dtype=bool), "record_risk")
     wanted = np.array([distance])
     guess, chance, hit, swapped = (np.empty(units.size) for _ in range(4))
     for own, file in files_of(units, kind, law, scheme, code):
-        seen = looked_at(file, z_units[own], np.arange(file.n), wanted, baselines.by_constant(file, wanted))
+        constant = baselines.by_constant(file, wanted)
+        posteriors = posteriors_of(file, z_units[own], np.arange(file.n), wanted, constant)
         inside = 0.5 * (float(file.wide(wanted)[0]) - (law.grid is not None))  # whole steps of a grid
-        guess[own] = (seen.first[:, 0] + inside) * file.grid.step
-        chance[own], hit[own], swapped[own] = seen.chance[:, 0], seen.hit[:, 0], seen.swapped
+        guess[own] = (posteriors.first[:, 0] + inside) * file.grid.step
+        chance[own], hit[own], swapped[own] = (
+            posteriors.chance[:, 0],
+            posteriors.hit[:, 0],
+            posteriors.swapped,
+        )
     return RecordRisk(distance, rows, guess, chance, hit.astype(bool), swapped)

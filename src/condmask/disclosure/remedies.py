@@ -48,7 +48,7 @@ def reverse_mapping(data: AuditInput, schemes: dict[str, Any]) -> Proposal | Non
     are aggregated where rare values there come back to their records.
     """
     p = next(iter(schemes.values())).p
-    if guard_rails.review_clear(data)[0] is not None or guard_rails.pools(data, p)[0] is not None:
+    if guard_rails.review_clear(data).refusal is not None or not guard_rails.pools_hold(data, p):
         return None
     for ends in (0, ENDS):
         scales = {name: _scale(data.only(name), name, scheme, ends) for name, scheme in schemes.items()}

@@ -8,7 +8,8 @@ from condmask.disclosure import causes, guard_rails, joint_attack, relations, sw
 from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.audit_result import CERTAIN, GUESSED, RAIL, TOLD_BY_RAIL, Audit
 from condmask.disclosure.causes import TOLD, Cause
-from condmask.disclosure.swap_attack import BRIEF, HALF, Column, Effort, Figures, Rows
+from condmask.disclosure.folds import FoldedRows, evenly_spaced, folded_rows
+from condmask.disclosure.swap_attack import BRIEF, HALF, ColumnAttack, Effort, Figures
 from condmask.grids import check_fits
 
 CLEARLY = 0.6  # of what is visible: up to here a brief look decides
@@ -20,7 +21,7 @@ NO_GRID = Cause(
 
 def is_clear(data: AuditInput, schemes: dict[str, Any]) -> bool:
     """Whether a brief look shows that nothing is visible, and nothing to be warned of."""
-    rows = swap_attack.rows_of(data.n, BRIEF)
+    rows = folded_rows(data.n, BRIEF.rows, BRIEF.folds)
     some, more = data.take(rows.rows), 0.0
     for name, scheme in schemes.items():
         if scheme.law.grid is None or causes.of_coin(scheme.p):
@@ -28,7 +29,7 @@ def is_clear(data: AuditInput, schemes: dict[str, Any]) -> bool:
         if causes.of_order(data.values[name]):
             return False
         check_fits(data.values[name], scheme.law, name, data.kinds[name])
-        column = swap_attack.lay_out(
+        column = swap_attack.prepare(
             some.values[name], data.kinds[name], scheme.law, some.strata, rows, BRIEF
         )
         parts = column.outcomes()
@@ -36,7 +37,7 @@ def is_clear(data: AuditInput, schemes: dict[str, Any]) -> bool:
         more += found.guessed - found.blind
         if found.certain > CLEARLY * CERTAIN or found.unchanged > causes.UNCHANGED:
             return False
-        if swap_attack.repeats(column, parts):
+        if swap_attack.repeats_beyond_chance(column, parts):
             return False
     if more > CLEARLY * GUESSED:
         return False
@@ -54,10 +55,10 @@ def review(data: AuditInput, schemes: dict[str, Any], effort: Effort) -> Audit:
     """The audit of a release, without a proposal."""
     if next(iter(schemes.values())).reverse_mapping:
         return _rearranged(data, schemes)
-    rows = swap_attack.rows_of(data.n, effort)
+    rows = folded_rows(data.n, effort.rows, effort.folds)
     some = data.take(rows.rows)
     why: list[Cause] = []
-    columns: dict[str, Column] = {}
+    columns: dict[str, ColumnAttack] = {}
     every: list[Figures] = []
     n, p = 0, next(iter(schemes.values())).p
     for name, scheme in schemes.items():
@@ -68,7 +69,7 @@ def review(data: AuditInput, schemes: dict[str, Any], effort: Effort) -> Audit:
             own.append(NO_GRID)
         else:
             check_fits(values, law, name, kind)
-            column = swap_attack.lay_out(some.values[name], kind, law, some.strata, rows, effort)
+            column = swap_attack.prepare(some.values[name], kind, law, some.strata, rows, effort)
             parts = column.outcomes(closely=True)
             records = round(data.n * column.n / rows.rows.size)
             found = swap_attack.figures(column, parts, records, shared=scheme.shared_donors)
@@ -97,7 +98,7 @@ def _rearranged(data: AuditInput, schemes: dict[str, Any]) -> Audit:
     """
     first = next(iter(schemes.values()))
     p, blind = first.p, max(first.p, 1.0 - first.p)
-    some = data.take(swap_attack.rows_of(data.n, HALF).rows)
+    some = data.take(evenly_spaced(data.n, HALF.rows))
     tables = joint_attack.rearranged(some.values, some.clear, schemes, some.strata)
     why, guessed, certain, unchanged = causes.of_coin(p), blind, 0.0, 0.0
     for refusal, warned in (guard_rails.review(data, schemes), guard_rails.review_clear(data)):
@@ -151,8 +152,8 @@ def _steps(data: AuditInput, schemes: dict[str, Any]) -> relations.Steps:
 def _of_columns(
     data: AuditInput,
     schemes: dict[str, Any],
-    columns: dict[str, Column],
-    rows: Rows,
+    columns: dict[str, ColumnAttack],
+    rows: FoldedRows,
     alone: float,
     records: int,
 ) -> tuple[list[Cause], joint_attack.Joint | None]:

@@ -9,16 +9,19 @@ from condmask.disclosure import (
     baselines,
     neighbours,
     record_posteriors,
+    reverse_mapped_original,
     reverse_mapped_risk,
     value_attack,
     verbatim,
 )
 from condmask.disclosure.audit import audit as audit_of
-from condmask.disclosure.original import Original, evenly_spaced, taken
-from condmask.disclosure.record_posteriors import Seen
-from condmask.disclosure.reverse_mapped_risk import Rearranged
+from condmask.disclosure.folds import evenly_spaced
+from condmask.disclosure.original import Original, distinct, units_of
+from condmask.disclosure.record_posteriors import RecordPosteriors
+from condmask.disclosure.reverse_mapped_original import ReverseMapped
 from condmask.disclosure.risk_result import BEST, CONSTANT, LINKED, MEAN, RELEASED, Risk
 from condmask.disclosure.swap_attack import FULL, Effort
+from condmask.disclosure.verbatim import Verbatim
 from condmask.draws import mask_rows
 from condmask.grids import check_released
 from condmask.law import Law
@@ -105,7 +108,7 @@ def risk(x: Any, scheme: Any, *, d: Any, others: Any = None, strata: Any = None,
     best attacker [0.41 0.66]
     """
     scheme, distances = _known(scheme), checked_distances(d)
-    units, there, kind, law = taken(x, scheme)
+    units, there, kind, law = units_of(x, scheme)
     code = pool_codes(strata, scheme, there)
     known = None if others is None else _others(others, there)
     parts = [
@@ -113,7 +116,7 @@ def risk(x: Any, scheme: Any, *, d: Any, others: Any = None, strata: Any = None,
         for rows, file in files_of(units, kind, law, scheme, code)
     ]
     coins = _audited(x, scheme, strata) if audit and units.size else None
-    return _together("scheme", parts, distances, coins, scheme)
+    return _of_all("scheme", parts, distances, coins, scheme)
 
 
 def release_risk(
@@ -160,7 +163,7 @@ def release_risk(
     present, (x, z), strata, others = both(x, z, strata, others, scheme)
     if scheme.law is None and not scheme.reverse_mapping:
         return _without_law(x, z, scheme, distances)
-    units, there, kind, law = taken(x, scheme)
+    units, there, kind, law = units_of(x, scheme)
     masked = law.to_units(frames.column(z, "z").array)
     check_released(masked, law, "z", np.flatnonzero(present))
     code = pool_codes(strata, scheme, there)
@@ -168,99 +171,109 @@ def release_risk(
     parts = []
     for rows, file in files_of(units, kind, law, scheme, code):
         own = None if known is None else [column[rows] for column in known]
-        parts.append(_found(file, masked[rows], scheme, distances, own))
+        parts.append(_in_release(file, masked[rows], scheme, distances, own))
     coins = _audited(x, scheme, strata) if audit else None
-    return _together("release", parts, distances, coins, scheme)
+    return _of_all("release", parts, distances, coins, scheme)
 
 
-class Part(NamedTuple):
-    """Of one donor pool: how many records, what each attacker reaches and is tried on, what is printed, and
-    the greatest chance of a record to be shown nearer than d to its original."""
+class PoolRisk(NamedTuple):
+    """The risk of one donor pool.
+
+    How many records, what each attacker reaches and on how many records that was tried, what is released
+    verbatim, and the greatest chance of a record to be shown nearer than d to its original.
+    """
 
     n: int
     attackers: dict[str, np.ndarray]
     records: dict[str, int]
-    printed: verbatim.Printed
-    worst: np.ndarray | None
+    verbatim: Verbatim
+    most_exposed: np.ndarray | None
 
 
 def _expected(
-    file: Original, scheme: Any, d: np.ndarray, known: list[np.ndarray] | None, effort: Effort = FULL
-) -> Part:
-    """Of one donor pool, before it is masked."""
-    steady, worst = baselines.by_constant(file, d), None
-    if isinstance(file, Rearranged):
-        found, worst = reverse_mapped_risk.expected(file, d, steady)
+    file: Original, scheme: Any, d: np.ndarray, others: list[np.ndarray] | None, effort: Effort = FULL
+) -> PoolRisk:
+    """The risk of one donor pool before it is masked."""
+    constant, most_exposed = baselines.by_constant(file, d), None
+    if isinstance(file, ReverseMapped):
+        risks, most_exposed = reverse_mapped_risk.expected(file, d, constant)
     else:
-        found = {
+        risks = {
             RELEASED: baselines.by_released(file, d),
             MEAN: baselines.by_mean(file, d, shared_donors=scheme.shared_donors or file.law.p == 0.0),
-            BEST: value_attack.by_posterior(file, d, steady, effort),
+            BEST: value_attack.by_posterior(file, d, constant, effort),
         }
-    found = {RELEASED: found[RELEASED], MEAN: found[MEAN], CONSTANT: steady[0], BEST: found[BEST]}
-    records = dict.fromkeys(found, file.n)
-    _raise_best(found)
-    if known is not None:
+    risks = {RELEASED: risks[RELEASED], MEAN: risks[MEAN], CONSTANT: constant[0], BEST: risks[BEST]}
+    records = dict.fromkeys(risks, file.n)
+    _raise_best(risks)
+    if others is not None:
         rows = evenly_spaced(file.n, TRIED_WITH_OTHERS)
         z = drawn(file, rows)
-        found[LINKED], records[LINKED] = neighbours.by_neighbours(
-            file, z, rows, neighbours.scaled(known), looked_at(file, z, rows, d, steady), d
-        )
-        found[LINKED] = np.fmax(found[LINKED], found[BEST])  # he may forget what he knows besides
-    return Part(file.n, found, records, _printed(file, scheme), worst)
+        posteriors = posteriors_of(file, z, rows, d, constant)
+        _add_linked(risks, records, file, z, rows, others, posteriors, d)
+    return PoolRisk(file.n, risks, records, _verbatim(file, scheme), most_exposed)
 
 
-def _found(file: Original, z: np.ndarray, scheme: Any, d: np.ndarray, known: list[np.ndarray] | None) -> Part:
-    """Of one donor pool and its release."""
-    steady = baselines.by_constant(file, d)
+def _in_release(
+    file: Original, z: np.ndarray, scheme: Any, d: np.ndarray, others: list[np.ndarray] | None
+) -> PoolRisk:
+    """The risk of one donor pool and its release."""
+    constant = baselines.by_constant(file, d)
     rows = evenly_spaced(file.n, TRIED)
-    each = looked_at(file, z[rows], rows, d, steady)
+    posteriors = posteriors_of(file, z[rows], rows, d, constant)
     away = np.abs(z - file.units)
-    found = {
+    risks = {
         RELEASED: np.array([np.mean(away < near) for near in file.near(d)]),
         MEAN: baselines.around(file, float(file.law.from_units(z).mean()), d),
-        CONSTANT: steady[0],
-        BEST: each.hit.mean(axis=0),
+        CONSTANT: constant[0],
+        BEST: posteriors.hit.mean(axis=0),
     }
-    records = dict.fromkeys(found, file.n) | {BEST: rows.size}
-    _raise_best(found)
-    if known is not None:
+    records = dict.fromkeys(risks, file.n) | {BEST: rows.size}
+    _raise_best(risks)
+    if others is not None:
         some = evenly_spaced(rows.size, TRIED_WITH_OTHERS)
-        found[LINKED], records[LINKED] = neighbours.by_neighbours(
-            file, z[rows[some]], rows[some], neighbours.scaled(known), Seen(*(a[some] for a in each)), d
-        )
-        found[LINKED] = np.fmax(found[LINKED], found[BEST])
-    worst = reverse_mapped_risk.worst(file, d) if isinstance(file, Rearranged) else None
-    return Part(file.n, found, records, _printed(file, scheme, z), worst)
+        of_some = RecordPosteriors(*(each[some] for each in posteriors))
+        _add_linked(risks, records, file, z[rows[some]], rows[some], others, of_some, d)
+    most_exposed = reverse_mapped_risk.most_exposed(file, d) if isinstance(file, ReverseMapped) else None
+    return PoolRisk(file.n, risks, records, _verbatim(file, scheme, z), most_exposed)
 
 
-def _printed(file: Original, scheme: Any, z: np.ndarray | None = None) -> verbatim.Printed:
-    """What of the originals is expected to be printed, or is."""
-    if isinstance(file, Rearranged):
-        return reverse_mapped_risk.printed(file)
+def _add_linked(
+    risks: dict[str, np.ndarray], records: dict[str, int], file: Original, z: np.ndarray, rows: np.ndarray,
+    others: list[np.ndarray], posteriors: RecordPosteriors, d: np.ndarray,
+) -> None:  # fmt: skip
+    """Add the attacker who knows other columns; he may forget these."""
+    risk, records[LINKED] = neighbours.by_neighbours(file, z, rows, neighbours.scaled(others), posteriors, d)
+    risks[LINKED] = np.fmax(risk, risks[BEST])
+
+
+def _raise_best(risks: dict[str, np.ndarray]) -> None:
+    """The best attacker may say what the others say."""
+    risks[BEST] = np.fmax.reduce([risks[name] for name in (BEST, CONSTANT, RELEASED, MEAN)])
+
+
+def _verbatim(file: Original, scheme: Any, z: np.ndarray | None = None) -> Verbatim:
+    """What of the originals is released verbatim: as expected, or as found in a release."""
+    if isinstance(file, ReverseMapped):
+        return reverse_mapped_risk.verbatim(file)
     if z is None:
         return verbatim.expected(file, shared_donors=scheme.shared_donors)
-    return verbatim.found(file, z, shared_donors=scheme.shared_donors)
+    return verbatim.in_release(file, z, shared_donors=scheme.shared_donors)
 
 
-def looked_at(
-    file: Original, z: np.ndarray, rows: np.ndarray, d: np.ndarray, steady: tuple[np.ndarray, np.ndarray]
-) -> Seen:
+def posteriors_of(
+    file: Original, z: np.ndarray, rows: np.ndarray, d: np.ndarray, constant: tuple[np.ndarray, np.ndarray]
+) -> RecordPosteriors:
     """What the best attacker makes of the masked values z of the records at `rows`."""
-    if isinstance(file, Rearranged):
-        return reverse_mapped_risk.looked_at(file, z, rows, d, steady)
-    return record_posteriors.looked_at(file, z, rows, d, steady)
-
-
-def _raise_best(found: dict[str, np.ndarray]) -> None:
-    """The best attacker may say what the others say."""
-    found[BEST] = np.fmax.reduce([found[name] for name in (BEST, CONSTANT, RELEASED, MEAN)])
+    if isinstance(file, ReverseMapped):
+        return reverse_mapped_risk.record_posteriors(file, z, rows, d, constant)
+    return record_posteriors.record_posteriors(file, z, rows, d, constant)
 
 
 def drawn(file: Original, rows: np.ndarray) -> np.ndarray:
     """Masked values of some records, as they are drawn for trials; never for a release."""
     stream = np.random.default_rng(SEED)
-    if isinstance(file, Rearranged):
+    if isinstance(file, ReverseMapped):
         return np.asarray(reverse_mapped_risk.drawn(file, stream)[rows])
     if file.law.p == 0.0:
         return np.asarray(file.units[rows] + file.law.draw(stream, rows.size))
@@ -268,38 +281,37 @@ def drawn(file: Original, rows: np.ndarray) -> np.ndarray:
 
 
 def _without_law(x: np.ndarray, z: np.ndarray, scheme: Any, d: np.ndarray) -> Risk:
-    ordered, away = np.sort(x), np.abs(z - x)
-    last = np.searchsorted(ordered, ordered[:, None] + 2.0 * d)
-    constant = (last - np.arange(x.size)[:, None]).max(axis=0) / x.size
-    found = {
-        RELEASED: np.array([np.mean(away < each) for each in d]),
-        MEAN: np.array([np.mean(np.abs(x - z.mean()) < each) for each in d]),
-        CONSTANT: constant,
+    """The risk of a release of whose noise nothing is known."""
+    away = np.abs(z - x)
+    risks = {
+        RELEASED: np.array([np.mean(away < distance) for distance in d]),
+        MEAN: np.array([np.mean(np.abs(x - z.mean()) < distance) for distance in d]),
+        CONSTANT: baselines.fullest_windows(*distinct(x), 2.0 * d)[0],
     }
-    return Risk("release", x.size, tuple(d.tolist()), found, dict.fromkeys(found, x.size), None, None, scheme)
+    return Risk("release", x.size, tuple(d.tolist()), risks, dict.fromkeys(risks, x.size), None, None, scheme)
 
 
-def _together(of: str, parts: list[Part], d: np.ndarray, coins: Any, scheme: Any) -> Risk:
-    """Of all donor pools: shares are averaged over records."""
+def _of_all(of: str, parts: list[PoolRisk], d: np.ndarray, coins: Any, scheme: Any) -> Risk:
+    """The risk of all donor pools: shares are averaged over records."""
     n, first = sum(part.n for part in parts), parts[0]
-    found = {
+    risks = {
         name: np.sum([part.n / n * part.attackers[name] for part in parts], axis=0)
         for name in first.attackers
     }
     records = {name: sum(part.records[name] for part in parts) for name in first.records}
-    worsts = [part.worst for part in parts if part.worst is not None]
-    worst = np.max(worsts, axis=0) if worsts else None
-    if len(parts) == 1:
-        return Risk(of, n, tuple(d.tolist()), found, records, coins, first.printed, scheme, worst)
-    size = np.array([part.n for part in parts]) / n
-    printed_, tied, if_tied, if_untied = np.array([part.printed for part in parts]).T
-    total = size @ tied
-    with np.errstate(invalid="ignore", divide="ignore"):
-        both_ = verbatim.Printed(
-            float(size @ printed_), float(total), float(np.nansum(size * tied * if_tied) / total),
-            float(np.nansum(size * (1.0 - tied) * if_untied) / (1.0 - total)),
-        )  # fmt: skip
-    return Risk(of, n, tuple(d.tolist()), found, records, coins, both_, scheme, worst)
+    exposed = [part.most_exposed for part in parts if part.most_exposed is not None]
+    most_exposed = np.max(exposed, axis=0) if exposed else None
+    whole = first.verbatim
+    if len(parts) > 1:
+        size = np.array([part.n for part in parts]) / n
+        share, tied, if_tied, if_untied = np.array([part.verbatim for part in parts]).T
+        total = size @ tied
+        with np.errstate(invalid="ignore", divide="ignore"):
+            whole = Verbatim(
+                float(size @ share), float(total), float(np.nansum(size * tied * if_tied) / total),
+                float(np.nansum(size * (1.0 - tied) * if_untied) / (1.0 - total)),
+            )  # fmt: skip
+    return Risk(of, n, tuple(d.tolist()), risks, records, coins, whole, scheme, most_exposed)
 
 
 # --- what is given ---
@@ -364,7 +376,9 @@ def files_of(
     """The donor pools of a column, and where their rows are."""
     members: list[Any] = [slice(None)] if code is None else list(rows_of(code).values())
     if scheme.reverse_mapping:
-        return list(zip(members, reverse_mapped_risk.pools(units, kind, scheme, code, members), strict=True))
+        return list(
+            zip(members, reverse_mapped_original.pools(units, kind, scheme, code, members), strict=True)
+        )
     return [(rows, Original(units[rows], kind, law)) for rows in members]
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from condmask import _checks
 from condmask._blocks import BLOCK, Workers, ordered_map
 from condmask._randomness import DONOR, NOISE, Key, words
-from condmask.disclosure import guard_rails
+from condmask.disclosure.aggregated_ends import aggregate
 from condmask.donor_pools import Pools
 from condmask.draws import Release, coins, in_order
 from condmask.kernels import masking, range_partition, reverse_mapping_rows
@@ -65,7 +65,7 @@ def release_of(
     release = RearrangedRelease(columns, laws, scales, key, pools=pools, rows=rows, workers=workers)
     for x, scheme in zip(columns, schemes, strict=True):
         if scheme.aggregate_ends:
-            guard_rails.aggregate(x, None if pools is None else pools.pool, scheme.aggregate_ends)
+            aggregate(x, None if pools is None else pools.pool, scheme.aggregate_ends)
     return release
 
 
@@ -91,7 +91,7 @@ def mask_rows(x: np.ndarray, scheme: Any, stream: np.random.Generator) -> np.nda
     )  # fmt: skip
     if scheme.aggregate_ends:
         for row in z:
-            guard_rails.aggregate(row, None, scheme.aggregate_ends)
+            aggregate(row, None, scheme.aggregate_ends)
     return z
 
 
