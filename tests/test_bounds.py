@@ -166,13 +166,13 @@ def test_tables_sum_so_many_waves_and_the_bandwidth_that_is_named_serves(monkeyp
     ],
 )
 def test_attackers_lay_out_so_many_cells_at_a_time_however_far_apart_values_lie(monkeypatch, call):
-    laid, each = [], convolution._laid_out
+    laid, cells = [], convolution.Pieces.cells
 
-    def counting(bits, starts, lengths, *rest):
-        laid.append(int(lengths.sum()))
-        return each(bits, starts, lengths, *rest)
+    def counting(pieces):
+        laid.append(pieces.size)
+        return cells(pieces)
 
-    monkeypatch.setattr(swap_posterior, "_laid_out", counting)
+    monkeypatch.setattr(convolution.Pieces, "cells", counting)
     for module in (swap_posterior, credible_window, record_posteriors, verbatim):
         monkeypatch.setattr(module, "MOST_CELLS", 1 << 14)
     x = np.random.default_rng(5).lognormal(10.0, 0.6, 120).round(2)

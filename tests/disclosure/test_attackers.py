@@ -135,8 +135,8 @@ def test_visible_coins_raise_the_best_attacker():
     visible = cm.risk(x, cm.ConditionalMasking(0.6, **options), d=D)
     hidden = cm.risk(x, cm.ConditionalMasking(0.6, 500.0, step=100), d=D)
 
-    assert visible.coins.visible
-    assert not hidden.coins.visible
+    assert visible.audit.visible
+    assert not hidden.audit.visible
     # who sees the coin of a kept record names the interval around its value: .4 P(|Y| < 250) + .6 times .26
     assert visible.attackers[BEST][0] > hidden.attackers[BEST][0] + 0.04
 

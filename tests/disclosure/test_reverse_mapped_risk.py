@@ -9,7 +9,7 @@ import pytest
 from marks import rest_slow
 
 import condmask as cm
-from condmask.disclosure import baselines, reverse_mapped_risk, simulated_maps
+from condmask.disclosure import baselines, reverse_mapped_original, reverse_mapped_risk, simulated_maps
 from condmask.disclosure.rare_values import RareChances
 from condmask.disclosure.reverse_mapped_original import ReverseMapped
 from condmask.disclosure.risk_result import BEST, CONSTANT, LINKED, MEAN, RELEASED
@@ -26,7 +26,9 @@ def scheme_of(p=0.6, sigma=5.0, **options):
 
 
 def file_of(x, scheme, code=None):
-    (file,) = reverse_mapped_risk.pools(np.asarray(x, dtype=float), "float64", scheme, code, [slice(None)])
+    (file,) = reverse_mapped_original.pools(
+        np.asarray(x, dtype=float), "float64", scheme, code, [slice(None)]
+    )
     return file
 
 
@@ -126,11 +128,11 @@ def test_the_attacker_is_as_sure_as_he_is_right(name):
     each = [
         cm.record_risk(x, scheme.mask(x, rng=seed), scheme, d=12.0) for seed in range(20_000 // x.size + 1)
     ]
-    chance, hit = (np.concatenate([getattr(one, of) for one in each]) for of in ("chance", "hit"))
+    chance, hit = (np.concatenate([getattr(one, of) for one in each]) for of in ("posterior", "hit"))
 
     assert hit.mean() == pytest.approx(chance.mean(), abs=0.02)  # 20,000 records: s.e. .0035; 60: see above
     for one in each:
-        assert set(one.swapped) == {0.6}
+        assert set(one.swap_posterior) == {0.6}
 
 
 def test_chances_of_records_are_those_of_simulation():
@@ -156,7 +158,7 @@ def test_chances_of_records_are_those_of_simulation():
     none = RareChances(np.empty(0, dtype=np.int64), *np.empty((2, 0, 2)))
     top = x >= 400.0
     assert reverse_mapped_risk.own_chances(file, d, none)[top, 0].mean() < simulated[top, 0].mean() - 0.03
-    worst = cm.risk(x, scheme, d=d).worst
+    worst = cm.risk(x, scheme, d=d).most_exposed
     assert worst == pytest.approx(simulated.max(axis=0), abs=0.1)
 
 
@@ -230,7 +232,7 @@ def test_columns_in_clear_help_as_under_additive_noise():
 
 def test_all_originals_are_printed_but_those_behind_means():
     x = RNG.lognormal(3.0, 0.6, 400)
-    plain_, ends = (cm.risk(x, scheme_of(aggregate_ends=k), d=1.0).printed for k in (0, 4))
+    plain_, ends = (cm.risk(x, scheme_of(aggregate_ends=k), d=1.0).verbatim for k in (0, 4))
 
     assert plain_.verbatim == 1.0
     assert ends.verbatim == 1.0 - 8 / 400
@@ -256,7 +258,7 @@ def test_a_release_of_other_values_is_refused():
 def test_records_unique_in_several_columns_are_printed_by_the_swapped():
     people = {"age": [30, 30, 41, 52], "income": [10, 10, 10, 30]}
 
-    assert cm.uniques(people, scheme_of(0.7)).printed == 0.7 * 0.5
+    assert cm.uniques(people, scheme_of(0.7)).verbatim == 0.7 * 0.5
 
 
 def test_files_are_rearranged_in_trials():

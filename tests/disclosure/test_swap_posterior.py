@@ -130,7 +130,7 @@ def test_noised_densities_are_those_of_all_steps_of_the_noise():
     at = np.random.default_rng(3).integers(0, 288, 3_000)
     task = count_by_fold(at, fold_of(3_000, 2), 2, law)
     known = learned_density.learn(task, task.counts, digit_classes.ONE_CLASS)
-    who = swap_posterior.attacker(known, convolution.cells_around(task.values, task))
+    who = swap_posterior.attacker(known, convolution.pieces_around(task.values, task).cells())
     points = np.random.default_rng(4).integers(-150, 420, 60)
 
     law_there, noised = (found / 4.0 for found in who.densities(points))
@@ -150,7 +150,7 @@ def test_cells_of_apart_pieces_hold_what_is_known_to_lie_in_them():
     task = count_by_fold(at, fold_of(3_000, 2), 2, law)
     known = learned_density.learn(task, task.counts, digit_classes.ONE_CLASS)
 
-    who = swap_posterior.attacker(known, convolution.cells_around(np.array([3_000, 15_000]), task))
+    who = swap_posterior.attacker(known, convolution.pieces_around(np.array([3_000, 15_000]), task).cells())
 
     assert who.cells.offsets.size == 3
     first = who.cells.first

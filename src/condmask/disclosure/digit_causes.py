@@ -1,4 +1,4 @@
-"""What digits show the coins of a column, in words: a grid of the data's own, round numbers, last digits."""
+"""What digits show which records were swapped: a grid of the data's own, round numbers, last digits."""
 
 import numpy as np
 
@@ -9,31 +9,29 @@ from condmask.grids import COARSEST
 
 MOST_OF = 0.98  # of the values lie on a grid: the others are an exception
 EXCESS = 0.05  # of values that are multiples, beyond those that are by chance
-NAMED = 4  # multiples
+LISTED = 4  # multiples
 
 
-def described(values: np.ndarray, kind: str, column: ColumnAttack, told: float) -> tuple[str, str, str]:
-    """The name of a cause, its remedy and its text; `told` is the guessing beyond the blind one."""
-    law, says = column.law, f"that tells {told:.0%} of coins beyond the blind guess"
+def described(values: np.ndarray, kind: str, column: ColumnAttack) -> tuple[str, str, str]:
+    """The name of a cause, its remedy and its text."""
+    law = column.law
     values = values[~np.isnan(values)]
     coarser = round_and_pass(_coarse(law.sigma))
     own = visible_grid(values, kind, law.step)
     if own is not None and not suits(law.step, own):
         step = step_for(law.step, own)
         wide = "" if step <= COARSEST * law.sigma else f" and a sigma of at least {2.0 * step:g}"
-        text = f"the data are multiples of {own.step:g}, which a step of {law.step:g} does not keep: {says}"
+        text = f"the data are multiples of {own.step:g}, which a step of {law.step:g} does not keep"
         return "grid", f"pass step={shown(step)}{wide}", text
-    held = _held(values, kind, column)
-    if not held:
-        return "last digits", coarser, f"last digits are unevenly spread: {says}"
-    most = max((multiple for multiple, share in held if share >= MOST_OF), default=None)
+    shares = _multiples(values, kind, column)
+    if not shares:
+        return "last digits", coarser, "last digits are unevenly spread"
+    most = max((multiple for multiple, share in shares if share >= MOST_OF), default=None)
     if most is not None:
-        text = (
-            f"{dict(held)[most]:.1%} of the values are multiples of {most:g}, sums with noise are not: {says}"
-        )
+        text = f"{dict(shares)[most]:.1%} of the values are multiples of {most:g}, sums with noise are not"
         return "mixed grid", round_and_pass(most), text
-    some = ", ".join(f"{share:.0%} are multiples of {multiple:g}" for multiple, share in held[:NAMED])
-    return "heaps", coarser, f"values are rounded ({some}): {says}"
+    some = ", ".join(f"{share:.0%} are multiples of {multiple:g}" for multiple, share in shares[:LISTED])
+    return "heaps", coarser, f"values are rounded ({some})"
 
 
 def _coarse(sigma: float) -> float:
@@ -42,7 +40,7 @@ def _coarse(sigma: float) -> float:
     return float(5.0 * power if 5.0 * power <= COARSEST * sigma else power)
 
 
-def _held(values: np.ndarray, kind: str, column: ColumnAttack) -> list[tuple[float, float]]:
+def _multiples(values: np.ndarray, kind: str, column: ColumnAttack) -> list[tuple[float, float]]:
     """Of what more values are multiples than by chance, and how many are: the chain that says most."""
     most, best = EXCESS, np.empty((0, 2))
     for folded, *_ in column.attacks:

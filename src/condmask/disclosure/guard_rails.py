@@ -157,7 +157,8 @@ def _of_identities(values: dict[str, np.ndarray], clear: dict[str, np.ndarray]) 
             continue
         if len(masked) > 1:
             yield _refusal(
-                f"{identity} in swapped records, not in kept ones: that shows the coins; drop one of them"
+                f"{identity} in swapped records, not in kept ones: that shows which records were swapped; "
+                "drop one of them"
             )
             continue
         order = np.random.default_rng(0).permutation(table[masked[0]].size) if order is None else order
@@ -183,7 +184,7 @@ def _of_pairs(data: AuditInput) -> Iterator[Finding]:
         for copy in relations.copies({name: data.values[name]}, others):
             yield _refusal(
                 f"{name!r} and {copy.clear!r} hang together too closely ({copy.share:.3f}) in swapped "
-                "records, not in kept ones: that shows the coins; drop one of them"
+                "records, not in kept ones: that shows which records were swapped; drop one of them"
             )
 
 

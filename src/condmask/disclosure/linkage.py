@@ -34,8 +34,8 @@ class Linkage:
         Numbers of nearest originals.
     linked : tuple of float
         The share of records whose original is among the k nearest.
-    chance : tuple of float
-        The same of who guesses blindly, k / n.
+    blind : tuple of float
+        The share of records that a blind guess links, k / n.
     """
 
     n: int
@@ -43,18 +43,18 @@ class Linkage:
     columns: tuple[str, ...]
     k: tuple[int, ...]
     linked: tuple[float, ...]
-    chance: tuple[float, ...]
+    blind: tuple[float, ...]
 
     def interval(self) -> tuple[np.ndarray, np.ndarray]:
         """Wilson's 95% intervals of the shares, for the records that were tried being a sample of all."""
         return wilson(np.array(self.linked), self.tried)
 
     def to_dict(self) -> dict[str, Any]:
-        """In terms of JSON."""
+        """The linkage in terms of JSON."""
         low, high = self.interval()
         return {
             "n": self.n, "tried": self.tried, "columns": list(self.columns), "k": list(self.k),
-            "linked": list(self.linked), "chance": list(self.chance),
+            "linked": list(self.linked), "blind": list(self.blind),
             "low": low.tolist(), "high": high.tolist(),
         }  # fmt: skip
 
@@ -64,8 +64,8 @@ class Linkage:
             f"Records linked by {', '.join(self.columns)}: {self.tried:,} looked for among {self.n:,}",
             f"{'k nearest':>12}{'linked':>12}{'95% interval':>20}{'blindly':>12}",
         ]
-        for k, share, a, b, chance in zip(self.k, self.linked, low, high, self.chance, strict=True):
-            lines.append(f"{k:>12}{share:>12.4f}{f'{a:.4f} - {b:.4f}':>20}{chance:>12.4f}")
+        for k, share, a, b, blind in zip(self.k, self.linked, low, high, self.blind, strict=True):
+            lines.append(f"{k:>12}{share:>12.4f}{f'{a:.4f} - {b:.4f}':>20}{blind:>12.4f}")
         return "\n".join(lines)
 
 
@@ -108,7 +108,7 @@ def record_linkage(x: Any, z: Any, *, others: Any = None, k: Any = (1, 5, 10)) -
     >>> x = np.random.default_rng(1).laplace(10, 1000, 5_000)
     >>> scheme = cm.ConditionalMasking(0.6, 1000.0)
     >>> found = cm.record_linkage(x, scheme.mask(x, rng=2), k=[1, 100])
-    >>> bool(found.linked[0] < 0.01), found.chance
+    >>> bool(found.linked[0] < 0.01), found.blind
     (True, (0.0002, 0.02))
     """
     from scipy.spatial import cKDTree  # takes .1 s to import

@@ -50,7 +50,8 @@ def risk(x: Any, scheme: Any, *, d: Any, others: Any = None, strata: Any = None,
     strata : array_like of shape (n,), or sequence of several, optional
         The columns that the scheme names as strata. Attackers know them, too.
     audit : bool
-        Whether to look at the coins, as `audit` does; of a scheme that swaps, without reverse mapping.
+        Whether to tell how well one can guess which records were swapped, as `audit` does; of a scheme that
+        swaps, without reverse mapping.
 
     Returns
     -------
@@ -87,7 +88,7 @@ def risk(x: Any, scheme: Any, *, d: Any, others: Any = None, strata: Any = None,
     than 131,072 records he is tried on so many. docs/risk.rst derives all of them.
 
     Under reverse mapping the figures are those of the joint law of originals and released values among many
-    records, and of simulated maps for rare values; `worst` of the result is of single records.
+    records, and of simulated maps for rare values; `most_exposed` of the result is of single records.
 
     Cost: O(n log n), .2 s for a million records; with `others` a search for neighbours. Under reverse mapping
     some .3 s a distance for 100,000 distinct values.

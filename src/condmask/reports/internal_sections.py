@@ -94,15 +94,16 @@ def learned(name: str, beside: Beside, known: list[str]) -> Html:
     figures = each.to_dict()
     surest = each.exposed(SHOWN)
     order = {int(row): k for k, row in enumerate(each.rows)}
-    exposed = [[f"{row + 1:,}", share(float(each.chance[order[int(row)]]))] for row in surest]
+    exposed = [[f"{row + 1:,}", share(float(each.posterior[order[int(row)]]))] for row in surest]
     counted = (
         f"Of {figures['n']:,} records that were looked at one by one, the best attacker comes nearer than "
-        f"{figure_of(each.d)} to {share(figures['hit'])}, expects to do so for {share(figures['chance'])}, "
+        f"{figure_of(each.d)} to {share(figures['hit'])}, expects to do so for "
+        f"{share(figures['posterior'])}, "
         f"and is sure to nine in ten of {share(figures['surest'])}."
     )
-    if risk.worst is not None:
-        shares.append(["a record's released value, at the most", *map(share, risk.worst)])
-    printed = [] if risk.printed is None else [_capital(line) + "." for line in risk.printed.lines()]
+    if risk.most_exposed is not None:
+        shares.append(["a record's released value, at the most", *map(share, risk.most_exposed)])
+    printed = [] if risk.verbatim is None else [_capital(line) + "." for line in risk.verbatim.lines()]
     return html.join([
         html.table(caption, head, shares),
         Html("") if beside.insiders is None else insiders(name, beside.insiders),
@@ -173,7 +174,7 @@ def linked(original: Original) -> Html:
         low, high = found.interval()
         rows += [
             [f"{how}, among {k} nearest", share(part), f"{share(a)}\u2013{share(b)}", share(chance)]
-            for k, part, a, b, chance in zip(found.k, found.linked, low, high, found.chance, strict=True)
+            for k, part, a, b, chance in zip(found.k, found.linked, low, high, found.blind, strict=True)
         ]
     parts = [
         html.table(
@@ -186,7 +187,7 @@ def linked(original: Original) -> Html:
     if once is not None:
         parts.append(paragraph(
             f"{share(once.unique)} of the records are the only ones with their values in the columns masked "
-            f"together, and {share(once.printed)} of all have these values printed together in a release."
+            f"together, and {share(once.verbatim)} of all have these values printed together in a release."
         ))  # fmt: skip
     return section("Record linkage", *parts)
 
