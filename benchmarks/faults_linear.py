@@ -16,6 +16,7 @@ from scipy import stats
 import condmask as cm
 from benchmarks import mended
 from benchmarks.cells import command
+from condmask.estimates.origin import Origin
 
 NORMAL = 1.959963985
 LAWS = {  # with variance 1
@@ -54,13 +55,16 @@ def groups(law, n, p, donors="sample"):
 
 def correlations(law, n, p, r, sigma=0.7, joint=False, donors="sample"):
     """Of a column with another, that was masked together with it or not at all."""
-    scheme = cm.ConditionalMasking(p, sigma, donors=donors, group="g" if joint else None)
+    scheme = cm.ConditionalMasking(p, sigma, donors=donors)
 
     def trial(rng):
         x, e = law.rvs((2, n), rng)
         w = r * x + math.sqrt(1.0 - r * r) * e
         rows = _masked_together(rng, scheme, (x, w) if joint else (x,))
-        estimate, other = scheme.estimate(rows[0]), scheme.estimate(rows[1]) if joint else w
+        estimate, other = scheme.estimate(rows[0]), w
+        if joint:
+            other = scheme.estimate(rows[1])
+            estimate.origin = other.origin = Origin("g")
         own, reach = np.corrcoef(x, w)[0, 1], NORMAL / math.sqrt(n - 3)
         population, file = (
             estimate.correlation_interval(other, target=target) for target in ("population", "file")

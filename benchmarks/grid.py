@@ -70,7 +70,7 @@ class Spread:
     peakmem_cdf = time_cdf
 
 
-class Summary:
+class Counts:
     """Counts of a stream in parts of 65,536 values, and an estimate from them."""
 
     param_names = ["n"]
@@ -78,10 +78,10 @@ class Summary:
 
     def setup(self, n):
         self.scheme, self.z = cm.ConditionalMasking(0.6, data.SIGMA), data.masked(n)
-        self.time_summary(n)
+        self.time_counts(n)
 
-    def time_summary(self, n):
-        summary = cm.Summary(self.scheme)
+    def time_counts(self, n):
+        counts = cm.Counts(self.scheme)
         for start in range(0, n, 65_536):
-            summary.update(self.z[start : start + 65_536])
-        return self.scheme.estimate(summary).quantile(DECILES)
+            counts.update(self.z[start : start + 65_536])
+        return self.scheme.estimate(counts).quantile(DECILES)

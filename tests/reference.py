@@ -32,11 +32,12 @@ def working_secret(seed, schemes, columns, strata=None):
 def derived_secret(root, schemes, columns, strata=None):
     """The same where rng is a key: what is released, hashed, are the labels of its use.
 
-    ``schemes`` are names and entries, as published, of which the group and the number of records are left
-    out. Columns are as they are masked; where there are pools, the first row of each record's pool follows.
+    ``schemes`` are names and entries, as published; those of conditional masking have an empty list of
+    patterns besides. Columns are as they are masked; where there are pools, the first row of each record's
+    pool follows.
     """
     described = [
-        [name, {entry: scheme[entry] for entry in scheme if entry not in ("group", "records")}]
+        [name, {**scheme, "patterns": []} if scheme["scheme"] == "ConditionalMasking" else scheme]
         for name, scheme in schemes
     ]
     labels = [b"mask", json.dumps(described, sort_keys=True, separators=(",", ":")).encode()]

@@ -7,6 +7,7 @@ import reference
 from condmask._blocks import blocks
 from condmask.donor_pools import pools_of
 from condmask.draws import coins
+from condmask.estimates.origin import Origin
 from condmask.scheme import release_key
 from condmask.strata import labels_of
 
@@ -71,3 +72,9 @@ def coins_of(scheme, x, key, strata=None):
     for block, (start, stop) in enumerate(blocks(x.size)):
         swapped[start + coins(derived, scheme.p, block, stop - start)[0]] = True
     return swapped
+
+
+def in_group(estimate, group="g"):
+    """The estimate, as that of a column which was masked together with others."""
+    estimate.origin = Origin(group)
+    return estimate

@@ -71,9 +71,9 @@ def in_a_batch(scheme, z, request):
 
 def by_summary(scheme, z, request):
     rng = np.random.default_rng(z.size)
-    total = cm.Summary(scheme)
+    total = cm.Counts(scheme)
     for part in np.array_split(rng.permutation(z), rng.integers(1, 9)):
-        piece = cm.Summary(scheme)
+        piece = cm.Counts(scheme)
         piece.update(part)
         total = piece + total
     return ask(scheme.estimate(total), request)

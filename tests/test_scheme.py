@@ -22,8 +22,6 @@ SCHEMES = [
         donors="permutation",
         decimals=-1,
         strata="region",
-        group="ab",
-        patterns=["a", "b"],
     ),
     cm.ConditionalMasking(0.6, 8_000.0, strata=["region", "sex"], small_strata="merge"),
     cm.AdditiveNoise(3.0, noise="normal"),
@@ -68,16 +66,6 @@ def test_required_entries_are_required_and_another_method_is_refused():
         protocol.Scheme.from_dict({"scheme": "RankSwapping"})
     with pytest.raises(ValueError, match=r"^scheme must be 'DataSwapping', got 'RankSwapping'$"):
         cm.DataSwapping.from_dict(cm.RankSwapping(5.0).to_dict())
-
-
-def test_a_description_without_a_step_had_none():
-    entries = cm.ConditionalMasking(0.6, 8_000.0).to_dict()
-    del entries["step"]
-
-    assert cm.ConditionalMasking.from_dict(entries).step == 0.0
-    assert cm.ConditionalMasking.from_dict({**entries, "decimals": 2}) == cm.ConditionalMasking(
-        0.6, 8_000.0, decimals=2
-    )
 
 
 def test_a_stranger_adds_a_scheme_in_one_file(stranger):

@@ -33,10 +33,10 @@ def analysis(z):
 
 def counted(z):
     """The same from ten parts, counted by value."""
-    summary = cm.Summary(SCHEME)
+    counts = cm.Counts(SCHEME)
     for part in np.array_split(z, 10):
-        summary.update(part)
-    estimate = SCHEME.estimate(summary)
+        counts.update(part)
+    estimate = SCHEME.estimate(counts)
     return estimate.mean(), estimate.std(), estimate.quantile(DECILES)
 
 
@@ -73,7 +73,7 @@ def measure(args, n=N):
             Line(f"{name}: KDEpy's FFTKDE at 1024 points", 1e3 * t["FFTKDE"], unit="ms"),
             Line("mean, s.d. and nine quantiles, to FFTKDE", t["exact"] / t["FFTKDE"], 1.0),
             Line("the same, to NumPy's", t["exact"] / t["numpy"], 1.0),
-            Line("the same from a Summary of ten parts, to NumPy's", t["parts"] / t["numpy"]),
+            Line("the same from Counts of ten parts, to NumPy's", t["parts"] / t["numpy"]),
         ]
     return lines
 

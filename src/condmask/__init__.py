@@ -16,20 +16,22 @@ if TYPE_CHECKING:
     from condmask.disclosure.risk_result import Risk
     from condmask.disclosure.uniques import uniques
     from condmask.estimates.bands import compare_distributions
-    from condmask.estimates.counts import Summary
+    from condmask.estimates.counts import Counts
     from condmask.estimates.estimate import Estimate
     from condmask.files.atomic import FileError
     from condmask.files.csv_format import CsvFormat
-    from condmask.files.mask_file import mask_file, write_release
-    from condmask.files.read import read_column, read_release, read_schemes, read_summary
+    from condmask.files.read import read_column
     from condmask.inference.intervals import EstimateWarning
     from condmask.planning.plan import plan
     from condmask.planning.result import Plan
-    from condmask.recipes.run import run_plan
+    from condmask.recipes.run import run_recipe
+    from condmask.releases.mask_file import mask_file
+    from condmask.releases.mask_table import mask_table
+    from condmask.releases.read import read_counts, read_release, read_schemes
+    from condmask.releases.release import Release
     from condmask.reports.report import report
     from condmask.schemes.additive import AdditiveNoise
     from condmask.schemes.conditional import ConditionalMasking
-    from condmask.schemes.mask_table import MaskedTable, mask_table
     from condmask.schemes.multiplicative import MultiplicativeNoise
     from condmask.schemes.shuffling import DataShuffling
     from condmask.schemes.swapping import DataSwapping, RankSwapping
@@ -50,7 +52,7 @@ _HOMES = {
     "EstimateWarning": "condmask.inference.intervals",
     "FileError": "condmask.files.atomic",
     "Key": "condmask._randomness",
-    "MaskedTable": "condmask.schemes.mask_table",
+    "Release": "condmask.releases.release",
     "ReleaseError": "condmask.disclosure.release_check",
     "ReleaseWarning": "condmask.disclosure.release_check",
     "AdditiveNoise": "condmask.schemes.additive",
@@ -67,7 +69,7 @@ _HOMES = {
     "simulate": "condmask.studies.simulate",
     "StudyResult": "condmask.studies.result",
     "StudyWarning": "condmask.studies.simulate",
-    "Summary": "condmask.estimates.counts",
+    "Counts": "condmask.estimates.counts",
     "risk": "condmask.disclosure.risk",
     "release_risk": "condmask.disclosure.risk",
     "Risk": "condmask.disclosure.risk_result",
@@ -81,15 +83,14 @@ _HOMES = {
     "plan": "condmask.planning.plan",
     "Plan": "condmask.planning.result",
     "report": "condmask.reports.report",
-    "run_plan": "condmask.recipes.run",
+    "run_recipe": "condmask.recipes.run",
     "kernels": "condmask.kernels",
-    "mask_file": "condmask.files.mask_file",
-    "write_release": "condmask.files.mask_file",
-    "mask_table": "condmask.schemes.mask_table",
+    "mask_file": "condmask.releases.mask_file",
+    "mask_table": "condmask.releases.mask_table",
     "read_column": "condmask.files.read",
-    "read_release": "condmask.files.read",
-    "read_schemes": "condmask.files.read",
-    "read_summary": "condmask.files.read",
+    "read_release": "condmask.releases.read",
+    "read_schemes": "condmask.releases.read",
+    "read_counts": "condmask.releases.read",
 }
 
 __all__ = [  # noqa: RUF022 (grouped by use)
@@ -114,19 +115,18 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "plan",
     "Plan",
     "report",
-    "run_plan",
+    "run_recipe",
     "mask_table",
-    "MaskedTable",
+    "Release",
     "mask_file",
-    "write_release",
     "CsvFormat",
     "read_release",
     "read_schemes",
     "read_column",
-    "read_summary",
+    "read_counts",
     "FileError",
     "Estimate",
-    "Summary",
+    "Counts",
     "compare_distributions",
     "simulate",
     "compare",

@@ -56,9 +56,9 @@ def _help(function: Callable[[Any], Any], ahead: deque[tuple[Any, Future[Any]]])
         if ahead[0][1].done():
             return
         if future.cancel():
-            own: Future[Any] = Future()
+            done: Future[Any] = Future()
             try:
-                own.set_result(function(task))
+                done.set_result(function(task))
             except Exception as error:  # raised in its turn
-                own.set_exception(error)
-            ahead[k] = task, own
+                done.set_exception(error)
+            ahead[k] = task, done

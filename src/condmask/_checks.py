@@ -65,12 +65,6 @@ def not_negative(value: Any, name: str) -> float:
     return number
 
 
-def optional_name(value: Any, name: str) -> str | None:
-    if value is not None and not (isinstance(value, str) and value):
-        raise TypeError(f"{name} must be None or a name, got {value!r}")
-    return value
-
-
 def strata(value: Any) -> str | tuple[str, ...] | None:
     """None, the name of a column or the names of several; of one in a sequence its name."""
     if value is None or (isinstance(value, str) and value):
@@ -163,17 +157,25 @@ def decimals(value: Any) -> int | None:
     return places
 
 
+def aggregated(value: Any) -> int:
+    """How many values at either end become their mean: none, or several."""
+    count = whole(value, "aggregate_ends", least=0)
+    if count == 1:
+        raise ValueError("aggregate_ends must be 0 or at least 2, got 1: one value is its own mean")
+    return count
+
+
 def codes(values: Any) -> tuple[float, ...]:
     """Numbers that stand for missing values: one or several, each once."""
     rule = "a finite number or a sequence of several"
     given = list(values) if isinstance(values, (tuple, list, np.ndarray)) else [values]
-    found = [_real(value, "missing", rule) + 0.0 for value in given]
-    for number, value in zip(found, given, strict=True):
+    numbers = [_real(value, "missing", rule) + 0.0 for value in given]
+    for number, value in zip(numbers, given, strict=True):
         if not math.isfinite(number):
             raise ValueError(f"missing must be {rule}, got {value!r}")
-        if found.count(number) > 1:
-            raise ValueError(f"missing must name each code once, got {value!r} {found.count(number)} times")
-    return tuple(found)
+        if numbers.count(number) > 1:
+            raise ValueError(f"missing must name each code once, got {value!r} {numbers.count(number)} times")
+    return tuple(numbers)
 
 
 def workers(value: Any) -> Any:
@@ -272,8 +274,8 @@ def present(array: np.ndarray, name: str, nan_policy: str) -> np.ndarray | None:
     left = array.size - count
     if array.ndim == 1 and left < 2:
         raise ValueError(f"{name} must have at least 2 values that are not missing, got {left}")
-    there: np.ndarray = ~missing
-    return there
+    present: np.ndarray = ~missing
+    return present
 
 
 def complete(array: np.ndarray, name: str) -> None:

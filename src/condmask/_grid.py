@@ -60,10 +60,10 @@ class Grid(NamedTuple):
 
     def values(self, units: np.ndarray) -> np.ndarray:
         """The numbers nearest to whole steps."""
-        found = units * self.numerator
+        values = units * self.numerator
         if self.denominator != 1.0:
-            found /= self.denominator
-        return found
+            values /= self.denominator
+        return values
 
     def below(self, x: np.ndarray) -> np.ndarray:
         """The whole steps at or below points x; one that misses a grid point by rounding is at it."""

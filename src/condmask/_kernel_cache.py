@@ -44,8 +44,8 @@ class KernelCache:
             with open(path, "rb") as file:
                 content = file.read() if _private(os.fstat(file.fileno())) else b""
             if hashlib.sha256(content[32:]).digest() == content[:32]:
-                found, compiled = pickle.loads(content[32:])
-                return CompileResult._rebuild(target_context, *compiled) if found == key else None
+                stored_key, compiled = pickle.loads(content[32:])
+                return CompileResult._rebuild(target_context, *compiled) if stored_key == key else None
         except Exception:  # whatever is wrong with it, the kernel can be compiled
             pass
         return None
@@ -74,11 +74,11 @@ class KernelCache:
         """What tells this machine code from all other in the folder, and its file."""
         processor = target_context.codegen().magic_tuple()
         key = (self._name, types, [_layout(one) for one in types], processor)
-        told = hashlib.sha256(repr(key).encode()).hexdigest()
+        digest = hashlib.sha256(repr(key).encode()).hexdigest()
         where = folder()
         if where is None or _kernel_texts() != TEXTS:  # edited since this process read them
             raise FileNotFoundError
-        return key, where / f"{self._name}-{told[:32]}"
+        return key, where / f"{self._name}-{digest[:32]}"
 
 
 @lru_cache(maxsize=1)
@@ -123,8 +123,8 @@ def _name() -> str:
     settings = sorted(
         pair for pair in os.environ.items() if pair[0].startswith("NUMBA_") and pair[0] not in HARMLESS
     )
-    told = hashlib.sha256(repr((sys.version, settings, TEXTS)).encode()).hexdigest()
-    return "-".join([*map(str, versions), told[:16]])
+    digest = hashlib.sha256(repr((sys.version, settings, TEXTS)).encode()).hexdigest()
+    return "-".join([*map(str, versions), digest[:16]])
 
 
 def _kernel_texts() -> str | None:
@@ -151,8 +151,8 @@ def _private(status: os.stat_result) -> bool:
 
 def _forget(ours: Path) -> None:
     """Remove the folders that were not used for the longest time."""
-    there = [one for one in ours.glob("kernels-*") if one.is_dir() and not one.is_symlink()]
-    for old in sorted(there, key=lambda one: one.stat().st_mtime, reverse=True)[KEPT:]:
+    folders = [one for one in ours.glob("kernels-*") if one.is_dir() and not one.is_symlink()]
+    for old in sorted(folders, key=lambda one: one.stat().st_mtime, reverse=True)[KEPT:]:
         shutil.rmtree(old, ignore_errors=True)
 
 

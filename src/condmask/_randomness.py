@@ -33,14 +33,13 @@ from randomgen import AESCounter
 
 COIN, DONOR, NOISE, WHOLE = 0, 1, 2, 3
 
-STAMPED = ("group", "records")  # what publishing adds to a scheme
 ALL_ONES = np.iinfo(np.uint64).max
 
 
 class Published(Protocol):
     """What the working key takes from a scheme."""
 
-    def to_dict(self) -> dict[str, Any]: ...
+    def key_entries(self) -> dict[str, Any]: ...
 
 
 class Secret(bytes):
@@ -150,9 +149,8 @@ def working_key(
 
     - the purpose;
     - the columns that are masked together, and how: their names (of a single column without one "") and whole
-      schemes, as JSON with sorted entries. What publishing adds is left out: the number of records, and the
-      group, whose id is the `tag` of the working key, so it is reproducible, tells nothing of the key, and
-      need not be known before it;
+      schemes, as JSON with sorted entries. The `tag` of the working key names the group of these columns, so
+      that is reproducible and tells nothing of the key;
     - the data: columns as they are masked, and what else decides who gets which value.
     """
     if rng is None:
@@ -163,10 +161,7 @@ def working_key(
         root = seeded_key(int(rng))
     else:
         root = Key(np.random.default_rng(rng).bytes(16))
-    described = [
-        [name, {entry: value for entry, value in scheme.to_dict().items() if entry not in STAMPED}]
-        for name, scheme in schemes.items()
-    ]
+    described = [[name, scheme.key_entries()] for name, scheme in schemes.items()]
     label = json.dumps(described, sort_keys=True, separators=(",", ":")).encode()
     digests = [hashlib.sha256(np.ascontiguousarray(part).data).digest() for part in data]
     return root.derive(purpose, label, *digests)

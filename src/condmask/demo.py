@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
-from condmask.files.mask_file import mask_file
-from condmask.files.read import read_column, read_release
+from condmask.files.read import read_column
+from condmask.releases.mask_file import mask_file
 from condmask.schemes.conditional import ConditionalMasking
 
 SCHEME = ConditionalMasking(p=0.6, sigma=0.3, scale="log", reverse_mapping=True)  # noise of some 30%
@@ -75,11 +75,11 @@ def run(rows: int | None = None, out: Any = None) -> Demo:
         target = Path(folder) / "masked.parquet" if out is None else Path(out)
         _write(source, earnings)
         clock.step("write the original file")
-        schemes = mask_file(source, target, {"earnings": SCHEME})
+        release = mask_file(source, target, {"earnings": SCHEME})
         clock.step("mask")
-        release = read_release(target, "earnings")
+        estimate = release["earnings"]
         clock.step("read the masked file")
-        found = release.summary(DECILES)
+        found = estimate.summary(DECILES)
         clock.step("estimate mean, s.d. and deciles")
         masked = read_column(target, "earnings")
     originals = [earnings.mean(), earnings.std(ddof=1)]
@@ -88,7 +88,7 @@ def run(rows: int | None = None, out: Any = None) -> Demo:
     columns = (originals, found.estimate, found.low, found.high)
     table = zip(names, *(map(float, column) for column in columns), strict=True)
     near = float(np.mean(np.abs(masked - earnings) < NEAR)), _near_by_chance(earnings)
-    return Demo(earnings.size, schemes["earnings"], tuple(table), near, tuple(clock.steps))
+    return Demo(earnings.size, release.schemes["earnings"], tuple(table), near, tuple(clock.steps))
 
 
 def show(demo: Demo) -> str:

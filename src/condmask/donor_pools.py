@@ -4,13 +4,12 @@ A pool is a stratum; records whose value is missing belong to none. Within a poo
 counted in file order.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from condmask import _checks
-from condmask._blocks import blocks
 from condmask.strata import SMALLEST, Labels, by_stratum, crossed, index_type, merged
 
 
@@ -66,14 +65,6 @@ def pools_of(
     if strata or pattern is not None:
         _refuse_small(pools, strata, pattern, masks, names, merge=merge)
     return pools, () if pattern is None else tuple(names)
-
-
-def numbers_of(columns: Mapping[str, np.ndarray]) -> dict[str, int]:
-    """How many values each column has, missing ones left out; block by block, for files."""
-    return {
-        name: sum(int(np.count_nonzero(~np.isnan(x[a:b]))) for a, b in blocks(x.size))
-        for name, x in columns.items()
-    }
 
 
 def _refuse_small(

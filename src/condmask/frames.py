@@ -127,7 +127,9 @@ def table_column(frame: Any, name: str, argument: str = "frame") -> Any:
 
 
 def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:
-    """The frame with some columns replaced, in their places."""
+    """The frame, or the dict of columns, with some replaced, in their places."""
+    if isinstance(frame, dict):
+        return {**frame, **replacements}
     import narwhals as nw
 
     table = as_frame(frame)

@@ -16,7 +16,7 @@ from condmask.law import Law
 RELEASED_AS = ("code", "null")
 TOLERATED = 1e-6  # masked values, expected, that are taken for a code
 FAR = 40.0  # sigma: beyond, noise of either law is less likely than 1e-24
-INSTEAD = 'missing_as="null" (--missing-as-null) releases nulls in their place'
+INSTEAD = 'missing_as="null" (--missing-as null) releases nulls in their place'
 
 
 class Coded(Protocol):
@@ -61,7 +61,7 @@ def without_codes(
     return out
 
 
-def taken_out(
+def drop_codes(
     schemes: Mapping[str, Any],
     columns: dict[str, np.ndarray],
     kinds: Mapping[str, str],
@@ -152,7 +152,7 @@ def _laplace(u: np.ndarray) -> np.ndarray:
     return np.asarray(np.where(u < 0.0, tail, 1.0 - tail))
 
 
-def put_back(scheme: Any, z: np.ndarray, x: np.ndarray, kind: str, name: str) -> np.ndarray:
+def restore_codes(scheme: Any, z: np.ndarray, x: np.ndarray, kind: str, name: str) -> np.ndarray:
     """Masked values as they are published, with the codes of the original in their places."""
     codes = released_codes(scheme)
     if not codes:

@@ -6,7 +6,7 @@ original, it names them in `estimators` and gives an `Estimate`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import MISSING, asdict, fields
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -45,6 +45,8 @@ class Scheme:
         take the masked sample as it is.
     shared_donors : bool
         Whether several records may show one record's value.
+    shared_coins : bool
+        Whether columns masked in one call are swapped in the same records, and with the same donors.
     """
 
     method: ClassVar[str]
@@ -53,11 +55,9 @@ class Scheme:
     small_strata: str = "refuse"
     missing: tuple[float, ...] = ()
     missing_as: str = "code"
-    group: str | None = None
-    patterns: tuple[str, ...] = ()
-    records: int | None = None
     estimators: ClassVar[dict[str, Any]] = {}
     shared_donors: ClassVar[bool] = False
+    shared_coins: ClassVar[bool] = False
     reverse_mapping: bool = False
 
     def __init_subclass__(cls) -> None:
@@ -118,6 +118,19 @@ class Scheme:
         for start, stop in blocks(masked[0].size):
             yield [z[start:stop] for z in masked]
 
+    @classmethod
+    def masked_columns(
+        cls,
+        schemes: dict[str, Self],
+        columns: dict[str, np.ndarray],
+        key: Key,
+        pools: Pools | None,
+        workers: Workers,
+    ) -> list[np.ndarray]:
+        """The masked values of columns in memory, whole."""
+        parts = zip(*cls.masked_blocks(schemes, columns, key, pools, workers), strict=True)
+        return [np.concatenate(part) for part in parts]
+
     def publish(self, z: np.ndarray, kind: str) -> np.ndarray:
         """Masked values as they are released, of the kind the original had where that is possible."""
         # zero has no sign, and -1e-50 is 0 in single precision
@@ -137,13 +150,6 @@ class Scheme:
             raise ValueError(
                 f"strata must be None for {cls.method}, which has no donor pools, got {strata!r}"
             )
-        return schemes
-
-    @classmethod
-    def stamp(
-        cls, schemes: dict[str, Self], patterns: tuple[str, ...], key: Key, records: dict[str, int]
-    ) -> dict[str, Self]:
-        """The schemes to publish with columns masked in one call, of so many values; here as they are."""
         return schemes
 
     def sentence(self) -> str:
@@ -217,6 +223,10 @@ class Scheme:
         lists = {name: list(value) for name, value in entries.items() if isinstance(value, tuple)}
         return {"scheme": self.method, **entries, **lists}
 
+    def key_entries(self) -> dict[str, Any]:
+        """What of the scheme makes the key of a release another one."""
+        return self.to_dict()
+
     @classmethod
     def from_dict(cls, entries: dict[str, Any]) -> "Scheme":
         """The scheme that `to_dict` described.
@@ -244,10 +254,13 @@ class Scheme:
     @classmethod
     def read(cls, options: dict[str, Any]) -> Self:
         """One from its parameters, as JSON and TOML have them."""
-        try:
-            return cls(**options)
-        except TypeError as error:
-            raise ValueError(f"scheme {cls.method!r} does not take these entries: {error}") from None
+        own = {each.name: each.default for each in fields(cls)}  # type: ignore[arg-type]
+        unknown = options.keys() - own
+        missing = {name for name, default in own.items() if default is MISSING} - options.keys()
+        if unknown or missing:
+            wrong = ", ".join(sorted(map(repr, unknown or missing)))
+            raise ValueError(f"scheme has {'unknown' if unknown else 'no'} entries {wrong}")
+        return cls(**options)
 
     def _noise(self) -> Law:
         if self.law is None:
@@ -273,7 +286,7 @@ def release_key(
     )
 
 
-def together(schemes: Mapping[str, Scheme]) -> type[Scheme]:
+def common_method(schemes: Mapping[str, Scheme]) -> type[Scheme]:
     """The class of schemes whose columns are masked in one call; they must agree."""
     if not isinstance(schemes, Mapping):
         raise TypeError(f"schemes must be a dict of schemes by column, got {type(schemes).__name__}")

@@ -14,11 +14,11 @@ from command_line import MASK
 from condmask.cli import info, parser
 
 
-def spoken(text, command="mask"):
+def to_cli_terms(text, command="mask"):
     args = parser().parse_args(
         {"mask": ["mask", "a", "b", "-c", "x", *MASK], "estimate": ["estimate", "a"]}[command]
     )
-    return args.spoken(text)
+    return args.to_cli_terms(text)
 
 
 @pytest.mark.parametrize(
@@ -35,18 +35,18 @@ def spoken(text, command="mask"):
         ("the scheme is ConditionalMasking(p=0.6, sigma=9.0)",) * 2,
         ("income must be numeric, got text", "income must be numeric, got text"),
         ("a column p=q and other=3", "a column --p q and other=3"),
-        ('missing_as="null" (--missing-as-null) releases', "--missing-as-null releases"),
+        ('missing_as="null" (--missing-as null) releases', "--missing-as null releases"),
         ('decimal="," (--decimal ,) says', "--decimal , says"),
         ("dry_run and x must", "--dry-run and x must"),
         ("column 'dry_run' must", "column 'dry_run' must"),
     ],
 )
 def test_arguments_become_options(said, heard):
-    assert spoken(said) == heard
+    assert to_cli_terms(said) == heard
 
 
 def test_only_options_of_the_command_are_meant():
-    assert spoken("pass step=1000", "estimate") == "pass step=1000"
+    assert to_cli_terms("pass step=1000", "estimate") == "pass step=1000"
 
 
 @pytest.mark.parametrize(

@@ -83,9 +83,9 @@ def test_argparse_errors_are_wrong_usage(run, arguments):
 
 
 def test_a_column_with_itself_is_wrong_usage(run, masked):
-    code, _, err = run("estimate", masked, "-c", "income", "--with", "income")
+    code, _, err = run("estimate", masked, "-c", "income", "--other", "income")
 
-    assert (code, err) == (2, "condmask: error: --with must name another column, got 'income' twice\n")
+    assert (code, err) == (2, "condmask: error: --other must name another column, got 'income' twice\n")
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_column_with_itself_is_wrong_usage(run, masked):
         ("mask", "{source}", "{folder}/out.parquet", "-c", "income", *MASK, "--decimals", "0"),
         ("info", "{source}"),
         ("estimate", "{masked}", "-c", "educ"),
-        ("estimate", "{masked}", "-c", "income", "--with", "nothing"),
+        ("estimate", "{masked}", "-c", "income", "--other", "nothing"),
         ("info", "{broken}"),
     ],
 )
@@ -147,7 +147,7 @@ def test_an_interrupt_is_one_line(run, monkeypatch, source, tmp_path):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("condmask.files.mask_file.mask_file", interrupted)
+    monkeypatch.setattr("condmask.releases.mask_file.mask_file", interrupted)
 
     finished = run("mask", source, tmp_path / "out.parquet", "-c", "income", *MASK)
 

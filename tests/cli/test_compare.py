@@ -11,7 +11,7 @@ def test_a_file_is_compared(run, source, tmp_path, monkeypatch):
     command = ("compare", source, "-c", "income", *MASK, "--within", "300", "--replications", "10")
     out = tmp_path / "tables"
 
-    found = answer(run(*command, "--with", "age", "--json", "--out", out))
+    found = answer(run(*command, "--other", "age", "--json", "--out", out))
     assert found["records"] == 2000
     assert {row["method"] for row in found["rows"]} > {"conditional masking", "data shuffling"}
     assert sorted(path.name for path in out.iterdir()) == ["compare.csv", "compare.png"]
@@ -26,7 +26,7 @@ def test_a_file_is_compared(run, source, tmp_path, monkeypatch):
     [
         (("--within", "0"), "--within must be positive and finite, got 0.0"),
         (("--within", "1", "-c", "age"), "--column must be given once here, got 2 columns"),
-        (("--within", "1", "--with", "income"), "--with must name another column, got 'income' twice"),
+        (("--within", "1", "--other", "income"), "--other must name another column, got 'income' twice"),
         (("--within", "1", "--strata", "region"), "--strata must be left out"),
     ],
 )

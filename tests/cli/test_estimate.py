@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("unaudited")
 
 
 def test_estimate_equals_the_api(run, masked):
-    options = ("--quantiles", "0.1", "0.9", "--cdf", "-10", "1000", "--with", "educ", "--json")
+    options = ("--quantiles", "0.1", "0.9", "--cdf", "-10", "1000", "--other", "educ", "--json")
 
     result = answer(run("estimate", masked, "-c", "income", *options))
 
@@ -71,7 +71,7 @@ def test_a_wrong_option_is_wrong_usage(run, masked, options):
 
 
 def test_large_files_are_estimated_from_a_summary(run, masked, monkeypatch):
-    options = ("estimate", masked, "-c", "income", "--cdf", "900", "--with", "educ", "--json")
+    options = ("estimate", masked, "-c", "income", "--cdf", "900", "--other", "educ", "--json")
     options += ("--quantiles", "0.5")
     exact = answer(run(*options))
     asked = answer(run(*options, "--one-pass"))
@@ -86,7 +86,7 @@ def test_large_files_are_estimated_from_a_summary(run, masked, monkeypatch):
 
 
 def test_a_masked_partner_is_its_estimate(run, masked):
-    result = answer(run("estimate", masked, "-c", "income", "--with", "bonus", "--json"))
+    result = answer(run("estimate", masked, "-c", "income", "--other", "bonus", "--json"))
 
     income, bonus = (cm.read_release(masked, name) for name in ("income", "bonus"))
     assert result["correlation"]["value"] == income.correlation(bonus)
@@ -104,7 +104,7 @@ def test_the_bandwidth_is_a_rule_or_a_number(run, masked, given, meant):
 
 
 def test_the_table_has_size_mean_deviation_and_deciles(run, masked):
-    code, out, err = run("estimate", masked, "-c", "income", "--with", "educ")
+    code, out, err = run("estimate", masked, "-c", "income", "--other", "educ")
 
     lines = out.splitlines()
     assert (code, err) == (0, "")
@@ -165,7 +165,7 @@ def test_of_the_original_file_a_column_in_another_order_tells_everything(run, so
 
     assert result["mean"]["value"] == pytest.approx(income.mean(), rel=1e-12)
     assert result["mean"]["standard_error"] == 0.0
-    assert result["known"] == "exact"
+    assert result["certainty"] == "exact"
     assert code == 0
     assert out.splitlines()[0] == f"income of the original file, exact, from {len(income):,} masked values"
 
@@ -174,7 +174,7 @@ def test_one_pass_over_a_column_in_another_order_gives_the_same_numbers(run, map
     options = ("estimate", mapped, "-c", "income", "--cdf", "900", "--json")
     assert answer(run(*options, "--one-pass")) == (whole := answer(run(*options)))
 
-    monkeypatch.setattr(cm.Summary.__init__, "__kwdefaults__", {"most_points": 100})
+    monkeypatch.setattr(cm.Counts.__init__, "__kwdefaults__", {"most_points": 100})
     capped = answer(run(*options, "--one-pass"))
     assert capped["resolution"] > 0.0
     assert abs(capped["mean"]["value"] - whole["mean"]["value"]) <= 0.5 * capped["resolution"]
@@ -182,7 +182,7 @@ def test_one_pass_over_a_column_in_another_order_gives_the_same_numbers(run, map
 
 @pytest.mark.filterwarnings("ignore:undone record by record")
 def test_other_columns_are_undone_for_a_column_in_another_order(run, source, mapped):
-    with_others = ("--with", "age", "--group", "region", "--json")
+    with_others = ("--other", "age", "--group", "region", "--json")
     code, out, err = run("estimate", mapped, "-c", "income", *with_others)
     result = json.loads(out)
     assert (code, "vary 1.51 times as much" in err) == (0, True)
@@ -197,10 +197,10 @@ def test_of_columns_masked_together_in_another_order_the_correlation_has_no_inte
     both = {"income": scheme, "bonus": scheme}
     cm.mask_file(source, tmp_path / "b.parquet", both, rng=3, accept_visible_coins=True)
 
-    result = answer(run("estimate", tmp_path / "b.parquet", "-c", "income", "--with", "bonus", "--json"))
+    result = answer(run("estimate", tmp_path / "b.parquet", "-c", "income", "--other", "bonus", "--json"))
 
     one, other = (cm.read_release(tmp_path / "b.parquet", name) for name in both)
-    assert result["correlation"] == {"with": "bonus", "value": one.correlation(other)}
+    assert result["correlation"] == {"other": "bonus", "value": one.correlation(other)}
 
 
 def test_means_at_the_ends_are_said_beside_standard_errors_of_0(run, source, tmp_path):

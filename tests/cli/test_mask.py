@@ -85,7 +85,7 @@ def test_crossed_strata_and_what_becomes_of_small_ones_reach_the_scheme(run, sou
     assert published.to_dict() == scheme
     assert repr(published) in run("info", target)[1]
     # read_release finds both columns
-    assert np.isfinite(answer(run("estimate", target, "--with", "educ", "--json"))["correlation"]["value"])
+    assert np.isfinite(answer(run("estimate", target, "--other", "educ", "--json"))["correlation"]["value"])
 
 
 def test_whole_numbers_with_decimals_bring_none(run, source, tmp_path):
@@ -183,10 +183,10 @@ def test_nulls_are_released_for_codes_within_reach(run, tmp_path):
     code, _, err = run("mask", source, target, *options, "--accept-visible-coins")
     assert code == 1
     assert "got 3000, on which" in err
-    assert "; --missing-as-null releases nulls in their place" in err
+    assert "; --missing-as null releases nulls in their place" in err
     assert not target.exists()
 
-    code, _, err = run("mask", source, target, *options, "--missing-as-null", "--accept-visible-coins")
+    code, _, err = run("mask", source, target, *options, "--missing-as", "null", "--accept-visible-coins")
     assert (code, err) == (0, "")
     assert answer(run("estimate", target, "--json"))["n"] == 399
 
@@ -205,7 +205,7 @@ def test_how_a_csv_file_is_written_is_said_once(run, tmp_path):
     assert run("audit", source, *scheme)[0] == 1
     assert run("mask", source, target, *scheme, *written)[0] == 0
 
-    estimate = answer(run("estimate", target, "--with", "Größe", "--json"))
+    estimate = answer(run("estimate", target, "--other", "Größe", "--json"))
     assert estimate["n"] == 3_000
     assert abs(estimate["mean"]["value"] - values.mean()) < 6.0 * estimate["mean"]["standard_error"]
     assert run("mask", source, target, *scheme, "--decimal", ";")[::2] == (

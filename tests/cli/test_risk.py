@@ -18,7 +18,7 @@ def test_the_risk_of_a_scheme(run, source):
 
 
 def test_the_risk_of_a_release_stands_beside(run, source, masked):
-    options = ("--within", "100", "--known", "age", "educ", "--release", masked)
+    options = ("--within", "100", "--others", "age", "educ", "--release", masked)
     found = answer(run("risk", source, "-c", "income", *options, "--exposed", "4", "--json"))
 
     x, z = (cm.read_column(path, "income") for path in (source, masked))
@@ -81,11 +81,37 @@ def test_wrong_usage_of_risk(run, options, message):
     assert message in err
 
 
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--p", "0.5"),
+        ("--sigma", "9"),
+        ("--noise", "normal"),  # as it is without, too
+        ("--donors", "sample"),
+        ("--reverse-mapping",),
+        ("--aggregate-ends", "3"),
+        ("--decimals", "0"),
+        ("--step", "1/3"),
+        ("--scale", "linear"),
+        ("--strata", "region"),
+        ("--small-strata", "merge"),
+        ("--missing", "-8"),
+        ("--missing-as", "null"),
+    ],
+)
+def test_no_option_of_a_scheme_goes_with_a_release(run, option):
+    options = ("--within", "1", "--release", "b.csv", *option)
+
+    assert run("risk", "none.csv", "-c", "income", *options) == (
+        2, "", f"condmask: error: {option[0]} must be left out where --release has the scheme\n"
+    )  # fmt: skip
+
+
 PLAN = ("-c", "income", "--p", "0.3", "0.6", "--sigma", "300", "900")
 
 
 def test_a_plan_of_a_file(run, source, tmp_path):
-    options = (*PLAN, "--max-risk", "200=0.5", "--with", "educ", "--max-error", "mean=60", "median=90")
+    options = (*PLAN, "--max-risk", "200=0.5", "--other", "educ", "--max-error", "mean=60", "median=90")
     found = answer(run("plan", source, *options, "--json", "--plot", tmp_path / "a.png"))
 
     x, w = cm.read_column(source, "income"), cm.read_column(source, "educ")
@@ -175,7 +201,7 @@ def test_the_column_and_the_options_are_named(run, source):
 
 
 def test_nobody_knows_the_column_itself(run, source):
-    code, _, err = run("risk", source, "-c", "income", *MASK, "--within", "9", "--known", "age", "income")
+    code, _, err = run("risk", source, "-c", "income", *MASK, "--within", "9", "--others", "age", "income")
 
     assert code == 2
-    assert err == "condmask: error: --known must name other columns, got 'income'\n"
+    assert err == "condmask: error: --others must name other columns, got 'income'\n"

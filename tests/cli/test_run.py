@@ -1,4 +1,4 @@
-"""``condmask run``: a plan, carried out by the API."""
+"""``condmask run``: a recipe, carried out by the API."""
 
 import pandas as pd
 import pytest
@@ -8,7 +8,7 @@ import condmask as cm
 from condmask.reports import charts
 from condmask.reports.html import Html
 
-PLAN = """
+RECIPE = """
 source = "original.parquet"
 target = "released.parquet"
 [columns.income]
@@ -20,37 +20,37 @@ public = "public.html"
 
 
 @pytest.fixture
-def plan(source, monkeypatch):
+def recipe(source, monkeypatch):
     monkeypatch.setattr(charts, "distributions", lambda *_: Html("<svg></svg>"))
     pd.read_parquet(source, columns=["income", "age"]).to_parquet(source)
-    path = source.parent / "plan.toml"
-    path.write_text(PLAN)
+    path = source.parent / "recipe.toml"
+    path.write_text(RECIPE)
     return path
 
 
-def test_a_plan_is_carried_out(run, plan):
-    folder = plan.parent
+def test_a_recipe_is_carried_out(run, recipe):
+    folder = recipe.parent
 
-    code, text, err = run("run", plan, "--dry-run")
+    code, text, err = run("run", recipe, "--dry-run")
     assert (code, err) == (0, "")
     assert text.endswith("nothing was written\n")
     assert not (folder / "released.parquet").exists()
-    code, text, err = run("run", plan)
+    code, text, err = run("run", recipe)
     assert (code, err) == (0, "")
     assert text.splitlines()[0] == f"masked values in {folder / 'released.parquet'}"
     assert text.splitlines()[-1] == f"report in {folder / 'public.html'}"
-    code, _, err = run("run", plan)
+    code, _, err = run("run", recipe)
     assert (code, err.count("\n")) == (1, 1)
     assert "released.parquet exists; it is replaced only with --force" in err
-    found = answer(run("run", plan, "--force", "--json"))
+    found = answer(run("run", recipe, "--force", "--json"))
     assert found["target"] == str(folder / "released.parquet")
     assert found["reports"] == [str(folder / "public.html")]
     assert found["schemes"]["income"] == cm.read_schemes(folder / "released.parquet")["income"].to_dict()
 
 
-def test_a_wrong_plan_is_refused_in_one_sentence(run, plan):
-    plan.write_text(PLAN + "where = 1")
+def test_a_wrong_recipe_is_refused_in_one_sentence(run, recipe):
+    recipe.write_text(RECIPE + "where = 1")
 
-    code, _, err = run("run", plan)
+    code, _, err = run("run", recipe)
     assert code == 1
-    assert err == f"condmask: error: {plan}: report may have internal, public, within, got 'where'\n"
+    assert err == f"condmask: error: {recipe}: report may have internal, public, within, got 'where'\n"

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from command_line import MASK
 
-from condmask.files.mask_file import mask_file
+from condmask.releases.mask_file import mask_file
 from condmask.schemes.conditional import ConditionalMasking
 
 pytestmark = pytest.mark.usefixtures("unaudited")
@@ -41,7 +41,7 @@ def test_mask_and_estimate_import_no_data_frames(source, tmp_path, suffix):
         options = ["--accept-visible-coins", "--omit-missing", "--strata", "region"]
         options += ["--decimals", "0"] if name == "age" else []
         commands += [["mask", path, target, "-c", name, *MASK, *options]]
-        commands += [["estimate", target, "--with", "educ"]]
+        commands += [["estimate", target, "--other", "educ"]]
 
     assert not imported(*commands) & UNUSED
 

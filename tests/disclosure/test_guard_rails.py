@@ -270,13 +270,13 @@ def test_a_column_that_those_in_clear_add_up_to_is_refused(name, tmp_path):
 
     for release in (
         lambda: cm.mask_table(frame, {name: scheme}, rng=9),
-        lambda: cm.write_release(frame, {name: scheme}, tmp_path / "t.parquet", rng=9),
+        lambda: cm.mask_table(frame, {name: scheme}, rng=9).write(tmp_path / "t.parquet"),
     ):
         with pytest.raises(cm.ReleaseError, match="in 100% of the records, and all but"):
             release()
     two = {"part": scheme, "other": scheme}
     with pytest.raises(cm.ReleaseError, match="in swapped records, not in kept ones"):
-        cm.write_release(frame, two, tmp_path / "t.parquet", rng=9)
+        cm.mask_table(frame, two, rng=9).write(tmp_path / "t.parquet")
     cm.mask_table(frame.drop(columns="other"), {name: scheme}, rng=9)
 
 
@@ -327,6 +327,6 @@ def test_tables_and_files_are_looked_at_too(tmp_path):
     with pytest.raises(cm.ReleaseError, match="'y' is left in clear"):
         cm.mask_table(frame, {"x": scheme_of(sigma=3.0)}, rng=6)
     with pytest.raises(cm.ReleaseError, match="'y' is left in clear"):
-        cm.write_release(frame, {"x": scheme_of(sigma=3.0)}, tmp_path / "b.parquet", rng=6)
+        cm.mask_table(frame, {"x": scheme_of(sigma=3.0)}, rng=6).write(tmp_path / "b.parquet")
     with pytest.warns(cm.ReleaseWarning, match="a donor pool has 150 records"):
         scheme_of(sigma=3.0).mask(NORMAL[:150], rng=7)

@@ -17,8 +17,8 @@ from condmask.disclosure import joint_attack
 from condmask.disclosure.audit import posterior
 from condmask.disclosure.release_check import GO_ON
 from condmask.draws import coins
-from condmask.files.mask_file import audit_file
 from condmask.law import Law
+from condmask.releases.mask_file import audit_file
 from condmask.schemes.reverse_mapping import RearrangedRelease
 
 N, P, BLIND, SIGMA, ERROR = 19_000, 0.6, 0.6, 0.3, 0.018

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from condmask._grid import Grid, decimal_grid, grid_of
 from condmask.engines import counting
-from condmask.engines.counting import EMPTY, Counts, coarser, count, merged
+from condmask.engines.counting import EMPTY, ValueCounts, coarser, count, merged
 
 GRIDS = [Grid(1.0, 1.0), decimal_grid(2), decimal_grid(-2), grid_of(0.05), grid_of(1 / 3), grid_of(2.0**-30)]
 RNG = np.random.default_rng(2)
@@ -158,4 +158,4 @@ def test_nothing_has_no_counts():
 
     assert (found.n, off.size, found.below.tolist()) == (0, 0, [0])
     assert merged([found, EMPTY]).n == 0
-    assert Counts(*found).records().size == 0
+    assert ValueCounts(*found).records().size == 0

@@ -17,17 +17,17 @@ from condmask.deconvolution import weight
 from condmask.deconvolution.table import smallest_tol
 from condmask.deconvolution.weight import Masking
 from condmask.engines import grid
-from condmask.engines.counting import Counts, coarser, merged
+from condmask.engines.counting import ValueCounts, coarser, merged
 
 NOISES = ("normal", "laplace")
 P = (1e-4, 0.05, 0.3, 0.6, 0.9, 0.99)
 DELTAS = (1e-3, 0.05, 0.4, 1.5)
-ONE = Counts(np.zeros(1), np.ones(1, dtype=np.int64))
+ONE = ValueCounts(np.zeros(1), np.ones(1, dtype=np.int64))
 
 
 def counts(units):
     values, number = np.unique(np.asarray(units, dtype=float), return_counts=True)
-    return Counts(values, number)
+    return ValueCounts(values, number)
 
 
 def weights(masking, k):
@@ -297,7 +297,7 @@ def test_what_is_too_wide_for_a_transform_is_not_served():
     assert grid.serves(counts(np.arange(few) * 10**6), masking)
     assert not grid.serves(counts(np.arange(few + 2) * 10**6), masking)
     # unless there are records enough
-    many = Counts(np.arange(few + 2) * 1e6, np.full(few + 2, 10**6))
+    many = ValueCounts(np.arange(few + 2) * 1e6, np.full(few + 2, 10**6))
     assert grid.serves(many, masking)
 
 

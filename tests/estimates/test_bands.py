@@ -242,10 +242,10 @@ def test_a_band_is_seeded_and_says_what_it_is():
 def test_bands_of_batches_and_summaries():
     scheme = cm.ConditionalMasking(0.6, 0.7 * SD, decimals=0)
     z = np.array([scheme.mask(normal(np.random.default_rng(k), 200), rng=k) for k in range(2)])
-    summary = cm.Summary(scheme)
-    summary.update(z[0])
+    counts = cm.Counts(scheme)
+    counts.update(z[0])
 
-    batch, one = (scheme.estimate(each).cdf_band(rng=1, draws=4000) for each in (z, summary))
+    batch, one = (scheme.estimate(each).cdf_band(rng=1, draws=4000) for each in (z, counts))
 
     assert batch.low.shape == batch.x.shape == (2, 250)
     assert batch.half_width.shape == (2,)

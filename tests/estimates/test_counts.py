@@ -1,4 +1,4 @@
-"""Summaries against the estimate from the values, bit by bit, however the values were cut and merged."""
+"""Counts against the estimate from the values, bit by bit, however the values were cut and merged."""
 
 import io
 import warnings
@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import condmask as cm
+from condmask.estimates.origin import Origin
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -28,11 +29,11 @@ def scheme(p=0.6, sigma=1.3, **options):
     return cm.ConditionalMasking(p, sigma, **options)
 
 
-def summarised(one, *parts, **options):
-    summary = cm.Summary(one, **options)
+def counted(one, *parts, **options):
+    counts = cm.Counts(one, **options)
     for part in parts:
-        summary.update(part)
-    return summary
+        counts.update(part)
+    return counts
 
 
 def gridded(values, step=0.125):
@@ -62,12 +63,12 @@ def assert_same_answers(one, other):
 
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("p", [0.2, 0.6])
-def test_a_summary_gives_the_bits_of_its_values(noise, p):
+def test_counts_give_the_bits_of_their_values(noise, p):
     rng = np.random.default_rng(108)
     one = scheme(p, noise=noise)
     z = gridded(rng.laplace(40, 5, 4_000))
 
-    assert_same_answers(one.estimate(summarised(one, z)), one.estimate(z))
+    assert_same_answers(one.estimate(counted(one, z)), one.estimate(z))
 
 
 @settings(max_examples=15)
@@ -78,13 +79,13 @@ def test_a_summary_gives_the_bits_of_its_values(noise, p):
 def test_cuts_and_the_order_of_merges_leave_no_trace(seed, n, spread, cuts, order):
     one = scheme(0.3)
     z = gridded(np.random.default_rng(seed).normal(0, spread, n))
-    parts = [summarised(one, part) for part in np.split(z, np.sort(np.minimum(cuts, n)).astype(int))]
+    parts = [counted(one, part) for part in np.split(z, np.sort(np.minimum(cuts, n)).astype(int))]
     order.shuffle(parts)
     total = parts[0]
     for part in parts[1:]:
         total = total + part if n % 2 else part + total
 
-    assert np.array_equal(total.counts.values, np.unique(z) / 0.125)
+    assert np.array_equal(total.value_counts.values, np.unique(z) / 0.125)
     assert_same_answers(one.estimate(total), one.estimate(z))
 
 
@@ -96,9 +97,9 @@ def by_hand(units, most):
     return level, sorted(Counter(unit >> level for unit in units).items())
 
 
-def state(summary):
-    values, counts = summary.counts
-    return summary.level, list(zip(values.tolist(), counts.tolist(), strict=True))
+def state(counts):
+    values, records = counts.value_counts
+    return counts.level, list(zip(values.tolist(), records.tolist(), strict=True))
 
 
 # in steps of the grid: under a cap of 4 points they are counted at levels 6, 2, 0, 0 and 10
@@ -108,7 +109,7 @@ PARTS = [range(-128, 128), range(800, 816), [801, 803], [], range(-(2**11), 2**1
 @pytest.mark.parametrize("order", list(permutations(range(5), 3)))
 def test_parts_counted_at_different_levels_are_merged_at_the_coarser_one(order):
     chosen = [PARTS[k] for k in order]
-    parts = [summarised(scheme(), np.array(part) * 0.125, most_points=4) for part in chosen]
+    parts = [counted(scheme(), np.array(part) * 0.125, most_points=4) for part in chosen]
 
     total = parts[0] + parts[1] + parts[2]
     parts[0].merge(parts[1] + parts[2])
@@ -131,9 +132,9 @@ def test_parts_counted_at_different_levels_are_merged_at_the_coarser_one(order):
 )  # fmt: skip
 def test_under_a_cap_the_points_depend_on_the_records_alone(parts, most):
     units = [[start + apart * k for k in range(count)] for count, apart, start in parts]
-    summaries = [summarised(scheme(), np.array(own) * 0.125, most_points=most) for own in units]
-    merged, updated = summaries[0], cm.Summary(scheme(), most_points=most)
-    for part in summaries[1:]:
+    pieces = [counted(scheme(), np.array(own) * 0.125, most_points=most) for own in units]
+    merged, updated = pieces[0], cm.Counts(scheme(), most_points=most)
+    for part in pieces[1:]:
         merged.merge(part)
     for own in reversed(units):
         updated.update(np.array(own) * 0.125)
@@ -152,7 +153,7 @@ def test_under_a_cap_the_points_depend_on_the_records_alone(parts, most):
 def test_bounds_always_hold_what_the_records_say(seed, n, p, noise, most, crossing, spread):
     one = scheme(p, noise=noise, step=2.0**-7)
     z = gridded(np.random.default_rng(seed).normal(0, spread, n), 2.0**-7)
-    whole, found = one.estimate(z), one.estimate(summarised(one, z, most_points=most))
+    whole, found = one.estimate(z), one.estimate(counted(one, z, most_points=most))
     x = np.concatenate([np.linspace(-4 * spread - 20, 4 * spread + 20, 300), z[:50]])
     q = np.linspace(0.02, 0.98, 49)
 
@@ -168,16 +169,16 @@ def test_bounds_are_as_narrow_as_the_cells():
     rng = np.random.default_rng(109)
     one = scheme(0.7, step=2.0**-7)
     z = gridded(rng.normal(0, 4, 30_000), 2.0**-7)
-    summary = summarised(one, z, most_points=1000)
-    found = one.estimate(summary)
+    counts = counted(one, z, most_points=1000)
+    found = one.estimate(counts)
     low, high = found.cdf_bounds(np.linspace(-12, 12, 300))
     left, right = found.quantile_bounds(np.linspace(0.1, 0.9, 9))
 
-    assert summary.resolution == 2.0**-5
+    assert counts.resolution == 2.0**-5
     # a cell of 1/32 holds .003 of the records; the smooth part moves by .2 of a cell's 1/42 of sigma
     assert (high - low).max() < 0.02
     assert (right - left).max() < 0.5
-    assert one.estimate(summarised(one, z)).cdf_bounds(1.0) == (one.estimate(z).cdf(1.0),) * 2
+    assert one.estimate(counted(one, z)).cdf_bounds(1.0) == (one.estimate(z).cdf(1.0),) * 2
 
 
 PUBLISHED = {
@@ -192,23 +193,23 @@ DIFFERENT = [
 
 
 @pytest.mark.parametrize("options", DIFFERENT, ids=str)
-def test_summaries_of_schemes_that_differ_in_one_thing_are_not_added(options):
+def test_counts_of_schemes_that_differ_in_one_thing_are_not_added(options):
     # where -8 is a code it is no value, so that one file has other counts with and without it
     one, other = (cm.ConditionalMasking(**{**PUBLISHED, **own}) for own in ({}, options))
     z = [1.0, 1.0, 1.0]  # on all of these grids
-    first, second = summarised(one, z), summarised(other, z)
+    first, second = counted(one, z), counted(other, z)
 
     for a, b in ((first, second), (second, first)):
         before = a.to_bytes()
-        with pytest.raises(ValueError, match=r"^other must be a Summary of the same scheme "):
+        with pytest.raises(ValueError, match=r"^other must be Counts of the same scheme "):
             a.merge(b)
-        with pytest.raises(ValueError, match=r"^other must be a Summary of the same scheme "):
+        with pytest.raises(ValueError, match=r"^other must be Counts of the same scheme "):
             a + b
         assert a.to_bytes() == before
-    for summary, scheme_ in ((first, other), (second, one)):
-        with pytest.raises(ValueError, match=r"^z must be a Summary of the scheme "):
-            scheme_.estimate(summary)
-    again = cm.Summary.from_bytes(second.to_bytes())
+    for counts, scheme_ in ((first, other), (second, one)):
+        with pytest.raises(ValueError, match=r"^z must be Counts of the scheme "):
+            scheme_.estimate(counts)
+    again = cm.Counts.from_bytes(second.to_bytes())
     assert (again + second).n == other.estimate(second).n + 3 == 6  # what is alike is added
 
 
@@ -244,21 +245,21 @@ def cells_by_hand(values, most):
     most=st.sampled_from([4, 9, 20, 1000]), order=st.randoms(use_true_random=False),
 )  # fmt: skip
 def test_counts_by_value_depend_on_the_records_alone(values, cuts, most, order):
-    whole = summarised(MAPPED, np.array(values), most_points=most)
+    whole = counted(MAPPED, np.array(values), most_points=most)
     shuffled = np.array(order.sample(values, len(values)))
     parts = [
-        summarised(MAPPED, part, most_points=most)
+        counted(MAPPED, part, most_points=most)
         for part in np.split(shuffled, np.sort(np.minimum(cuts, len(values))))
     ]
     total = parts[0]
     for part in parts[1:]:
-        total = total + cm.Summary.from_bytes(part.to_bytes()) if len(values) % 2 else part + total
+        total = total + cm.Counts.from_bytes(part.to_bytes()) if len(values) % 2 else part + total
 
     width, cells = cells_by_hand(values, most)
     assert total.to_bytes() == whole.to_bytes()
     assert (whole.resolution, whole.n) == (width, len(values))
-    found = zip(map(Fraction, whole.counts.values.tolist()), whole.counts.counts.tolist(), strict=True)
-    assert dict(found) == cells
+    values, records = (each.tolist() for each in whole.value_counts)
+    assert dict(zip(map(Fraction, values), records, strict=True)) == cells
 
 
 @settings(max_examples=25)
@@ -268,7 +269,7 @@ def test_counts_by_value_give_the_bits_of_the_records(seed, n, places):
     x[::7] = 0.0
     if np.unique(x).size < 4:
         return
-    records, found = MAPPED.estimate(x), MAPPED.estimate(summarised(MAPPED, *np.array_split(x[::-1], 3)))
+    records, found = MAPPED.estimate(x), MAPPED.estimate(counted(MAPPED, *np.array_split(x[::-1], 3)))
 
     assert_same_answers(found, records)
     with warnings.catch_warnings():
@@ -289,8 +290,8 @@ def test_counts_by_value_give_the_bits_of_the_records(seed, n, places):
 )  # fmt: skip
 def test_brackets_after_reverse_mapping_hold_what_the_records_say(seed, n, most, spread, places):
     x = spread * np.random.default_rng(seed).standard_t(1, n).round(places)
-    whole, summary = MAPPED.estimate(x), summarised(MAPPED, x, most_points=most)
-    found, half = MAPPED.estimate(summary), 0.5 * summary.resolution
+    whole, counts = MAPPED.estimate(x), counted(MAPPED, x, most_points=most)
+    found, half = MAPPED.estimate(counts), 0.5 * counts.resolution
     t, q = np.concatenate([x, x + half, np.nextafter(x, -np.inf)]), np.linspace(0.01, 0.99, 99)
 
     (low, high), (left, right) = found.cdf_bounds(t), found.quantile_bounds(q)
@@ -298,8 +299,8 @@ def test_brackets_after_reverse_mapping_hold_what_the_records_say(seed, n, most,
     truth, quantiles = whole.cdf(t), whole.quantile(q)
     assert ((low <= truth) & (truth <= high)).all()
     assert ((left <= quantiles) & (quantiles <= right)).all()
-    assert (right - left <= summary.resolution).all()
-    assert summary.exact == (np.unique(x).size <= most) == (half == 0.0)
+    assert (right - left <= counts.resolution).all()
+    assert counts.exact == (np.unique(x).size <= most) == (half == 0.0)
     # estimates are those of the middles of the cells; rounding by some units in the last place of the largest
     slack = 1e-14 * np.abs(x).max()
     assert (np.abs(found.quantile(q) - quantiles) <= half + slack).all()
@@ -315,59 +316,59 @@ OTHERS = [
 
 
 @pytest.mark.parametrize("options", OTHERS, ids=str)
-def test_summaries_after_reverse_mapping_are_added_to_their_like_alone(options):
+def test_counts_after_reverse_mapping_are_added_to_their_like_alone(options):
     one, other = MAPPED, cm.ConditionalMasking(**{"p": 0.6, "sigma": 1.3, "reverse_mapping": True, **options})
-    first, second = summarised(one, [1.0, 2.0]), summarised(other, [1.0, 2.0])
+    first, second = counted(one, [1.0, 2.0]), counted(other, [1.0, 2.0])
 
     for a, b in ((first, second), (second, first)):
-        with pytest.raises(ValueError, match=r"^other must be a Summary of the same scheme "):
+        with pytest.raises(ValueError, match=r"^other must be Counts of the same scheme "):
             a + b
-    with pytest.raises(ValueError, match=r"^z must be a Summary of the scheme "):
+    with pytest.raises(ValueError, match=r"^z must be Counts of the scheme "):
         one.estimate(second)
-    again = cm.Summary.from_bytes(second.to_bytes())
+    again = cm.Counts.from_bytes(second.to_bytes())
     assert other.estimate(again + second).n == 4
 
 
-def test_a_summary_after_reverse_mapping_leaves_codes_and_gaps_out_and_has_no_second_column():
+def test_counts_after_reverse_mapping_leave_codes_and_gaps_out_and_have_no_second_column():
     one = cm.ConditionalMasking(0.6, 1.3, reverse_mapping=True, missing=(-8.0,))
-    summary = summarised(one, [-8.0, np.nan, 3.0, 3.0, 7.5])
+    counts = counted(one, [-8.0, np.nan, 3.0, 3.0, 7.5])
 
-    assert (summary.n, summary.counts.values.tolist()) == (3, [3.0, 7.5])
+    assert (counts.n, counts.value_counts.values.tolist()) == (3, [3.0, 7.5])
     with pytest.raises(ValueError, match=r"^other must be left out after reverse mapping"):
-        summary.update([1.0], [2.0])
-    assert summary.n == 3
+        counts.update([1.0], [2.0])
+    assert counts.n == 3
 
 
 def test_codes_released_as_nulls_are_no_part_of_a_release():
     # a masked value may be -8 then, and counts as one
     one, other = (scheme(missing=codes, missing_as="null") for codes in ((), (-8.0,)))
 
-    total = summarised(one, [-8.0, 1.0]) + summarised(other, [-8.0, np.nan])
+    total = counted(one, [-8.0, 1.0]) + counted(other, [-8.0, np.nan])
 
-    assert total.counts.values.tolist() == [-64.0, 8.0]
-    assert total.counts.counts.tolist() == [2, 1]
+    assert total.value_counts.values.tolist() == [-64.0, 8.0]
+    assert total.value_counts.counts.tolist() == [2, 1]
 
 
 @pytest.mark.parametrize("strata", ["region", ("region", "sex")])
-def test_bytes_give_the_summary_back(strata):
+def test_bytes_give_the_counts_back(strata):
     rng = np.random.default_rng(110)
-    summary = cm.Summary(scheme(0.6, strata=strata, group="g"), most_points=50)
-    summary.update(gridded(rng.normal(size=1000) * 9), rng.normal(size=1000))
+    counts = cm.Counts(scheme(0.6, strata=strata), most_points=50, origin=Origin("g", ("a", "b")))
+    counts.update(gridded(rng.normal(size=1000) * 9), rng.normal(size=1000))
 
-    back = cm.Summary.from_bytes(summary.to_bytes())
+    back = cm.Counts.from_bytes(counts.to_bytes())
 
-    assert back.to_bytes() == summary.to_bytes()
-    assert (back.law, back.strata, back.group, back.patterns) == (summary.law, strata, "g", ())
-    assert (back.resolution, back.most_points, back.n) == (summary.resolution, 50, 1000)
+    assert back.to_bytes() == counts.to_bytes()
+    assert (back.law, back.strata, back.origin) == (counts.law, strata, counts.origin)
+    assert (back.resolution, back.most_points, back.n) == (counts.resolution, 50, 1000)
     assert back.resolution > 0.125
-    back.merge(summary)  # what is read back goes on
+    back.merge(counts)  # what is read back goes on
     assert back.n == 2000
 
 
-@pytest.mark.parametrize("read", [cm.Summary.from_bytes, cm.StudyResult.load])
+@pytest.mark.parametrize("read", [cm.Counts.from_bytes, cm.StudyResult.load])
 def test_damaged_bytes_are_refused(read, tmp_path):
     rng = np.random.default_rng(111)
-    whole = summarised(scheme(), gridded(rng.normal(size=100))).to_bytes()
+    whole = counted(scheme(), gridded(rng.normal(size=100))).to_bytes()
     missing = io.BytesIO()
     np.savez(missing, described=np.frombuffer(b"{}", dtype=np.uint8), index=0, moments=0, pairs=0, sums=0)
     damaged = [b"", b"nothing", whole[:1000], whole[:-100], missing.getvalue()]
@@ -378,18 +379,18 @@ def test_damaged_bytes_are_refused(read, tmp_path):
             given = file
         with pytest.raises(ValueError, match=r"^(data must be the bytes|path must be a saved StudyResult)"):
             read(given)
-    with pytest.raises(TypeError, match=r"^data must be the bytes of a Summary, got str$"):
-        cm.Summary.from_bytes("text")
+    with pytest.raises(TypeError, match=r"^data must be the bytes of Counts, got str$"):
+        cm.Counts.from_bytes("text")
 
 
 def test_a_turned_byte_is_refused_or_changes_nothing():
-    whole = summarised(scheme(), gridded(np.random.default_rng(111).normal(size=100))).to_bytes()
+    whole = counted(scheme(), gridded(np.random.default_rng(111).normal(size=100))).to_bytes()
     refused = 0
     for place in range(0, len(whole), 5):
         turned = bytearray(whole)
         turned[place] ^= 255
         try:
-            read = cm.Summary.from_bytes(bytes(turned))
+            read = cm.Counts.from_bytes(bytes(turned))
         except ValueError:
             refused += 1
         else:  # nobody reads this byte: a date, say
@@ -403,7 +404,7 @@ def test_a_turned_byte_is_refused_or_changes_nothing():
 def test_infinite_points_have_the_limits(noise, step):
     rng = np.random.default_rng(112)
     one = scheme(sigma=8.0, noise=noise, step=step)
-    estimate = one.estimate(summarised(one, np.round(rng.normal(0, 9, 100))))
+    estimate = one.estimate(counted(one, np.round(rng.normal(0, 9, 100))))
     far, limits = [-np.inf, -1e308, 1e308, np.inf], pytest.approx([0.0, 0.0, 1.0, 1.0], abs=1e-15)
 
     assert estimate.cdf(far) == limits
@@ -414,21 +415,21 @@ def test_infinite_points_have_the_limits(noise, step):
 
 def test_memory_is_capped_and_cells_coarsen():
     rng = np.random.default_rng(113)
-    summary = cm.Summary(scheme(), most_points=1_000)
+    counts = cm.Counts(scheme(), most_points=1_000)
     for _ in range(5):
-        summary.update(gridded(1e3 * rng.standard_cauchy(5_000)))
+        counts.update(gridded(1e3 * rng.standard_cauchy(5_000)))
 
-    assert summary.n == 25_000
-    assert summary.nbytes < 17_000
-    assert summary.resolution > 100.0
-    width = 100 * summary.resolution
-    assert scheme().estimate(summary).cdf(0.0, bandwidth=width) == pytest.approx(0.5, abs=0.1)
+    assert counts.n == 25_000
+    assert counts.nbytes < 17_000
+    assert counts.resolution > 100.0
+    width = 100 * counts.resolution
+    assert scheme().estimate(counts).cdf(0.0, bandwidth=width) == pytest.approx(0.5, abs=0.1)
 
 
-def test_a_summary_of_wide_data_takes_the_lattice():
+def test_counts_of_wide_data_take_the_lattice():
     one = scheme(0.6, 1.0, step=2.0**-10)
     z = gridded(1e6 * np.random.default_rng(3).standard_cauchy(3_000), 2.0**-10)
-    found, whole = one.estimate(summarised(one, z)), one.estimate(z)
+    found, whole = one.estimate(counted(one, z)), one.estimate(z)
 
     assert found.engine(1) == "lattice"
     assert_same_answers(found, whole)
@@ -441,7 +442,7 @@ def test_correlations_come_with_the_updates(unit):
     one = scheme(0.5, unit, step=unit / 1024)
     z = one.mask(gridded(x, unit / 1024), rng=1)
     w[::7] = np.nan
-    parts = [cm.Summary(one) for _ in range(4)]
+    parts = [cm.Counts(one) for _ in range(4)]
     for part, rows in zip(
         parts, (slice(0, 1_234), slice(1_234, 1_235), slice(0, 0), slice(1_235, None)), strict=True
     ):
@@ -452,64 +453,64 @@ def test_correlations_come_with_the_updates(unit):
     assert found.correlation() == pytest.approx(one.estimate(z).correlation(w), rel=1e-12)
     if unit == 1.0:
         assert found.covariance() == pytest.approx(one.estimate(z).covariance(w), rel=1e-12)
-    with pytest.raises(ValueError, match=r"^other must be left out: a Summary has the column "):
+    with pytest.raises(ValueError, match=r"^other must be left out: Counts have the column "):
         found.covariance(w)
 
 
 def test_a_column_that_does_not_vary_has_no_correlation():
     one = scheme()
-    summary = cm.Summary(one)
-    summary.update([1.0, 2.0, 9.0], [5.0, 5.0, 5.0])
+    counts = cm.Counts(one)
+    counts.update([1.0, 2.0, 9.0], [5.0, 5.0, 5.0])
 
-    assert one.estimate(summary).covariance() == 0.0
+    assert one.estimate(counts).covariance() == 0.0
     with pytest.warns(cm.EstimateWarning, match="a variance is estimated negative or zero"):
-        assert np.isnan(one.estimate(summary).correlation())
+        assert np.isnan(one.estimate(counts).correlation())
 
 
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
         (
-            lambda: scheme().estimate(cm.Summary(scheme())),
-            r"z must have at least 2 values, got a Summary of 0",
+            lambda: scheme().estimate(cm.Counts(scheme())),
+            r"z must have at least 2 values, got Counts of 0",
         ),
         (
-            lambda: scheme().estimate(summarised(scheme(), [1.0])),
-            r"z must have at least 2 values, got a Summary of 1",
+            lambda: scheme().estimate(counted(scheme(), [1.0])),
+            r"z must have at least 2 values, got Counts of 1",
         ),
         (
-            lambda: scheme(0.7).estimate(summarised(scheme(), [1.0])),
-            r"z must be a Summary of the scheme .*p=0\.7.*",
+            lambda: scheme(0.7).estimate(counted(scheme(), [1.0])),
+            r"z must be Counts of the scheme .*p=0\.7.*",
         ),
         (
-            lambda: cm.Summary(scheme(sigma=1000.0, step=0)),
-            r"scheme must have a grid for a Summary, got step=0; mask with step=1, the default .*",
+            lambda: cm.Counts(scheme(sigma=1000.0, step=0)),
+            r"scheme must have a grid for Counts, got step=0; mask with step=1, the default .*",
         ),
         (
-            lambda: summarised(scheme(), [1.0, 1.3, np.nan, 0.2]),
+            lambda: counted(scheme(), [1.0, 1.3, np.nan, 0.2]),
             r"z must lie on the grid of its scheme, multiples of 0\.125, got 1\.3 at position 1 \(2 such "
             r"values\); data without a grid have a scheme of step=0",
         ),
-        (lambda: cm.Summary(scheme(), most_points=1), r"most_points must be .* at least 2, got 1"),
-        (lambda: cm.Summary.from_bytes(b"nothing"), r"data must be the bytes of a Summary, got 7 .*"),
+        (lambda: cm.Counts(scheme(), most_points=1), r"most_points must be .* at least 2, got 1"),
+        (lambda: cm.Counts.from_bytes(b"nothing"), r"data must be the bytes of Counts, got 7 .*"),
         (
-            lambda: cm.Summary(scheme()).merge(cm.Summary(scheme(0.7))),
-            r"other must be a Summary of the same scheme .*",
+            lambda: cm.Counts(scheme()).merge(cm.Counts(scheme(0.7))),
+            r"other must be Counts of the same scheme .*",
         ),
         (
-            lambda: scheme().estimate(summarised(scheme(), [1.0, 2.0])).covariance(),
+            lambda: scheme().estimate(counted(scheme(), [1.0, 2.0])).covariance(),
             r"other must have been given .*",
         ),
         (
-            lambda: scheme().estimate(summarised(scheme(), [1.0, 2.0])).cdf(0.0, bandwidth=0.1),
+            lambda: scheme().estimate(counted(scheme(), [1.0, 2.0])).cdf(0.0, bandwidth=0.1),
             r"bandwidth must be at least 1\.5 steps of the grid, 0\.1875, got 0\.1 with step=0\.125",
         ),
         (
-            lambda: scheme().estimate(summarised(scheme(), [1.0, 2.0]), workers="x"),
+            lambda: scheme().estimate(counted(scheme(), [1.0, 2.0]), workers="x"),
             r"workers must be a whole number .* got 'x'",
         ),
         (
-            lambda: scheme(strata="s").estimate(summary_with_pairs(scheme(strata="s"))).covariance(),
+            lambda: scheme(strata="s").estimate(counts_with_pairs(scheme(strata="s"))).covariance(),
             r"strata must be known for a covariance: .*; estimate from the values",
         ),
     ],
@@ -519,46 +520,46 @@ def test_bad_input_gets_one_sentence(call, sentence):
         call()
 
 
-def summary_with_pairs(one):
-    summary = cm.Summary(one)
-    summary.update([1.0, 2.0, 4.0], [0.1, 0.2, 0.3])
-    return summary
+def counts_with_pairs(one):
+    counts = cm.Counts(one)
+    counts.update([1.0, 2.0, 4.0], [0.1, 0.2, 0.3])
+    return counts
 
 
 def test_a_refused_update_adds_nothing():
-    summary = summarised(scheme(), [1.0, 2.0])
-    before = summary.to_bytes()
+    counts = counted(scheme(), [1.0, 2.0])
+    before = counts.to_bytes()
 
     with pytest.raises(ValueError, match="z must lie on the grid"):
-        summary.update([3.0, 0.3], [1.0, 2.0])
+        counts.update([3.0, 0.3], [1.0, 2.0])
     with pytest.raises(ValueError, match="other must be as long as z"):
-        summary.update([3.0, 4.0], [1.0])
+        counts.update([3.0, 4.0], [1.0])
 
-    assert summary.to_bytes() == before
+    assert counts.to_bytes() == before
 
 
 @pytest.mark.parametrize("container", [pd.Series, pl.Series, pa.array, list])
-def test_any_container_is_summarised(container):
+def test_any_container_is_counted(container):
     rng = np.random.default_rng(114)
     z = gridded(rng.normal(size=500))
 
-    assert summarised(scheme(), container(z)).to_bytes() == summarised(scheme(), z).to_bytes()
+    assert counted(scheme(), container(z)).to_bytes() == counted(scheme(), z).to_bytes()
 
 
 def test_single_precision_may_miss_decimal_points_by_its_own_rounding():
     one = cm.ConditionalMasking(0.6, 1.0, decimals=2)
     z = np.arange(-500, 500) / 100
 
-    found = summarised(one, z.astype(np.float32))
+    found = counted(one, z.astype(np.float32))
 
-    assert found.counts.values.tolist() == list(range(-500, 500))
+    assert found.value_counts.values.tolist() == list(range(-500, 500))
     assert_same_answers(one.estimate(found), one.estimate(z))
 
 
 def test_missing_values_and_empty_parts_are_left_out():
-    summary = cm.Summary(scheme())
-    summary.update([])
-    summary.update([np.nan, 1.0, np.nan])
+    counts = cm.Counts(scheme())
+    counts.update([])
+    counts.update([np.nan, 1.0, np.nan])
 
-    assert summary.n == 1
-    assert "n=1, points=1, resolution=0.125" in repr(summary)
+    assert counts.n == 1
+    assert "n=1, points=1, resolution=0.125" in repr(counts)

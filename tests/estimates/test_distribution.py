@@ -361,10 +361,10 @@ def test_batches_have_a_leading_axis_and_summaries_serve():
     scheme = cm.ConditionalMasking(0.6, 0.7, decimals=1)
     x = np.random.default_rng(5).standard_normal((3, 400)).round(1)
     z = np.array([scheme.mask(row, rng=k) for k, row in enumerate(x)])
-    summary = cm.Summary(scheme)
-    summary.update(z[1])
+    counts = cm.Counts(scheme)
+    counts.update(z[1])
 
-    batch, one = scheme.estimate(z), scheme.estimate(summary)
+    batch, one = scheme.estimate(z), scheme.estimate(counts)
 
     for name, argument in (("cdf_interval", [[0.0, 1.0]]), ("quantile_interval", [[0.3, 0.5]])):
         found, alone = getattr(batch, name)(argument), getattr(one, name)(argument)

@@ -17,6 +17,7 @@ from columns import GENERIC, ZOO
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from marks import rest_slow
+from releases import in_group
 
 import condmask as cm
 from condmask._blocks import BLOCK
@@ -35,12 +36,13 @@ STRATA60 = np.repeat(["north", "south", "west"], 20)
 
 def estimate(z, p=0.6, sigma=1.3, **options):
     """From data without a grid, unless `decimals` or `step` is given."""
-    named = {k: options.pop(k) for k in ("noise", "decimals", "step", "strata", "group") if k in options}
+    named = {k: options.pop(k) for k in ("noise", "decimals", "step", "strata") if k in options}
     if "decimals" not in named:
         named.setdefault("step", 0.0)
-    labels = options.pop("labels", None)
+    labels, group = options.pop("labels", None), options.pop("group", None)
     named.setdefault("strata", None if labels is None else "region")
-    return cm.ConditionalMasking(p, sigma, **named).estimate(z, strata=labels, **options)
+    found = cm.ConditionalMasking(p, sigma, **named).estimate(z, strata=labels, **options)
+    return in_group(found, group)
 
 
 def as_floats(fractions):
@@ -363,9 +365,9 @@ SOURCES = {
 
 def capped():
     scheme = cm.ConditionalMasking(0.3, 1.3, decimals=2)
-    summary = cm.Summary(scheme, most_points=40)
-    summary.update(Z60.round(2))
-    return scheme.estimate(summary)
+    counts = cm.Counts(scheme, most_points=40)
+    counts.update(Z60.round(2))
+    return scheme.estimate(counts)
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -501,9 +503,9 @@ def test_what_auto_chose_can_be_asked():
 
 def summary_of(z, w):
     scheme = cm.ConditionalMasking(0.6, 100.0, decimals=1)
-    summary = cm.Summary(scheme)
-    summary.update(z, w)
-    return scheme.estimate(summary)
+    counts = cm.Counts(scheme)
+    counts.update(z, w)
+    return scheme.estimate(counts)
 
 
 @pytest.mark.parametrize(
@@ -579,7 +581,9 @@ def test_a_batch_of_jointly_masked_columns_has_the_correlations_of_its_rows():
     rng = np.random.default_rng(9)
     z, w = rng.normal(size=(2, 3, 200))
     w += z
-    scheme = cm.ConditionalMasking(0.6, 0.2, step=0, group="g")
-    expected = [scheme.estimate(a).correlation(scheme.estimate(b)) for a, b in zip(z, w, strict=True)]
+    scheme = cm.ConditionalMasking(0.6, 0.2, step=0)
+    a, b = ([in_group(scheme.estimate(row)) for row in rows] for rows in (z, w))
+    expected = [one.correlation(other) for one, other in zip(a, b, strict=True)]
 
-    assert np.array_equal(scheme.estimate(z).correlation(scheme.estimate(w)), expected)
+    batch, other = in_group(scheme.estimate(z)), in_group(scheme.estimate(w))
+    assert np.array_equal(batch.correlation(other), expected)

@@ -341,9 +341,9 @@ def test_batches_and_summaries_serve():
     scheme = cm.ConditionalMasking(0.6, 60.0, decimals=0)
     x = np.exp(5.0 + 0.5 * np.random.default_rng(9).standard_normal((3, 200))).round()
     z = np.array([scheme.mask(row, rng=k) for k, row in enumerate(x)])
-    summary = cm.Summary(scheme)
-    summary.update(z[1])
-    batch, one = scheme.estimate(z), scheme.estimate(summary)
+    counts = cm.Counts(scheme)
+    counts.update(z[1])
+    batch, one = scheme.estimate(z), scheme.estimate(counts)
 
     for ask in (
         lambda e: e.expectation_interval(gap),

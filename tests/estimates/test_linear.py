@@ -588,11 +588,11 @@ def test_what_cannot_be_asked(ask, message):
 
 def test_a_summary_keeps_no_records():
     scheme = cm.ConditionalMasking(0.4, 1.0, decimals=0)
-    summary = cm.Summary(scheme)
-    summary.update(np.arange(40.0))
+    counts = cm.Counts(scheme)
+    counts.update(np.arange(40.0))
 
-    with pytest.raises(ValueError, match="got a Summary, which keeps no records"):
-        scheme.estimate(summary).pseudo_values()
+    with pytest.raises(ValueError, match="got Counts, which keep no records"):
+        scheme.estimate(counts).pseudo_values()
 
 
 def test_strata_must_be_given():

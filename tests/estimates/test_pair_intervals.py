@@ -13,6 +13,7 @@ from math import ceil
 import numpy as np
 import pytest
 from marks import rest_slow
+from releases import in_group
 
 import condmask as cm
 from condmask.estimates import pair_intervals
@@ -98,9 +99,9 @@ P_FILE = 0.3
 CELLS = [(together, donors, pools) for together in (False, True) for donors in DONORS for pools in (1, 2)]
 
 
-def scheme_of(donors, pools, p=P_FILE, group=None):
+def scheme_of(donors, pools, p=P_FILE):
     strata = None if pools == 1 else "s"
-    return cm.ConditionalMasking(p, 0.7, donors=donors, strata=strata, group=group)
+    return cm.ConditionalMasking(p, 0.7, donors=donors, strata=strata)
 
 
 def originals(rng, n):
@@ -155,12 +156,14 @@ def test_standard_errors_about_the_file(together, donors, pools):
         count, some = 12_000, 400
     x, w = originals(rng, n)
     pool = (w + rng.normal(size=n) * w.std() > w.mean()).astype(int) if pools == 2 else np.zeros(n, dtype=int)
-    masked = [scheme_of(donors, pools, group="g" if together else None)] * (2 if together else 1)
+    masked = [scheme_of(donors, pools)] * (2 if together else 1)
     rows = releases(rng, masked, [x, w][: len(masked)], pool, count)
     strata = None if pools == 1 else pool
 
     def estimates(part):
-        own = [scheme.estimate(z[part], strata=strata) for scheme, z in zip(masked, rows, strict=True)]
+        own = [
+            in_group(scheme.estimate(z[part], strata=strata)) for scheme, z in zip(masked, rows, strict=True)
+        ]
         return own[0], own[1] if together else w
 
     every, other = estimates(slice(None))
@@ -200,12 +203,13 @@ def normal_file(rng, n, r=0.6):
 def test_intervals_cover(n, donors, joint):
     # a false alarm in 1 of 10^4 seeds over 9 shares; about the file the population's interval covers in .99
     rng, hits = np.random.default_rng(3), []
-    scheme = cm.ConditionalMasking(0.5, 0.7, donors=donors, group="g")
+    scheme = cm.ConditionalMasking(0.5, 0.7, donors=donors)
     pool = np.zeros(n, dtype=int)
     for _ in range(1000):
         x, w = normal_file(rng, n)
         rows = releases(rng, [scheme, scheme] if joint else [scheme], [x, w] if joint else [x], pool, 1)
-        one, other = scheme.estimate(rows[0][0]), scheme.estimate(rows[1][0]) if joint else w
+        one = in_group(scheme.estimate(rows[0][0]))
+        other = in_group(scheme.estimate(rows[1][0])) if joint else w
         found = [
             (one.correlation_interval(other), 0.6),
             (one.covariance_interval(other), 0.6),
@@ -380,16 +384,16 @@ def test_intervals_cover_correlations_near_1_and_from_little(n, p, r, joint):
     # and cut off at 1, .75, .85, .94 and .97 of them cover. .02 is what the normal approximation lacks for
     # 50 records.
     rng = np.random.default_rng(8)
-    scheme = cm.ConditionalMasking(p, 0.7, group="g", step=0.0)
+    scheme = cm.ConditionalMasking(p, 0.7, step=0.0)
     x, w = np.array([normal_file(rng, n, r) for _ in range(120)]).transpose(1, 0, 2)
     swapped = rng.random(x.shape) < p
     donor = (np.arange(n) + rng.integers(1, n, x.shape)) % n
     rows = [
         np.where(swapped, np.take_along_axis(v, donor, 1), v + 0.7 * rng.normal(size=v.shape)) for v in (x, w)
     ]
-    estimate = scheme.estimate(rows[0])
+    estimate = in_group(scheme.estimate(rows[0]))
 
-    found = estimate.correlation_interval(scheme.estimate(rows[1]) if joint else w)
+    found = estimate.correlation_interval(in_group(scheme.estimate(rows[1])) if joint else w)
 
     hits = (found.low <= r) & (r <= found.high)
     assert hits.mean() > 0.95 - 0.09 - 0.02
@@ -425,8 +429,8 @@ def test_a_correlation_from_little_says_how_many_records_would_do(n, says):
 def test_columns_masked_together_keep_their_pairs():
     # where nothing but noise lessens what they tell: 12 records of (Var X / Var Z)^2, as much as 9.7
     x = np.tile([-1.0, 1.0], 6)
-    scheme = cm.ConditionalMasking(0.6, 0.5, step=0.0, group="g")
-    estimate, other = scheme.estimate(x), scheme.estimate(np.repeat([-1.0, 1.0], 6))
+    scheme = cm.ConditionalMasking(0.6, 0.5, step=0.0)
+    estimate, other = (in_group(scheme.estimate(z)) for z in (x, np.repeat([-1.0, 1.0], 6)))
 
     _, message = said(estimate, other)
 
@@ -480,13 +484,13 @@ def test_heavy_tails_without_much_noise_leave_an_interval():
 @pytest.mark.parametrize("name", ["correlation_interval", "covariance_interval"])
 def test_what_cannot_be_had(name):
     scheme = cm.ConditionalMasking(0.4, 1.0, decimals=0)
-    summary = cm.Summary(scheme)
-    summary.update(np.arange(40.0), np.arange(40.0))
+    counts = cm.Counts(scheme)
+    counts.update(np.arange(40.0), np.arange(40.0))
     stratified = cm.ConditionalMasking(0.4, 1.0, step=0.0, strata="s").estimate(np.arange(40.0))
     estimate = scheme.estimate(np.arange(40.0))
 
-    with pytest.raises(ValueError, match="got a Summary, which keeps no fourth moments of its pairs"):
-        getattr(scheme.estimate(summary), name)(None)
+    with pytest.raises(ValueError, match="got Counts, which keep no fourth moments of its pairs"):
+        getattr(scheme.estimate(counts), name)(None)
     with pytest.raises(ValueError, match="strata must be given: donors were drawn within 's'"):
         getattr(stratified, name)(np.arange(40.0))
     with pytest.raises(ValueError, match="other must have been masked together with this column"):

@@ -55,12 +55,11 @@ def test_what_masking_leaves_of_a_covariance_is_undone_exactly(names, small, gap
         pools = [row if own is None else own for row, own in enumerate(pools)]
         # some are small, but with all gaps where one region is enough
         assert (len(set(pools)) < len(set(reference.pools(columns, labels)))) == (names != "region" or gaps)
-    scheme = cm.ConditionalMasking(
-        p, 1.0, step=0, strata=names, small_strata=small, patterns=("a", "b") if gaps else ()
-    )
-    table = {"region": REGION, "sex": SEX, "a": columns[0], "b": columns[1]}
+    scheme = cm.ConditionalMasking(p, 1.0, step=0, strata=names, small_strata=small)
+    table = {"region": REGION, "sex": SEX}
+    patterns = {"a": columns[0], "b": columns[1]} if gaps else None
 
-    estimate = scheme.estimate(expected(columns, pools, p), strata=table, patterns=table)
+    estimate = scheme.estimate(expected(columns, pools, p), strata=table, patterns=patterns)
 
     there = ~np.isnan(columns[0])
     exact = np.cov(columns[0][there], W[there])[0, 1]
@@ -91,12 +90,12 @@ def test_a_release_with_merged_and_crossed_strata_gives_an_unbiased_covariance()
     truth = np.cov(scheme.grid.values(scheme.grid.units(A)), W)[0, 1]
     found, crude = [], []
     for seed in range(400):
-        data, schemes = cm.mask_table(
+        release = cm.mask_table(
             frame, {"a": scheme, "b": scheme}, rng=seed, nan_policy="omit", accept_visible_coins=True
         )  # an audit of each would be most of the time
-        found.append(schemes["a"].estimate(data["a"], strata=data, patterns=data).covariance(W))
+        found.append(release["a"].covariance(W))
         plain = cm.ConditionalMasking(0.6, 0.5, strata="region", small_strata="merge")
-        crude.append(plain.estimate(data["a"], strata=data).covariance(W))
+        crude.append(plain.estimate(release.data["a"], strata=release.data).covariance(W))
 
     # five standard errors: an alarm in 6e-7 of keys
     error = np.std(found, ddof=1) / np.sqrt(len(found))

@@ -60,14 +60,14 @@ CANNOT = (
     "so only means of such parts can be had, by group_means, weighted_mean and regress"
 )
 NO_PAIRS = (
-    "z must be masked values for an interval of two columns, got a Summary, which keeps no fourth moments of "
+    "z must be masked values for an interval of two columns, got Counts, which keep no fourth moments of "
     "its pairs"
 )
 
 
 def summary():
     scheme = cm.ConditionalMasking(0.6, 3.0, decimals=1)
-    found = cm.Summary(scheme)
+    found = cm.Counts(scheme)
     found.update(Z, X)
     return scheme.estimate(found)
 
@@ -94,7 +94,7 @@ def summary():
         (lambda: SMALL.part(np.zeros(10, dtype=bool)), "rows must have at least 2 values, got 0"),
         (
             lambda: summary().part(ROWS),
-            "z must be masked values for a part of them, got a Summary, which keeps no records",
+            "z must be masked values for a part of them, got Counts, which keep no records",
         ),
         (
             lambda: summary().correlation_interval(),

@@ -60,7 +60,7 @@ def check(path):
 def test_a_frame_becomes_a_release(tmp_path, make, suffix):
     target = tmp_path / f"a.{suffix}"
     frame = make(COLUMNS if make is not pa.table else {n: pa.array(v) for n, v in COLUMNS.items()})
-    cm.write_release(frame, {"pay": SCHEME}, target, rng=3)
+    cm.mask_table(frame, {"pay": SCHEME}, rng=3).write(target)
 
     check(target)
 
@@ -118,8 +118,8 @@ def test_gaps_types_and_strata_of_a_frame(tmp_path):
     pay = pa.array([None if k % 5 == 0 else k for k in range(200)], pa.int32())
     frame = pa.table({"pay": pay, "region": ["a", None] * 100, "when": pa.array(range(200), pa.date32())})
     scheme = cm.ConditionalMasking(0.6, 30.0, decimals=0)
-    cm.write_release(
-        frame, {"pay": scheme}, tmp_path / "a.csv", strata="region", nan_policy="omit", rng=1, workers=2
+    cm.mask_table(frame, {"pay": scheme}, strata="region", nan_policy="omit", rng=1, workers=2).write(
+        tmp_path / "a.csv"
     )
     text = (tmp_path / "a.csv").read_text().splitlines()
 
@@ -132,30 +132,30 @@ def test_gaps_types_and_strata_of_a_frame(tmp_path):
 def test_what_is_refused_and_that_nothing_is_left(tmp_path):
     frame = pd.DataFrame(COLUMNS)
     target = tmp_path / "a.parquet"
-    with pytest.raises(ValueError, match="frame has no column 'wage', it has 'id', 'pay', 'post'"):
-        cm.write_release(frame, {"wage": SCHEME}, target)
+    with pytest.raises(ValueError, match="frame must have the column 'wage', it has 'id', 'pay', 'post'"):
+        cm.mask_table(frame, {"wage": SCHEME}).write(target)
     with pytest.raises(TypeError, match="post must be numeric"):
-        cm.write_release(frame, {"post": SCHEME}, target)
+        cm.mask_table(frame, {"post": SCHEME}).write(target)
     with pytest.raises(ValueError, match=r"must end in one of .parquet"):
-        cm.write_release(frame, {"pay": SCHEME}, tmp_path / "a.xlsx")
+        cm.mask_table(frame, {"pay": SCHEME}).write(tmp_path / "a.xlsx")
     with pytest.raises(TypeError, match="frame must be"):
-        cm.write_release([1, 2, 3], {"pay": SCHEME}, target)
+        cm.mask_table([1, 2, 3], {"pay": SCHEME}).write(target)
     assert list(tmp_path.iterdir()) == []
-    cm.write_release(frame, {"pay": SCHEME}, target)
+    cm.mask_table(frame, {"pay": SCHEME}).write(target)
     with pytest.raises(cm.FileError, match="exists; it is replaced only with"):
-        cm.write_release(frame, {"pay": SCHEME}, target)
+        cm.mask_table(frame, {"pay": SCHEME}).write(target)
 
 
 def test_attributes_of_a_frame_stay_at_home(tmp_path):
     frame = pd.DataFrame(COLUMNS)
     frame.attrs = {"mean of pay": 1234.5678}
-    cm.write_release(frame, {"pay": SCHEME}, tmp_path / "a.parquet")
+    cm.mask_table(frame, {"pay": SCHEME}).write(tmp_path / "a.parquet")
 
     assert b"1234.5678" not in (tmp_path / "a.parquet").read_bytes()
 
 
 def test_a_packed_file_is_text_inside(tmp_path):
-    cm.write_release(pd.DataFrame(COLUMNS), {"pay": SCHEME}, tmp_path / "a.csv.gz", rng=3)
+    cm.mask_table(pd.DataFrame(COLUMNS), {"pay": SCHEME}, rng=3).write(tmp_path / "a.csv.gz")
     text = gzip.decompress((tmp_path / "a.csv.gz").read_bytes()).decode()
 
     assert pd.read_csv(io.StringIO(text)).shape == (N, 5)
@@ -167,7 +167,7 @@ def test_a_null_alone_in_its_line_is_no_empty_line(tmp_path):
     scheme = cm.ConditionalMasking(0.6, 500.0, decimals=2, missing=[-8e6], missing_as="null")
     with pytest.raises(ValueError, match='missing_as must be "code" in a file'):
         cm.mask_file(tmp_path / "a.csv", tmp_path / "b.csv", {"pay": scheme})
-    cm.write_release({"pay": values}, {"pay": scheme}, tmp_path / "c.csv")
+    cm.mask_table({"pay": values}, {"pay": scheme}).write(tmp_path / "c.csv")
 
     assert len(cm.read_column(tmp_path / "c.csv", "pay")) == N
 
@@ -248,13 +248,9 @@ def test_a_type_that_the_target_has_not_is_said_in_one_sentence(tmp_path, column
     assert [path.name for path in tmp_path.iterdir()] == ["a.arrow"]
 
 
-def test_what_was_masked_is_not_masked_again(tmp_path):
+def test_what_was_masked_is_not_masked_again():
     frame = pd.DataFrame({"pay": np.random.default_rng(1).lognormal(8.0, 0.5, 300).round(2)})
-    masked, published = cm.mask_table(frame, {"pay": SCHEME}, rng=1)
+    release = cm.mask_table(frame, {"pay": SCHEME}, rng=1)
 
-    with pytest.raises(
-        ValueError, match="schemes must not be those of a release of this frame, got records=300"
-    ):
-        cm.write_release(masked, published, tmp_path / "a.parquet")
-    assert list(tmp_path.iterdir()) == []
-    cm.write_release(pd.concat([frame, frame]), published, tmp_path / "a.parquet", accept_visible_coins=True)
+    with pytest.raises(TypeError, match=r"^frame must hold the originals, got a Release: masked twice"):
+        cm.mask_table(release, release.schemes)

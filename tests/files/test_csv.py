@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import condmask as cm
-from condmask.files import csv as csv_files
+from condmask.files import csv_scan
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -85,7 +85,7 @@ def test_several_columns_go_to_their_places(tmp_path, head, ending):
 
     text = mask(tmp_path, lines, head=head, ending=ending, schemes=schemes)
 
-    expected, _ = cm.mask_table(pd.DataFrame(columns), schemes, rng=1)
+    expected = cm.mask_table(pd.DataFrame(columns), schemes, rng=1).data
     found = list(csv.DictReader(text.splitlines()))
     assert [float(row["income"]) for row in found] == expected["income"].tolist()
     assert [row["id"] for row in found] == [str(v) for v in expected["id"].tolist()]
@@ -110,7 +110,7 @@ def test_a_quoted_name_may_hold_delimiters(tmp_path):
 def test_chunks_do_not_show(tmp_path, monkeypatch):
     lines = [f'{i},"{1000 + i}.123456","z\n,""{i}"""' for i in range(300)]
     whole = mask(tmp_path, lines)
-    monkeypatch.setattr(csv_files, "CHUNK", 61)  # shorter than two records
+    monkeypatch.setattr(csv_scan, "CHUNK", 61)  # shorter than two records
 
     assert mask(tmp_path, lines) == whole
 
@@ -169,8 +169,8 @@ def test_a_directory_is_no_target(tmp_path):
 
 
 def test_a_quote_left_open_does_not_read_the_whole_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_files, "CHUNK", 64)
-    monkeypatch.setattr(csv_files, "LONGEST", 256)
+    monkeypatch.setattr(csv_scan, "CHUNK", 64)
+    monkeypatch.setattr(csv_scan, "LONGEST", 256)
 
     with pytest.raises(ValueError, match="has a record of more than 0 MB, from line 14 on"):
         mask(tmp_path, [*FIRST, '12,"3,z', *FIRST * 50])
@@ -212,7 +212,7 @@ def test_a_source_that_changes_between_the_passes_is_not_published(tmp_path, mon
 )
 @pytest.mark.parametrize("chunk", [200, 1 << 23])
 def test_what_only_some_numbers_have_around_them_goes(tmp_path, monkeypatch, head, small, large, chunk):
-    monkeypatch.setattr(csv_files, "CHUNK", chunk)
+    monkeypatch.setattr(csv_scan, "CHUNK", chunk)
     values = np.random.default_rng(1).integers(400, 1_600, 300).tolist()
     cells = [(large if value > 999 else small).format(value) for value in values]
     lines = [f'{i},{cell},"z,{i}"' for i, cell in enumerate(cells)]

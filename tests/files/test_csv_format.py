@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import condmask as cm
-from condmask.files import csv as csv_files
+from condmask.files import csv_scan
 from condmask.files.csv import CsvFile
 from condmask.files.csv_format import Dialect
 
@@ -281,7 +281,7 @@ def test_a_mark_that_changes_is_refused_with_its_line(
     tmp_path, monkeypatch, numbers, options, message, chunk
 ):
     """Line breaks within quotes count, as editors count them."""
-    monkeypatch.setattr(csv_files, "CHUNK", chunk)
+    monkeypatch.setattr(csv_scan, "CHUNK", chunk)
     first, odd = numbers
     rows = [f'{k};{first};"x\ny"' for k in range(11)] + [f"11;{first};x", f"12;{odd};x", f"13;{first};x"]
 
@@ -421,13 +421,13 @@ def test_bytes_do_not_depend_on_workers_or_chunks(tmp_path, monkeypatch, workers
     values = np.append(random.normal(size=500) * 10.0 ** random.integers(-8, 9, 500), [0.0, 1e-7])
     text = "a;income;c\n" + "".join(f'{k};{v!r};"x\n;{k}"\n' for k, v in enumerate(values.tolist()))
     schemes = {"income": cm.ConditionalMasking(0.6, 1e-3), "a": cm.ConditionalMasking(0.6, 9.0, decimals=0)}
-    monkeypatch.setattr(csv_files, "CHUNK", chunk)
+    monkeypatch.setattr(csv_scan, "CHUNK", chunk)
 
     target = mask(tmp_path, text.encode(), schemes=schemes, workers=workers)
 
     columns = {"a": np.arange(502), "income": values}
     order = {name: columns[name] for name in schemes}
-    table, _ = cm.mask_table(pd.DataFrame(order), schemes, rng=1)
+    table = cm.mask_table(pd.DataFrame(order), schemes, rng=1).data
     with target.open(newline="") as file:
         rows = list(csv.DictReader(file, delimiter=";"))
     assert [row["income"] for row in rows] == list(map(repr, table["income"].tolist()))

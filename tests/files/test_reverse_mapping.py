@@ -94,7 +94,7 @@ def test_a_file_is_masked_as_its_columns_are_in_memory(tmp_path):
 
     cm.mask_file(tmp_path / "a.parquet", tmp_path / "b.parquet", schemes, strata="sex", rng=4)
 
-    data, _ = cm.mask_table(frame, schemes, strata="sex", rng=4)
+    data = cm.mask_table(frame, schemes, strata="sex", rng=4).data
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "b.parquet"), data)
 
 
@@ -102,7 +102,7 @@ def test_a_file_is_masked_as_its_columns_are_in_memory(tmp_path):
 def test_a_release_of_a_frame_is_read_back_with_exact_estimates(tmp_path):
     frame, path = pd.DataFrame({"x": AMOUNTS.round(-2), "w": np.arange(N)}), tmp_path / "b.parquet"
 
-    schemes = cm.write_release(frame, {"x": SCHEME}, path, rng=5)
+    schemes = cm.mask_table(frame, {"x": SCHEME}, rng=5).write(path)
 
     assert schemes["x"].reverse_mapping
     estimate = cm.read_release(path, "x")
@@ -112,7 +112,7 @@ def test_a_release_of_a_frame_is_read_back_with_exact_estimates(tmp_path):
 
 
 def test_the_note_says_what_may_be_read_from_the_values(tmp_path):
-    cm.write_release({"x": AMOUNTS}, {"x": SCHEME}, tmp_path / "b.parquet", rng=6)
+    cm.mask_table({"x": AMOUNTS}, {"x": SCHEME}, rng=6).write(tmp_path / "b.parquet")
 
     note = (tmp_path / "b.parquet.README.md").read_text()
 
@@ -129,7 +129,7 @@ def test_data_frames_keep_their_kinds(kind):
     pl = pytest.importorskip("polars")
     given = {"pandas": frame, "polars": pl.from_pandas(frame), "pyarrow": pa.Table.from_pandas(frame)}[kind]
 
-    data, _ = cm.mask_table(given, dict.fromkeys(frame, SCHEME), rng=8)
+    data = cm.mask_table(given, dict.fromkeys(frame, SCHEME), rng=8).data
 
     assert type(data) is type(given)
     back = data if kind == "pandas" else data.to_pandas()

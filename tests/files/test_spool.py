@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import condmask as cm
 from condmask._blocks import blocks
 from condmask.files import spool
+from condmask.files.formats import Part
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -106,13 +107,14 @@ class Labelled:
     """A file with a column of labels, in parts that each number theirs anew and make NaN anew."""
 
     def __init__(self, parts):
-        self.parts = parts
+        self.of_labels = parts
 
-    def labels(self, name):
-        for part in self.parts:
+    def parts(self, names, labels):
+        for part in self.of_labels:
             distinct = list(dict.fromkeys(part))
             copies = [float("nan") if each != each else each for each in distinct]
-            yield np.array([distinct.index(each) for each in part], dtype=np.int64), copies
+            code = np.array([distinct.index(each) for each in part], dtype=np.int64)
+            yield Part({name: (np.ones(code.size), "int") for name in names}, {labels[0]: (code, copies)})
 
 
 @pytest.mark.parametrize("kind", LABELS)
@@ -133,8 +135,8 @@ def test_rows_have_one_number_where_they_have_one_label_in_whatever_part(kind, p
 def test_strata_are_numbered_in_the_order_of_their_labels(monkeypatch, kind):
     monkeypatch.setattr(spool, "blocks", lambda n: blocks(n, 5))
     parts = [LABELS[kind][k:] + LABELS[kind][:k] for k in range(3)]
-    with tempfile.TemporaryFile() as file:
-        found = spool.spool_strata(Labelled(parts), "g", lambda: file)
+    with tempfile.TemporaryFile() as numbers, tempfile.TemporaryFile() as file:
+        _, _, (found,) = spool.spool_columns(Labelled(parts), ["x"], ["g"], iter([numbers, file]).__next__)
 
         own = [str(None if each != each else each) for part in parts for each in part]
         # labels are ordered as numbers or as text; gaps make text of them

@@ -10,12 +10,12 @@ import reference
 from scipy.special import ndtr
 
 from condmask.deconvolution.weight import Masking
-from condmask.engines.counting import Counts
+from condmask.engines.counting import ValueCounts
 from condmask.inference import cdf_covariance, cdf_variance
 
 
 def counted(z):
-    return Counts(*np.unique(z, return_counts=True))
+    return ValueCounts(*np.unique(z, return_counts=True))
 
 
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
@@ -37,8 +37,8 @@ def test_products_are_sums_over_the_records(noise, delta, chunk, monkeypatch):
     rest = np.array([(t >= grid) - p * weight(t - grid) for t in x])
     np.testing.assert_allclose(found.psi, psi.sum(axis=1), rtol=0.0, atol=1e-7)
     np.testing.assert_allclose(found.psi_products, psi @ psi.T, rtol=0.0, atol=1e-7)
-    np.testing.assert_allclose(found.rest, rest @ mass, rtol=0.0, atol=1e-7)
-    np.testing.assert_allclose(found.rest_products, (rest * mass) @ rest.T, rtol=0.0, atol=1e-7)
+    np.testing.assert_allclose(found.residual, rest @ mass, rtol=0.0, atol=1e-7)
+    np.testing.assert_allclose(found.residual_products, (rest * mass) @ rest.T, rtol=0.0, atol=1e-7)
 
 
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
@@ -52,9 +52,9 @@ def test_standard_errors_on_fine_grids_are_right_to_a_percent(noise, p):
     found, each = cdf_covariance.products(counted(z), masking, x), cdf_variance.sums(counted(z), masking, x)
 
     v = np.diag(found.psi_products) / 400 - (found.psi / 400) ** 2
-    d = np.diag(found.rest_products) / 400 - (found.rest / 400) ** 2
+    d = np.diag(found.residual_products) / 400 - (found.residual / 400) ** 2
     expected = each.psi_squared / 400 - (each.psi / 400) ** 2
-    expected -= each.rest_squared / 400 - (each.rest / 400) ** 2
+    expected -= each.residual_squared / 400 - (each.residual / 400) ** 2
     np.testing.assert_allclose(np.sqrt(v - d), np.sqrt(expected), rtol=0.01)
 
 
@@ -73,8 +73,8 @@ def test_products_of_records_that_stay_as_they_are_are_counts():
     ]
     np.testing.assert_allclose(found.psi, [sum(one) for one in psi], rtol=1e-14)
     np.testing.assert_allclose(found.psi_products, both, rtol=1e-14)
-    np.testing.assert_allclose(found.rest, [sum(a - p * a for a in one) for one in psi], rtol=1e-14)
-    np.testing.assert_allclose(found.rest_products, rests, rtol=1e-14)
+    np.testing.assert_allclose(found.residual, [sum(a - p * a for a in one) for one in psi], rtol=1e-14)
+    np.testing.assert_allclose(found.residual_products, rests, rtol=1e-14)
     # noise that is rounded to 0 leaves values as they are as well
     rounded = cdf_covariance.products(counted(np.array(z)), Masking("normal", p, 0.0, 1e3), np.array(x))
     for one, other in zip(found, rounded, strict=True):
@@ -100,8 +100,8 @@ def test_products_under_a_hypothesis_are_their_expectation():
     # beyond the grid lie 1e-16 of the originals
     np.testing.assert_allclose(found.psi, psi @ of_z, rtol=0.0, atol=1e-7)
     np.testing.assert_allclose(found.psi_products, (psi * of_z) @ psi.T, rtol=0.0, atol=1e-7)
-    np.testing.assert_allclose(found.rest, rest @ of_x, rtol=0.0, atol=1e-7)
-    np.testing.assert_allclose(found.rest_products, (rest * of_x) @ rest.T, rtol=0.0, atol=1e-7)
+    np.testing.assert_allclose(found.residual, rest @ of_x, rtol=0.0, atol=1e-7)
+    np.testing.assert_allclose(found.residual_products, (rest * of_x) @ rest.T, rtol=0.0, atol=1e-7)
 
 
 def test_far_records_are_taken_together():
@@ -115,5 +115,5 @@ def test_far_records_are_taken_together():
 
     np.testing.assert_allclose(found.psi, each.psi, rtol=0.0, atol=1e-6)
     np.testing.assert_allclose(np.diag(found.psi_products), each.psi_squared, rtol=0.0, atol=1e-6)
-    np.testing.assert_allclose(found.rest, each.rest, rtol=0.0, atol=1e-6)
-    np.testing.assert_allclose(np.diag(found.rest_products), each.rest_squared, rtol=0.0, atol=1e-6)
+    np.testing.assert_allclose(found.residual, each.residual, rtol=0.0, atol=1e-6)
+    np.testing.assert_allclose(np.diag(found.residual_products), each.residual_squared, rtol=0.0, atol=1e-6)

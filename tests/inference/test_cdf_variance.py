@@ -10,7 +10,7 @@ from scipy.signal import fftconvolve
 from scipy.special import ndtr
 
 from condmask.deconvolution.weight import Masking
-from condmask.engines.counting import Counts
+from condmask.engines.counting import ValueCounts
 from condmask.inference import cdf_variance
 
 FAR = 40.0  # sigma, beyond which K is 0 or 1 to rounding at these p
@@ -81,14 +81,14 @@ def slow(z, x, p, noise, delta, bandwidth=None):
 
 def errors(sums):
     """Roots of V - D, V - D + Var h and V: the standard errors that are made of them."""
-    psi, psi_squared, rest, rest_squared, h_squared = sums
-    v, d, h = psi_squared - psi**2, rest_squared - rest**2, h_squared - psi**2
+    psi, psi_squared, residual, residual_squared, h_squared = sums
+    v, d, h = psi_squared - psi**2, residual_squared - residual**2, h_squared - psi**2
     return np.sqrt(np.array([v - d, v - d + h, v]))
 
 
 def sample(delta, n=400):
     z = np.rint(np.random.default_rng(5).laplace(0.0, 1.5, n) / delta)
-    return z, Counts(*np.unique(z, return_counts=True))
+    return z, ValueCounts(*np.unique(z, return_counts=True))
 
 
 PLACES = (0.03, 0.2, 0.5, 0.77, 0.95)
@@ -121,7 +121,7 @@ def test_standard_errors_on_fine_grids_are_right_to_three_digits(noise, p):
 def test_atoms_count_at_their_place_within_a_cell():
     # all records on every 100th of steps of sigma/1000, six to a cell
     z = np.rint(np.random.default_rng(6).normal(0.0, 1.0, 500) * 10.0) * 100.0
-    counts = Counts(*np.unique(z, return_counts=True))
+    counts = ValueCounts(*np.unique(z, return_counts=True))
     x = np.array([-100.0, -1.0, 0.0, 1.0, 99.0])
 
     found = cdf_variance.sums(counts, Masking("normal", 0.5, 0.0, 1e-3), x).over(500)
@@ -155,7 +155,7 @@ def test_points_beyond_all_records():
 def test_wide_data_are_done_in_windows():
     # points in many windows, each as if asked for alone; records 1e12 sigma apart need no more memory
     z = np.concatenate([np.random.default_rng(7).normal(0.0, 3e5, 300), [1e15]]).round()
-    counts, masking = Counts(*np.unique(z, return_counts=True)), Masking("laplace", 0.4, 0.0, 1e-2)
+    counts, masking = ValueCounts(*np.unique(z, return_counts=True)), Masking("laplace", 0.4, 0.0, 1e-2)
     x = np.append(np.linspace(-9e5, 9e5, 200).round(), [1e15 - 7.0, 1e15])
 
     together = cdf_variance.sums(counts, masking, x)
@@ -165,7 +165,7 @@ def test_wide_data_are_done_in_windows():
 
 
 def test_known_values_have_no_noise():
-    counts, masking = Counts(np.array([3.0, 5.0]), np.array([2, 1])), Masking("normal", 0.4, 0.0, 1e3)
+    counts, masking = ValueCounts(np.array([3.0, 5.0]), np.array([2, 1])), Masking("normal", 0.4, 0.0, 1e3)
     x = np.array([2.0, 3.0, 7.0])
 
     # noise that is rounded to 0 leaves values as they are as well

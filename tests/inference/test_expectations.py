@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from condmask.deconvolution.weight import Masking
-from condmask.engines.counting import Counts
+from condmask.engines.counting import ValueCounts
 from condmask.inference import expectations
 
 STEPS = np.arange(-400, 401)
@@ -33,7 +33,7 @@ def test_sums_are_those_of_convolutions():
     z = np.rint(np.random.default_rng(1).normal(0.0, 8.0, 50))
     mu, grid = masses(p, delta), np.arange(-300.0, 301.0)
     mass = np.convolve([np.count_nonzero(z == k) for k in grid], mu)[400:-400]
-    counts = Counts(*np.unique(z, return_counts=True))
+    counts = ValueCounts(*np.unique(z, return_counts=True))
 
     found = expectations.sums(counts, Masking("normal", p, 0.0, delta), FUNCTIONS)
 
@@ -48,7 +48,7 @@ def test_sums_are_those_of_convolutions():
 def test_sums_of_records_that_stay_as_they_are_are_loops_over_them():
     # psi is g then, and r = h - p psi is (1-p) g
     p, held = 0.3, {-4.0: 2, 0.0: 1, 7.0: 3}
-    counts = Counts(np.array(list(held)), np.array(list(held.values())))
+    counts = ValueCounts(np.array(list(held)), np.array(list(held.values())))
 
     found = expectations.sums_without_noise(counts, p, FUNCTIONS)
 
@@ -62,7 +62,7 @@ def test_sums_of_records_that_stay_as_they_are_are_loops_over_them():
 
 def test_long_pieces_and_far_values_are_done_part_by_part(monkeypatch):
     z = np.append(np.rint(np.random.default_rng(2).uniform(0.0, 1e5, 2000)), 1e15)
-    counts, masking = Counts(*np.unique(z, return_counts=True)), Masking("laplace", 0.4, 0.0, 0.1)
+    counts, masking = ValueCounts(*np.unique(z, return_counts=True)), Masking("laplace", 0.4, 0.0, 0.1)
     g = lambda k: np.tanh(k / 1e4)  # noqa: E731
     whole = expectations.sums(counts, masking, [g])
 
@@ -72,7 +72,7 @@ def test_long_pieces_and_far_values_are_done_part_by_part(monkeypatch):
 
 
 def test_a_value_that_is_not_finite_counts_where_there_is_mass():
-    counts, masking = Counts(np.array([0.0, 10.0]), np.array([3, 2])), Masking("normal", 0.5, 0.0, 0.1)
+    counts, masking = ValueCounts(np.array([0.0, 10.0]), np.array([3, 2])), Masking("normal", 0.5, 0.0, 0.1)
 
     with np.errstate(all="ignore"), pytest.raises(expectations.NotFiniteError) as info:
         expectations.sums(counts, masking, [lambda k: 1.0 / k])
@@ -84,7 +84,7 @@ def test_a_value_that_is_not_finite_counts_where_there_is_mass():
 
 
 def test_what_grows_too_fast_is_not_known():
-    counts, masking = Counts(np.array([0.0, 10.0]), np.array([3, 2])), Masking("normal", 0.5, 0.0, 0.1)
+    counts, masking = ValueCounts(np.array([0.0, 10.0]), np.array([3, 2])), Masking("normal", 0.5, 0.0, 0.1)
 
     slow, fast = (lambda k: np.exp(0.1 * k)), (lambda k: np.exp(0.25 * k))  # exp(x / sigma) the first
     found = expectations.sums(counts, masking, [slow, fast])

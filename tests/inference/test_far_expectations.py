@@ -13,7 +13,7 @@ from scipy.special import ndtr
 
 import condmask as cm
 from condmask.deconvolution.weight import Masking
-from condmask.engines.counting import Counts
+from condmask.engines.counting import ValueCounts
 from condmask.inference import expectations, far_expectations
 
 PER_SIGMA = 300
@@ -47,7 +47,7 @@ def test_sums_are_those_of_convolutions(monkeypatch, noise, p):
     monkeypatch.setattr(expectations, "LONGEST", 1)
     monkeypatch.setattr(far_expectations, "BLOCK", 1000)
     z = np.rint(np.random.default_rng(1).normal(0.0, 3.0 * PER_SIGMA, 40))
-    mu, counts = masses(noise, p), Counts(*np.unique(z, return_counts=True))
+    mu, counts = masses(noise, p), ValueCounts(*np.unique(z, return_counts=True))
     grid = np.arange(z.min() - REACH, z.max() + REACH + 1.0)
     wide = np.arange(grid[0] - REACH, grid[-1] + REACH + 1.0)
     held = np.bincount((z - grid[0]).astype(int), minlength=grid.size).astype(float)
@@ -69,7 +69,8 @@ def test_sums_are_those_of_convolutions(monkeypatch, noise, p):
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
 def test_windows_and_blocks_add_up(monkeypatch, noise):
     z = np.rint(np.random.default_rng(2).uniform(0.0, 200.0 * PER_SIGMA, 50))
-    counts, masking = Counts(*np.unique(z, return_counts=True)), Masking(noise, 0.6, 0.0, 1.0 / PER_SIGMA)
+    counts = ValueCounts(*np.unique(z, return_counts=True))
+    masking = Masking(noise, 0.6, 0.0, 1.0 / PER_SIGMA)
     monkeypatch.setattr(expectations, "LONGEST", 1)
     whole = expectations.sums(counts, masking, FUNCTIONS)
 
@@ -83,7 +84,7 @@ def test_windows_and_blocks_add_up(monkeypatch, noise):
 def test_a_value_that_is_not_finite_counts_where_there_is_mass(monkeypatch, noise):
     monkeypatch.setattr(expectations, "LONGEST", 1)
     monkeypatch.setattr(far_expectations, "BLOCK", 64)
-    counts, masking = Counts(np.array([0.0, 500.0]), np.array([3, 2])), Masking(noise, 0.5, 0.0, 0.002)
+    counts, masking = ValueCounts(np.array([0.0, 500.0]), np.array([3, 2])), Masking(noise, 0.5, 0.0, 0.002)
 
     with np.errstate(all="ignore"), pytest.raises(expectations.NotFiniteError) as info:
         expectations.sums(counts, masking, [lambda k: 1.0 / (k - 500.0)])
@@ -101,7 +102,7 @@ def test_a_value_that_is_not_finite_counts_where_there_is_mass(monkeypatch, nois
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
 def test_what_grows_too_fast_is_not_known(monkeypatch, noise):
     monkeypatch.setattr(expectations, "LONGEST", 1)
-    counts, masking = Counts(np.array([0.0, 500.0]), np.array([3, 2])), Masking(noise, 0.5, 0.0, 0.002)
+    counts, masking = ValueCounts(np.array([0.0, 500.0]), np.array([3, 2])), Masking(noise, 0.5, 0.0, 0.002)
 
     found = expectations.sums(counts, masking, [lambda k: k, lambda k: np.exp(0.01 * k)])  # exp(5 x / sigma)
 

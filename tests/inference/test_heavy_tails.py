@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
+from releases import in_group
 
 import condmask as cm
 from condmask.inference import heavy_tails
@@ -90,7 +91,7 @@ def test_it_speaks_as_often_as_the_docs_say(name, share):
 
 
 HEAVY = np.append(np.random.default_rng(1).normal(size=199), 40.0)
-SCHEME = cm.ConditionalMasking(0.3, 0.5, step=0.0, group="g")
+SCHEME = cm.ConditionalMasking(0.3, 0.5, step=0.0)
 LIGHT = np.random.default_rng(2).normal(size=200)
 CALLS = {
     "variance": lambda e, w: e.variance_interval(),
@@ -99,15 +100,15 @@ CALLS = {
     "slope": lambda e, w: e.regress(w),
     "covariance": lambda e, w: e.covariance_interval(w),
     "correlation": lambda e, w: e.correlation_interval(w),
-    "covariance, together": lambda e, w: e.covariance_interval(SCHEME.estimate(w)),
-    "correlation, together": lambda e, w: e.correlation_interval(SCHEME.estimate(w)),
+    "covariance, together": lambda e, w: e.covariance_interval(in_group(SCHEME.estimate(w))),
+    "correlation, together": lambda e, w: e.correlation_interval(in_group(SCHEME.estimate(w))),
 }
 
 
 def said(call, z, w):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        call(SCHEME.estimate(z), w)
+        call(in_group(SCHEME.estimate(z)), w)
     assert all(each.filename == __file__ and each.category is cm.EstimateWarning for each in caught)
     return [str(each.message) for each in caught]
 

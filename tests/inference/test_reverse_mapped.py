@@ -13,7 +13,7 @@ from scipy import stats
 
 import condmask as cm
 from benchmarks.reverse_linear import masked
-from condmask.engines import reverse_kernel
+from condmask.engines import mapping_law
 from condmask.inference import reverse_pairs
 from condmask.inference.intervals import EstimateWarning, UndefinedError
 from condmask.inference.reverse_mapped import FEWEST, Reversed
@@ -85,7 +85,7 @@ def test_the_law_of_the_map_is_that_of_quadrature(noise, scale):
         0.6, 1.3 if scale == "linear" else 0.4, noise=noise, scale=scale, reverse_mapping=True
     )
 
-    own = reverse_kernel.kernel(x, noise, scheme.sigma, scale)
+    own = mapping_law.of_values(x, noise, scheme.sigma, scale)
 
     values, share, chances = quadrature(x, scheme)
     assert own.means(x) == pytest.approx(values, abs=1e-12)
@@ -99,7 +99,7 @@ def test_the_law_of_the_map_is_that_of_quadrature(noise, scale):
 @pytest.mark.parametrize("scale", ["linear", "log"])
 def test_the_map_keeps_the_distribution_and_its_adjoint_is_one(name, scale):
     x = FILES[name]
-    own = reverse_kernel.kernel(x, "normal", 0.3 * x.std(), scale)
+    own = mapping_law.of_values(x, "normal", 0.3 * x.std(), scale)
     h, g = np.random.default_rng(2).normal(size=(2, own.share.size))
 
     assert own.apply(np.ones(h.size)) == pytest.approx(1.0, abs=300 * LOST)
@@ -109,7 +109,7 @@ def test_the_map_keeps_the_distribution_and_its_adjoint_is_one(name, scale):
 
 def test_signs_stay_and_zeros_stay_zeros_on_the_log_scale():
     x = FILES["signs"]
-    own = reverse_kernel.kernel(x, "normal", 1.0, "log")
+    own = mapping_law.of_values(x, "normal", 1.0, "log")
 
     sign, chances = np.sign(own.means(x)), own.matrix()
 
@@ -120,14 +120,14 @@ def test_gaps_are_shortened_without_a_trace():
     x = np.concatenate([FILES["skewed"], 1e9 + FILES["heaped"]])
     near = np.concatenate([FILES["skewed"], 1e3 + FILES["heaped"]])
 
-    own, other = (reverse_kernel.kernel(each, "laplace", 1.0, "linear") for each in (x, near))
+    own, other = (mapping_law.of_values(each, "laplace", 1.0, "linear") for each in (x, near))
 
     assert own.size < 1e5
     assert own.matrix() == pytest.approx(other.matrix(), abs=1e-12)
 
 
 def test_values_too_far_apart_are_refused(monkeypatch):
-    monkeypatch.setattr(reverse_kernel, "MOST_CELLS", 10_000)
+    monkeypatch.setattr(mapping_law, "MOST_CELLS", 10_000)
     x = 100.0 * np.arange(60.0)
 
     with pytest.raises(
@@ -142,10 +142,10 @@ def test_values_too_far_apart_are_refused(monkeypatch):
 @pytest.mark.parametrize("name", ["ties", "heaped"])
 def test_with_few_values_the_equation_is_solved_as_dense_least_squares_do(name):
     x, p, n = FILES[name], 0.6, FILES[name].size
-    own = reverse_kernel.kernel(x, "normal", 0.3 * x.std(), "linear")
+    own = mapping_law.of_values(x, "normal", 0.3 * x.std(), "linear")
     target = own.means(x)
 
-    h = reverse_kernel.undone(own, p, target)
+    h = mapping_law.inverse(own, p, target)
 
     stays = p - (p - (1.0 - (1.0 - p) ** n) / n) * n / (n - 1)  # p - p' - p'/(n-1)
     system = (1.0 - p) * own.matrix() + stays * np.eye(target.size)
@@ -399,7 +399,7 @@ def test_the_interval_of_a_correlation_is_that_of_its_influence_function():
 def test_names_and_frames_serve_as_for_other_releases(tmp_path):
     x, w, labels = file_of(np.random.default_rng(11), 400)
     frame = pd.DataFrame({"x": x, "w": w, "label": labels})
-    cm.write_release(frame, {"x": scheme_of(x)}, tmp_path / "b.parquet", rng=5, **ACCEPT)
+    cm.mask_table(frame, {"x": scheme_of(x)}, rng=5, **ACCEPT).write(tmp_path / "b.parquet")
 
     estimate = cm.read_release(tmp_path / "b.parquet", "x")
 
@@ -443,8 +443,8 @@ def test_covariances_of_columns_masked_together_are_without_bias():
     frame = pd.DataFrame({"x": x, "y": y})
     schemes = {"x": scheme_of(x, 0.3), "y": scheme_of(y, 0.3, scale="log")}
     for seed in range(80):
-        data, stamped = cm.mask_table(frame, schemes, rng=seed, **ACCEPT)
-        own, other = (stamped[name].estimate(data[name]) for name in ("x", "y"))
+        release = cm.mask_table(frame, schemes, rng=seed, **ACCEPT)
+        data, own, other = release.data, release["x"], release["y"]
         found.append(own.covariance(other))
         plain.append(np.cov(data["x"], data["y"])[0, 1])
 
@@ -470,11 +470,13 @@ def test_pairs_within_strata_keep_what_the_strata_have_in_common():
     schemes = {name: cm.ConditionalMasking(0.6, 0.3, reverse_mapping=True) for name in ("x", "y")}
     found = []
     for seed in range(50):
-        data, stamped = cm.mask_table(
-            pd.DataFrame({"x": x, "y": y, "region": region}), schemes, strata="region", rng=seed,
+        release = cm.mask_table(
+            pd.DataFrame({"x": x, "y": y, "region": region}),
+            schemes,
+            strata="region",
+            rng=seed,
             accept_visible_coins=True,
-        )  # fmt: skip
-        own, other = (stamped[name].estimate(data[name], strata=region) for name in ("x", "y"))
-        found.append(own.covariance(other))
+        )
+        found.append(release["x"].covariance(release["y"]))
 
     assert abs(np.mean(found) - np.cov(x, y)[0, 1]) < 4.1 * np.std(found) / np.sqrt(50)

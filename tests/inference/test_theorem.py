@@ -1,7 +1,7 @@
 """The general theorem: how a mean of phi(Z, W) varies, for a phi that is no polynomial.
 
 Oracle: 20,000 files of 400 records, drawn and masked. The ingredients V, D, Var h and A are integrals over
-the laws of the data, by quadrature; of the package there is only `over_file`.
+the laws of the data, by quadrature; of the package there is only `variance_given_file`.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ import pytest
 from numpy.polynomial.hermite_e import hermegauss
 
 import condmask as cm
-from condmask.inference.intervals import over_file
+from condmask.inference.theorem import variance_given_file
 
 P, SIGMA, R, S, N, MEAN = 0.6, 0.7, 0.6, 0.8, 400, 1.0
 NODES, CHANCES = hermegauss(60)
@@ -71,7 +71,7 @@ def test_the_theorem(donors):
     found, given_file = (np.concatenate(each) for each in zip(*parts, strict=True))
     v, d, h, a = ingredients()
 
-    file = float(over_file(v, d, h, a, shared_donors=donors == "sample", p=P))
+    file = float(variance_given_file(v, d, h, a, shared_donors=donors == "sample", p=P))
 
     assert N * np.var(found - given_file) == pytest.approx(file, rel=0.05)
     assert N * np.var(found) == pytest.approx(file + h, rel=0.05)

@@ -158,19 +158,6 @@ def test_marks_that_could_part_thousands_are_not_clear(words, seen):
     assert parsed([word.encode() for word in words], mark=None)[2] == seen
 
 
-@given(words=st.lists(st.binary(max_size=3), min_size=1, max_size=60))
-def test_labels_are_numbered_in_the_order_in_which_they_come(words):
-    text, starts, stops = laid(words)
-    code, first = np.empty((2, len(words)), dtype=np.int64)
-    table = np.full(2 << len(words).bit_length(), -1, dtype=np.int64)
-
-    count = kernels.number_labels(text, starts, stops, table, code, first)
-
-    distinct = list(dict.fromkeys(words))
-    assert [words[i] for i in first[:count].tolist()] == distinct
-    assert code.tolist() == [distinct.index(word) for word in words]
-
-
 @given(
     pieces=st.lists(
         st.tuples(st.binary(max_size=4), st.binary(min_size=1, max_size=4), st.booleans()), max_size=9

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from condmask.kernels import moments
-from condmask.samples.moments import shift, unmask
+from condmask.samples.moments import shift, theorem_2_1
 
 VALUES = st.lists(st.floats(-50, 50), min_size=1, max_size=40).map(np.array)
 
@@ -52,7 +52,7 @@ def test_unmasking_follows_theorem_2_1(noise, z, p, sigma):
     masked = [float(sum(Fraction(v) ** k for v in z) / len(z)) for k in range(order + 1)]
     added = [float(m) for m in reference.noise_moments(noise, order, Fraction(sigma))]
 
-    found = unmask(np.array(masked), np.array(added), p)
+    found = theorem_2_1(np.array(masked), p, np.array(added))
 
     exact = reference.original_moments(z, order, noise, p, sigma)
     # the recursion may cancel: errors are relative to its largest terms
@@ -73,7 +73,7 @@ def test_unmasking_inverts_the_masking_of_moments(noise):
         for k in range(5)
     ]
 
-    found = unmask(np.array([float(m) for m in masked]), np.array([float(m) for m in added]), 0.25)
+    found = theorem_2_1(np.array([float(m) for m in masked]), 0.25, np.array([float(m) for m in added]))
 
     assert found.tolist() == pytest.approx([float(m) for m in original], rel=1e-14)
 

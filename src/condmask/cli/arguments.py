@@ -16,10 +16,10 @@ class Once(argparse.Action):
     """An option with a value, which is given once: the last of two would win without a word."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option: str | None = None) -> None:
-        given = namespace.__dict__.setdefault("given", set())
-        if option is not None and self.dest in given:
+        options = namespace.__dict__.setdefault("options_given", set())
+        if option is not None and self.dest in options:
             parser.error(f"{option} must be given once, got it twice")
-        given.add(self.dest)
+        options.add(self.dest)
         setattr(namespace, self.dest, values)
 
 
@@ -31,9 +31,9 @@ class Parser(argparse.ArgumentParser):
         self.register("action", None, Once)
         self.register("action", "store", Once)
 
-    def spoken(self, text: str) -> str:
+    def to_cli_terms(self, text: str) -> str:
         """What the API says of its arguments, in terms of this command's options."""
-        return as_options(text, {action.dest: action for action in self._actions if action.option_strings})
+        return to_cli_terms(text, {action.dest: action for action in self._actions if action.option_strings})
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
@@ -54,10 +54,10 @@ def command(
     commands: Any, name: str, run: Callable[[argparse.Namespace], str], text: str
 ) -> argparse.ArgumentParser:
     """Add a command; ``run`` turns its arguments into what is printed."""
-    made: Parser = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
-    made.set_defaults(run=run, spoken=made.spoken)
-    made.add_argument("--json", action="store_true", help="print JSON")
-    return made
+    parser: Parser = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
+    parser.set_defaults(run=run, to_cli_terms=parser.to_cli_terms)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    return parser
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
@@ -72,18 +72,18 @@ def workers(args: argparse.Namespace) -> Any:
     return _checks.workers(args.workers)
 
 
-def of_column(spoken: Callable[[str], str], column: str) -> Callable[[str], str]:
+def in_terms_of_column(to_cli_terms: Callable[[str], str], column: str) -> Callable[[str], str]:
     """Spoken of a column of a file, which the API knows as x."""
-    return lambda text: re.sub(r"\bx (?=must )", lambda _: f"{column} ", spoken(text))
+    return lambda text: re.sub(r"\bx (?=must )", lambda _: f"{column} ", to_cli_terms(text))
 
 
-def as_options(text: str, options: dict[str, argparse.Action]) -> str:
+def to_cli_terms(text: str, options: dict[str, argparse.Action]) -> str:
     """A sentence about arguments of the API, about options instead."""
 
-    def option(found: re.Match[str]) -> str:
-        name, value = found["name"], (found["value"] or "").strip("'\"")
+    def option(match: re.Match[str]) -> str:
+        name, value = match["name"], (match["value"] or "").strip("'\"")
         if name not in options:  # the repr of a scheme, too
-            return found[0]
+            return match[0]
         long = options[name].option_strings[-1]
         return long if options[name].nargs == 0 else f"{long} {value}"
 

@@ -1,4 +1,4 @@
-"""``condmask audit``: what an attacker could tell of the coins of a release, before there is one."""
+"""``condmask audit``: how well an attacker could tell which records were swapped, before any is released."""
 
 import argparse
 from typing import Any
@@ -13,7 +13,7 @@ def add(commands: Any) -> None:
         commands,
         "audit",
         run,
-        "Tell how many coins of a release an attacker would guess, why, and what helps.",
+        "Tell for how many records an attacker would guess whether they were swapped, why, and what helps.",
     )
     new.add_argument("file", metavar="IN", help="file with the original data")
     add_scheme(new)
@@ -23,9 +23,9 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> str:
     with usage():
         schemes, csv = schemes_of(args), csv_of(args)
-    from condmask.files.mask_file import audit_file
+    from condmask.releases.mask_file import audit_file
 
-    found = audit_file(args.file, schemes, csv=csv)
+    audit = audit_file(args.file, schemes, csv=csv)
     if args.json:
-        return to_json(found.to_dict())
-    return "\n".join([args.spoken(str(found)), *commands_of(args, found, args.file, "OUT")])
+        return to_json(audit.to_dict())
+    return "\n".join([args.to_cli_terms(str(audit)), *commands_of(args, audit, args.file, "OUT")])

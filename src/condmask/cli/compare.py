@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from condmask.cli.arguments import UsageError, add_workers, command, of_column, usage, workers
+from condmask.cli.arguments import UsageError, add_workers, command, in_terms_of_column, usage, workers
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, add_scheme, csv_of, schemes_of
 
@@ -23,7 +23,7 @@ def add(commands: Any) -> None:
         "--within", type=float, required=True, metavar="D",
         help="a masked value within D of the true one is a disclosure, in units of the data",
     )  # fmt: skip
-    new.add_argument("--with", dest="other", metavar="COLUMN", help="a column that is not masked")
+    new.add_argument("--other", metavar="COLUMN", help="a column that is not masked")
     new.add_argument("--replications", type=int, default=200, metavar="S", help="maskings (default 200)")
     new.add_argument("--out", metavar="FOLDER", help="write the table as CSV and the figure as PNG")
     add_workers(new)
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> str:
         if rest:
             raise UsageError(f"--column must be given once here, got {len(schemes)} columns")
         if args.other in schemes:
-            raise UsageError(f"--with must name another column, got {args.other!r} twice")
+            raise UsageError(f"--other must name another column, got {args.other!r} twice")
         if scheme.strata is not None:
             raise UsageError("--strata must be left out: other methods have no donor pools")
     from condmask.files.read import read_column
@@ -51,13 +51,13 @@ def run(args: argparse.Namespace) -> str:
         import matplotlib.figure  # noqa: F401
 
         Path(args.out).mkdir(parents=True, exist_ok=True)
-    args.spoken = of_column(args.spoken, column)
-    found = compare(
+    args.to_cli_terms = in_terms_of_column(args.to_cli_terms, column)
+    comparison = compare(
         read_column(args.file, column, csv=csv), scheme, d=within,
         other=None if args.other is None else read_column(args.file, args.other, csv=csv),
         replications=args.replications, workers=threads, progress=True,
     )  # fmt: skip
     if args.out is not None:
-        found.plot(Path(args.out, "compare.png"))
-        found.write(Path(args.out, "compare.csv"))
-    return to_json(found.to_dict()) if args.json else str(found)
+        comparison.plot(Path(args.out, "compare.png"))
+        comparison.write(Path(args.out, "compare.csv"))
+    return to_json(comparison.to_dict()) if args.json else str(comparison)

@@ -9,9 +9,9 @@ from condmask.cli.output import to_json
 
 def add(commands: Any) -> None:
     text = "Mask weekly earnings of a survey and estimate from the masked file."
-    trial = command(commands, "demo", run, text)
-    trial.add_argument("--rows", type=int, metavar="N", help="draw N records with replacement")
-    trial.add_argument("--out", metavar="FILE", help="keep the masked file")
+    new = command(commands, "demo", run, text)
+    new.add_argument("--rows", type=int, metavar="N", help="draw N records with replacement")
+    new.add_argument("--out", metavar="FILE", help="keep the masked file")
 
 
 def run(args: argparse.Namespace) -> str:

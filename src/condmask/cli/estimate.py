@@ -2,10 +2,10 @@
 
 import argparse
 import os
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from condmask._digits import number
+from condmask._warn import warn
 from condmask.cli.arguments import UsageError, add_workers, command, usage, workers
 from condmask.cli.output import to_json
 
@@ -13,37 +13,37 @@ if TYPE_CHECKING:
     from condmask.schemes.conditional import ConditionalMasking
 
 DECILES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
-# Files beyond this many bytes are estimated from a summary, in one pass and little memory.
+# Files beyond this many bytes are estimated from counts, in one pass and little memory.
 SUMMARISED = 1 << 30
 PARTS = ("value", "standard_error", "low", "high")
 
 
 def add(commands: Any) -> None:
     text = "Estimate mean, s.d., quantiles and more of the original from a masked file."
-    read = command(commands, "estimate", run, text)
-    read.add_argument("file", metavar="OUT", help="masked file")
-    read.add_argument("-c", "--column", help="masked column; may be left out where there is one")
-    read.add_argument(
+    new = command(commands, "estimate", run, text)
+    new.add_argument("file", metavar="OUT", help="masked file")
+    new.add_argument("-c", "--column", help="masked column; may be left out where there is one")
+    new.add_argument(
         "--quantiles", type=float, nargs="+", metavar="Q", help="0 < Q < 1 (default the deciles)"
     )
-    read.add_argument(
+    new.add_argument(
         "--cdf", type=float, nargs="+", metavar="T", help="distribution function at these points"
     )
-    read.add_argument(
+    new.add_argument(
         "--bandwidth", help="smooth: scott, silverman, undersmooth or a number in units of the data"
     )
-    read.add_argument("--with", dest="other", metavar="COLUMN", help="correlation with this column")
-    read.add_argument(
+    new.add_argument("--other", metavar="COLUMN", help="correlation with this column")
+    new.add_argument(
         "--one-pass", action="store_true",
         help="estimate from counts, in little memory, as from files of more than 1 GB",
     )  # fmt: skip
-    read.add_argument("--level", type=float, default=0.95, help="confidence level of the intervals (.95)")
-    read.add_argument(
+    new.add_argument("--level", type=float, default=0.95, help="confidence level of the intervals (.95)")
+    new.add_argument(
         "--target", default="population",
         help="what they cover: population (default), or file, the values of the original file itself",
     )  # fmt: skip
-    read.add_argument("--group", metavar="COLUMN", help="means by the groups of this column")
-    add_workers(read)
+    new.add_argument("--group", metavar="COLUMN", help="means by the groups of this column")
+    add_workers(new)
 
 
 def run(args: argparse.Namespace) -> str:
@@ -56,77 +56,72 @@ def run(args: argparse.Namespace) -> str:
         points = _points(args.cdf or [], "--cdf")
         threads = workers(args)
         level, target = _checks.probability(args.level, "level"), check_target(args.target)
-    from condmask.files.read import (  # fmt: skip
-        masked_column,
-        read_labels,
-        read_release,
-        read_schemes,
-        read_summary,
-    )
+    from condmask.files.read import read_labels
+    from condmask.releases.read import masked_column, read_counts, read_release, read_schemes
 
     schemes = read_schemes(args.file)
     column = masked_column(schemes, args.column)
-    for option, other in (("--with", args.other), ("--group", args.group)):
+    for option, other in (("--other", args.other), ("--group", args.group)):
         if other is not None and other == column:
             raise UsageError(f"{option} must name another column, got {column!r} twice")
     if args.group in schemes:
         raise UsageError(f"--group must name a column that was not masked, got {args.group!r}")
-    # sums that a summary keeps have correlations with columns that are not masked, but after reverse mapping
-    plain = None if args.other in schemes or schemes[column].reverse_mapping else args.other
-    summary: Any = None
-    release: Any
+    # sums kept in counts have correlations with columns that are not masked, but after reverse mapping
+    clear = None if args.other in schemes or schemes[column].reverse_mapping else args.other
+    counts: Any = None
+    estimate: Any
     if args.one_pass or os.path.getsize(args.file) > SUMMARISED:
-        summary = read_summary(args.file, column, other=plain)
-        release = schemes[column].estimate(summary)
+        counts = read_counts(args.file, column, other=clear)
+        estimate = schemes[column].estimate(counts)
     else:
-        release = read_release(args.file, column, workers=threads)
+        estimate = read_release(args.file, column, workers=threads)
     options: dict[str, Any] = {"confidence_level": level, "target": target}
     try:
-        found = release.summary(quantiles, points=points, bandwidth=bandwidth, **options)
+        summary = estimate.summary(quantiles, points=points, bandwidth=bandwidth, **options)
     except UndefinedError as error:
         if args.quantiles is not None:
             raise
-        found, quantiles = release.summary([], points=points, bandwidth=bandwidth, **options), []
-        warnings.warn(str(error), stacklevel=2)  # nobody asked for them
+        summary, quantiles = estimate.summary([], points=points, bandwidth=bandwidth, **options), []
+        warn(str(error), UserWarning)  # nobody asked for them
     result: dict[str, Any] = {
         "column": column,
-        "n": release.n,
+        "n": estimate.n,
         "confidence_level": level,
         "target": target,
-        "mean": _numbers(found["mean"]),
-        "std": _numbers(found["s.d."]),
-        "bandwidth": release.bandwidth(bandwidth) if isinstance(bandwidth, str) else bandwidth,
-        "quantiles": [{"q": q, **_numbers(found[f"quantile {q:g}"])} for q in quantiles],
+        "mean": _numbers(summary["mean"]),
+        "std": _numbers(summary["s.d."]),
+        "bandwidth": estimate.bandwidth(bandwidth) if isinstance(bandwidth, str) else bandwidth,
+        "quantiles": [{"q": q, **_numbers(summary[f"quantile {q:g}"])} for q in quantiles],
     }
     if target == "file" and schemes[column].reverse_mapping:
-        result["known"] = found.about.partition(", ")[2].partition(";")[0]
+        result["certainty"] = summary.about.partition(", ")[2].partition(";")[0]
     if points:
-        result["cdf"] = [{"t": t, **_numbers(found[f"cdf at {t:g}"])} for t in points]
-    if summary is not None and not summary.exact:
-        result["resolution"] = summary.resolution
-    if plain is not None and summary is not None:
-        result["correlation"] = {"with": args.other, "value": release.correlation()}
+        result["cdf"] = [{"t": t, **_numbers(summary[f"cdf at {t:g}"])} for t in points]
+    if counts is not None and not counts.exact:
+        result["resolution"] = counts.resolution
+    if clear is not None and counts is not None:
+        result["correlation"] = {"other": args.other, "value": estimate.correlation()}
     if args.group is not None or (args.other is not None and "correlation" not in result):
-        release = release if summary is None else read_release(args.file, column, workers=threads)
+        estimate = estimate if counts is None else read_release(args.file, column, workers=threads)
     if args.other is not None and "correlation" not in result:
         other = _other(args.file, args.other, schemes, threads)
         if args.other in schemes and schemes[column].reverse_mapping:  # no interval is known
-            correlation = {"value": release.correlation(other)}
+            correlation = {"value": estimate.correlation(other)}
         else:
-            correlation = _numbers(release.correlation_interval(other, **options))
-        result["correlation"] = {"with": args.other, **correlation}
+            correlation = _numbers(estimate.correlation_interval(other, **options))
+        result["correlation"] = {"other": args.other, **correlation}
     if args.group is not None:
-        groups = release.group_means(read_labels(args.file, args.group), **options)
+        groups = estimate.group_means(read_labels(args.file, args.group), **options)
         result["groups"] = [{"group": str(name), **_numbers(groups[name])} for name in groups]
     if schemes[column].reverse_mapping and (args.other, args.group) != (None, None):
-        result["N"] = max(each.N for each in release.spreads().values())
+        result["N"] = max(pool.N for pool in estimate.spreads().values())
     return to_json(result) if args.json else _table(result, args.group)
 
 
 def _numbers(interval: Any) -> dict[str, float]:
     """An estimate with its interval, for JSON."""
-    names = {"value": "estimate", "standard_error": "standard_error", "low": "low", "high": "high"}
-    return {name: float(getattr(interval, own)) for name, own in names.items()}
+    values = (interval.estimate, interval.standard_error, interval.low, interval.high)
+    return dict(zip(PARTS, map(float, values), strict=True))
 
 
 def _bandwidth(text: str | None) -> Any:
@@ -152,18 +147,19 @@ def _points(values: list[float], name: str, *, probabilities: bool = False) -> l
 
 
 def _other(path: str, name: str, schemes: "dict[str, ConditionalMasking]", threads: Any) -> Any:
-    from condmask.files.read import read_column, read_release
+    from condmask.files.read import read_column
+    from condmask.releases.read import read_release
 
     return read_release(path, name, workers=threads) if name in schemes else read_column(path, name)
 
 
 def _table(result: dict[str, Any], group: str | None) -> str:
     rows = [("mean", result["mean"]), ("s.d.", result["std"])]
-    rows += [(f"quantile {each['q']:g}", each) for each in result["quantiles"]]
-    rows += [(f"cdf at {each['t']:g}", each) for each in result.get("cdf", [])]
+    rows += [(f"quantile {row['q']:g}", row) for row in result["quantiles"]]
+    rows += [(f"cdf at {row['t']:g}", row) for row in result.get("cdf", [])]
     if "correlation" in result:
-        rows.append((f"correlation with {result['correlation']['with']}", result["correlation"]))
-    rows += [(f"mean, {group} {each['group']}", each) for each in result.get("groups", [])]
+        rows.append((f"correlation with {result['correlation']['other']}", result["correlation"]))
+    rows += [(f"mean, {group} {row['group']}", row) for row in result.get("groups", [])]
     level = f"{100.0 * result['confidence_level']:g}%"
     table = [["", "estimate", "s.e.", f"{level} from", "to"]]
     table += [
@@ -171,8 +167,8 @@ def _table(result: dict[str, Any], group: str | None) -> str:
     ]
     first, *widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
     where = "the population" if result["target"] == "population" else "the original file"
-    known = f"{result['known']}," if "known" in result else "estimated"
-    lines = [f"{result['column']} of {where}, {known} from {result['n']:,} masked values"]
+    how = f"{result['certainty']}," if "certainty" in result else "estimated"
+    lines = [f"{result['column']} of {where}, {how} from {result['n']:,} masked values"]
     lines += ["  ".join([row[0].ljust(first), *map(str.rjust, row[1:], widths)]).rstrip() for row in table]
     lines += [
         f"{name}  {number(result[name])}" for name in ("bandwidth", "resolution", "N") if result.get(name)

@@ -9,18 +9,22 @@ from condmask.cli.output import entries, listing, to_json
 
 
 def add(commands: Any) -> None:
-    show = command(commands, "info", run, "Show rows, columns and schemes of a masked file.")
-    show.add_argument("file", metavar="OUT", help="masked file")
+    new = command(commands, "info", run, "Show rows, columns and schemes of a masked file.")
+    new.add_argument("file", metavar="OUT", help="masked file")
 
 
 def run(args: argparse.Namespace) -> str:
-    from condmask.files.read import describe
+    from pathlib import Path
 
-    rows, columns, schemes = describe(args.file)
-    ratios = _ratios(args.file, schemes)
+    from condmask.files.read import open_table
+    from condmask.releases.read import read_release
+
+    release = read_release(args.file)
+    rows, columns, schemes = release.records, list(open_table(Path(args.file)).names), release.schemes
+    ratios = _ratios(release)
     if args.json:
-        known = {"rows": rows, "columns": columns, "schemes": entries(schemes)}
-        return to_json(known | ({"N": ratios} if ratios else {}))
+        facts = {"rows": rows, "columns": columns, "schemes": entries(schemes)}
+        return to_json(facts | ({"N": ratios} if ratios else {}))
     clear = ", ".join(name for name in columns if name not in schemes)
     lines = [f"{rows:,} rows, {len(columns)} columns, {len(schemes)} masked", *listing(schemes)]
     lines += [
@@ -30,12 +34,10 @@ def run(args: argparse.Namespace) -> str:
     return "\n".join([*lines, *([f"as they were: {clear}"] if clear else [])])
 
 
-def _ratios(path: str, schemes: dict[str, Any]) -> dict[str, float]:
+def _ratios(release: Any) -> dict[str, float]:
     """N of the columns released by reverse mapping, the largest of their strata; none of small ones."""
-    from condmask.files.read import read_release
-
     ratios = {}
-    for name in (name for name, scheme in schemes.items() if getattr(scheme, "reverse_mapping", False)):
+    for name in (name for name, scheme in release.schemes.items() if scheme.reverse_mapping):
         with contextlib.suppress(ValueError):
-            ratios[name] = max(pool.N for pool in read_release(path, name).spreads().values())
+            ratios[name] = max(pool.N for pool in release[name].spreads().values())
     return ratios

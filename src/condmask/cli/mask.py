@@ -2,11 +2,14 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from condmask.cli.arguments import add_workers, command, usage, workers
 from condmask.cli.output import entries, listing, progress, to_json
 from condmask.cli.schemes import add_csv, add_scheme, commands_of, csv_of, schemes_of
+
+if TYPE_CHECKING:
+    from condmask.releases.release import Release
 
 
 def add(commands: Any) -> None:
@@ -33,29 +36,35 @@ def run(args: argparse.Namespace) -> str:
     with usage():
         schemes = schemes_of(args)
         threads, csv = workers(args), csv_of(args)
-    from condmask.files.mask_file import audit_file, mask_file
+    from condmask.releases.mask_file import audit_file, mask_file
 
     with progress() as report:
-        published = mask_file(
+        release = mask_file(
             args.source, args.target, schemes,
             nan_policy="omit" if args.omit_missing else "raise", round=args.round,
             overwrite=args.force, workers=threads, progress=report,
             accept_visible_coins=args.accept_visible_coins, dry_run=args.dry_run, csv=csv,
         )  # fmt: skip
     if args.dry_run:
-        found = audit_file(args.source, schemes, csv=csv)
+        audit = audit_file(args.source, schemes, csv=csv)
         if args.json:
-            return to_json({"target": None, "schemes": entries(published), "audit": found.to_dict()})
-        commands = commands_of(args, found, args.source, args.target)
-        return "\n".join([args.spoken(str(found)), *commands, "nothing was written"])
+            return to_json({"target": None, **_published(release), "audit": audit.to_dict()})
+        commands = commands_of(args, audit, args.source, args.target)
+        return "\n".join([args.to_cli_terms(str(audit)), *commands, "nothing was written"])
     if args.json:
-        return to_json({"target": args.target, "schemes": entries(published)})
-    return "\n".join([f"masked values in {args.target}", *listing(published), *_dialect(args.target)])
+        return to_json({"target": args.target, **_published(release)})
+    return "\n".join([f"masked values in {args.target}", *listing(release.schemes), *_dialect(args.target)])
+
+
+def _published(release: "Release") -> dict[str, Any]:
+    """What was published with the columns, for JSON."""
+    shifts = {name: origin.shift for name, origin in release.origins.items() if origin.shift}
+    return {"schemes": entries(release.schemes), **({"rounded": shifts} if shifts else {})}
 
 
 def _dialect(path: str) -> list[str]:
     """How a CSV file was taken to be written, where that is not how most are."""
     from condmask.files.read import open_table
 
-    said = getattr(open_table(Path(path)), "dialect", None)
-    return [] if said is None or said.is_plain else [f"read and written with {said}"]
+    dialect = getattr(open_table(Path(path)), "dialect", None)
+    return [] if dialect is None or dialect.is_plain else [f"read and written with {dialect}"]

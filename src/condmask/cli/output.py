@@ -38,14 +38,14 @@ def listing(schemes: "dict[str, ConditionalMasking]") -> list[str]:
 
 
 @contextlib.contextmanager
-def one_line_warnings(spoken: Callable[[str], str]) -> Iterator[None]:
+def one_line_warnings(to_cli_terms: Callable[[str], str]) -> Iterator[None]:
     """Each warning to a user once, on one line; those to programmers not at all."""
-    seen: set[str] = set()
+    shown: set[str] = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        line = spoken(" ".join(str(message).split()))
-        if line not in seen:
-            seen.add(line)
+        line = to_cli_terms(" ".join(str(message).split()))
+        if line not in shown:
+            shown.add(line)
             bars = sys.modules.get("tqdm")  # which may be drawing on the same line
             write = print if bars is None else bars.tqdm.write
             write(f"warning: {line}", file=sys.stderr)

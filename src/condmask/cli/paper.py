@@ -9,14 +9,10 @@ from condmask.cli.output import to_json
 
 
 def add(commands: Any) -> None:
-    again = command(
-        commands, "paper", run, "Run the paper's Section 3 and 4 and print its tables beside ours."
-    )
-    again.add_argument(
-        "--replications", type=int, default=1000, metavar="S", help="of every n (default 1000)"
-    )
-    again.add_argument("--out", metavar="FOLDER", help="write the tables as CSV and the figure as PNG")
-    add_workers(again)
+    new = command(commands, "paper", run, "Run the paper's Section 3 and 4 and print its tables beside ours.")
+    new.add_argument("--replications", type=int, default=1000, metavar="S", help="of every n (default 1000)")
+    new.add_argument("--out", metavar="FOLDER", help="write the tables as CSV and the figure as PNG")
+    add_workers(new)
 
 
 def run(args: argparse.Namespace) -> str:

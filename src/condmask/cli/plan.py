@@ -3,9 +3,10 @@
 import argparse
 from typing import Any
 
-from condmask.cli.arguments import command, of_column, usage
+from condmask.cli.arguments import command, in_terms_of_column, usage
 from condmask.cli.output import to_json
-from condmask.cli.schemes import add_csv, csv_of, step_of
+from condmask.cli.schemes import add_csv, csv_of
+from condmask.schemes.parameters import number_or_fraction
 
 
 def add(commands: Any) -> None:
@@ -28,7 +29,7 @@ def add(commands: Any) -> None:
     )  # fmt: skip
     new.add_argument("--within", type=float, nargs="+", metavar="D", help="further distances, for risks")
     new.add_argument(
-        "--with", dest="other", metavar="COLUMN",
+        "--other", metavar="COLUMN",
         help="correlation with this column, slope on it, and difference of two groups by it",
     )  # fmt: skip
     new.add_argument("--p", type=float, nargs="+", help="swap probabilities to try (default nine)")
@@ -48,7 +49,7 @@ def add(commands: Any) -> None:
         "--missing", type=float, nargs="+", default=[], metavar="CODE", help="numbers that stand for no value"
     )
     new.add_argument("--decimals", type=int, help="decimal places of the data")
-    new.add_argument("--step", type=step_of, help="step of the data's grid (0.05, 1/3)")
+    new.add_argument("--step", type=number_or_fraction, help="step of the data's grid (0.05, 1/3)")
     new.add_argument(
         "--target", default="population",
         help="what errors are about: population (default), or file, the original values themselves",
@@ -65,17 +66,17 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> str:
     from condmask import _checks
 
-    args.spoken = of_column(args.spoken, args.column)
+    args.to_cli_terms = in_terms_of_column(args.to_cli_terms, args.column)
     with usage():
         csv = csv_of(args)
-        risks, of_records = (
-            {_distance(name, option): value for name, value in given}
-            for given, option in (
+        risks, record_risks = (
+            {_distance(name, option): value for name, value in caps}
+            for caps, option in (
                 (args.max_risk, "--max-risk"), (args.max_record_risk, "--max-record-risk")
             )
         )  # fmt: skip
         errors = dict(args.max_error)
-        if not risks and not of_records and not args.within:
+        if not risks and not record_risks and not args.within:
             raise ValueError("--max-risk, --max-record-risk or --within must be given, got none")
         if args.check is not None:
             _checks.whole(args.check, "--check", least=10)
@@ -87,27 +88,29 @@ def run(args: argparse.Namespace) -> str:
     from condmask.missing_codes import without_codes
     from condmask.planning.plan import plan
 
-    made = plan(
+    result = plan(
         without_codes(read_column(args.file, args.column, csv=csv), tuple(args.missing), "float64"),
-        max_risk=risks or None, max_record_risk=of_records or None, max_error=errors or None, d=args.within,
+        max_risk=risks or None, max_record_risk=record_risks or None, max_error=errors or None, d=args.within,
         other=None if args.other is None else read_column(args.file, args.other, csv=csv),
         p=args.p, sigma=args.sigma, noise=args.noise, reverse_mapping=args.reverse_mapping, scale=args.scale,
         donors=args.donors, decimals=args.decimals, step=args.step, target=args.target,
     )  # fmt: skip
     checks = [] if args.check is None else [
-        made.check(replications=args.check, target=target) for target in ("population", "file")
+        result.check(replications=args.check, target=target) for target in ("population", "file")
     ]  # fmt: skip
     if args.plot is not None:
-        made.plot(args.plot)
+        result.plot(args.plot)
     if args.json:
-        return to_json(made.to_dict() | ({"check": [each.to_dict() for each in checks]} if checks else {}))
-    parts = [args.spoken(str(made)), *(_frontier(made) if args.all else []), *map(str, checks)]
+        return to_json(
+            result.to_dict() | ({"check": [check.to_dict() for check in checks]} if checks else {})
+        )
+    parts = [args.to_cli_terms(str(result)), *(_frontier(result) if args.all else []), *map(str, checks)]
     return "\n\n".join(parts)
 
 
-def _frontier(made: Any) -> list[str]:
+def _frontier(plan: Any) -> list[str]:
     """The schemes that no other beats, a line each."""
-    rows = [row for row in made.rows() if row["frontier"]]
+    rows = [row for row in plan.rows() if row["frontier"]]
     rows.sort(key=lambda row: row["loss"])
     risks = [name for name in rows[0] if "risk " in name]
     errors = [name for name in rows[0] if name in ("error of mean", "error of correlation")]

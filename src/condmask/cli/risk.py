@@ -1,11 +1,13 @@
 """``condmask risk``: what attackers would learn from a release, or learn from one that is there."""
 
 import argparse
+from dataclasses import MISSING
 from typing import Any
 
-from condmask.cli.arguments import UsageError, command, of_column, usage
+from condmask.cli.arguments import UsageError, command, in_terms_of_column, usage
 from condmask.cli.output import to_json
-from condmask.cli.schemes import add_csv, add_scheme, csv_of, schemes_of
+from condmask.cli.schemes import add_csv, add_scheme, csv_of, given_parameters, schemes_of
+from condmask.schemes.parameters import PARAMETERS, option_of
 
 
 def add(commands: Any) -> None:
@@ -20,7 +22,7 @@ def add(commands: Any) -> None:
         help="how near a guess must come, in units of the data",
     )  # fmt: skip
     new.add_argument(
-        "--known", nargs="+", default=[], metavar="COLUMN",
+        "--others", nargs="+", default=[], metavar="COLUMN",
         help="columns that are not masked, and known to an attacker",
     )  # fmt: skip
     new.add_argument(
@@ -43,54 +45,53 @@ def run(args: argparse.Namespace) -> str:
             if args.release is None:
                 raise UsageError("--exposed must go with --release")
         if args.release is None:
-            (column, scheme), *rest = _described(args).items()
+            (column, scheme), *rest = _schemes(args).items()
         else:
-            for option in ("p", "sigma", "decimals", "step", "scale", "strata", "missing"):
-                if getattr(args, option, None):
-                    raise UsageError(f"--{option} must be left out where --release has the scheme")
+            for name in given_parameters(args):
+                raise UsageError(f"{option_of(name)} must be left out where --release has the scheme")
             rest = args.column[1:]
         if rest:
             raise UsageError("--column must be given once here: attackers are tried column by column")
-        if args.column[0] in args.known:
-            raise UsageError(f"--known must name other columns, got {args.column[0]!r}")
+        if args.column[0] in args.others:
+            raise UsageError(f"--others must name other columns, got {args.column[0]!r}")
     from condmask.disclosure.insider_risk import insider_risk
     from condmask.disclosure.record_risk import record_risk
     from condmask.disclosure.risk import release_risk, risk
-    from condmask.files.read import masked_column, read_column, read_labels, read_schemes
+    from condmask.files.read import read_column, read_labels
+    from condmask.releases.read import masked_column, read_schemes
     from condmask.strata import names_of
 
     if args.release is not None:
         schemes = read_schemes(args.release)
         column = masked_column(schemes, args.column[0])
         scheme = schemes[column]
-    args.spoken = of_column(args.spoken, column)
+    args.to_cli_terms = in_terms_of_column(args.to_cli_terms, column)
     x = read_column(args.file, column, csv=csv)
     strata = {name: read_labels(args.file, name, csv=csv) for name in names_of(scheme.strata)}
     options: dict[str, Any] = {"strata": strata or None}
-    known = {name: read_column(args.file, name, csv=csv) for name in args.known} or None
-    found: dict[str, Any] = {"scheme": risk(x, scheme, d=within, others=known, **options)}
-    exposed = None
+    others = {name: read_column(args.file, name, csv=csv) for name in args.others} or None
+    risks: dict[str, Any] = {"scheme": risk(x, scheme, d=within, others=others, **options)}
+    exposed: dict[str, Any] = {}
     if args.release is not None:
         z = read_column(args.release, column)
-        found["release"] = release_risk(x, z, scheme, d=within, others=known, audit=False, **options)
+        risks["release"] = release_risk(x, z, scheme, d=within, others=others, audit=False, **options)
         if args.exposed is not None:
             records = record_risk(x, z, scheme, d=float(within[0]), **options)
-            exposed = [int(row) for row in records.exposed(args.exposed)]
+            exposed["exposed"] = [int(row) for row in records.exposed(args.exposed)]
     if scheme.reverse_mapping:
-        found["insiders"] = insider_risk(x, scheme, d=within, **options)
+        risks["insiders"] = insider_risk(x, scheme, d=within, **options)
     if args.json:
-        told = {name: each.to_dict() for name, each in found.items()}
-        return to_json(told if exposed is None else told | {"exposed": exposed})
-    text = "\n\n".join(str(each) for each in found.values())
-    if exposed is not None:
-        rows = ", ".join(map(str, exposed))
+        return to_json({name: result.to_dict() for name, result in risks.items()} | exposed)
+    text = "\n\n".join(map(str, risks.values()))
+    if exposed:
+        rows = ", ".join(map(str, exposed["exposed"]))
         text += f"\n\nrows, from 0, whose value the best attacker is right and surest about: {rows}"
-    spoken: str = args.spoken(text)
-    return spoken
+    return str(args.to_cli_terms(text))
 
 
-def _described(args: argparse.Namespace) -> dict[str, Any]:
-    for option in ("p", "sigma"):
-        if getattr(args, option) is None:
-            raise UsageError(f"--{option} must be given, or --release, whose scheme is taken")
+def _schemes(args: argparse.Namespace) -> dict[str, Any]:
+    given = given_parameters(args)
+    for name, parameter in PARAMETERS.items():
+        if parameter.default is MISSING and name not in given:
+            raise UsageError(f"{option_of(name)} must be given, or --release, whose scheme is taken")
     return schemes_of(args)

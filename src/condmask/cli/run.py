@@ -1,4 +1,4 @@
-"""``condmask run``: a release and its reports, as a plan file says."""
+"""``condmask run``: a release and its reports, as a recipe says."""
 
 import argparse
 from typing import Any
@@ -8,8 +8,8 @@ from condmask.cli.output import entries, listing, progress, to_json
 
 
 def add(commands: Any) -> None:
-    new = command(commands, "run", run, "Mask a file and write its reports as a plan file says.")
-    new.add_argument("plan", metavar="PLAN.toml", help="every choice of the release")
+    new = command(commands, "run", run, "Mask a file and write its reports as a recipe says.")
+    new.add_argument("recipe", metavar="RECIPE.toml", help="every choice of the release")
     new.add_argument("--dry-run", action="store_true", help="audit and check everything, write nothing")
     new.add_argument("--force", action="store_true", help="replace files that exist")
     add_workers(new)
@@ -18,17 +18,17 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> str:
     with usage():
         threads = workers(args)
-    from condmask.recipes.run import run_plan
+    from condmask.recipes.run import run_recipe
 
-    with progress() as shown:
-        done = run_plan(
-            args.plan, overwrite=args.force, workers=threads, progress=shown, dry_run=args.dry_run
+    with progress() as report:
+        result = run_recipe(
+            args.recipe, overwrite=args.force, workers=threads, progress=report, dry_run=args.dry_run
         )
-    reports = [str(each) for each in done.reports]
+    reports = [str(path) for path in result.reports]
     if args.json:
-        target = None if args.dry_run else str(done.target)
-        return to_json({"target": target, "schemes": entries(done.schemes), "reports": reports})
+        target = None if args.dry_run else str(result.target)
+        return to_json({"target": target, "schemes": entries(result.schemes), "reports": reports})
     if args.dry_run:
-        return "\n".join([*listing(done.schemes), "nothing was written"])
-    lines = [f"masked values in {done.target}", *listing(done.schemes)]
-    return "\n".join([*lines, *(f"report in {each}" for each in reports)])
+        return "\n".join([*listing(result.schemes), "nothing was written"])
+    lines = [f"masked values in {result.target}", *listing(result.schemes)]
+    return "\n".join([*lines, *(f"report in {path}" for path in reports)])

@@ -1,4 +1,4 @@
-"""``condmask simulate``: a Monte Carlo study described in TOML."""
+"""``condmask simulate``: a Monte Carlo study options in TOML."""
 
 import argparse
 from typing import Any
@@ -8,14 +8,14 @@ from condmask.cli.output import to_json
 
 
 def add(commands: Any) -> None:
-    study = command(
+    new = command(
         commands, "simulate", run, "Run a Monte Carlo study: bias, RMSE and risk of masking schemes."
     )
-    study.add_argument("study", metavar="STUDY.toml", help="what to simulate")
-    study.add_argument("--checkpoint", metavar="FILE", help="keep the state here, and go on from it")
-    study.add_argument("--out", metavar="FILE", help="save the result")
-    study.add_argument("--plot", metavar="FILE", help="draw bias and RMSE")
-    add_workers(study)
+    new.add_argument("study", metavar="STUDY.toml", help="what to simulate")
+    new.add_argument("--checkpoint", metavar="FILE", help="keep the state here, and go on from it")
+    new.add_argument("--out", metavar="FILE", help="save the result")
+    new.add_argument("--plot", metavar="FILE", help="draw bias and RMSE")
+    add_workers(new)
 
 
 def run(args: argparse.Namespace) -> str:
@@ -32,8 +32,8 @@ def run(args: argparse.Namespace) -> str:
     from condmask.studies.simulate import simulate
     from condmask.studies.toml import read_study, show
 
-    described = read_study(args.study)
-    result = simulate(**described, workers=threads, progress=True, checkpoint=args.checkpoint)
+    options = read_study(args.study)
+    result = simulate(**options, workers=threads, progress=True, checkpoint=args.checkpoint)
     if args.out is not None:
         result.save(args.out)
     if args.plot is not None:
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> str:
         text = to_json({"replications": result.replications, "seed": result.seed, "rows": rows})
     else:
         text = show(result)
-    if result.replications < described["replications"]:
+    if result.replications < options["replications"]:
         print(text, flush=True)
         raise KeyboardInterrupt
     return text

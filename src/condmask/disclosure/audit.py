@@ -15,9 +15,8 @@ from condmask.disclosure.release_audit import audit_columns, nothing_visible
 from condmask.disclosure.remedies import with_proposals
 from condmask.disclosure.swap_attack import FULL
 from condmask.grids import check_fits, check_released
-from condmask.missing_codes import released_codes, taken_out, without_codes
-from condmask.scheme import Scheme
-from condmask.scheme import together as agree
+from condmask.missing_codes import drop_codes, released_codes, without_codes
+from condmask.scheme import Scheme, common_method
 from condmask.strata import crossed, labels_of, not_masked
 
 
@@ -156,7 +155,7 @@ def _data(data: Any, scheme: Any, strata: Any) -> AuditInput:
     names = next(iter(schemes.values())).strata
     clear: dict[str, np.ndarray] = {}
     if isinstance(scheme, Mapping):
-        agree(scheme)
+        common_method(scheme)
         columns = {name: frames.column(frames.table_column(data, name), name) for name in scheme}
         parts = not_masked(names, schemes)
         clear = frames.numeric_columns(data, {*schemes, *parts})
@@ -171,5 +170,5 @@ def _data(data: Any, scheme: Any, strata: Any) -> AuditInput:
     code = crossed([part.code for part in labels], n) if labels else None
     kinds = {name: column.kind for name, column in columns.items()}
     own = dict(zip(columns, schemes.values(), strict=True))
-    values, _ = taken_out(own, {name: column.array for name, column in columns.items()}, kinds, "omit")
+    values, _ = drop_codes(own, {name: column.array for name, column in columns.items()}, kinds, "omit")
     return AuditInput(values, kinds, clear, code)

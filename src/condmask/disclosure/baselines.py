@@ -11,7 +11,7 @@ import numpy as np
 
 from condmask.closed_forms import chance_of_near
 from condmask.disclosure.original import Original
-from condmask.inference.intervals import over_file
+from condmask.inference.theorem import variance_given_file
 
 NODES = 64  # equally likely values of the mean
 
@@ -73,5 +73,7 @@ def mean_of_masked(file: Original, *, shared_donors: bool) -> tuple[float, float
     x, p = file.values, file.law.p
     variance = float(x.var())
     v, d = variance + (1.0 - p) * file.law.variance, (1.0 - p) ** 2 * variance
-    found = over_file(np.array(v), np.array(d), np.array(variance), 0.0, shared_donors=shared_donors, p=p)
+    found = variance_given_file(
+        np.array(v), np.array(d), np.array(variance), 0.0, shared_donors=shared_donors, p=p
+    )
     return float(x.mean()), float(np.sqrt(max(float(found), 0.0) / file.n))

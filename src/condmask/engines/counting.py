@@ -21,7 +21,7 @@ SHARED, BLOCK = 1 << 17, 1 << 18  # points of which each block of records keeps 
 SLACK = ULPS * 2.0**-52
 
 
-class Counts(NamedTuple):
+class ValueCounts(NamedTuple):
     """Distinct values in whole steps of a grid, ascending, and how many records have each."""
 
     values: np.ndarray
@@ -41,52 +41,52 @@ class Counts(NamedTuple):
         return np.repeat(self.values, self.counts)
 
 
-def by_value(ascending: np.ndarray) -> Counts:
+def by_value(ascending: np.ndarray) -> ValueCounts:
     """The counts of ascending values as they are; zero has no sign."""
     first = np.flatnonzero(np.diff(ascending, prepend=np.nan) != 0.0)
-    return Counts(ascending[first] + 0.0, np.diff(first, append=ascending.size))
+    return ValueCounts(ascending[first] + 0.0, np.diff(first, append=ascending.size))
 
 
-EMPTY = Counts(np.empty(0), np.empty(0, dtype=np.int64))
+EMPTY = ValueCounts(np.empty(0), np.empty(0, dtype=np.int64))
 
 
-def count(z: np.ndarray, grid: Grid, workers: Workers = 1) -> tuple[Counts, np.ndarray]:
+def count(z: np.ndarray, grid: Grid, workers: Workers = 1) -> tuple[ValueCounts, np.ndarray]:
     """The counts of records on the grid, and the values that are not on it (NaN among them)."""
     per_step = grid.denominator / grid.numerator
     rest, off = z, np.empty(0)
-    parts: list[Counts] = []
+    parts: list[ValueCounts] = []
     while rest.size > FEW and len(parts) < WINDOWS:
         first, points = _window(rest, grid)
         if points == 0:
             break
         counted, rest = _counted(rest, per_step, first, points, workers)
         there = np.flatnonzero(counted)
-        parts.append(Counts(there + first, counted[there]))
+        parts.append(ValueCounts(there + first, counted[there]))
     if rest.size or not parts:
         with np.errstate(over="ignore", invalid="ignore"):
             units = grid.units(rest)
             on = np.abs(rest * per_step - units) <= SLACK * np.abs(units)
         off = rest[~on]
-        parts.append(Counts(*np.unique(units[on], return_counts=True)))
+        parts.append(ValueCounts(*np.unique(units[on], return_counts=True)))
     return (parts[0] if len(parts) == 1 else merged(parts)), off
 
 
-def merged(parts: list[Counts]) -> Counts:
+def merged(parts: list[ValueCounts]) -> ValueCounts:
     """All counts together."""
     values = np.concatenate([part.values for part in parts])
     counts = np.concatenate([part.counts for part in parts])
     order = np.argsort(values, kind="stable")
     values, counts = values[order], counts[order]
     first = np.flatnonzero(np.diff(values, prepend=np.nan) != 0.0)
-    return Counts(values[first], np.add.reduceat(counts, first) if first.size else counts)
+    return ValueCounts(values[first], np.add.reduceat(counts, first) if first.size else counts)
 
 
-def coarser(counts: Counts, times: int) -> Counts:
+def coarser(counts: ValueCounts, times: int) -> ValueCounts:
     """The counts on a grid of steps so many times as wide: point k holds k times .. k times + times - 1."""
-    return merged([Counts(np.floor(counts.values / times), counts.counts)])
+    return merged([ValueCounts(np.floor(counts.values / times), counts.counts)])
 
 
-def in_cells(counts: Counts, width: float) -> Counts:
+def in_cells(counts: ValueCounts, width: float) -> ValueCounts:
     """Counts by cells of this width, a power of two: by k width for what is in k width <= x < (k + 1) width.
 
     Of values too large to have other digits each is a cell of its own, wherever cells are that narrow.
@@ -96,7 +96,7 @@ def in_cells(counts: Counts, width: float) -> Counts:
     low = np.where(
         np.abs(counts.values) / 2.0**53 < width, np.maximum(low, -np.finfo(float).max), counts.values
     )
-    return merged([Counts(low + 0.0, counts.counts)])
+    return merged([ValueCounts(low + 0.0, counts.counts)])
 
 
 def _window(z: np.ndarray, grid: Grid) -> tuple[float, int]:

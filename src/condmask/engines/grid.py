@@ -23,7 +23,7 @@ from condmask.deconvolution import weight
 from condmask.deconvolution.expansion import fast_length
 from condmask.deconvolution.table import smallest_tol
 from condmask.deconvolution.weight import SATURATION, Masking
-from condmask.engines.counting import Counts
+from condmask.engines.counting import ValueCounts
 from condmask.kernels import bisection
 from condmask.law import FINE_GRID
 
@@ -182,24 +182,24 @@ class Polynomials:
         return np.where(inside, value, self.before[piece + (position > 0.0)])
 
 
-def length(counts: Counts, masking: Masking) -> float:
+def length(counts: ValueCounts, masking: Masking) -> float:
     """How many points the transforms of all pieces have together."""
     return pieces_length(counts, reach_of(masking))
 
 
-def pieces_length(counts: Counts, reach: int) -> float:
+def pieces_length(counts: ValueCounts, reach: int) -> float:
     """The same, where records reach so many steps."""
     gaps = np.diff(counts.values)
     cut = gaps[gaps > 2.0 * reach]
     return float(counts.values[-1] - counts.values[0] - cut.sum() + 2.0 * reach * (1 + cut.size))
 
 
-def serves(counts: Counts, masking: Masking) -> bool:
+def serves(counts: ValueCounts, masking: Masking) -> bool:
     """Whether the pieces are short enough to be transformed."""
     return length(counts, masking) <= max(LONGEST, counts.n / RECORDS_PER_POINT)
 
 
-def steps(counts: Counts, masking: Masking) -> Steps:
+def steps(counts: ValueCounts, masking: Masking) -> Steps:
     """T_1 at the points of the grid; masking.delta is the step in units of sigma."""
     n, p, reach = counts.n, masking.p, reach_of(masking)
     starts, values, before = [], [], 0
@@ -221,7 +221,7 @@ def steps(counts: Counts, masking: Masking) -> Steps:
     return Steps(np.array(starts), values)
 
 
-def polynomials(counts: Counts, masking: Masking, tol: float, *, density: bool = False) -> Polynomials:
+def polynomials(counts: ValueCounts, masking: Masking, tol: float, *, density: bool = False) -> Polynomials:
     """T_b, or its derivative by the step, to `tol`."""
     n, reach = counts.n, reach_of(masking)
     lefts, widths, coefficients, before = [], [], [], [0]
@@ -243,7 +243,7 @@ def polynomials(counts: Counts, masking: Masking, tol: float, *, density: bool =
     return Polynomials(np.array(lefts), np.array(widths), coefficients, outside)
 
 
-def bounds(line: Steps, counts: Counts, masking: Masking, times: int) -> tuple[Steps, Steps]:
+def bounds(line: Steps, counts: ValueCounts, masking: Masking, times: int) -> tuple[Steps, Steps]:
     """T_1 at its least and its largest where each grid point stands for a cell of so many finer ones.
 
     Within a cell, the counts lie between those up to its ends and the smooth part between its values there,
@@ -271,11 +271,11 @@ def reach_of(masking: Masking) -> int:
     return int(np.ceil(weight.reach(masking, 0.1 * smallest_tol(masking.p)) / masking.delta)) + 1
 
 
-def pieces(counts: Counts, gap: float) -> list[Counts]:
+def pieces(counts: ValueCounts, gap: float) -> list[ValueCounts]:
     """The counts, cut where neighbouring values lie farther apart than `gap`."""
     cuts = np.flatnonzero(np.diff(counts.values) > gap) + 1
     edges = [0, *cuts.tolist(), counts.values.size]
-    return [Counts(counts.values[a:b], counts.counts[a:b]) for a, b in pairwise(edges)]
+    return [ValueCounts(counts.values[a:b], counts.counts[a:b]) for a, b in pairwise(edges)]
 
 
 def modes_of(masking: Masking, size: int) -> int:
@@ -296,7 +296,7 @@ def stride_of(least: int, modes: int) -> int:
     return STRIDE if least >= 8 * STRIDE * modes else 1
 
 
-def _dense(counts: Counts, least: int, modes: int) -> tuple[np.ndarray, int]:
+def _dense(counts: ValueCounts, least: int, modes: int) -> tuple[np.ndarray, int]:
     """A count for each grid point from the first value on, `least` or some more, and the stride."""
     stride = stride_of(least, modes)
     dense = np.zeros(stride * fast_length(-(-least // stride)))

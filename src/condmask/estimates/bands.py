@@ -8,11 +8,10 @@ import numpy as np
 from condmask import _checks
 from condmask._randomness import Key, check_rng
 from condmask.estimates.base import Shared
-from condmask.estimates.distribution import PLACES
-from condmask.inference.intervals import check_target, multiplier
+from condmask.inference.intervals import TARGETS, check_target, multiplier
 from condmask.inference.process import covariance, largest
 from condmask.inference.theorem import finest_tol
-from condmask.samples.sample import Source
+from condmask.samples.sample import MaskedSample
 
 LARGE = 1000  # records, from which on two samples are compared by T as it is
 DRAWN = 1000  # points of a figure
@@ -142,7 +141,7 @@ class Bands(Shared):
             x, low, high, t, half = (np.array(each) for each in zip(*found, strict=True))
         else:
             x, low, high, t, half = found[0]
-        return Band(x, low, high, t, half, level, target, f"the distribution function {PLACES[target]}")
+        return Band(x, low, high, t, half, level, target, f"the distribution function {TARGETS[target]}")
 
     def plot_cdf(
         self, *, ax: Any = None, confidence_level: float = 0.95, target: str = "population", rng: Any = None
@@ -188,7 +187,7 @@ class Bands(Shared):
         t = self._sources[0].monotone(x, None, finest_tol(self._sources[0]))
         ends = np.maximum(t - band.half_width, 0.0), np.minimum(t + band.half_width, 1.0)
         return distribution_function(
-            x, t, *ends, f"{100 * band.confidence_level:g}% band, {PLACES[band.target]}", ax
+            x, t, *ends, f"{100 * band.confidence_level:g}% band, {TARGETS[band.target]}", ax
         )
 
     # --- private ---
@@ -295,13 +294,13 @@ def _single(estimate: Any, name: str) -> Bands:
     return estimate
 
 
-def _points(source: Source, count: int) -> np.ndarray:
+def _points(source: MaskedSample, count: int) -> np.ndarray:
     """Points at equal steps of T."""
     levels = (np.arange(count) + 0.5) / count
     return source.quantiles(levels, None, finest_tol(source), "rearranged")
 
 
-def _at(source: Source, x: np.ndarray, *, rearranged: bool) -> np.ndarray:
+def _at(source: MaskedSample, x: np.ndarray, *, rearranged: bool) -> np.ndarray:
     """T at points between those of the grid: as of the data before they were rounded to it."""
     at = x - _half_step(source)
     return (
@@ -311,7 +310,7 @@ def _at(source: Source, x: np.ndarray, *, rearranged: bool) -> np.ndarray:
     )
 
 
-def _half_step(source: Source) -> float:
+def _half_step(source: MaskedSample) -> float:
     """By how much rounding may have moved a value."""
     return 0.5 * source.law.step
 

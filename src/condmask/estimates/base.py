@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from condmask.estimates.origin import Origin
 from condmask.inference.cdf_variance import Sums
 from condmask.inference.intervals import UndefinedError
-from condmask.inference.theorem import Spread, finest_tol, spread, sums_at
+from condmask.inference.theorem import AsymptoticVariance, asymptotic_variance, finest_tol, sums_at
 from condmask.law import Law
 from condmask.samples.by_pool import strata
 from condmask.samples.records import Records
-from condmask.samples.sample import Kept, Source
+from condmask.samples.sample import BoundedCache, MaskedSample
 
 CERTAIN = 3.0  # standard errors, beyond which a share is taken to be above 0
 
@@ -21,8 +22,9 @@ class Shared:
     """The samples of an Estimate, one for each replicate, and how results are given back."""
 
     scheme: Any
+    origin: Origin
     _law: Law
-    _sources: list[Source]
+    _sources: list[MaskedSample]
     _batch: bool
     _records: Records | None
 
@@ -38,22 +40,23 @@ class Shared:
                 self.scheme,
                 [source],
                 records=None if each is None else Records(each.rows[k : k + 1], each.pool, each.wanting),
+                origin=self.origin,
             )
             for k, source in enumerate(self._sources)
         )
 
     @property
-    def _sample(self) -> Source:
+    def _sample(self) -> MaskedSample:
         """The sample of an estimate that is no batch."""
         return self._sources[0]
 
     @cached_property
-    def _split(self) -> Kept:
-        return Kept(1)
+    def _split(self) -> BoundedCache:
+        return BoundedCache(1)
 
     @cached_property
-    def _undoing(self) -> Kept:
-        return Kept(2)
+    def _undoing(self) -> BoundedCache:
+        return BoundedCache(2)
 
     @property
     def _swapped(self) -> float:
@@ -67,10 +70,10 @@ class Shared:
                 "distribution is estimated smoothed alone"
             )
 
-    def _spread(self, k: int, of: Callable[[Source], Sums]) -> Spread:
-        """n times the variances of an estimate from replicate k (`estimates.spread`)."""
+    def _spread(self, k: int, of: Callable[[MaskedSample], Sums]) -> AsymptoticVariance:
+        """n times the variances of an estimate from replicate k (`inference.theorem`)."""
         shared = self.scheme.donors == "sample"
-        return spread(of, self._sources[k], self._strata_of(k), shared_donors=shared)
+        return asymptotic_variance(of, self._sources[k], self._strata_of(k), shared_donors=shared)
 
     def _below_zero(self, k: int) -> tuple[float, float]:
         """The share of negative values in the original file of replicate k, and its standard error."""
@@ -81,11 +84,11 @@ class Shared:
         share = source.values(x, None, finest_tol(source), "auto").item()
         return share, float(np.sqrt(around.file.item() / source.n))
 
-    def _strata_of(self, k: int) -> list[Source]:
+    def _strata_of(self, k: int) -> list[MaskedSample]:
         """The records of replicate k by pool of donors; none where all are one, or it makes no difference."""
         if self.scheme.donors != "sample":
             return []
-        found: list[Source] = self._split.get(k, lambda: strata(self._records, k, self._law))
+        found: list[MaskedSample] = self._split.get(k, lambda: strata(self._records, k, self._law))
         return found
 
     def _result(self, values: list[Any]) -> Any:

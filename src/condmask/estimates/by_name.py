@@ -4,17 +4,22 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any, Self
 
+from condmask.estimates.origin import Origin
+
 
 class ByName:
-    """An estimate that may know the file it was read from."""
+    """An estimate that may know the release it is of."""
 
+    origin: Origin
     _read: Callable[[str, bool], Any] | None = None
 
-    def knowing(self, read: Callable[[str, bool], Any]) -> Self:
-        """The same estimates, to which other columns of the release may be named.
+    def of_release(self, origin: Origin, read: Callable[[str, bool], Any]) -> Self:
+        """Estimates from a column of a release, whose other columns may be named.
 
         Parameters
         ----------
+        origin : Origin
+            What the release tells of the column beside its scheme.
         read : callable (name, as_labels)
             Gives the column of a name, or the estimate of a masked one.
 
@@ -22,9 +27,9 @@ class ByName:
         -------
         Estimate
         """
-        known = copy(self)
-        known._read = read
-        return known
+        released = copy(self)
+        released.origin, released._read = origin, read
+        return released
 
     def _by_name(self, given: Any, argument: str, *, labels: bool = False, masked: bool = False) -> Any:
         """The column that was given, or named; a masked one where an estimate may stand for it."""
@@ -32,7 +37,7 @@ class ByName:
             return given
         if self._read is None:
             raise ValueError(
-                f"{argument} must be a column, got {given!r}: names are known to what read_release has read"
+                f"{argument} must be a column, got {given!r}: names are known to the estimates of a Release"
             )
         found = self._read(given, labels)
         if isinstance(found, ByName) and not masked:

@@ -7,7 +7,8 @@ import numpy as np
 
 from condmask import _checks, _state, frames
 from condmask._grid import Grid, default_step
-from condmask.engines.counting import EMPTY, Counts, by_value, coarser, in_cells, merged
+from condmask.engines.counting import EMPTY, ValueCounts, by_value, coarser, in_cells, merged
+from condmask.estimates.origin import NOWHERE, Origin
 from condmask.law import Law
 from condmask.missing_codes import released_codes, without_codes
 from condmask.samples.columns import counted_column
@@ -16,7 +17,7 @@ MOST_POINTS = 1 << 20  # of 16 bytes
 BY_VALUE, WIDEST = -1074, 1023  # levels: all numbers are multiples of 2^-1074, and below 2^1024
 
 
-class Summary:
+class Counts:
     """Counts of masked values by grid point, from which estimates are made without the records.
 
     Parameters
@@ -27,6 +28,9 @@ class Summary:
     most_points : int
         At least 2. Where the data occupy more points (of 16 bytes each), neighbours are counted in pairs,
         as often as needed. What is lost then is bracketed by `cdf_bounds` and `quantile_bounds`.
+
+    origin : Origin, optional
+        What a release tells of the column besides, as `read_counts` hands it over.
 
     Raises
     ------
@@ -47,34 +51,34 @@ class Summary:
     --------
     >>> import condmask as cm
     >>> scheme = cm.ConditionalMasking(0.6, 100.0, decimals=0)
-    >>> january, february = cm.Summary(scheme), cm.Summary(scheme)
+    >>> january, february = cm.Counts(scheme), cm.Counts(scheme)
     >>> january.update([310, 420])
     >>> february.update([385, 290])
     >>> scheme.estimate(january + february).mean()
     351.25
     """
 
-    def __init__(self, scheme: Any, *, most_points: int = MOST_POINTS) -> None:
+    def __init__(self, scheme: Any, *, most_points: int = MOST_POINTS, origin: Origin = NOWHERE) -> None:
         self.law = scheme.law or Law(scheme.p, scheme.noise, scheme.sigma)
         self.mapped = (scheme.scale, scheme.aggregate_ends) if scheme.reverse_mapping else None
         if self.law.grid is None and self.mapped is None:
             raise ValueError(
-                "scheme must have a grid for a Summary, got step=0; mask with "
+                "scheme must have a grid for Counts, got step=0; mask with "
                 f"step={default_step(self.law.sigma):g}, the default for this sigma"
             )
         self.shared_donors = scheme.shared_donors  # standard errors about the file depend on it
-        self.strata, self.group, self.patterns = scheme.strata, scheme.group, tuple(scheme.patterns)
+        self.strata, self.origin = scheme.strata, origin
         self.codes = released_codes(scheme)
         self.most_points = _checks.whole(most_points, "most_points", least=2)
         # 2^level neighbouring points share a count; under reverse mapping all values in a cell of that width
         self.level = self._finest
-        self.counts = EMPTY
+        self.value_counts = EMPTY
         self.pairs = np.zeros(6)  # as of `_products`
 
     @property
     def n(self) -> int:
         """Number of masked values, missing ones left out."""
-        return self.counts.n
+        return self.value_counts.n
 
     @property
     def resolution(self) -> float:
@@ -89,11 +93,11 @@ class Summary:
     @property
     def nbytes(self) -> int:
         """Memory taken, in bytes."""
-        return int(self.counts.values.nbytes + self.counts.counts.nbytes + self.pairs.nbytes)
+        return int(self.value_counts.values.nbytes + self.value_counts.counts.nbytes + self.pairs.nbytes)
 
     def __repr__(self) -> str:
-        points = f"points={self.counts.values.size}, resolution={self.resolution:g}"
-        return f"Summary(n={self.n}, {points}, p={self.law.p!r}, sigma={self.law.sigma!r})"
+        points = f"points={self.value_counts.values.size}, resolution={self.resolution:g}"
+        return f"Counts(n={self.n}, {points}, p={self.law.p!r}, sigma={self.law.sigma!r})"
 
     def update(self, z: Any, other: Any = None) -> None:
         """Add masked values, and with them those of a column that was not masked.
@@ -113,7 +117,7 @@ class Summary:
         """
         if other is not None and self.mapped is not None:
             raise ValueError(
-                "other must be left out after reverse mapping, where a Summary has no covariances; estimate "
+                "other must be left out after reverse mapping, where Counts have no covariances; estimate "
                 "them from the values"
             )
         column = frames.column(z, "z", least=0)
@@ -126,63 +130,62 @@ class Summary:
             w = frames.column(other, "other", least=0).array
             _checks.same_length(w, "other", values.size, "z")
             both = ~(np.isnan(values) | np.isnan(w))
-            self.pairs = _together(self.pairs, _products(values[both], w[both]))
+            self.pairs = _combined(self.pairs, _products(values[both], w[both]))
         self._add(counts, self._finest)
 
-    def merge(self, other: "Summary") -> None:
-        """Add all that another summary of the same scheme holds."""
-        if not isinstance(other, Summary):
-            raise TypeError(f"other must be a Summary, got {type(other).__name__}")
+    def merge(self, other: "Counts") -> None:
+        """Add all that other counts of the same scheme hold."""
+        if not isinstance(other, Counts):
+            raise TypeError(f"other must be Counts, got {type(other).__name__}")
         if other._identity() != self._identity():
-            raise ValueError(f"other must be a Summary of the same scheme as {self!r}, got {other!r}")
-        self.pairs = _together(self.pairs, other.pairs)
-        self._add(other.counts, other.level)
+            raise ValueError(f"other must be Counts of the same scheme as {self!r}, got {other!r}")
+        self.pairs = _combined(self.pairs, other.pairs)
+        self._add(other.value_counts, other.level)
 
-    def __add__(self, other: "Summary") -> "Summary":
-        """Both together, as a new summary."""
-        total = Summary.from_bytes(self.to_bytes())
+    def __add__(self, other: "Counts") -> "Counts":
+        """Both together, as new counts."""
+        total = Counts.from_bytes(self.to_bytes())
         total.merge(other)
         return total
 
     def check(self, scheme: Any) -> None:
         """Refuse a scheme that is not the one summarised."""
-        if Summary(scheme)._identity() != self._identity():
-            raise ValueError(f"z must be a Summary of the scheme {scheme!r}, got {self!r}")
+        if Counts(scheme, origin=self.origin)._identity() != self._identity():
+            raise ValueError(f"z must be Counts of the scheme {scheme!r}, got {self!r}")
 
     def to_bytes(self) -> bytes:
         """The whole state; `from_bytes` gives it back bit by bit."""
         p, noise, sigma, grid = self.law
         described = {
-            "p": p, "noise": noise, "sigma": sigma, "grid": grid, "shared_donors": self.shared_donors,
-            "strata": self.strata, "group": self.group, "patterns": self.patterns,
-            "most": self.most_points, "level": self.level,
+            "p": p, "noise": noise, "sigma": sigma, "grid": grid, "mapped": self.mapped,
+            "shared_donors": self.shared_donors, "strata": self.strata, "origin": self.origin,
+            "codes": self.codes, "most": self.most_points, "level": self.level,
         }  # fmt: skip
-        optional = {"codes": self.codes, "mapped": self.mapped}  # without them a state is as it always was
-        described |= {name: value for name, value in optional.items() if value}
-        return _state.pack(described, values=self.counts.values, counts=self.counts.counts, pairs=self.pairs)
+        return _state.pack(described, **self.value_counts._asdict(), pairs=self.pairs)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """A summary from what `to_bytes` gave."""
+        """Counts from what `to_bytes` gave."""
         if not isinstance(data, (bytes, bytearray)):
-            raise TypeError(f"data must be the bytes of a Summary, got {type(data).__name__}")
-        summary = cls.__new__(cls)
+            raise TypeError(f"data must be the bytes of Counts, got {type(data).__name__}")
+        counts = cls.__new__(cls)
         try:
             described, arrays = _state.unpack(data)
             grid = None if described["grid"] is None else Grid(*described["grid"])
-            summary.law = Law(described["p"], described["noise"], described["sigma"], grid)
-            summary.mapped = tuple(described["mapped"]) if "mapped" in described else None
-            summary.shared_donors = described["shared_donors"]
-            summary.strata, summary.group = _checks.strata(described["strata"]), described["group"]
-            summary.patterns = tuple(described["patterns"])
-            summary.codes = tuple(described.get("codes", ()))  # there were none once
-            summary.most_points, summary.level = described["most"], described["level"]
-            summary.counts, summary.pairs = Counts(arrays["values"], arrays["counts"]), arrays["pairs"]
+            counts.law = Law(described["p"], described["noise"], described["sigma"], grid)
+            counts.mapped = described["mapped"] and tuple(described["mapped"])
+            counts.shared_donors = described["shared_donors"]
+            counts.strata, counts.codes = _checks.strata(described["strata"]), tuple(described["codes"])
+            group, patterns, shift = described["origin"]
+            counts.origin = Origin(group, tuple(patterns), tuple(shift))
+            counts.most_points, counts.level = described["most"], described["level"]
+            counts.value_counts = ValueCounts(arrays["values"], arrays["counts"])
+            counts.pairs = arrays["pairs"]
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(
-                f"data must be the bytes of a Summary, got {len(data)} bytes that are not"
+                f"data must be the bytes of Counts, got {len(data)} bytes that are not"
             ) from error
-        return summary
+        return counts
 
     # --- private ---
 
@@ -191,25 +194,25 @@ class Summary:
         return 0 if self.mapped is None else BY_VALUE
 
     def _identity(self) -> tuple[Any, ...]:
-        return self.law, self.mapped, self.shared_donors, self.strata, self.group, self.patterns, self.codes
+        return self.law, self.mapped, self.shared_donors, self.strata, self.origin, self.codes
 
-    def _add(self, counts: Counts, level: int) -> None:
+    def _add(self, counts: ValueCounts, level: int) -> None:
         from_, self.level = self.level, max(self.level, level)
-        found = merged([self._coarser(self.counts, from_), self._coarser(counts, level)])
-        if found.values.size > self.most_points and self.mapped is not None:
+        counted = merged([self._coarser(self.value_counts, from_), self._coarser(counts, level)])
+        if counted.values.size > self.most_points and self.mapped is not None:
             levels = range(self.level + 1, WIDEST)
-            first = bisect_left(levels, True, key=lambda to: self._fits(found, to))
+            first = bisect_left(levels, True, key=lambda to: self._fits(counted, to))
             self.level = levels[min(first, len(levels) - 1)]
-            found = in_cells(found, 2.0**self.level)
-        while found.values.size > self.most_points and self.mapped is None:
-            found, self.level = coarser(found, 2), self.level + 1
-        self.counts = found
+            counted = in_cells(counted, 2.0**self.level)
+        while counted.values.size > self.most_points and self.mapped is None:
+            counted, self.level = coarser(counted, 2), self.level + 1
+        self.value_counts = counted
 
-    def _fits(self, counts: Counts, level: int) -> bool:
+    def _fits(self, counts: ValueCounts, level: int) -> bool:
         return in_cells(counts, 2.0**level).values.size <= self.most_points
 
-    def _coarser(self, counts: Counts, level: int) -> Counts:
-        """Counts at a level, at that of the summary."""
+    def _coarser(self, counts: ValueCounts, level: int) -> ValueCounts:
+        """Counts at a level, at the level of all."""
         if level == self.level:
             return counts
         if self.mapped is None:
@@ -234,8 +237,8 @@ def _directed(z: np.ndarray) -> tuple[float, float, np.ndarray]:
     return mean * scale, root * scale, deviation / (root or 1.0)
 
 
-def _together(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """The same of two sets of pairs together (Chan, Golub and LeVeque)."""
+def _combined(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Two sets of pairs as one (Chan, Golub and LeVeque)."""
     n = one[0] + other[0]
     if n == 0.0:
         return one

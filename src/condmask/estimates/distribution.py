@@ -8,13 +8,12 @@ import numpy as np
 from condmask import _checks
 from condmask.estimates.base import Shared
 from condmask.inference import rearranged_variance, score_inversion
-from condmask.inference.intervals import EstimateWarning, Interval, check_target, multiplier
-from condmask.inference.theorem import Spread, largest_weight, sums_at
-from condmask.samples.sample import CROSSINGS, Source
+from condmask.inference.intervals import TARGETS, EstimateWarning, Interval, check_target, multiplier
+from condmask.inference.theorem import AsymptoticVariance, largest_weight, sums_at
+from condmask.samples.sample import CROSSINGS, MaskedSample
 
 SAME = 0.999  # of a variance, which changes no interval visibly
 NOTHING = 0.5  # standard error of a probability, above which next to nothing is known of it
-PLACES = {"population": "in the population", "file": "in the original file"}
 
 
 class PointTest(NamedTuple):
@@ -120,7 +119,7 @@ class Distribution(Shared):
                 EstimateWarning,
                 stacklevel=2,
             )
-        about = f"P(X <= t) {PLACES[target]}{_smoothing(widths)}"
+        about = f"P(X <= t) {TARGETS[target]}{_smoothing(widths)}"
         return Interval(low, high, error, value, level, target, about)
 
     def quantile_interval(
@@ -186,7 +185,7 @@ class Distribution(Shared):
         low, high, error, value = (
             self._shaped(list(each), probabilities.shape) for each in zip(*found, strict=True)
         )
-        about = f"the quantile {PLACES[target]}{_smoothing(widths)}"
+        about = f"the quantile {TARGETS[target]}{_smoothing(widths)}"
         if np.isinf(low).any() or np.isinf(high).any():
             about += f"; infinite where q or 1 - q is at most z^2/n = {limit:.3g}"
         return Interval(low, high, error, value, level, target, about)
@@ -298,7 +297,7 @@ class Distribution(Shared):
         about: str,
     ) -> PointTest:
         statistic, pvalue, t = (self._shaped(list(each), shape) for each in zip(*found, strict=True))
-        return PointTest(statistic, pvalue, t, target, f"{about} {PLACES[target]}")
+        return PointTest(statistic, pvalue, t, target, f"{about} {TARGETS[target]}")
 
     def _crossing(self, crossing: str | None) -> str:
         if crossing is None:
@@ -367,7 +366,9 @@ class Distribution(Shared):
         return rearranged_variance.kept_variance(rise, records, at_ends, source.n, source.law.p, originals)
 
 
-def _around(value: np.ndarray, around: Spread, c: float, target: str) -> tuple[np.ndarray, np.ndarray]:
+def _around(
+    value: np.ndarray, around: AsymptoticVariance, c: float, target: str
+) -> tuple[np.ndarray, np.ndarray]:
     """The ends of the interval about values of T; c = z^2/n."""
     if c >= 1.0:
         return np.zeros(value.size), np.ones(value.size)
@@ -380,14 +381,14 @@ def _around(value: np.ndarray, around: Spread, c: float, target: str) -> tuple[n
     return np.clip(0.5 * (middle - root), 0.0, 1.0), np.clip(0.5 * (middle + root), 0.0, 1.0)
 
 
-def _smoothed_away(around: Spread) -> np.ndarray:
+def _smoothed_away(around: AsymptoticVariance) -> np.ndarray:
     """By how much Var h falls short of g (1 - g), turned: 0 for T_1, for T_b E Phi^2 - E Phi."""
     return np.asarray(np.minimum(around.means.h_squared - around.means.psi, 0.0))
 
 
-def _share(source: Source, x: np.ndarray, side: Literal["left", "right"]) -> np.ndarray:
+def _share(source: MaskedSample, x: np.ndarray, side: Literal["left", "right"]) -> np.ndarray:
     """The share of the masked values below points x ("left"), or up to them ("right")."""
-    counts, _, points, *_ = source.part()
+    counts, _, points, *_ = source.noise_class()
     return np.asarray(counts.below[np.searchsorted(counts.values, points(x, None), side)] / source.n)
 
 
@@ -400,13 +401,13 @@ def _alike(values: np.ndarray, other: np.ndarray, name: str, of: str) -> np.ndar
     return np.broadcast_to(values, other.shape).ravel()
 
 
-def _before(source: Source, x: np.ndarray) -> np.ndarray:
+def _before(source: MaskedSample, x: np.ndarray) -> np.ndarray:
     """Points just before x: those of the grid, the next number where there is none."""
     law = source.law
     return np.asarray(x - law.step if law.grid is not None else np.nextafter(x, -np.inf))
 
 
-def error_of(around: Spread, n: int, target: str) -> np.ndarray:
+def error_of(around: AsymptoticVariance, n: int, target: str) -> np.ndarray:
     found = around.file if target == "file" else around.file + around.sample
     return np.asarray(np.sqrt(found / n))
 

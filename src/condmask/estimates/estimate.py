@@ -10,11 +10,12 @@ from condmask import _checks
 from condmask._warn import warn
 from condmask.deconvolution.table import smallest_tol
 from condmask.engines.choice import METHODS
-from condmask.engines.counting import Counts
+from condmask.engines.counting import ValueCounts
 from condmask.estimates.bands import Bands
 from condmask.estimates.batch import by_replicate
 from condmask.estimates.inequality import Inequality
 from condmask.estimates.moment_intervals import MomentIntervals
+from condmask.estimates.origin import NOWHERE, Origin
 from condmask.estimates.overview import Overview
 from condmask.estimates.pair_intervals import PairIntervals
 from condmask.estimates.subsets import Selection
@@ -24,13 +25,13 @@ from condmask.law import Law
 from condmask.samples.bandwidth import RULES
 from condmask.samples.moments import shift
 from condmask.samples.records import Records
-from condmask.samples.sample import Source
+from condmask.samples.sample import MaskedSample
 
 
 class Estimate(Overview, Inequality, MomentIntervals, PairIntervals, Bands, Selection):
     r"""Estimates about the original variable from its masked values and the published scheme.
 
-    Made by the `estimate` method of a scheme, from records, rows of a batch or a `Summary`. Nothing here
+    Made by the `estimate` method of a scheme, from records, rows of a batch or `Counts`. Nothing here
     knows an original value.
 
     Parameters
@@ -43,8 +44,10 @@ class Estimate(Overview, Inequality, MomentIntervals, PairIntervals, Bands, Sele
         Whether results carry a leading axis of replicates.
     records : Records, optional
         The records, for covariances.
-    pairs : (ndarray of shape (6,), Counts), optional
-        What a Summary keeps of a second column, and its counts.
+    pairs : (ndarray of shape (6,), ValueCounts), optional
+        What Counts keep of a second column, and its counts.
+    origin : Origin
+        What the release tells of the column beside its scheme.
 
     Notes
     -----
@@ -64,13 +67,14 @@ class Estimate(Overview, Inequality, MomentIntervals, PairIntervals, Bands, Sele
     def __init__(
         self,
         scheme: Any,
-        sources: list[Source],
+        sources: list[MaskedSample],
         *,
         batch: bool = False,
         records: Records | None = None,
-        pairs: tuple[np.ndarray, Counts] | None = None,
+        pairs: tuple[np.ndarray, ValueCounts] | None = None,
+        origin: Origin = NOWHERE,
     ) -> None:
-        self.scheme = scheme
+        self.scheme, self.origin = scheme, origin
         self._law: Law = sources[0].law
         self._sources, self._batch, self._records, self._pairs = sources, batch, records, pairs
 
@@ -254,7 +258,7 @@ class Estimate(Overview, Inequality, MomentIntervals, PairIntervals, Bands, Sele
         return self._shaped(found, points.shape)
 
     def cdf_bounds(self, t: Any, *, tol: float = 1e-10) -> tuple[Any, Any]:
-        """Between which values T_1 of the records lies, where a Summary has counted neighbours together.
+        """Between which values T_1 of the records lies, where Counts have counted neighbours together.
 
         As `cdf`, twice: the lower and the upper bound, equal where nothing was lost.
         """
@@ -369,7 +373,7 @@ class Estimate(Overview, Inequality, MomentIntervals, PairIntervals, Bands, Sele
         ----------
         other : array_like of shape (n,) or (replicates, n), Estimate, or str, the name of one in its file
             A column that was not masked, or the estimate of one that was masked together with this. Of a
-            Summary left out: the column that its updates brought along.
+            Counts left out: the column that its updates brought along.
 
         Returns
         -------
@@ -452,10 +456,10 @@ class Estimate(Overview, Inequality, MomentIntervals, PairIntervals, Bands, Sele
         if self._pairs is not None and not self.scheme.reverse_mapping:
             if other is not None:
                 raise ValueError(
-                    "other must be left out: a Summary has the column that its updates brought along"
+                    "other must be left out: Counts have the column that its updates brought along"
                 )
             pairs, counts = self._pairs
-            yield summarised(pairs, counts, self._law, self.scheme.strata, self.scheme.patterns)
+            yield summarised(pairs, counts, self._law, self.scheme.strata, self.origin.patterns)
             return
         other = self._by_name(other, "other", masked=True)
         for k, (z, w) in enumerate(self._both(other)):

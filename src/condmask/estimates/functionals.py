@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
-from condmask.estimates.distribution import PLACES, Distribution, error_of
+from condmask.estimates.distribution import Distribution, error_of
 from condmask.inference.function_variance import checked, known, sums_of
-from condmask.inference.intervals import Interval, check_target, multiplier
-from condmask.inference.theorem import Spread, sums_at
+from condmask.inference.intervals import TARGETS, Interval, check_target, multiplier
+from condmask.inference.theorem import AsymptoticVariance, sums_at
 
 
 class Functionals(Distribution):
@@ -98,7 +98,7 @@ class Functionals(Distribution):
         """
         function = checked(g, floor)
 
-        def one(k: int) -> tuple[Spread, float]:
+        def one(k: int) -> tuple[AsymptoticVariance, float]:
             around = self._spread(k, sums_of(function))
             known(around.file)
             return around, known(around.means.psi).item()
@@ -175,7 +175,9 @@ class Functionals(Distribution):
         least, most = _together(down[:, 1], up[:, 0], r), _together(up[:, 1], down[:, 0], r)
         spread = value[:, 1] - value[:, 0]
         ends = np.maximum(spread - least, 0.0), spread + most
-        about = f"the interquartile range {PLACES[both.target]}{both.about.partition(PLACES[both.target])[2]}"
+        about = (
+            f"the interquartile range {TARGETS[both.target]}{both.about.partition(TARGETS[both.target])[2]}"
+        )
         columns = (*ends, (ends[1] - ends[0]) / (2.0 * z), spread)
         least, most, error, spread = (self._result(list(each)) for each in columns)
         return Interval(least, most, error, spread, level, both.target, about)
@@ -190,7 +192,11 @@ class Functionals(Distribution):
         return found
 
     def _wald(
-        self, one: Callable[[int], tuple[Spread, float]], confidence_level: Any, target: Any, about: str
+        self,
+        one: Callable[[int], tuple[AsymptoticVariance, float]],
+        confidence_level: Any,
+        target: Any,
+        about: str,
     ) -> Interval:
         """The normal approximation, from the spread of an estimate in each replicate and its value."""
         self._refuse_additive()
@@ -199,7 +205,7 @@ class Functionals(Distribution):
         value = self._result([each for _, each in found])
         error = self._result([error_of(around, self._sources[0].n, target).item() for around, _ in found])
         return Interval(
-            value - z * error, value + z * error, error, value, level, target, f"{about} {PLACES[target]}"
+            value - z * error, value + z * error, error, value, level, target, f"{about} {TARGETS[target]}"
         )
 
     def _correlation(self, k: int, x: np.ndarray, target: str) -> float:

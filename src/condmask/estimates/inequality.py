@@ -9,15 +9,15 @@ from condmask import _checks
 from condmask.deconvolution.weight import Masking
 from condmask.engines.grid import LONGEST, pieces, pieces_length, reach_of
 from condmask.estimates.base import CERTAIN
-from condmask.estimates.distribution import PLACES, error_of
+from condmask.estimates.distribution import error_of
 from condmask.estimates.functionals import Functionals
 from condmask.inference import bounded
 from condmask.inference.far_expectations import Function
 from condmask.inference.function_variance import sums_of
-from condmask.inference.intervals import Interval, check_target
+from condmask.inference.intervals import TARGETS, Interval, check_target
 from condmask.inference.theorem import finest_tol, masking, sums_at
-from condmask.samples.noise_class import Part
-from condmask.samples.sample import Source
+from condmask.samples.noise_class import NoiseClass
+from condmask.samples.sample import MaskedSample
 
 MOST_POINTS = 1 << 23  # at which T is looked at
 FINEST = 64  # points for each sigma, at which T is integrated where its grid is too long for that
@@ -159,7 +159,7 @@ class Inequality(Functionals):
                 outside += int(np.count_nonzero(nearest != value))
                 value = nearest
             found.append((low, high, error, value))
-        about = f"{about} {PLACES[target]}"
+        about = f"{about} {TARGETS[target]}"
         if outside:
             about += f"; {outside} of the estimates lie outside what can be, and the nearest end is given"
         return *(list(each) for each in zip(*found, strict=True)), level, target, about
@@ -174,7 +174,7 @@ class Inequality(Functionals):
         return _gini_of(source, variances)
 
 
-def _gini_of(source: Source, variances: Callable[[np.ndarray], np.ndarray]) -> _Functional:
+def _gini_of(source: MaskedSample, variances: Callable[[np.ndarray], np.ndarray]) -> _Functional:
     """`variances` gives those of T at points."""
     x, t = _whole(source)
     length, mean = np.diff(x), _positive_mean(source)
@@ -190,7 +190,7 @@ def _gini_of(source: Source, variances: Callable[[np.ndarray], np.ndarray]) -> _
     return _Functional(value, influence)
 
 
-def _lorenz(source: Source, q: np.ndarray) -> list[_Functional]:
+def _lorenz(source: MaskedSample, q: np.ndarray) -> list[_Functional]:
     x, t = _whole(source)
     length, mean = np.diff(x), _positive_mean(source)
     found = []
@@ -207,9 +207,9 @@ def _lorenz(source: Source, q: np.ndarray) -> list[_Functional]:
     return found
 
 
-def _whole(source: Source) -> tuple[np.ndarray, np.ndarray]:
+def _whole(source: MaskedSample) -> tuple[np.ndarray, np.ndarray]:
     """Points from where T is 0 to where it is 1, and T from each to the next."""
-    part = source.part()
+    part = source.noise_class()
     if part.law is None:
         x, exact = part.values(part.counts.values), True
     else:
@@ -218,7 +218,7 @@ def _whole(source: Source) -> tuple[np.ndarray, np.ndarray]:
     return x, t[:-1] if exact else 0.5 * (t[:-1] + t[1:])
 
 
-def _around(part: Part, own: Masking) -> tuple[np.ndarray, bool]:
+def _around(part: NoiseClass, own: Masking) -> tuple[np.ndarray, bool]:
     """The points between which T varies, and whether these are all points of the grid."""
     stretches, exact, step, most, reach = [], True, 1.0, MOST_POINTS, reach_of(own)
     if pieces_length(part.counts, reach) > LONGEST:
@@ -237,7 +237,7 @@ def _around(part: Part, own: Masking) -> tuple[np.ndarray, bool]:
     return np.concatenate(stretches), exact
 
 
-def _positive_mean(source: Source) -> float:
+def _positive_mean(source: MaskedSample) -> float:
     center, scale, means = source.moments(1)
     mean = float(center + scale * means[1])
     if not mean > 0.0:

@@ -13,11 +13,11 @@ from condmask.estimates.results import Intervals
 from condmask.inference import heavy_tails
 from condmask.inference.covariance import pseudo_values
 from condmask.inference.groups import group_means
+from condmask.inference.interval_options import IntervalOptions, interval_options
 from condmask.inference.intervals import EstimateWarning, Interval
 from condmask.inference.least_squares import basis, fit
 from condmask.inference.pseudo_values import Undone, undo
 from condmask.inference.reverse_mapped import LARGE, Reversed, Spread
-from condmask.inference.survey import Survey, survey
 from condmask.inference.weighted_sums import total, weighted_mean
 
 FEW = 5.0  # unmasked records, less than which a group is flagged
@@ -380,9 +380,11 @@ class LinearEstimates(ByName, Shared):
         found = [*own, *(heavy_tails.of_plain(column) for column in columns)]
         heavy_tails.warn(found, self._sources[0].n, "coefficients", stacklevel=3)
 
-    def _asked(self, confidence_level: Any, target: Any, clusters: Any, population_size: Any) -> Survey:
+    def _asked(
+        self, confidence_level: Any, target: Any, clusters: Any, population_size: Any
+    ) -> IntervalOptions:
         clusters = self._by_name(clusters, "clusters", labels=True)
-        return survey(confidence_level, target, clusters, population_size, self._masked().shape[1])
+        return interval_options(confidence_level, target, clusters, population_size, self._masked().shape[1])
 
     def _design(self, W: Any) -> Any:
         """The columns that were given, or named."""
@@ -394,9 +396,7 @@ class LinearEstimates(ByName, Shared):
     def _masked(self) -> np.ndarray:
         """The records, of shape (replicates, n)."""
         if self._records is None:
-            raise ValueError(
-                "z must be masked values for pseudo-values, got a Summary, which keeps no records"
-            )
+            raise ValueError("z must be masked values for pseudo-values, got Counts, which keep no records")
         return self._records.rows
 
     def _weights(self, weights: Any) -> np.ndarray:
@@ -404,7 +404,7 @@ class LinearEstimates(ByName, Shared):
         _checks.same_length(found, "weights", self._masked().shape[1], "z")
         return found
 
-    def _summed(self, weights: np.ndarray, asked: Survey, about: str, *, mean: bool) -> Interval:
+    def _summed(self, weights: np.ndarray, asked: IntervalOptions, about: str, *, mean: bool) -> Interval:
         use, found = asked.known(weights.size) & ~np.isnan(weights), []
         for k in range(len(self._masked())):
             file = self._undone(k)
@@ -424,7 +424,7 @@ class LinearEstimates(ByName, Shared):
         return Interval(low, high, error, estimate, asked.level, asked.target, about)
 
     def _named(
-        self, names: list[Any], found: list[list[np.ndarray]], asked: Survey, about: str, used: int
+        self, names: list[Any], found: list[list[np.ndarray]], asked: IntervalOptions, about: str, used: int
     ) -> Intervals:
         """Intervals from estimates, standard errors, ends and numbers of records, replicate by replicate."""
         estimate, error, low, high, records = (

@@ -6,10 +6,9 @@ import numpy as np
 
 from condmask import _checks
 from condmask.estimates.base import Shared
-from condmask.estimates.distribution import PLACES
 from condmask.inference import heavy_tails
 from condmask.inference.function_variance import shifted_power, sums_of_polynomial
-from condmask.inference.intervals import Interval, check_target, multiplier
+from condmask.inference.intervals import TARGETS, Interval, check_target, multiplier
 from condmask.samples.moments import shift
 
 
@@ -151,7 +150,13 @@ class MomentIntervals(Shared):
                 errors.append(self._moment_error(k, order, central, target) * unit)
         value, error = self._result(values), self._result(errors)
         return Interval(
-            value - z * error, value + z * error, error, value, level, target, f"the {about} {PLACES[target]}"
+            value - z * error,
+            value + z * error,
+            error,
+            value,
+            level,
+            target,
+            f"the {about} {TARGETS[target]}",
         )
 
     def _variance_interval(self, confidence_level: Any, target: Any, *, root: bool) -> Interval:
@@ -176,7 +181,7 @@ class MomentIntervals(Shared):
                 found.append((low * unit, high * unit, error * unit, value * unit))
         low, high, error, value = (self._result(list(each)) for each in zip(*found, strict=True))
         name = "standard deviation" if root else "variance"
-        return Interval(low, high, error, value, level, target, f"the {name} {PLACES[target]}")
+        return Interval(low, high, error, value, level, target, f"the {name} {TARGETS[target]}")
 
     def _warn_of_tails(self, what: str, target: str) -> None:
         exact = self._law.p == 1.0 and target == "file"

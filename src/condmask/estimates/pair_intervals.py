@@ -12,11 +12,11 @@ from condmask import _checks, frames
 from condmask.estimates.linear import LinearEstimates
 from condmask.inference import bounded, heavy_tails, reverse_pairs
 from condmask.inference.covariance import Product, donors, products, standardised
-from condmask.inference.intervals import EstimateWarning, Interval, UndefinedError, multiplier
+from condmask.inference.interval_options import interval_options
+from condmask.inference.intervals import TARGETS, EstimateWarning, Interval, UndefinedError, multiplier
 from condmask.inference.pair_moments import Weights, column, spreads
 from condmask.inference.pseudo_values import Undone, file_covariance
 from condmask.inference.reverse_mapped import Reversed
-from condmask.inference.survey import TARGETS, survey
 from condmask.law import Law
 
 TARGETS_OF_THEOREM = ("file", "population")  # in the order of `spreads`
@@ -80,7 +80,7 @@ class PairIntervals(LinearEstimates):
         Raises
         ------
         ValueError
-            As for `covariance`; for a Summary, which has no fourth moments of its pairs.
+            As for `covariance`; for Counts, which have no fourth moments of its pairs.
 
         Warns
         -----
@@ -94,7 +94,7 @@ class PairIntervals(LinearEstimates):
         is that of the general theorem. In heavy tails the interval covers too rarely, as it does without
         masking.
         """
-        asked = survey(confidence_level, target, None, None, 0)
+        asked = interval_options(confidence_level, target, None, None, 0)
         found, pairs = [], list(self._pairs_of(other))
         for pair in pairs:
             estimate, _, unit = _estimated(pair)
@@ -161,7 +161,7 @@ class PairIntervals(LinearEstimates):
         True
         """
         level, times = multiplier(confidence_level)
-        about = f"correlation {TARGETS[survey(confidence_level, target, None, None, 0).target]}"
+        about = f"correlation {TARGETS[interval_options(confidence_level, target, None, None, 0).target]}"
         pairs = list(self._pairs_of(other))
         found = [_correlation(pair, target, level, times) for pair in pairs]
         values = np.array([each[:5] for each in found])
@@ -187,7 +187,7 @@ class PairIntervals(LinearEstimates):
     def _pairs_of(self, other: Any) -> Iterator[Pair]:
         if self._records is None:
             raise ValueError(
-                "z must be masked values for an interval of two columns, got a Summary, which keeps no "
+                "z must be masked values for an interval of two columns, got Counts, which keep no "
                 "fourth moments of its pairs"
             )
         other = self._by_name(other, "other", masked=True)
@@ -213,10 +213,10 @@ class PairIntervals(LinearEstimates):
             raise ValueError("other must be a column or an Estimate, got None")
         rows = self._rows()
         if isinstance(other, PairIntervals):
-            if self.scheme.group is None or self.scheme.group != other.scheme.group:
+            if self.origin.group is None or self.origin.group != other.origin.group:
                 raise ValueError(
                     "other must have been masked together with this column (mask_table), got groups "
-                    f"{self.scheme.group!r} and {other.scheme.group!r}"
+                    f"{self.origin.group!r} and {other.origin.group!r}"
                 )
             columns = other._rows()
         else:
@@ -230,7 +230,7 @@ class PairIntervals(LinearEstimates):
 
     def _rows(self) -> np.ndarray:
         if self._records is None:
-            raise ValueError("other must be masked values: a Summary keeps no records")
+            raise ValueError("other must be masked values: Counts keep no records")
         return self._records.rows
 
     def _product(self, k: int, z: np.ndarray, w: np.ndarray, other: Any) -> Product:

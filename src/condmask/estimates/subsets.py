@@ -51,9 +51,7 @@ class Selection(Shared):
         True
         """
         if self._records is None:
-            raise ValueError(
-                "z must be masked values for a part of them, got a Summary, which keeps no records"
-            )
+            raise ValueError("z must be masked values for a part of them, got Counts, which keep no records")
         chosen, masked = np.asarray(rows), self._records.rows
         if chosen.dtype != np.bool_ or chosen.shape != masked.shape[1:]:
             raise ValueError(
@@ -72,7 +70,7 @@ class Selection(Shared):
         sources = [sample(z, self._law) for z in values]
         records = Records(masked[:, chosen], None if pool is None else pool[chosen], None)
         made: Any = type(self)
-        found: Self = made(self.scheme, sources, batch=self._batch, records=records)
+        found: Self = made(self.scheme, sources, batch=self._batch, records=records, origin=self.origin)
         return found
 
 

@@ -2,7 +2,7 @@
 
 import json
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from condmask._blocks import BLOCK
 from condmask.files.arrow_schema import METADATA, released_schema
-from condmask.files.arrow_types import labels_of, numbers, released_columns, released_type
+from condmask.files.arrow_types import first_numbers, numeric, parts_of, released_columns, released_type
 from condmask.files.atomic import Output
-from condmask.files.formats import Rows
+from condmask.files.formats import Part, Rows
 
 CODECS = {b"\x04\x22\x4d\x18": "lz4", b"\x28\xb5\x2f\xfd": "zstd"}  # by how compressed buffers begin
 BATCHES, BLOCK_SIZE = 10, 24  # place in the table of the footer's fields, and bytes of an entry
@@ -43,23 +43,24 @@ class ArrowFile:
         """Everything stands in the file."""
         return {}
 
-    def batches(self, names: list[str] | None = None, *, labels: bool = False) -> Iterator[Any]:
-        """Record batches of at most 65,536 rows; of labels, text in dictionaries where it is kept so."""
+    def batches(self, names: list[str] | None = None, labels: Sequence[str] = ()) -> Iterator[Any]:
+        """Record batches of at most 65,536 rows; text of labels in dictionaries where it is kept so."""
         with self.errors():
             yield from self._batches(names, labels)
         pa.default_memory_pool().release_unused()
 
-    def chunks(self, names: list[str]) -> Iterator[dict[str, tuple[np.ndarray, str]]]:
-        """Numbers and their kind, batch by batch."""
-        row = 0
-        for batch in self.batches(names):
-            yield {name: numbers(batch.column(name), name, row) for name in names}
-            row += batch.num_rows
+    def parts(self, names: Sequence[str], labels: Sequence[str] = ()) -> Iterator[Part]:
+        """Numbers and labels, batch by batch."""
+        return parts_of(self.batches([*names, *labels], labels), names, labels)
 
-    def labels(self, name: str) -> Iterator[tuple[np.ndarray, list[Any]]]:
-        """A column of any plain type, in codes and the distinct values they stand for."""
-        for batch in self.batches([name], labels=True):
-            yield labels_of(batch.column(name), name)
+    def sample(self, names: Sequence[str], rows: int) -> dict[str, np.ndarray]:
+        """The numbers of the first rows, by column; columns of anything else are left out."""
+        names = numeric(self.schema, names)
+        try:
+            return first_numbers(self.batches(names), names, rows) if names else {}
+        except ValueError:  # a column that cannot be decoded
+            alone = [self.sample([name], rows) for name in names] if len(names) > 1 else []
+            return {name: values for columns in alone for name, values in columns.items()}
 
     def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Copy the file with the masked rows in their columns, batch by batch as they were."""
@@ -86,10 +87,10 @@ class ArrowFile:
         with pa.memory_map(str(self.path)) as source:
             return pa.ipc.open_file(source).schema
 
-    def _batches(self, names: list[str] | None, labels: bool) -> Iterator[Any]:
+    def _batches(self, names: list[str] | None, labels: Sequence[str]) -> Iterator[Any]:
         with pa.memory_map(str(self.path)) as source:
-            places = None if names is None else [self.names.index(name) for name in names]
-            options = pa.ipc.IpcReadOptions(included_fields=places)
+            positions = None if names is None else [self.names.index(name) for name in names]
+            options = pa.ipc.IpcReadOptions(included_fields=positions)
             with pa.ipc.open_file(source, options=options) as file:
                 for number in range(file.num_record_batches):
                     batch = file.get_batch(number)

@@ -28,16 +28,16 @@ def released_schema(schema: Any, types: dict[str, Any], metadata: dict[str, Any]
 def released_metadata(entries: dict[bytes, bytes], types: dict[str, Any]) -> dict[bytes, bytes]:
     """The metadata of a file without what they tell of columns that are masked."""
     cleaned = {PANDAS: _pandas, SPARK: _spark}
-    found = {}
+    released = {}
     for key, value in entries.items():
         if key in cleaned:
             try:
-                found[key] = json.dumps(cleaned[key](json.loads(value), types)).encode()
+                released[key] = json.dumps(cleaned[key](json.loads(value), types)).encode()
             except (ValueError, TypeError, AttributeError, KeyError):  # not what it should be
                 continue
         elif key not in (ATTRIBUTES, METADATA):
-            found[key] = value
-    return found
+            released[key] = value
+    return released
 
 
 def _pandas(entry: dict[str, Any], types: dict[str, Any]) -> dict[str, Any]:

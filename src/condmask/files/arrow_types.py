@@ -5,6 +5,8 @@ may be too narrow for masked values. Decimals stay decimals of their scale, with
 room for, where the grid of the scheme has no finer decimals; else they become float64.
 """
 
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,36 +15,72 @@ import pyarrow.compute as pc
 
 from condmask import _checks
 from condmask._grid import decimal_grid
-from condmask.files.formats import Rows
+from condmask.files.formats import Part, Rows
 
 WIDEST = 38, 76  # digits of decimal128 and decimal256
 LARGEST_POWER = 22  # of ten that float64 holds exactly
 
 
-def plain(column: Any) -> Any:
+def unwrapped(column: Any) -> Any:
     """The numbers of an Arrow array that wraps them: in a dictionary, or as a type of somebody's own."""
     if isinstance(column, pa.ExtensionArray):
-        return plain(column.storage)
-    return plain(column.dictionary_decode()) if pa.types.is_dictionary(column.type) else column
+        return unwrapped(column.storage)
+    return unwrapped(column.dictionary_decode()) if pa.types.is_dictionary(column.type) else column
 
 
-def plain_type(dtype: Any) -> Any:
-    """The type of `plain` of an array of this type."""
+def unwrapped_type(dtype: Any) -> Any:
+    """The type of `unwrapped` of an array of this type."""
     if isinstance(dtype, pa.BaseExtensionType):
-        return plain_type(dtype.storage_type)
-    return plain_type(dtype.value_type) if pa.types.is_dictionary(dtype) else dtype
+        return unwrapped_type(dtype.storage_type)
+    return unwrapped_type(dtype.value_type) if pa.types.is_dictionary(dtype) else dtype
 
 
 def numbers(column: Any, name: str, row: int) -> tuple[np.ndarray, str]:
     """An Arrow array as float64 with NaN where null, and its kind; it begins at this row of the file."""
     kind = kind_of(column.type, name)
-    column = plain(column)
+    column = unwrapped(column)
     dtype = column.type
     if kind == "int":
-        there = values_of(pc.drop_null(column), np.dtype(str(dtype)))
-        _checks.exact_integers(there, name, row + np.flatnonzero(~null(column)))
-    found = _decimals(column) if pa.types.is_decimal(dtype) else values_of(_cast(column), np.float64)
-    return np.where(null(column), np.nan, found) if column.null_count else found, kind
+        present = values_of(pc.drop_null(column), np.dtype(str(dtype)))
+        _checks.exact_integers(present, name, row + np.flatnonzero(~null(column)))
+    values = _decimals(column) if pa.types.is_decimal(dtype) else values_of(_cast(column), np.float64)
+    return np.where(null(column), np.nan, values) if column.null_count else values, kind
+
+
+def parts_of(batches: Iterable[Any], names: Sequence[str], labels: Sequence[str]) -> Iterator[Part]:
+    """Numbers and labels of record batches."""
+    row = 0
+    for batch in batches:
+        yield Part(
+            {name: numbers(batch.column(name), name, row) for name in names},
+            {name: labels_of(batch.column(name), name) for name in labels},
+        )
+        row += batch.num_rows
+
+
+def first_numbers(batches: Iterable[Any], names: Sequence[str], rows: int) -> dict[str, np.ndarray]:
+    """The numbers of the first rows, by column; columns with whole numbers too large are left out."""
+    first, count = [], 0
+    for batch in batches:
+        first.append(batch.slice(0, rows - count))
+        count += first[-1].num_rows
+        if count >= rows:
+            break
+    sample = {}
+    for name in names if first else ():
+        with contextlib.suppress(ValueError):
+            sample[name] = np.concatenate([numbers(batch.column(name), name, 0)[0] for batch in first])
+    return sample
+
+
+def numeric(schema: Any, names: Sequence[str]) -> list[str]:
+    """The columns of these names whose type is one of numbers."""
+    columns = []
+    for name in names:
+        with contextlib.suppress(TypeError):
+            kind_of(schema.field(name).type, name)
+            columns.append(name)
+    return columns
 
 
 def labels_of(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:
@@ -60,7 +98,7 @@ def labels_of(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:
 
 def kind_of(dtype: Any, name: str) -> str:
     """The kind of a column of numbers; other types are refused."""
-    dtype = plain_type(dtype)
+    dtype = unwrapped_type(dtype)
     if pa.types.is_boolean(dtype):
         raise TypeError(f"{name} must be numeric, got booleans")
     if pa.types.is_integer(dtype):
@@ -79,7 +117,7 @@ def kind_of(dtype: Any, name: str) -> str:
 
 def released_type(dtype: Any, kind: str, decimals: int | None) -> Any:
     """What masked values are written as, of a column of this type and released as this kind."""
-    dtype = plain_type(dtype)
+    dtype = unwrapped_type(dtype)
     if pa.types.is_decimal(dtype) and decimals is not None and decimals <= dtype.scale:
         large = dtype.bit_width > 128
         return (pa.decimal256 if large else pa.decimal128)(WIDEST[large], dtype.scale)
@@ -112,8 +150,8 @@ def released(
     elif pa.types.is_decimal(dtype):
         return _gaps(with_decimals(z, dtype, decimals or 0, name), original, missing if gaps else None, nulls)
     z = np.ascontiguousarray(z)
-    found = pa.Array.from_buffers(pa.from_numpy_dtype(z.dtype), z.size, [None, pa.py_buffer(z)])
-    return _gaps(found.cast(dtype), original, missing if gaps else None, nulls)
+    masked = pa.Array.from_buffers(pa.from_numpy_dtype(z.dtype), z.size, [None, pa.py_buffer(z)])
+    return _gaps(masked.cast(dtype), original, missing if gaps else None, nulls)
 
 
 def null(array: Any) -> np.ndarray:
@@ -121,15 +159,15 @@ def null(array: Any) -> np.ndarray:
     return values_of(array.is_null().cast(pa.uint8()), np.bool_)
 
 
-def _gaps(found: Any, original: Any, missing: np.ndarray | None, nulls: bool) -> Any:
+def _gaps(masked: Any, original: Any, missing: np.ndarray | None, nulls: bool) -> Any:
     """Masked values, with cells of the original or nulls where they are missing."""
     if missing is None:
-        return found
-    cells = pa.nulls(len(found), found.type) if nulls else plain(original).cast(found.type, safe=False)
+        return masked
+    cells = pa.nulls(len(masked), masked.type) if nulls else unwrapped(original).cast(masked.type, safe=False)
     where = pa.Array.from_buffers(
         pa.bool_(), missing.size, [None, pa.py_buffer(np.packbits(missing, bitorder="little"))]
     )
-    return pc.if_else(where, cells, found)
+    return pc.if_else(where, cells, masked)
 
 
 def _decimals(column: Any) -> np.ndarray:
@@ -170,5 +208,5 @@ def values_of(array: Any, dtype: Any) -> np.ndarray:
     dtype = np.dtype(dtype)
     if len(array) == 0:
         return np.empty((0, *dtype.shape), dtype.base)
-    found = np.frombuffer(array.buffers()[1], dtype.base).reshape(-1, *dtype.shape)
-    return found[array.offset : array.offset + len(array)]
+    memory = np.frombuffer(array.buffers()[1], dtype.base).reshape(-1, *dtype.shape)
+    return memory[array.offset : array.offset + len(array)]

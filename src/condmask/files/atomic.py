@@ -83,6 +83,11 @@ class Output:
     def tell(self) -> int:
         return self._file.tell()
 
+    def read_back(self) -> IO[bytes]:
+        """What was written so far, opened once more."""
+        self._file.flush()
+        return open(self._hidden or f"/proc/self/fd/{self._file.fileno()}", "rb")
+
     @property
     def sha256(self) -> str:
         assert self._digest is not None
@@ -133,15 +138,17 @@ def state(path: Path) -> tuple[int, ...] | None:
 
 
 @contextmanager
-def publishing(found: dict[Path, tuple[int, ...] | None], *, hashed: bool = False) -> Iterator[list[Output]]:
+def publishing(
+    fingerprints: dict[Path, tuple[int, ...] | None], *, hashed: bool = False
+) -> Iterator[list[Output]]:
     """Files that take their names only when all are complete, the first one last and, if asked for, hashed.
 
-    ``found`` is the `state` in which the job found its targets: another job may have been there meanwhile.
+    ``fingerprints`` are the `state` of each target when the job began: another job may write meanwhile.
     """
-    first = next(iter(found))
+    first = next(iter(fingerprints))
     with ExitStack() as stack:
         outputs = []
-        for path in found:
+        for path in fingerprints:
             outputs.append(Output(path, hashed=hashed and path == first))
             stack.callback(outputs[-1].discard)
         try:
@@ -149,7 +156,7 @@ def publishing(found: dict[Path, tuple[int, ...] | None], *, hashed: bool = Fals
             for output in outputs:
                 output.finish()
             with _locked(first.parent):
-                for path, before in found.items():
+                for path, before in fingerprints.items():
                     if state(path) != before:
                         was = "has appeared" if before is None else "was changed"
                         raise FileError(f"{path} {was} meanwhile, by another job; nothing was published")

@@ -12,8 +12,8 @@ from pyarrow import csv
 from condmask.files.arrow_schema import released_schema
 from condmask.files.arrow_types import WIDEST, numbers, released_columns, released_type, with_decimals
 from condmask.files.atomic import Output
-from condmask.files.csv_format import packed
 from condmask.files.formats import ROOMY, Rows, format_of
+from condmask.files.recoding import compressed_writer
 
 GROUP = 1 << 20  # rows of a row group
 
@@ -40,7 +40,7 @@ def write_batches(
             held: list[Any] = []
             for batch in released:
                 held.append(batch)
-                if sum(each.num_rows for each in held) >= GROUP:
+                if sum(batch.num_rows for batch in held) >= GROUP:
                     writer.write_table(pa.Table.from_batches(held), row_group_size=GROUP)
                     held = []
             writer.write_table(pa.Table.from_batches(held, schema), row_group_size=GROUP)
@@ -52,7 +52,7 @@ def _write_text(schema: Any, batches: Iterator[Any], target: Output, decimals: d
         if pa.types.is_nested(field.type):
             raise ValueError(f"{field.name} must hold plain values in a file of text, got {field.type}")
     delimiter = "\t" if "TSV" in format_of(target.final) else ","
-    written, header = packed(target, target.final, "utf-8"), True
+    written, header = compressed_writer(target, target.final, "utf-8"), True
     for batch in batches:
         columns = [
             _fixed(column, decimals.get(name), name)
@@ -79,5 +79,5 @@ def _fixed(column: Any, decimals: int | None, name: str) -> Any:
     if decimals is None or decimals <= 0 or not pa.types.is_floating(column.type):
         return column
     values = numbers(column, name, 0)[0]
-    found = with_decimals(np.nan_to_num(values), pa.decimal128(WIDEST[0], decimals), decimals, name)
-    return pc.if_else(pa.array(np.isnan(values)), pa.scalar(None, found.type), found)
+    decimal_column = with_decimals(np.nan_to_num(values), pa.decimal128(WIDEST[0], decimals), decimals, name)
+    return pc.if_else(pa.array(np.isnan(values)), pa.scalar(None, decimal_column.type), decimal_column)

@@ -1,6 +1,6 @@
 """A file of one format on its way into one of another."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,10 @@ import pyarrow.compute as pc
 from condmask.files.arrow import ArrowFile, line
 from condmask.files.atomic import Output
 from condmask.files.batches import write_batches
-from condmask.files.csv import CsvFile, Records
+from condmask.files.csv import CsvFile
 from condmask.files.csv_format import not_encoded
-from condmask.files.formats import ROOMY, Rows, Table, format_of
+from condmask.files.csv_scan import Records
+from condmask.files.formats import ROOMY, Part, Rows, Table, format_of
 from condmask.strata import names_of
 
 # what a column of text is taken for, if all of it is: 007 is no number, and 1e999 none that can be held
@@ -34,13 +35,13 @@ class Converted:
         """What an earlier masking left with the file."""
         return self._table.metadata()
 
-    def chunks(self, names: list[str]) -> Iterator[dict[str, tuple[np.ndarray, str]]]:
-        """Numbers and their kind, as the file has them."""
-        return self._table.chunks(names)
+    def parts(self, names: Sequence[str], labels: Sequence[str] = ()) -> Iterator[Part]:
+        """Numbers and labels, as the file has them."""
+        return self._table.parts(names, labels)
 
-    def labels(self, name: str) -> Iterator[tuple[np.ndarray, list[Any]]]:
-        """A column in codes and labels, as the file has them."""
-        return self._table.labels(name)
+    def sample(self, names: Sequence[str], rows: int) -> dict[str, np.ndarray]:
+        """The numbers of the first rows, by column; columns of anything else are left out."""
+        return self._table.sample(names, rows)
 
     @property
     def description(self) -> dict[str, Any]:
@@ -55,7 +56,8 @@ class Converted:
             schema, batches = self._table.schema, self._table.batches()
         else:
             assert isinstance(self._table, CsvFile)
-            masked, strata = set(rows.columns), [each.get("strata") for each in metadata["columns"].values()]
+            masked = set(rows.columns)
+            strata = [scheme.get("strata") for scheme in metadata["columns"].values()]
             if format_of(target.final) in ROOMY or self._table.decimal == ",":
                 schema = typed(self._table, masked, {name for names in strata for name in names_of(names)})
             else:  # text stays text, digit by digit
@@ -85,9 +87,9 @@ def typed(table: CsvFile, masked: set[str], strata: Collection[str]) -> Any:
             if name in strata:
                 types[name] = types[name] if _all(column, WHOLE) else pa.string()
                 continue
-            there = pc.drop_null(_plain(column, table))
+            present = pc.drop_null(_with_points(column, table))
             for dtype, pattern in ((pa.int64(), WHOLE), (pa.float64(), NUMBER)):
-                if types[name] == dtype and not _all(there, pattern):
+                if types[name] == dtype and not _all(present, pattern):
                     types[name] = pa.float64() if dtype == pa.int64() else pa.string()
     return pa.schema(list(types.items()))
 
@@ -101,20 +103,20 @@ def _typed(batch: Any, schema: Any, table: CsvFile, masked: set[str]) -> Any:
     columns = []
     for column, field in zip(batch.columns, schema, strict=True):
         if not pa.types.is_string(field.type):
-            column = _plain(column, table)
+            column = _with_points(column, table)
             if field.name in masked:
-                plain = pc.match_substring_regex(column, NUMBER)
-                column = pc.if_else(plain, column, pa.scalar(None, pa.string()))
+                is_number = pc.match_substring_regex(column, NUMBER)
+                column = pc.if_else(is_number, column, pa.scalar(None, pa.string()))
             column = column.cast(field.type)
         columns.append(column)
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _plain(column: Any, table: CsvFile) -> Any:
+def _with_points(column: Any, table: CsvFile) -> Any:
     """Text with nulls for the words that mean a missing value, and points for decimal commas."""
     trimmed = pc.utf8_trim_whitespace(column)
-    found = pc.if_else(pc.is_in(trimmed, pa.array(table.words)), pa.scalar(None, pa.string()), trimmed)
-    return pc.replace_substring(found, ",", ".", max_replacements=1) if table.decimal == "," else found
+    text = pc.if_else(pc.is_in(trimmed, pa.array(table.words)), pa.scalar(None, pa.string()), trimmed)
+    return pc.replace_substring(text, ",", ".", max_replacements=1) if table.decimal == "," else text
 
 
 def _texts(table: CsvFile) -> Iterator[Any]:
@@ -129,12 +131,12 @@ def _text(table: CsvFile, part: Records, k: int) -> Any:
     starts, lengths = part.starts[:, k], part.stops[:, k] - part.starts[:, k]
     ends = np.concatenate(([0], np.cumsum(lengths)))
     content = part.fields(k).buffer[np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1])]
-    found = pa.Array.from_buffers(
+    text = pa.Array.from_buffers(
         pa.string(), len(starts), [None, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(content)]
     )
-    if (content > ASCII).any() and not (table.dialect.encoding == "utf-8" and _sound(found)):
+    if (content > ASCII).any() and not (table.dialect.encoding == "utf-8" and _sound(text)):
         return pa.array(_decoded(table, part, k), pa.string())
-    return pc.replace_substring(found, '""', '"') if b'""' in part.text else found
+    return pc.replace_substring(text, '""', '"') if b'""' in part.text else text
 
 
 def _sound(text: Any) -> bool:
@@ -147,11 +149,11 @@ def _sound(text: Any) -> bool:
 
 def _decoded(table: CsvFile, part: Records, k: int) -> list[str]:
     """The fields of a column one by one, in the encoding of the file."""
-    found: list[str] = []
+    texts: list[str] = []
     try:
         for field in part.fields(k).at(np.arange(len(part.starts))):
-            found.append(table.dialect.decode(field))
+            texts.append(table.dialect.decode(field))
     except UnicodeDecodeError:
-        line = table.line_of(part.row + len(found))
+        line = table.line_of(part.row + len(texts))
         raise not_encoded(table.path, table.dialect.encoding, line) from None
-    return found
+    return texts

@@ -2,48 +2,31 @@
 
 import contextlib
 import json
-from collections.abc import Iterator
-from itertools import chain, islice
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from condmask._blocks import Workers, ordered_map
 from condmask.files import csv_numbers, quoting
 from condmask.files.atomic import Output
-from condmask.files.csv_format import CsvFormat, Dialect, not_encoded, opened, packed, read_bytes
-from condmask.files.csv_numbers import Fields, NumberError, Words
-from condmask.files.formats import Rows
+from condmask.files.csv_format import CsvFormat, Dialect, not_encoded
+from condmask.files.csv_numbers import NumberError, Words
+from condmask.files.csv_scan import Fields, Records, find, line_at, scan
+from condmask.files.formats import Part, Rows
 from condmask.files.metadata import read_beside, sidecar
-from condmask.kernels.csv_numbers import CLEAR_COMMA, CLEAR_DOT, COMMA, DOT, SHORTEST, number_labels
-from condmask.kernels.csv_scan import AFTER_QUOTE, TOO_FEW, TOO_MANY, find_fields, splice
+from condmask.files.recoding import compressed_writer
+from condmask.kernels.csv_labels import number_labels
+from condmask.kernels.csv_numbers import CLEAR_COMMA, CLEAR_DOT, COMMA, DOT, SHORTEST
+from condmask.kernels.csv_scan import AFTER_QUOTE, splice
 
-CHUNK = 1 << 23
 FIRST = 1_000  # records that tell the decimal mark of a column of whole numbers
-LONGEST = 1 << 26  # a record; a quote left open must not bring the whole file into memory
-FAULTS = {
-    TOO_FEW: "too few fields",
-    TOO_MANY: "too many fields",
-    AFTER_QUOTE: "text after a closing quote",
-}
 UNSURE = (
     "must show what its {mark} is, got numbers such as 1{mark}234 alone, some thousand or some ones; "
     'decimal="{mark}" (--decimal {mark}) says it parts decimals, and thousands separators have to go'
 )
-
-
-class Records(NamedTuple):
-    """A run of whole records: their bytes, the bounds of the wanted fields, and their place in the file."""
-
-    text: bytes
-    starts: np.ndarray
-    stops: np.ndarray
-    offset: int
-    row: int
-
-    def fields(self, k: int) -> Fields:
-        return Fields(self.text, self.starts[:, k], self.stops[:, k])
 
 
 class CsvFile:
@@ -51,83 +34,84 @@ class CsvFile:
 
     def __init__(self, path: Path, form: CsvFormat | None = None, workers: Workers = 1) -> None:
         self.path = path
-        self.dialect = Dialect.of(path, (form or CsvFormat()).or_else(self._said()))
+        self.dialect = Dialect.of(path, (form or CsvFormat()).or_else(self._published_format()))
         self.names = self.dialect.names
         self._decimal = self.dialect.decimal
-        self._shapes: dict[str, int] = {}
+        self._styles: dict[str, int] = {}
         self._words = Words([self.dialect.encode(word) for word in self.dialect.na])
+        self._head: bytes | None = None  # the text of the first records, once it was read
         self._workers = workers if isinstance(workers, int) else 1  # what is mapped cannot travel
 
     def metadata(self) -> dict[str, Any] | None:
         """What an earlier masking left in the file beside this one."""
         return read_beside(self.path)
 
-    def _said(self) -> dict[str, Any]:
-        """How the file is written, where it was masked."""
+    def _published_format(self) -> dict[str, Any]:
+        """How the file is written, where it was masked and that was published beside it."""
         beside = sidecar(self.path)
         assert beside is not None  # a file of text has no room for it
         try:
-            said = json.loads(beside.read_text())["csv"]
+            published = json.loads(beside.read_text())["csv"]
         except (OSError, ValueError, KeyError, TypeError):
             return {}
-        return said if isinstance(said, dict) else {}
+        return published if isinstance(published, dict) else {}
 
     @property
     def description(self) -> dict[str, Any]:
         """How the file is written, in terms of JSON: what reading it again takes."""
-        said = self.dialect
         return {
             "csv": {
-                "delimiter": said.delimiter,
-                "decimal": self._decimal or ".",
-                "encoding": said.encoding,
-                "na": list(said.na),
+                "delimiter": self.dialect.delimiter,
+                "decimal": self.decimal,
+                "encoding": self.dialect.encoding,
+                "na": list(self.dialect.na),
             }
         }
 
-    def chunks(self, names: list[str]) -> Iterator[dict[str, tuple[np.ndarray, str]]]:
-        """Numbers and their kind, for some thousand rows at a time."""
-        told, seen = self._decimal or self._hint(), 0
+    def parts(self, names: Sequence[str], labels: Sequence[str] = ()) -> Iterator[Part]:
+        """Numbers with their kind, and labels as text, for some thousand rows at a time."""
+        records = self._records([*names, *labels])
+        first = next(records, None)
+        if first is None:
+            return
+        decimal, marks = self._likely_decimal(), 0
 
-        def numbers(part: Records) -> list[tuple[np.ndarray, int, int]]:
-            found = [self._numbers(part, k, name, told) for k, name in enumerate(names)]
-            return [(*each, self._shapes_of(part, k, each[0])) for k, each in enumerate(found)]
+        def read(part: Records) -> tuple[list[tuple[np.ndarray, int, int]], list[Any]]:
+            numbers = [self._numbers(part, k, name, decimal) for k, name in enumerate(names)]
+            return (
+                [(*column, self._quoting(part, k, column[0])) for k, column in enumerate(numbers)],
+                [self._labels(part, len(names) + k) for k in range(len(labels))],
+            )
 
-        records = self._records(names)
-        first = map(
-            numbers, islice(records, 1)
-        )  # who wants no more need not wait for what threads read ahead
-        for found in chain(first, ordered_map(numbers, records, self._workers)):
-            for name, (_, marks, shapes) in zip(names, found, strict=True):
-                seen |= marks
-                self._shapes[name] = self._shapes.get(name, 0) | shapes
-            if told is None and seen & DOT and seen & COMMA:
+        for numbers, codes in ordered_map(read, chain([first], records), self._workers):
+            for name, (_, marks_here, styles) in zip(names, numbers, strict=True):
+                marks |= marks_here
+                self._styles[name] = self._styles.get(name, 0) | styles
+            if decimal is None and marks & DOT and marks & COMMA:
                 self._refuse_the_other(names)
-            yield {name: (values, "float64") for name, (values, *_) in zip(names, found, strict=True)}
-        if told is None:
-            told = "," if seen & COMMA else "."
-            if (seen & DOT and not seen & CLEAR_DOT) or (seen & COMMA and not seen & CLEAR_COMMA):
-                raise ValueError(f"{' and '.join(names)} {UNSURE.format(mark=told)}")
-        self._decimal = told
+            yield Part(
+                {name: (values, "float64") for name, (values, *_) in zip(names, numbers, strict=True)},
+                dict(zip(labels, codes, strict=True)),
+            )
+        if decimal is None and names:
+            decimal = "," if marks & COMMA else "."
+            if (marks & DOT and not marks & CLEAR_DOT) or (marks & COMMA and not marks & CLEAR_COMMA):
+                raise ValueError(f"{' and '.join(names)} {UNSURE.format(mark=decimal)}")
+        self._decimal = decimal
 
-    def labels(self, name: str) -> Iterator[tuple[np.ndarray, list[str]]]:
-        """A column as text, in codes and the distinct values they stand for."""
-        for part in self._records([name]):
-            starts, stops = (np.ascontiguousarray(bound[:, 0]) for bound in (part.starts, part.stops))
-            code, first = np.empty((2, starts.size), dtype=np.int64)
-            table = np.full(2 << max(1, starts.size).bit_length(), -1, dtype=np.int64)
-            count = number_labels(part.fields(0).buffer, starts, stops, table, code, first)
-            try:
-                distinct = [self.dialect.decode(field) for field in part.fields(0).at(first[:count])]
-            except UnicodeDecodeError:
-                row = next(r for r in first[:count].tolist() if not self._decodes(part, r))
-                line = self._line(part.offset + int(starts[row]))
-                raise not_encoded(self.path, self.dialect.encoding, line) from None
-            yield code, distinct
+    def sample(self, names: Sequence[str], rows: int) -> dict[str, np.ndarray]:
+        """The numbers of the first rows, by column; columns of anything else are left out."""
+        decimal, sample = self._likely_decimal(), {}
+        for k, fields in self._first_fields([self.names.index(name) for name in names], rows):
+            with contextlib.suppress(NumberError):
+                values, marks = csv_numbers.read(fields, decimal, self._words)
+                if decimal is not None or not (marks & DOT and marks & COMMA):
+                    sample[self.names[k]] = values
+        return sample
 
     def records(self) -> Iterator[Records]:
         """Runs of whole records, with the fields of all columns."""
-        yield from self._scan(list(range(len(self.names))), tail=False)
+        return scan(self.path, self.dialect, list(range(len(self.names))))
 
     @property
     def words(self) -> list[str]:
@@ -146,16 +130,16 @@ class CsvFile:
         """
         columns = rows.columns
         names = sorted(columns, key=self.names.index)
-        decimals = [columns[name][1] for name in names]
-        places = np.array([SHORTEST if each is None else max(each, 0) for each in decimals], dtype=np.int64)
+        fixed = [columns[name][1] for name in names]
+        places = np.array([SHORTEST if k is None else max(k, 0) for k in fixed], dtype=np.int64)
         nulls = [k for k, name in enumerate(names) if name in rows.nulls]
         if nulls and len(self.names) == 1:
             raise ValueError(
                 'missing_as must be "code" in a file of one column, where a null would be an empty line'
             )
-        decimal = self._decimal or "."
+        decimal, blank = self.decimal, self.dialect.blank
         quoted = decimal == self.dialect.delimiter
-        mixed = [k for k, name in enumerate(names) if not quoting.alike(self._shapes.get(name, 0))]
+        mixed = [k for k, name in enumerate(names) if not quoting.uniform(self._styles.get(name, 0))]
 
         def masked() -> Iterator[tuple[Records, np.ndarray]]:
             for part in self._records(names, tail=True):
@@ -171,13 +155,13 @@ class CsvFile:
             added = int(ends[-1]) if ends.size else 0
             out = np.empty(len(part.text) + added + 2 * ends.size * quoted, dtype=np.uint8)
             for k in mixed:
-                part.starts[:, k], part.stops[:, k] = quoting.whole(part.fields(k), blank=self.dialect.blank)
+                part.starts[:, k], part.stops[:, k] = quoting.outer_bounds(part.fields(k), blank=blank)
             starts, stops = part.starts.ravel(), part.stops.ravel()
             buffer = np.frombuffer(part.text, dtype=np.uint8)
             length = splice(buffer, starts, stops, keep.ravel(), quoted, fields, ends, out)
             return out[:length].data
 
-        written = packed(target, self.path, self.dialect.encoding)
+        written = compressed_writer(target, self.path, self.dialect.encoding)
         written.write(self.dialect.header)
         for text in ordered_map(rewritten, masked(), self._workers):
             written.write(text)
@@ -187,111 +171,79 @@ class CsvFile:
         """The line of the file in which a record begins."""
         for part in self._records([self.names[0]]):
             if row < part.row + len(part.starts):
-                return self._line(part.offset + int(part.starts[row - part.row, 0]))
+                return line_at(self.path, self.dialect, part.offset + int(part.starts[row - part.row, 0]))
         raise IndexError(row)
 
     def _numbers(self, part: Records, k: int, name: str, decimal: str | None) -> tuple[np.ndarray, int]:
         try:
             return csv_numbers.read(part.fields(k), decimal, self._words)
         except NumberError as error:
-            line = self._line(part.offset + int(part.starts[error.at, k]))
+            line = line_at(self.path, self.dialect, part.offset + int(part.starts[error.at, k]))
             raise (ValueError if "2^53" in error.why else TypeError)(
                 f"{name} {error.why} in line {line}"
             ) from None
 
-    def _shapes_of(self, part: Records, k: int, values: np.ndarray) -> int:
-        return quoting.shapes(part.fields(k), ~np.isnan(values), blank=self.dialect.blank)
+    def _quoting(self, part: Records, k: int, values: np.ndarray) -> int:
+        """The styles of quoting of the numbers of a column."""
+        return quoting.styles(part.fields(k), ~np.isnan(values), blank=self.dialect.blank)
 
-    def _refuse_the_other(self, names: list[str]) -> None:
+    def _refuse_the_other(self, names: Sequence[str]) -> None:
         """Name the first number that has another mark than the first of all."""
         decimal: str | None = None
         for part in self._records(names):
             for row in range(len(part.starts)) if decimal is None else ():
                 one = part._replace(starts=part.starts[row : row + 1], stops=part.stops[row : row + 1])
                 for k, name in enumerate(names):
-                    seen = self._numbers(one, k, name, decimal)[1]
-                    if decimal is None and seen:
-                        decimal = "," if seen & COMMA else "."
+                    marks = self._numbers(one, k, name, decimal)[1]
+                    if decimal is None and marks:
+                        decimal = "," if marks & COMMA else "."
                 if decimal is not None:
                     break
             for k, name in enumerate(names):
                 self._numbers(part, k, name, decimal)
 
-    def _hint(self) -> str | None:
-        """A comma where the first numbers of all columns say so: whole ones must get their mark too."""
+    def _likely_decimal(self) -> str | None:
+        """The decimal mark if it is settled, or a comma where the first numbers of all columns have one:
+        whole numbers must get the mark of their neighbours."""
         if self._decimal is not None:
             return self._decimal
-        every, seen = list(range(len(self.names))), 0
-        try:
-            part = next(self._scan(every, tail=False), None)
-        except ValueError:  # in a column that nobody asked for
-            return None
-        for k in every if part is not None else ():
-            assert part is not None
-            some = Fields(part.text, part.starts[:FIRST, k], part.stops[:FIRST, k])
+        marks = 0
+        for _, fields in self._first_fields(list(range(len(self.names))), FIRST):
             with contextlib.suppress(NumberError):
-                seen |= csv_numbers.read(some, None, self._words)[1]
-        return "," if seen & CLEAR_COMMA and not seen & DOT and seen & COMMA else None
+                marks |= csv_numbers.read(fields, None, self._words)[1]
+        return "," if marks & CLEAR_COMMA and not marks & DOT else None
 
-    def _decodes(self, part: Records, row: int) -> bool:
+    def _first_fields(self, columns: list[int], rows: int) -> Iterator[tuple[int, Fields]]:
+        """The fields of the first records, column by column, without columns that have text after a quote."""
+        if self._head is None:
+            next(self._records(self.names[:1]), None)
+        text = self._head or b""
+        starts, stops, _, fault = find(text, self.dialect, columns, rows)
+        if fault != AFTER_QUOTE:
+            yield from ((column, Fields(text, starts[:, k], stops[:, k])) for k, column in enumerate(columns))
+        elif len(columns) > 1:
+            for column in columns:
+                yield from self._first_fields([column], rows)
+
+    def _labels(self, part: Records, k: int) -> tuple[np.ndarray, list[str]]:
+        """Fields as codes and the distinct texts that they stand for."""
+        fields = part.fields(k)
+        starts, stops = np.ascontiguousarray(fields.starts), np.ascontiguousarray(fields.stops)
+        code, first = np.empty((2, starts.size), dtype=np.int64)
+        table = np.full(2 << max(1, starts.size).bit_length(), -1, dtype=np.int64)
+        count = number_labels(fields.buffer, starts, stops, table, code, first)
+        distinct: list[str] = []
         try:
-            self.dialect.decode(part.fields(0).at(np.array([row]))[0])
+            for field in fields.at(first[:count]):
+                distinct.append(self.dialect.decode(field))
         except UnicodeDecodeError:
-            return False
-        return True
+            line = line_at(self.path, self.dialect, part.offset + int(starts[first[len(distinct)]]))
+            raise not_encoded(self.path, self.dialect.encoding, line) from None
+        return code, distinct
 
-    def _line(self, offset: int) -> int:
-        """The line in which a byte stands; looked for only when something is wrong with it."""
-        line = 1
-        with opened(self.path, self.dialect.encoding) as file:
-            while offset > 0:
-                part = file.read(min(offset, CHUNK))
-                if not part:
-                    break
-                line += part[:offset].count(b"\n")
-                offset -= len(part)
-        return line
-
-    def _records(self, names: list[str], *, tail: bool = False) -> Iterator[Records]:
-        yield from self._scan([self.names.index(name) for name in names], tail=tail)
-
-    def _scan(self, wanted: list[int], *, tail: bool) -> Iterator[Records]:
-        """Runs of whole records."""
-        columns = np.array(wanted, dtype=np.int64)
-        order = np.argsort(columns)
-        back = np.argsort(order)
-        said = self.dialect
-        seen, rest, offset = 0, b"", len(said.header)
-        with opened(self.path, said.encoding) as file:
-            read_bytes(self.path, file, len(said.header))
-            while True:
-                read = read_bytes(self.path, file, CHUNK)
-                text = rest + read
-                # a last record without a line break ends with the file
-                lent = not read and text != b"" and not text.endswith(b"\n")
-                scanned = text + b"\n" if lent else text
-                if not scanned:
-                    return
-                most = len(scanned) // len(self.names)  # a record has as many bytes as fields, at least
-                bounds = np.empty((2, most, len(wanted)), dtype=np.int64)
-                buffer = np.frombuffer(scanned, dtype=np.uint8)
-                count, taken, fault = find_fields(
-                    buffer, ord(said.delimiter), said.blank, len(self.names), columns[order], *bounds
-                )
-                if fault:
-                    raise ValueError(f"{self.path} has {FAULTS[fault]} in line {self._line(offset + taken)}")
-                if len(scanned) - taken > (LONGEST if read else 0):
-                    what = (
-                        f"a record of more than {LONGEST >> 20} MB"
-                        if read
-                        else "a quoted field that never ends"
-                    )
-                    raise ValueError(f"{self.path} has {what}, from line {self._line(offset + taken)} on")
-                rest = b"" if lent else text[taken:]
-                if count or (tail and taken):
-                    starts, stops = bounds[:, :count, back]
-                    yield Records(text[: min(taken, len(text))], starts, stops, offset, seen)
-                seen += count
-                offset += taken
-                if not read:
-                    return
+    def _records(self, names: Sequence[str], *, tail: bool = False) -> Iterator[Records]:
+        """Runs of whole records with the fields of these columns; the text of the first run is kept."""
+        for part in scan(self.path, self.dialect, [self.names.index(name) for name in names], tail=tail):
+            if self._head is None and len(part.starts):
+                self._head = part.text if part.text.endswith(b"\n") else part.text + b"\n"
+            yield part

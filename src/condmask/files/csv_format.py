@@ -6,18 +6,16 @@ the option that settles it is named.
 
 import codecs
 import csv
-import gzip
 import io
 import re
-import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from condmask import _checks
-from condmask.files.atomic import FileError
+from condmask.files.recoding import open_bytes, open_utf8, read_bytes, working
 from condmask.kernels.csv_scan import find_fields
 
 DELIMITERS = ",;\t|"
@@ -79,7 +77,7 @@ class CsvFormat:
         if self.decimal is not None:
             _checks.choice(self.decimal, "decimal", (".", ","))
         if self.encoding is not None:
-            object.__setattr__(self, "encoding", _encoding(self.encoding))
+            object.__setattr__(self, "encoding", _encoding_name(self.encoding))
         words = _checks.names([self.na] if isinstance(self.na, str) else self.na, "na")
         for word in words:
             if _checks.listed([word]) != repr(word):  # a number
@@ -89,10 +87,10 @@ class CsvFormat:
                 )
         object.__setattr__(self, "na", words)
 
-    def or_else(self, said: dict[str, Any]) -> "CsvFormat":
-        """With what is not given here from what was published with the file."""
+    def or_else(self, published: dict[str, Any]) -> "CsvFormat":
+        """This format, with what is not given here from what was published with the file."""
         missing = [name for name in self.__dataclass_fields__ if not getattr(self, name)]
-        return replace(self, **{name: said[name] for name in missing if name in said})
+        return replace(self, **{name: published[name] for name in missing if name in published})
 
 
 class Dialect(NamedTuple):
@@ -111,28 +109,29 @@ class Dialect(NamedTuple):
 
     @classmethod
     def of(cls, path: Path, form: CsvFormat) -> Self:
-        """That of a file."""
-        with path_opened(path) as file:
+        """How a file is written, told from its beginning where the format does not say it."""
+        with open_bytes(path) as file:
             start = read_bytes(path, file, SAMPLE)
-        encoding = _told_encoding(path, start, form.encoding)
-        with opened(path, encoding) as file:
-            preamble, header, rest = _header(path, file)
-        inner = _working(encoding)
+            encoding = _encoding_of(path, start, form.encoding)
+            inner = working(encoding)
+            if inner == encoding:
+                preamble, header, rest = _header(path, file, start)
+        if inner != encoding:
+            with open_utf8(path, encoding) as recoded:
+                preamble, header, rest = _header(path, recoded, read_bytes(path, recoded, SAMPLE))
         try:
             text = header.removeprefix(BOM).decode(inner).rstrip("\r\n")
         except UnicodeDecodeError:
             raise not_encoded(path, encoding, 1) from None
         if not text.strip():
             raise ValueError(f"{path} is empty: it has no header")
-        said = preamble.removeprefix(BOM)[4:5].decode("latin-1") or None
         outside = "".join(text.split('"')[::2])  # quoted names may hold delimiters
-        delimiter = form.delimiter or said
+        delimiter = form.delimiter or preamble.removeprefix(BOM)[4:5].decode("latin-1") or None
         if delimiter is None and ".tsv" in path.suffixes[-2:]:
             delimiter = "\t"
         if delimiter is None:
-            delimiter = _told_delimiter(path, outside, rest, form.decimal)
-        there = outside.count(delimiter)
-        blank = 0 < there == outside.count(delimiter + " ")
+            delimiter = _delimiter_of(path, outside, rest, form.decimal)
+        blank = 0 < outside.count(delimiter) == outside.count(delimiter + " ")
         try:
             names = next(
                 csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=blank)
@@ -149,129 +148,54 @@ class Dialect(NamedTuple):
 
     def __str__(self) -> str:
         delimiter = NAMES.get(self.delimiter, repr(self.delimiter))
-        said = [
+        parts = [
             f"delimiter {delimiter}",
             f"decimal mark {self.decimal or '.'!r}",
             f"encoding {self.encoding}",
         ]
         if self.na:
-            said.append(f"missing values {', '.join(map(repr, self.na))}")
-        return ", ".join(said)
+            parts.append(f"missing values {', '.join(map(repr, self.na))}")
+        return ", ".join(parts)
 
     def decode(self, field: bytes) -> str:
         """A field as text."""
-        return field.decode(_working(self.encoding)).replace('""', '"')
+        return field.decode(working(self.encoding)).replace('""', '"')
 
     def encode(self, text: str) -> bytes:
         """A text as it would stand in a field."""
-        return text.encode(_working(self.encoding), "replace")
-
-
-def path_opened(path: Path) -> IO[bytes]:
-    """The bytes of a file, unpacked."""
-    opens: Any = gzip.open if path.suffix.lower() == ".gz" else open
-    found: IO[bytes] = opens(path, "rb")
-    return found
-
-
-def opened(path: Path, encoding: str) -> "IO[bytes] | _AsUtf8":
-    """The bytes of a file in which ASCII is ASCII: those of the file itself, or UTF-8."""
-    file = path_opened(path)
-    return file if _working(encoding) == encoding else _AsUtf8(file, encoding)
-
-
-def read_bytes(path: Path, file: Any, size: int) -> bytes:
-    """Some bytes of a file; where it is damaged one sentence, which shows none of them."""
-    try:
-        data: bytes = file.read(size)
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise FileError(f"{path}: not readable: it is no gzip file, or a damaged one") from None
-    except UnicodeDecodeError as error:
-        raise FileError(f"{path}: not readable: it holds what is no text in {error.encoding}") from None
-    return data
-
-
-def packed(file: Any, path: Path, encoding: str) -> "IO[bytes] | _FromUtf8":
-    """A file to be written as another one is."""
-    inner: Any = file
-    if path.suffix.lower() == ".gz":  # without a name and a time, which tell of the machine
-        inner = gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0, compresslevel=6)
-    return _FromUtf8(inner, encoding)
-
-
-class _AsUtf8:
-    """Text of another encoding as bytes of UTF-8, whatever it holds."""
-
-    def __init__(self, file: IO[bytes], encoding: str) -> None:
-        self._text = io.TextIOWrapper(file, encoding=encoding, errors="surrogatepass", newline="")
-        self._rest = b""
-
-    def read(self, size: int) -> bytes:
-        # as many characters have as many bytes, or more
-        data = self._rest + self._text.read(max(0, size - len(self._rest))).encode("utf-8", "surrogatepass")
-        self._rest = data[size:]
-        return data[:size]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._text.close()
-
-
-class _FromUtf8:
-    """And back; closing ends what is packed, not the file itself."""
-
-    def __init__(self, file: Any, encoding: str) -> None:
-        self._file, self._encoding = file, encoding
-        self._recode = _working(encoding) != encoding
-        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogatepass")
-
-    def write(self, data: Any) -> None:
-        if self._recode:
-            data = self._decoder.decode(data).encode(self._encoding, "surrogatepass")
-        self._file.write(data)
-
-    def close(self) -> None:
-        if isinstance(self._file, gzip.GzipFile):
-            self._file.close()
+        return text.encode(working(self.encoding), "replace")
 
 
 def not_encoded(path: Path, encoding: str, line: int) -> ValueError:
-    """Text that is none in this encoding."""
+    """The error about text that is none in this encoding."""
     return ValueError(
         f"{path} must be written in {encoding}, got other bytes in line {line}; "
         'encoding="latin-1", "cp1252", "utf-16", ... (--encoding) says what it is'
     )
 
 
-def _working(encoding: str) -> str:
-    """The encoding in which bytes are looked at."""
-    return "utf-8" if encoding.startswith(("utf-16", "utf-32")) else encoding
-
-
-def _encoding(name: Any) -> str:
+def _encoding_name(name: Any) -> str:
     """The name of an encoding, where bytes can be told apart by ASCII; UTF-8 and its wider brothers too."""
     rule = "encoding must be UTF-8, UTF-16, UTF-32 or one that has a byte for each character, got"
     try:
-        found = codecs.lookup(name).name
+        codec = codecs.lookup(name).name
     except (LookupError, TypeError):
         raise ValueError(f"{rule} {name!r}") from None
-    if found.startswith(("utf-16", "utf-32")):
-        return found
-    if found in ("utf-8", "utf-8-sig", "ascii"):
+    if codec.startswith(("utf-16", "utf-32")):
+        return codec
+    if codec in ("utf-8", "utf-8-sig", "ascii"):
         return "utf-8"
     try:
-        same = ASCII.decode(found) == ASCII.decode("ascii")
-        single = all(len(bytes([byte, 65]).decode(found, "replace")) == 2 for byte in range(128, 256))
+        same = ASCII.decode(codec) == ASCII.decode("ascii")
+        single = all(len(bytes([byte, 65]).decode(codec, "replace")) == 2 for byte in range(128, 256))
     except (UnicodeError, LookupError):
         same = single = False
     if not (same and single):
         raise ValueError(f"{rule} {name!r}")
-    return found
+    return codec
 
 
-def _told_encoding(path: Path, start: bytes, given: str | None) -> str:
+def _encoding_of(path: Path, start: bytes, given: str | None) -> str:
     """The encoding, with the order of its bytes."""
     marked = next((encoding for mark, encoding in MARKS.items() if start.startswith(mark)), None)
     if given in ("utf-16", "utf-32"):
@@ -291,14 +215,15 @@ def _told_encoding(path: Path, start: bytes, given: str | None) -> str:
     return "utf-8"
 
 
-def _header(path: Path, file: Any) -> tuple[bytes, bytes, bytes]:
+def _header(path: Path, file: Any, text: bytes) -> tuple[bytes, bytes, bytes]:
     """What stands before the header (``sep=;``, as Excel writes), the header, and some of what follows.
 
-    A header may hold line breaks within quotes.
+    ``text`` was read from the file, which is read on where a header is longer; it may hold line breaks
+    within quotes.
     """
-    text = read_bytes(path, file, SAMPLE)
     first = text.removeprefix(BOM)
-    preamble = text[: len(text) - len(first) + said.end()] if (said := SEPARATOR.match(first)) else b""
+    separator = SEPARATOR.match(first)
+    preamble = text[: len(text) - len(first) + separator.end()] if separator else b""
     begin, at, quotes = len(preamble), len(preamble), 0
     while True:
         end = text.find(b"\n", at)
@@ -313,22 +238,23 @@ def _header(path: Path, file: Any) -> tuple[bytes, bytes, bytes]:
             text += more
 
 
-def _told_delimiter(path: Path, header: str, sample: bytes, decimal: str | None) -> str:
+def _delimiter_of(path: Path, header: str, sample: bytes, decimal: str | None) -> str:
     """The delimiter that the header has, and the records after it fit."""
-    there = [each for each in DELIMITERS if each in header]
-    if decimal == "," and len(there) > 1:
-        there = [each for each in there if each != ","]
-    if not there:
+    candidates = [mark for mark in DELIMITERS if mark in header]
+    if decimal == "," and len(candidates) > 1:
+        candidates = [mark for mark in candidates if mark != ","]
+    if not candidates:
         return ";" if decimal == "," else ","
-    if len(there) > 1:
-        there = [each for each in there if _fits(sample, each, header)] or there
-    if len(there) > 1:
-        found = " and ".join(NAMES.get(each, repr(each)) for each in there)
+    first, *others = candidates
+    if others:
+        first, *others = [mark for mark in candidates if _fits(sample, mark, header)] or candidates
+    if others:
+        names = " and ".join(NAMES.get(mark, repr(mark)) for mark in (first, *others))
         raise ValueError(
-            f"delimiter must be given for {path}, whose first lines may be parted by {found} "
-            f'(delimiter="{there[0]}", --delimiter "{there[0]}")'.replace("\t", "\\t")
+            f"delimiter must be given for {path}, whose first lines may be parted by {names} "
+            f'(delimiter="{first}", --delimiter "{first}")'.replace("\t", "\\t")
         )
-    return there[0]
+    return first
 
 
 def _fits(sample: bytes, delimiter: str, header: str) -> bool:

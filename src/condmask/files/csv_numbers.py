@@ -2,11 +2,11 @@
 
 import math
 import re
-from typing import NamedTuple
 
 import numpy as np
 
 from condmask import _checks
+from condmask.files.csv_scan import Fields
 from condmask.kernels import csv_numbers as kernels
 
 BUILT_IN = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
@@ -15,24 +15,6 @@ POINT, COMMA = b".", b","
 PLAIN = re.compile(rb"[+-]?\d*\.?\d+")
 # by points, commas, apostrophes and blanks, those that do not break among them
 GROUPED = re.compile(rb"[+-]?\d{1,3}((\.|,|'| |\xa0|\xc2\xa0|\xe2\x80\xaf|\xe2\x80\x99)\d{3})+([.,]\d+)?")
-
-
-class Fields(NamedTuple):
-    """Some fields of a text, by their bounds."""
-
-    text: bytes
-    starts: np.ndarray
-    stops: np.ndarray
-
-    @property
-    def buffer(self) -> np.ndarray:
-        return np.frombuffer(self.text, dtype=np.uint8)
-
-    def at(self, which: np.ndarray) -> list[bytes]:
-        return [
-            self.text[a:b]
-            for a, b in zip(self.starts[which].tolist(), self.stops[which].tolist(), strict=True)
-        ]
 
 
 class NumberError(TypeError):
@@ -54,7 +36,7 @@ class Words:
 
 
 def read(fields: Fields, decimal: str | None, words: Words) -> tuple[np.ndarray, int]:
-    """The numbers of fields, NaN where one is missing, and the marks seen (of `kernels.csv_numbers`).
+    """The numbers of fields, NaN where one is missing, and their decimal marks (of `kernels.csv_numbers`).
 
     Without ``decimal`` either mark is read, where there is no other in the field.
     """
@@ -62,25 +44,25 @@ def read(fields: Fields, decimal: str | None, words: Words) -> tuple[np.ndarray,
     state = np.empty(fields.starts.size, dtype=np.uint8)
     mark = 0 if decimal is None else ord(decimal)
     starts, stops = np.ascontiguousarray(fields.starts), np.ascontiguousarray(fields.stops)
-    seen = kernels.parse_numbers(fields.buffer, starts, stops, mark, values, state)
+    marks = kernels.parse_numbers(fields.buffer, starts, stops, mark, values, state)
     long = np.flatnonzero(state == kernels.EXACTLY)
     if long.size:
         values[long] = _exactly(fields.buffer, starts[long], stops[long], mark)
-    others = np.flatnonzero(state == kernels.WORD)
-    known: dict[bytes, float] = {}
-    for start in range(0, others.size, MANY):  # a column of text is refused at its first field
-        some = others[start : start + MANY]
+    words_at = np.flatnonzero(state == kernels.WORD)
+    value_of: dict[bytes, float] = {}
+    for start in range(0, words_at.size, MANY):  # a column of text is refused at its first field
+        some = words_at[start : start + MANY]
         for at, field in zip(some.tolist(), fields.at(some), strict=True):
-            if field not in known:
-                known[field] = _word(field, decimal, words, at)
-            values[at] = known[field]
+            if field not in value_of:
+                value_of[field] = _word(field, decimal, words, at)
+            values[at] = value_of[field]
     size = np.abs(values)
     large = np.flatnonzero((size >= _checks.LARGEST_EXACT_INTEGER) & np.isfinite(size))
     for at, field in zip(large.tolist(), fields.at(large), strict=True):
         bare = field.strip().lstrip(b"+-")
         if bare.isdigit() and int(bare) > _checks.LARGEST_EXACT_INTEGER:
             raise NumberError("must hold integers of at most 2^53, got a larger one", at)
-    return values, seen
+    return values, marks
 
 
 def _exactly(buffer: np.ndarray, starts: np.ndarray, stops: np.ndarray, mark: int) -> np.ndarray:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -32,6 +32,7 @@ class Rows(Protocol):
     """Masked rows on their way into a file."""
 
     workers: int  # threads that a writer may use
+    done: int  # rows that were taken
 
     @property
     def columns(self) -> dict[str, tuple[str, int | None]]:
@@ -45,6 +46,14 @@ class Rows(Protocol):
         """The next rows of every column; NaN where a value is missing, or a code for that."""
 
 
+class Part(NamedTuple):
+    """Some rows of a table: numbers as float64, NaN where missing, with their kind; labels as codes with the
+    distinct values that these stand for."""
+
+    numbers: dict[str, tuple[np.ndarray, str]]
+    labels: dict[str, tuple[np.ndarray, list[Any]]]
+
+
 class Table(Protocol):
     """A file with columns, read part by part."""
 
@@ -54,11 +63,11 @@ class Table(Protocol):
     def metadata(self) -> dict[str, Any] | None:
         """What an earlier masking left with the file."""
 
-    def chunks(self, names: list[str]) -> Iterator[dict[str, tuple[np.ndarray, str]]]:
-        """Numbers as float64, NaN where missing, and their kind."""
+    def parts(self, names: Sequence[str], labels: Sequence[str] = ()) -> Iterator[Part]:
+        """All rows in one pass: columns of numbers, and others, of any plain type, as labels."""
 
-    def labels(self, name: str) -> Iterator[tuple[np.ndarray, list[Any]]]:
-        """A column of any plain type, in codes and the distinct values they stand for."""
+    def sample(self, names: Sequence[str], rows: int) -> dict[str, np.ndarray]:
+        """The numbers of the first rows, by column, of one length; columns of anything else are left out."""
 
     @property
     def description(self) -> dict[str, Any]:
@@ -92,11 +101,11 @@ def in_lines(table: Table) -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
-        found = re.search(r"at position (\d+)", str(error))
+        position = re.search(r"at position (\d+)", str(error))
         line_of = getattr(table, "line_of", None)
-        if found is None or line_of is None:
+        if position is None or line_of is None:
             raise
-        text = str(error).replace(found[0], f"in line {line_of(int(found[1]))}")
+        text = str(error).replace(position[0], f"in line {line_of(int(position[1]))}")
         raise type(error)(text) from None
 
 

@@ -1,6 +1,6 @@
-"""A data frame as a table, on its way into a file of any format."""
+"""A data frame, and the masked columns in it, on their way into a file of any format."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +8,14 @@ import numpy as np
 
 from condmask import frames
 from condmask._blocks import BLOCK
-from condmask.files.arrow_types import labels_of, numbers
+from condmask._grid import decimals_of
+from condmask.files.arrow_types import first_numbers, numeric, parts_of
 from condmask.files.atomic import Output
 from condmask.files.batches import write_batches
-from condmask.files.formats import Rows
+from condmask.files.formats import Part, Rows
+from condmask.files.spool import written_as
+from condmask.missing_codes import released_codes, without_codes
+from condmask.scheme import Scheme
 
 
 class FrameTable:
@@ -30,17 +34,14 @@ class FrameTable:
     def metadata(self) -> None:
         """A frame tells nothing of an earlier masking."""
 
-    def chunks(self, names: list[str]) -> Iterator[dict[str, tuple[np.ndarray, str]]]:
-        """Numbers and their kind, batch by batch."""
-        row = 0
-        for batch in self._table.select(names).to_batches(BLOCK):
-            yield {name: numbers(batch.column(name), name, row) for name in names}
-            row += batch.num_rows
+    def parts(self, names: Sequence[str], labels: Sequence[str] = ()) -> Iterator[Part]:
+        """Numbers and labels, batch by batch."""
+        return parts_of(self._table.select([*names, *labels]).to_batches(BLOCK), names, labels)
 
-    def labels(self, name: str) -> Iterator[tuple[np.ndarray, list[Any]]]:
-        """A column of any plain type, in codes and the distinct values they stand for."""
-        for batch in self._table.select([name]).to_batches(BLOCK):
-            yield labels_of(batch.column(name), name)
+    def sample(self, names: Sequence[str], rows: int) -> dict[str, np.ndarray]:
+        """The numbers of the first rows, by column; columns of anything else are left out."""
+        names = numeric(self._table.schema, names)
+        return first_numbers(self._table.select(names).to_batches(BLOCK), names, rows)
 
     @property
     def description(self) -> dict[str, Any]:
@@ -50,3 +51,39 @@ class FrameTable:
     def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Write the frame with the masked rows in their columns."""
         write_batches(self._table.schema, self._table.to_batches(BLOCK), target, rows, metadata)
+
+
+class MaskedRows:
+    """The rows of columns that were masked in the frame; where one misses a value, its cell stays."""
+
+    workers: int = 1
+
+    def __init__(self, frame: Any, schemes: dict[str, Scheme]) -> None:
+        self._schemes, self.done = schemes, 0
+        self._columns = {name: frames.column(frames.table_column(frame, name), name) for name in schemes}
+        self._values = {
+            name: without_codes(column.array, released_codes(schemes[name]), column.kind)
+            for name, column in self._columns.items()
+        }
+
+    @property
+    def columns(self) -> dict[str, tuple[str, int | None]]:
+        """Kind and decimals of each column."""
+        return {
+            name: written_as(self._schemes[name], column.kind, decimals_of(self._values[name]))
+            for name, column in self._columns.items()
+        }
+
+    @property
+    def nulls(self) -> set[str]:
+        """The columns whose missing codes are nulls."""
+        return {name for name, scheme in self._schemes.items() if scheme.missing_as == "null"}
+
+    def take(self, count: int) -> dict[str, np.ndarray]:
+        """The next rows of every column."""
+        rows = slice(self.done, self.done + count)
+        self.done += count
+        return {
+            name: values[rows].astype(np.float32 if self._columns[name].kind == "float32" else np.float64)
+            for name, values in self._values.items()
+        }

@@ -7,8 +7,9 @@ import hashlib
 import json
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from condmask.estimates.origin import NOWHERE, Origin
 from condmask.files.atomic import FileError, state
 from condmask.files.formats import ROOMY, Table, format_of
 from condmask.scheme import Scheme
@@ -29,9 +30,21 @@ def standing(target: Path) -> dict[Path, tuple[int, ...] | None]:
     return {path: state(path) for path in files}
 
 
-def described(rows: int, schemes: dict[str, Scheme]) -> dict[str, Any]:
-    """What is published with so many rows."""
-    return {"version": VERSION, "rows": rows, "columns": {n: s.to_dict() for n, s in schemes.items()}}
+class Published(NamedTuple):
+    """What is published with a file: the number of its records and, by masked column, scheme and origin."""
+
+    records: int
+    schemes: dict[str, Any]
+    origins: dict[str, Origin]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it in terms of JSON."""
+        return {
+            "version": VERSION,
+            "records": self.records,
+            "columns": {name: scheme.to_dict() for name, scheme in self.schemes.items()},
+            "origins": {name: origin._asdict() for name, origin in self.origins.items() if any(origin)},
+        }
 
 
 def beside_data(metadata: dict[str, Any], sha256: str) -> bytes:
@@ -40,13 +53,13 @@ def beside_data(metadata: dict[str, Any], sha256: str) -> bytes:
 
 
 def read_beside(path: Path) -> dict[str, Any] | None:
-    """What stands beside a file, if it is that file's; older releases have no digest."""
+    """What stands beside a file, if it is that file's."""
     beside = sidecar(path)
     if beside is None or not beside.exists():
         return None
     metadata: dict[str, Any] = json.loads(beside.read_text())
-    digest = metadata.get("sha256")
-    if digest is not None and digest != digest_of(path):
+    digest = metadata["sha256"]
+    if digest != digest_of(path):
         raise FileError(
             f"{path} is not the file that {beside.name} was published with: its SHA-256 is not {digest}, "
             "so one of the two was changed, renamed or replaced"
@@ -54,20 +67,21 @@ def read_beside(path: Path) -> dict[str, Any] | None:
     return metadata
 
 
-def published(table: Table) -> dict[str, Any]:
-    """What was published with a file; empty where nothing was."""
+def published(table: Table) -> Published | None:
+    """What was published with a file, in its metadata or in the file beside it; None where nothing was."""
     metadata = table.metadata()
-    if metadata is not None and metadata.get("version") != VERSION:
+    if metadata is None:
+        return None
+    if metadata.get("version") != VERSION:
         raise ValueError(
             f"{table.path} was masked by a newer condmask, got version {metadata.get('version')!r}"
         )
-    return metadata or {}
-
-
-def published_schemes(table: Table) -> dict[str, Scheme]:
-    """The schemes that a file carries, in its metadata or in the file beside it."""
-    entries = published(table).get("columns", {})
-    return {name: Scheme.from_dict(entry) for name, entry in entries.items()}
+    schemes = {name: Scheme.from_dict(entries) for name, entries in metadata["columns"].items()}
+    origins = dict.fromkeys(schemes, NOWHERE)
+    for name, entries in metadata["origins"].items():
+        group, patterns, shift = (entries[field] for field in Origin._fields)
+        origins[name] = Origin(group, tuple(patterns), tuple(shift))
+    return Published(metadata["records"], schemes, origins)
 
 
 def digest_of(path: Path) -> str:

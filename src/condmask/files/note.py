@@ -1,6 +1,9 @@
 """The note that goes with a release, for those who will analyse it."""
 
+from condmask.estimates.origin import Origin
+from condmask.files.metadata import Published
 from condmask.scheme import Scheme
+from condmask.schemes.description import rounding
 
 HEAD = """\
 # {name}
@@ -59,10 +62,18 @@ print({variable}.correlation_interval("a column that was not masked"))
 """
 
 
-def written_note(name: str, rows: int, schemes: dict[str, Scheme]) -> str:
+def sentence(scheme: Scheme, origin: Origin) -> str:
+    """How a column was masked, and what rounding did to it before."""
+    return scheme.sentence() + (rounding(*origin.shift) if origin.shift else "")
+
+
+def written_note(name: str, released: Published) -> str:
     """The note for a file of this name."""
-    columns = "\n".join(f"* `{column}`: {scheme.sentence()}" for column, scheme in schemes.items())
-    text = HEAD.format(name=name, rows=rows, columns=columns)
+    schemes = released.schemes
+    columns = "\n".join(
+        f"* `{column}`: {sentence(scheme, released.origins[column])}" for column, scheme in schemes.items()
+    )
+    text = HEAD.format(name=name, rows=released.records, columns=columns)
     estimated = [column for column, scheme in schemes.items() if scheme.law is not None]
     if estimated:
         text += ESTIMATED.format(name=name, column=estimated[0], variable=_variable(estimated[0]))

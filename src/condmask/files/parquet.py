@@ -6,7 +6,7 @@ of pages and Bloom filters, which readers do without, and what nobody refers to.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -21,6 +21,7 @@ from condmask.files.arrow_types import released_columns, released_type
 from condmask.files.atomic import Output
 from condmask.files.formats import Rows
 from condmask.files.parquet_footer import Chunk, Footer
+from condmask.files.parquet_readback import check_written
 from condmask.files.thrift import Struct
 
 MOST_ROWS = 1 << 20  # that are encoded at once
@@ -53,10 +54,8 @@ class ParquetFile(ArrowFile):
     def _schema(self) -> Any:
         return pq.read_schema(self.path)
 
-    def _batches(self, names: list[str] | None, labels: bool) -> Iterator[Any]:
-        text = []  # whose dictionary is enough
-        if labels and names is not None:
-            text = [name for name in names if _is_text(self.schema.field(name).type)]
+    def _batches(self, names: list[str] | None, labels: Sequence[str]) -> Iterator[Any]:
+        text = [name for name in labels if _is_text(self.schema.field(name).type)]  # the dictionary is enough
         with pq.ParquetFile(self.path, pre_buffer=False, read_dictionary=text) as file:
             for batch in file.iter_batches(batch_size=BLOCK, columns=names, use_threads=False):
                 yield batch if names is None else batch.select(names)  # "a.b" is also b of the struct a
@@ -67,9 +66,9 @@ class ParquetFile(ArrowFile):
         types = {name: released_type(self.schema.field(name).type, *rows.columns[name]) for name in names}
         with self.path.open("rb") as source:
             footer = footers.read_footer(source, self.path)
-            places = [footer.leaf(self.names.index(name)) for name in names]
-            writer = _Writer(self.path, source, target, footer, [leaf for leaf, _ in places])
-            encoded = ordered_map(_encode, self._parts(rows, types, footer, places), rows.workers, ahead=2)
+            leaves = [footer.leaf(self.names.index(name)) for name in names]
+            writer = _Writer(self.path, source, target, footer, [leaf for leaf, _ in leaves])
+            encoded = ordered_map(_encode, self._parts(rows, types, footer, leaves), rows.workers, ahead=2)
             elements: list[Struct] = []
             for part in encoded:
                 writer.add(part)
@@ -77,11 +76,14 @@ class ParquetFile(ArrowFile):
             entries = footers.released_entries(
                 footer, types, metadata, json.dumps(metadata).encode(), nulls=rows.nulls
             )
-            replaced = {at: element for (_, at), element in zip(places, elements, strict=True)}
-            target.write(footers.footer_bytes(footer, writer.groups, replaced, entries))
+            replaced = {at: element for (_, at), element in zip(leaves, elements, strict=True)}
+            released = footers.released_footer(footer, writer.groups, replaced, entries)
+            target.write(footers.footer_bytes(released))
+        with target.read_back() as written:
+            check_written(written, target.final, released, self.path, set(writer.leaves))
 
     def _parts(
-        self, rows: Rows, types: dict[str, Any], footer: Footer, places: list[tuple[int, int]]
+        self, rows: Rows, types: dict[str, Any], footer: Footer, leaves: list[tuple[int, int]]
     ) -> Iterator[_Part]:
         """The masked rows, row group by row group."""
         schema = released_schema(self.schema, types, {}, nulls=rows.nulls)
@@ -90,7 +92,7 @@ class ParquetFile(ArrowFile):
             for number, group in enumerate(footer.groups):
                 chunks = footers.chunks_of(group, footer, self.path)
                 whole = group[footers.GROUP_ROWS][1] <= MOST_ROWS
-                options = _options([chunks[leaf].known for leaf, _ in places], list(types), whole=whole)
+                options = _options([chunks[leaf].metadata for leaf, _ in leaves], list(types), whole=whole)
                 held: list[Any] = []
                 for batch in self._group(file, number, list(types)):
                     if sum(part.num_rows for part in held) >= MOST_ROWS:
@@ -138,10 +140,10 @@ class _Writer:
                 continue
             self._copy(copied)
             copied, column = [], self.leaves.index(leaf)
-            own = [each.chunks[column] for each in self._held]
-            entries.append(footers.moved(footers.joined(own), self.at))
-            for each, encoded in zip(own, self._held, strict=True):
-                self._write(encoded.content[each.start : each.start + each.length])
+            pieces = [encoded.chunks[column] for encoded in self._held]
+            entries.append(footers.moved(footers.joined(pieces), self.at))
+            for piece, encoded in zip(pieces, self._held, strict=True):
+                self._write(encoded.content[piece.start : piece.start + piece.length])
             at = self.at
         self._copy(copied)
         self.groups.append(footers.moved_group(group, entries, first, set(self.leaves)))
@@ -177,17 +179,17 @@ def _is_text(dtype: Any) -> bool:
     return bool(pa.types.is_string(dtype) or pa.types.is_large_string(dtype))
 
 
-def _options(known: list[Struct], names: list[str], *, whole: bool) -> dict[str, Any]:
+def _options(chunks: list[Struct], names: list[str], *, whole: bool) -> dict[str, Any]:
     """How masked columns are written: compressed as they were, with dictionaries if they had any.
 
     Parts of a group too large to be held at once have none, so that their pages follow each other.
     """
-    codecs = [each[footers.CODEC][1] for each in known]
+    codecs = [chunk[footers.CODEC][1] for chunk in chunks]
     allowed = [CODECS[codec] if codec < len(CODECS) else "snappy" for codec in codecs]
     dictionaries = [
         name
-        for name, each in zip(names, known, strict=True)
-        if footers.DICTIONARIES & set(each[footers.ENCODINGS][1][1])
+        for name, chunk in zip(names, chunks, strict=True)
+        if footers.DICTIONARIES & set(chunk[footers.ENCODINGS][1][1])
     ]
     return {
         "compression": {

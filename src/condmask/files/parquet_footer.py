@@ -34,11 +34,11 @@ DICTIONARIES = {2, 8}  # encodings
 
 
 class Chunk(NamedTuple):
-    """Where a chunk begins, its length, and what is known of it."""
+    """Where a chunk begins, its length, and its metadata."""
 
     start: int
     length: int
-    known: Struct
+    metadata: Struct
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Footer:
         return list(self.fields[GROUPS][1][1])
 
     def leaf(self, position: int) -> tuple[int, int]:
-        """Of a column of plain values at this position of the schema: its chunk, and its schema element."""
+        """The number of the chunk and of the schema element of a column of plain values, by its position."""
         elements = self.fields[SCHEMA][1][1]
         at, leaf = 1, 0
         for _ in range(position):
@@ -84,88 +84,93 @@ def read_footer(source: IO[bytes], path: Path) -> Footer:
 
 def chunks_of(group: Struct, footer: Footer, path: Path) -> list[Chunk]:
     """The chunks of a row group."""
-    found = []
+    chunks = []
     for fields in group[CHUNKS][1][1]:
-        if OTHER_FILE in fields or any(each in fields for each in CRYPTO):
+        if OTHER_FILE in fields or any(key in fields for key in CRYPTO):
             raise ValueError(f"{path} must hold its columns itself, and not encrypted")
-        known = fields[CHUNK][1]
-        pages = [known[key][1] for key in (DATA, DICTIONARY) if key in known]
+        metadata = fields[CHUNK][1]
+        pages = [metadata[key][1] for key in (DATA, DICTIONARY) if key in metadata]
         start = min(
             (page for page in pages if page > 0), default=len(MAGIC)
         )  # without rows there may be none
-        length = known[COMPRESSED][1]
+        length = metadata[COMPRESSED][1]
         if start < len(MAGIC) or length < 0 or start + length > footer.stop:
             raise ValueError(f"{path} cannot be read: a column lies outside of it")
-        found.append(Chunk(start, length, known))
-    return found
+        chunks.append(Chunk(start, length, metadata))
+    return chunks
 
 
 def moved(chunk: Chunk, start: int) -> Struct:
     """The entry of a chunk that begins elsewhere; indexes of its pages stay behind."""
-    known = {key: value for key, value in chunk.known.items() if key not in BLOOM}
+    metadata = {key: value for key, value in chunk.metadata.items() if key not in BLOOM}
     for key in (DATA, INDEX, DICTIONARY):
-        if key in known and known[key][1] > 0:
-            known[key] = I64, known[key][1] - chunk.start + start
-    return {CHUNK_OFFSET: (I64, 0), CHUNK: (STRUCT, known)}
+        if key in metadata and metadata[key][1] > 0:
+            metadata[key] = I64, metadata[key][1] - chunk.start + start
+    return {CHUNK_OFFSET: (I64, 0), CHUNK: (STRUCT, metadata)}
 
 
 def joined(parts: list[Chunk]) -> Chunk:
     """Chunks of the same column, one after the other, as one; none has a dictionary."""
     if len(parts) == 1:
         return parts[0]
-    known = {key: value for key, value in parts[0].known.items() if key not in (PAGES_BY_ENCODING, SIZES)}
-    known.pop(STATISTICS, None)
+    of_parts = STATISTICS, PAGES_BY_ENCODING, SIZES
+    metadata = {key: value for key, value in parts[0].metadata.items() if key not in of_parts}
     for key in (VALUES, SIZE, COMPRESSED):
-        known[key] = I64, sum(part.known[key][1] for part in parts)
-    return Chunk(parts[0].start, known[COMPRESSED][1], known)
+        metadata[key] = I64, sum(part.metadata[key][1] for part in parts)
+    return Chunk(parts[0].start, metadata[COMPRESSED][1], metadata)
 
 
 def moved_group(group: Struct, entries: list[Struct], start: int, masked: set[int]) -> Struct:
     """The entry of a row group whose chunks have these entries; `masked` are those of masked columns."""
-    known = [entry[CHUNK][1] for entry in entries]
+    chunks = [entry[CHUNK][1] for entry in entries]
     sorting = []
-    for each in group.get(SORTING, (LIST, (STRUCT, [])))[1][1]:
-        if each[SORTED_BY][1] in masked:
+    for entry in group.get(SORTING, (LIST, (STRUCT, [])))[1][1]:
+        if entry[SORTED_BY][1] in masked:
             break  # rows are no longer in this order, nor in that of what follows
-        sorting.append(each)
-    found = {
+        sorting.append(entry)
+    released = {
         **group,
         CHUNKS: (LIST, (STRUCT, entries)),
-        GROUP_SIZE: (I64, sum(each[SIZE][1] for each in known)),
+        GROUP_SIZE: (I64, sum(entry[SIZE][1] for entry in chunks)),
         GROUP_OFFSET: (I64, start),
-        GROUP_COMPRESSED: (I64, sum(each[COMPRESSED][1] for each in known)),
+        GROUP_COMPRESSED: (I64, sum(entry[COMPRESSED][1] for entry in chunks)),
         SORTING: (LIST, (STRUCT, sorting)),
     }
-    return found if sorting else {key: value for key, value in found.items() if key != SORTING}
+    return released if sorting else {key: value for key, value in released.items() if key != SORTING}
 
 
 def released_entries(
     footer: Footer, types: dict[str, Any], metadata: dict[str, Any], released: bytes, *, nulls: set[str]
 ) -> list[Struct]:
     """The file's metadata with those of the release, and without those of the originals."""
-    found = {each[KEY][1]: each.get(TEXT, (BINARY, b""))[1] for each in _entries(footer)}
-    stored = found.pop(ARROW_SCHEMA, None)
-    found = {**released_metadata(found, types), METADATA: released}
+    texts = {entry[KEY][1]: entry.get(TEXT, (BINARY, b""))[1] for entry in _entries(footer)}
+    stored = texts.pop(ARROW_SCHEMA, None)
+    texts = {**released_metadata(texts, types), METADATA: released}
     if stored is not None:
         with contextlib.suppress(pa.ArrowException, ValueError, OSError):  # readers do without it
             schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(stored)))
             schema = released_schema(schema, types, metadata, nulls=nulls)
-            found[ARROW_SCHEMA] = base64.b64encode(schema.serialize().to_pybytes())
-    return [{KEY: (BINARY, key), TEXT: (BINARY, text)} for key, text in found.items()]
+            texts[ARROW_SCHEMA] = base64.b64encode(schema.serialize().to_pybytes())
+    return [{KEY: (BINARY, key), TEXT: (BINARY, text)} for key, text in texts.items()]
 
 
-def footer_bytes(
+def released_footer(
     footer: Footer, groups: list[Struct], elements: dict[int, Struct], entries: list[Struct]
-) -> bytes:
+) -> Struct:
     """The footer of a file with these row groups and entries; `elements` of the schema are replaced."""
     of, schema = footer.fields[SCHEMA][1]
     schema = [elements.get(position, element) for position, element in enumerate(schema)]
-    written = write_struct({
+    return {
         **footer.fields,
         SCHEMA: (LIST, (of, schema)),
         GROUPS: (LIST, (STRUCT, groups)),
         ENTRIES: (LIST, (STRUCT, entries)),
-    })  # fmt: skip
+    }
+
+
+def footer_bytes(fields: Struct) -> bytes:
+    """A footer with its length, as a file ends."""
+    written = write_struct(fields)
     return written + len(written).to_bytes(4, "little") + MAGIC
 
 

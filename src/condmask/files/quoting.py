@@ -5,28 +5,28 @@ Where only some numbers have them, such as those above 999, they tell of the ori
 
 import numpy as np
 
-from condmask.files.csv_numbers import Fields
+from condmask.files.csv_scan import Fields
 from condmask.kernels.csv_scan import BLANK, QUOTE
 
 
-def shapes(fields: Fields, there: np.ndarray, *, blank: bool) -> int:
-    """A bit for each of the four shapes that numbers have: bare, quoted, after a blank, both."""
-    quotes, blanks = _around(fields, blank=blank)
-    return int(np.bitwise_or.reduce(1 << (quotes + 2 * blanks)[there], initial=0))
+def styles(fields: Fields, is_number: np.ndarray, *, blank: bool) -> int:
+    """A bit for each of the four styles that numbers have: bare, quoted, after a blank, both."""
+    quotes, blanks = _quotes_and_blanks(fields, blank=blank)
+    return int(np.bitwise_or.reduce(1 << (quotes + 2 * blanks)[is_number], initial=0))
 
 
-def alike(shapes: int) -> bool:
-    """Whether all numbers have one shape."""
-    return shapes & (shapes - 1) == 0
+def uniform(styles: int) -> bool:
+    """Whether all numbers have one style."""
+    return styles & (styles - 1) == 0
 
 
-def whole(fields: Fields, *, blank: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The bounds of fields with all that stands around the numbers."""
-    quotes, blanks = _around(fields, blank=blank)
+def outer_bounds(fields: Fields, *, blank: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The bounds of fields with the quotes and the blank around them."""
+    quotes, blanks = _quotes_and_blanks(fields, blank=blank)
     return fields.starts - quotes - blanks, fields.stops + quotes
 
 
-def _around(fields: Fields, *, blank: bool) -> tuple[np.ndarray, np.ndarray]:
+def _quotes_and_blanks(fields: Fields, *, blank: bool) -> tuple[np.ndarray, np.ndarray]:
     """1 where a field stands in quotes, and where a blank is before it, which the scan left out."""
     quotes = _before(fields, fields.starts) == QUOTE
     blanks = (_before(fields, fields.starts - quotes) == BLANK) & blank

@@ -1,65 +1,15 @@
-"""What a file tells: the schemes it carries, a column, the estimate of a masked one."""
+"""Columns of a file of any format."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from condmask._blocks import Workers
-from condmask.estimates.counts import Summary
-from condmask.estimates.estimate import Estimate
 from condmask.files.csv import CsvFile
 from condmask.files.csv_format import CsvFormat
 from condmask.files.formats import Table, columns_exist, format_of, reading
-from condmask.files.metadata import published, published_schemes, sidecar
-from condmask.files.spool import coded
-from condmask.scheme import Scheme
-from condmask.strata import names_of
-
-
-def read_schemes(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The schemes of the masked columns of a file.
-
-    Parameters
-    ----------
-    path : path
-        A file that `mask_file` wrote.
-
-    Returns
-    -------
-    dict of str to scheme
-
-    Raises
-    ------
-    FileError
-        If the file cannot be read.
-    ValueError
-        If it holds no scheme.
-    """
-    path = Path(path)
-    with reading(path):
-        schemes = published_schemes(open_table(path))
-    if not schemes:
-        beside = sidecar(path)
-        where = "in the metadata of its schema" if beside is None else f"in {beside.name} beside it"
-        raise ValueError(
-            f"{path} holds no scheme: it was not masked by condmask, or what was published {where} is lost"
-        )
-    return schemes
-
-
-def describe(path: str | os.PathLike[str]) -> tuple[int, list[str], dict[str, Any]]:
-    """Rows, columns, and schemes of the masked ones."""
-    schemes = read_schemes(path)
-    with reading(Path(path)):
-        table = open_table(Path(path))
-        rows = published(table).get("rows")
-        if rows is None:  # an older release
-            name = next(iter(schemes))
-            rows = sum(part[name].size for part in _numbers(table, [name]))
-    return rows, list(table.names), schemes
 
 
 def read_column(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | None = None) -> np.ndarray:
@@ -85,9 +35,9 @@ def read_column(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | Non
 def column_of(table: Table, name: str) -> np.ndarray:
     """One column of an open file, as `read_column` has it."""
     try:
-        parts = [part[name] for part in _numbers(table, [name])]
+        parts = [part[name] for part in numbers_of(table, [name])]
     except TypeError:
-        return _labels(table, name)
+        return labels_of_column(table, name)
     return np.concatenate(parts) if parts else np.empty(0)
 
 
@@ -108,124 +58,7 @@ def read_labels(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | Non
     with reading(Path(path)):
         table = open_table(Path(path), csv)
         columns_exist(table, [name])
-        return _labels(table, name)
-
-
-def read_release(path: str | os.PathLike[str], column: str | None = None, *, workers: Workers = 1) -> Any:
-    """The estimate of a masked column, or of all of them, from the file alone.
-
-    Parameters
-    ----------
-    path : path
-        A file that `mask_file` or `write_release` wrote.
-    column : str, optional
-        The masked column; None is all.
-    workers : int or map-like callable
-        Results do not depend on it.
-
-    Returns
-    -------
-    Estimate or ReleasedFile
-        The estimate, or a mapping of estimates by column, each read when it is asked for. Schemes are those
-        in the file, donor pools are told from the columns that they name, and other columns of the file are
-        known by name: ``read_release(path, "income").correlation("age")``.
-
-    Raises
-    ------
-    FileError
-        If the file cannot be read, or is not the one that was released.
-    ValueError
-        If it holds no scheme, or not of this column, or lacks a column that tells the donor pools.
-    """
-    schemes = read_schemes(path)
-    found = ReleasedFile(Path(path), schemes, workers)
-    return found if column is None else found[masked_column(schemes, column)]
-
-
-class ReleasedFile(Mapping[str, Estimate]):
-    """The masked columns of a file: a mapping of their estimates.
-
-    Attributes
-    ----------
-    path : Path
-    schemes : dict of str to scheme
-        How each column was masked.
-    """
-
-    def __init__(self, path: Path, schemes: dict[str, Any], workers: Workers = 1) -> None:
-        self.path, self.schemes = path, schemes
-        self._workers = workers
-        self._read: dict[str, Estimate] = {}
-
-    def __getitem__(self, column: str) -> Estimate:
-        if column not in self.schemes:
-            raise KeyError(column)
-        if column not in self._read:
-            self._read[column] = self._estimate(column).knowing(self._column)
-        return self._read[column]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.schemes)
-
-    def __len__(self) -> int:
-        return len(self.schemes)
-
-    def __repr__(self) -> str:
-        return f"ReleasedFile({str(self.path)!r}, {self.schemes!r})"
-
-    def _estimate(self, column: str) -> Estimate:
-        scheme = self.schemes[column]
-        pools: dict[str, Any] = {}
-        if scheme.strata is not None:
-            with reading(self.path):
-                table, groups = open_table(self.path), names_of(scheme.strata)
-                columns_exist(table, groups)
-                pools["strata"] = {each: np.concatenate(list(coded(table, each, {}))) for each in groups}
-        if scheme.patterns:
-            pools["patterns"] = {each: read_column(self.path, each) for each in scheme.patterns}
-        made: Estimate = scheme.estimate(read_column(self.path, column), workers=self._workers, **pools)
-        return made
-
-    def _column(self, name: str, labels: bool) -> Any:
-        """Another column of the file, or the estimate of a masked one."""
-        if name in self.schemes:
-            return self[name]
-        return (read_labels if labels else read_column)(self.path, name)
-
-
-def read_summary(
-    path: str | os.PathLike[str],
-    column: str | None = None,
-    *,
-    other: str | None = None,
-) -> Summary:
-    """The summary of a masked column in one pass, for files larger than memory.
-
-    Parameters
-    ----------
-    path, column
-        As for `read_release`.
-    other : str, optional
-        A column that was not masked, for their covariance.
-
-    Returns
-    -------
-    Summary
-        The scheme's ``estimate(summary)`` has the estimates; `read_schemes` gives the scheme.
-    """
-    schemes = read_schemes(path)
-    name = masked_column(schemes, column)
-    scheme = schemes[name]
-    if not scheme.estimators:
-        raise TypeError(f"{name} must be masked by a scheme with estimates for a Summary, got {scheme!r}")
-    summary = Summary(scheme)
-    names = [name] if other is None else [name, other]
-    with reading(Path(path)):
-        table = open_table(Path(path))
-        columns_exist(table, names)
-        for part in _numbers(table, names):
-            summary.update(*(part[each] for each in names))
-    return summary
+        return labels_of_column(table, name)
 
 
 def open_table(path: Path, csv: CsvFormat | None = None, workers: Workers = 1) -> Table:
@@ -253,27 +86,17 @@ def converted(table: Table) -> Table:
     return Converted(table)
 
 
-def masked_column(schemes: Mapping[str, Scheme], column: str | None) -> str:
-    """The name of a masked column; None stands for the only one."""
-    masked = ", ".join(map(repr, schemes))
-    if column is None and len(schemes) > 1:
-        raise ValueError(f"column must be one of the masked columns {masked}, got None")
-    name = next(iter(schemes)) if column is None else column
-    if name not in schemes:
-        raise ValueError(f"column must be one of the masked columns {masked}, got {name!r}")
-    return name
-
-
-def _labels(table: Table, name: str) -> np.ndarray:
+def labels_of_column(table: Table, name: str) -> np.ndarray:
     """A column as objects."""
-    parts = [np.array([*values, None], dtype=object)[code] for code, values in table.labels(name)]
+    labels = [part.labels[name] for part in table.parts([], [name])]
+    parts = [np.array([*distinct, None], dtype=object)[code] for code, distinct in labels]
     return np.concatenate(parts) if parts else np.empty(0, dtype=object)
 
 
-def _numbers(table: Table, names: list[str]) -> Iterator[dict[str, np.ndarray]]:
+def numbers_of(table: Table, names: list[str]) -> Iterator[dict[str, np.ndarray]]:
     """Numbers part by part, float32 as such: on a decimal grid they are other numbers than float64."""
-    for chunk in table.chunks(names):
+    for part in table.parts(names):
         yield {
             name: values.astype(np.float32) if kind == "float32" else values
-            for name, (values, kind) in chunk.items()
+            for name, (values, kind) in part.numbers.items()
         }

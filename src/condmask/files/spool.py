@@ -1,6 +1,6 @@
 """Columns on their way through a release: kept in temporary files, handed out masked, row by row."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Any
 
 import numpy as np
@@ -43,15 +43,10 @@ class ReleasedRows:
     @property
     def columns(self) -> dict[str, tuple[str, int | None]]:
         """Kind and decimals of each column as it is released."""
-        written: dict[str, tuple[str, int | None]] = {}
-        for name, scheme in self._schemes.items():
-            if scheme.reverse_mapping:
-                written[name] = self._kinds[name], self._places.get(name)
-                continue
-            whole = scheme.grid is not None and scheme.grid.whole
-            kind = "float64" if self._kinds[name] == "int" and not whole else self._kinds[name]
-            written[name] = kind, 0 if whole else scheme.decimals
-        return written
+        return {
+            name: written_as(scheme, self._kinds[name], self._places.get(name))
+            for name, scheme in self._schemes.items()
+        }
 
     @property
     def nulls(self) -> set[str]:
@@ -71,56 +66,77 @@ class ReleasedRows:
             held.append(part)
         columns = [np.concatenate(column) for column in zip(*held, strict=True)]
         self._rest = [column[count:] for column in columns]
-        taken = {}
+        published = {}
         for (name, scheme), column in zip(self._schemes.items(), columns, strict=True):
             with np.errstate(over="ignore"):
-                taken[name] = scheme.publish(column[:count], self._kinds[name])
-            if np.isinf(taken[name]).any():
+                published[name] = scheme.publish(column[:count], self._kinds[name])
+            if np.isinf(published[name]).any():
                 raise ValueError(f"{name} must stay finite when it is masked: its noise is too large")
-            not_hit(scheme, taken[name], self._kinds[name], name)
-        return taken
+            not_hit(scheme, published[name], self._kinds[name], name)
+        return published
+
+
+def written_as(scheme: Scheme, kind: str, places: int | None) -> tuple[str, int | None]:
+    """Kind and decimals of a masked column; `places` are those of the original, whose values stay."""
+    if scheme.reverse_mapping:
+        return kind, places
+    whole = scheme.grid is not None and scheme.grid.whole
+    return "float64" if kind == "int" and not whole else kind, 0 if whole else scheme.decimals
 
 
 def spool_columns(
-    table: Table, names: list[str], create: Callable[[], IO[bytes]], progress: Progress = None
-) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """The columns to be masked, in memory-mapped files, and what they hold."""
-    outputs = {name: create() for name in names}
+    table: Table,
+    names: list[str],
+    groups: Sequence[str],
+    create: Callable[[], IO[bytes]],
+    progress: Progress = None,
+) -> tuple[dict[str, np.ndarray], dict[str, str], list[Labels]]:
+    """The columns to be masked, in memory-mapped files, and their kinds; the strata as codes in such files,
+    numbered in the order of their labels. The table is read once."""
+    values = {name: create() for name in names}
+    strata = {name: create() for name in groups}
     kinds: dict[str, str] = {}
+    numbers: dict[str, dict[Any, int]] = {name: {} for name in groups}
     row = 0
-    for chunk in table.chunks(names):
-        for name, output in outputs.items():
-            values, kinds[name] = chunk[name]
-            _checks.no_infinities(values, name, row)
-            output.write(values.tobytes())
-        row += values.size
+    for part in table.parts(names, groups):
+        for name, output in values.items():
+            column, kinds[name] = part.numbers[name]
+            _checks.no_infinities(column, name, row)
+            output.write(column.tobytes())
+        for name, output in strata.items():
+            output.write(numbered(*part.labels[name], numbers[name]).astype(CODE).tobytes())
+        row += column.size
         if progress is not None:
             progress(row, None)
     _checks.at_least_two(row, names[0])
-    for output in outputs.values():
-        output.flush()
-    mapped = {name: np.memmap(output, dtype=np.float64, mode="r+") for name, output in outputs.items()}
-    return {name: np.asarray(column) for name, column in mapped.items()}, kinds
+    mapped = {name: _mapped(output, np.float64) for name, output in values.items()}
+    return mapped, kinds, [_in_order(_mapped(strata[name], CODE), numbers[name]) for name in groups]
 
 
-def spool_strata(table: Table, name: str, create: Callable[[], IO[bytes]]) -> Labels:
-    """The strata as codes in a memory-mapped file, numbered in the order of their labels."""
-    output = create()
-    known: dict[Any, int] = {}
-    for part in coded(table, name, known):
-        output.write(part.astype(CODE).tobytes())
+def coded(table: Table, name: str, numbers: dict[Any, int]) -> Iterator[np.ndarray]:
+    """A column of labels as numbers, part by part; ``numbers`` collects which number is which label."""
+    for part in table.parts([], [name]):
+        yield numbered(*part.labels[name], numbers)
+
+
+def numbered(code: np.ndarray, distinct: list[Any], numbers: dict[Any, int]) -> np.ndarray:
+    """Labels of a part by their numbers in the whole file; ``numbers`` gets those that are new."""
+    # NaN differs from itself: as a label it would be a new one each time
+    labels = [None if label != label else label for label in distinct]
+    table = np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.int64)
+    return np.asarray(table[code])
+
+
+def _mapped(output: IO[bytes], dtype: type) -> np.ndarray:
+    """A file in memory, as far as it is looked at."""
     output.flush()
-    rank, distinct = codes(list(known))
-    code = np.asarray(np.memmap(output, dtype=CODE, mode="r+"))
+    return np.asarray(np.memmap(output, dtype=dtype, mode="r+"))
+
+
+def _in_order(code: np.ndarray, numbers: dict[Any, int]) -> Labels:
+    """Codes in the order of their labels, changed in place."""
+    rank, distinct = codes(list(numbers))
     rank = rank.astype(CODE)
     for start, stop in blocks(code.size):
         code[start:stop] = rank[code[start:stop]]
     return Labels(code, distinct)
-
-
-def coded(table: Table, name: str, known: dict[Any, int]) -> Iterator[np.ndarray]:
-    """A column of labels as numbers, part by part; ``known`` collects which number is which label."""
-    for code, values in table.labels(name):
-        # NaN differs from itself: as a label it would be a new one each time
-        labels = [None if value != value else value for value in values]
-        yield np.array([known.setdefault(label, len(known)) for label in labels], dtype=np.int64)[code]

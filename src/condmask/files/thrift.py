@@ -83,16 +83,16 @@ class _Reader:
 
     def unsigned(self) -> int:
         """Seven bits a byte, the lowest first."""
-        found = shift = 0
+        number = shift = 0
         while (byte := self.byte()) & 128:
-            found |= (byte & 127) << shift
+            number |= (byte & 127) << shift
             shift += 7
-        return found | byte << shift
+        return number | byte << shift
 
     def signed(self) -> int:
         """Whole numbers by size: 0, -1, 1, -2, ..."""
-        found = self.unsigned()
-        return found >> 1 ^ -(found & 1)
+        number = self.unsigned()
+        return number >> 1 ^ -(number & 1)
 
 
 def _struct(fields: Struct, out: bytearray) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from condmask.deconvolution import weight
 from condmask.deconvolution.expansion import fast_length
 from condmask.deconvolution.weight import Masking
-from condmask.engines.counting import Counts
+from condmask.engines.counting import ValueCounts
 from condmask.inference import cdf_variance
 
 CELLS_PER_SIGMA = 32
@@ -30,17 +30,17 @@ class Products(NamedTuple):
     ----------
     psi, psi_products : ndarray of shape (points,) and (points, points)
         Over the masked values.
-    rest, rest_products : ndarray of the same shapes
+    residual, residual_products : ndarray of the same shapes
         Of r = h - p psi over the originals.
     """
 
     psi: np.ndarray
     psi_products: np.ndarray
-    rest: np.ndarray
-    rest_products: np.ndarray
+    residual: np.ndarray
+    residual_products: np.ndarray
 
 
-def products(counts: Counts, masking: Masking, x: np.ndarray) -> Products:
+def products(counts: ValueCounts, masking: Masking, x: np.ndarray) -> Products:
     """At whole steps x, ascending, from the counts of masked values."""
     width, noise = cdf_variance.lattice(masking, CELLS_PER_SIGMA)
     cell, held = cdf_variance.cells(counts, width)

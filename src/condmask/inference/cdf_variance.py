@@ -26,7 +26,7 @@ from condmask._blocks import blocks
 from condmask.deconvolution import weight
 from condmask.deconvolution.expansion import fast_length
 from condmask.deconvolution.weight import SATURATION, Masking
-from condmask.engines.counting import Counts
+from condmask.engines.counting import ValueCounts
 
 CELLS_PER_SIGMA = 64
 CELLS_PER_BANDWIDTH = 4  # at least, between which T_b is interpolated
@@ -43,14 +43,14 @@ class Sums(NamedTuple):
     ----------
     psi, psi_squared : ndarray
         Over the masked values.
-    rest, rest_squared, h_squared : ndarray
+    residual, residual_squared, h_squared : ndarray
         Of r = h - p psi, of its square and of that of h over the originals, as the masked values show them.
     """
 
     psi: np.ndarray
     psi_squared: np.ndarray
-    rest: np.ndarray
-    rest_squared: np.ndarray
+    residual: np.ndarray
+    residual_squared: np.ndarray
     h_squared: np.ndarray
 
     def over(self, n: int) -> "Sums":
@@ -70,7 +70,7 @@ class Kernels(NamedTuple):
     jumps: np.ndarray
 
 
-def sums(counts: Counts, masking: Masking, x: np.ndarray) -> Sums:
+def sums(counts: ValueCounts, masking: Masking, x: np.ndarray) -> Sums:
     """At points x in steps: whole ones for T_1, any for T_b."""
     width, noise = lattice(masking)
     reach, _, limits, jumps = kernels(noise, width * masking.delta)
@@ -95,7 +95,7 @@ def sums(counts: Counts, masking: Masking, x: np.ndarray) -> Sums:
     return Sums(*found)
 
 
-def without_noise(counts: Counts, p: float, x: np.ndarray) -> Sums:
+def without_noise(counts: ValueCounts, p: float, x: np.ndarray) -> Sums:
     """The same of records that masking leaves as they are, or replaces by others that are the same."""
     found = np.concatenate((np.zeros(1), np.cumsum(counts.counts)))[
         np.searchsorted(counts.values, x, side="right")
@@ -103,7 +103,7 @@ def without_noise(counts: Counts, p: float, x: np.ndarray) -> Sums:
     return Sums(found, found, (1.0 - p) * found, (1.0 - p) ** 2 * found, found)
 
 
-def smoothed(counts: Counts, x: np.ndarray, width: float) -> Sums:
+def smoothed(counts: ValueCounts, x: np.ndarray, width: float) -> Sums:
     """The sums of T_b of records that are released as they are, smoothed by a normal law of this width.
 
     Records are counted in cells of a 64th of the width.
@@ -133,7 +133,7 @@ def lattice(masking: Masking, per_sigma: int = CELLS_PER_SIGMA) -> tuple[float, 
     return 1.0 if beta == 0.0 else 1.0 / ceil(CELLS_PER_BANDWIDTH * delta / beta), masking
 
 
-def cells(counts: Counts, width: float) -> tuple[np.ndarray, np.ndarray]:
+def cells(counts: ValueCounts, width: float) -> tuple[np.ndarray, np.ndarray]:
     """The occupied cells, ascending, and how many records are in each."""
     cell = np.floor(counts.values / width + (0.5 if width < 1.0 else 0.0))
     first = np.flatnonzero(np.diff(cell, prepend=np.nan) != 0.0)

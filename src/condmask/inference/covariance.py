@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.engines.counting import Counts
+from condmask.engines.counting import ValueCounts
 from condmask.inference.intervals import UndefinedError
 from condmask.law import Law
 from condmask.strata import listed
@@ -20,7 +20,7 @@ from condmask.strata import listed
 Product = tuple[float, tuple[float, float], float]  # covariance, both variances; the product of their units
 
 
-def retained(p: float, n: int) -> float:
+def covariance_factor(p: float, n: int) -> float:
     """The share of a covariance that masking leaves among the n records of a pool."""
     factor = 1.0 - p - p / (n - 1) if n > 1 else 0.0
     if factor <= 0.0:
@@ -53,7 +53,7 @@ def donors(z: np.ndarray, law: Law, pool: np.ndarray | None) -> Donors:
     """The pools of values without gaps; some numbers of pools may not occur."""
     code = np.zeros(z.size, dtype=np.int64) if pool is None else pool
     size = np.array([z.size]) if pool is None else np.bincount(code)
-    factor = np.array([retained(law.p, int(n)) if n else 1.0 for n in size])
+    factor = np.array([covariance_factor(law.p, int(n)) if n else 1.0 for n in size])
     known = Donors(code, size, np.zeros(size.size), factor)
     return known._replace(mean=known.sums(z) / np.maximum(size, 1))
 
@@ -108,18 +108,20 @@ def products(
     return covariance(own[both], b[both]), variances, unit * other_unit
 
 
-def summarised(pairs: np.ndarray, counts: Counts, law: Law, strata: Any, patterns: Sequence[str]) -> Product:
-    """The same from what a Summary keeps of its pairs, and its counts."""
+def summarised(
+    pairs: np.ndarray, counts: ValueCounts, law: Law, strata: Any, patterns: Sequence[str]
+) -> Product:
+    """The same from what Counts keep of its pairs, and its counts."""
     count, _, _, own, others, product = pairs.tolist()
     if count < 2:
         raise ValueError(f"other must have been given to update with at least 2 records, got {int(count)}")
     if strata is not None or patterns:
         raise ValueError(
             "strata must be known for a covariance: donors were drawn within "
-            f"{listed(strata or tuple(patterns))}, and a Summary keeps no strata; estimate from the values"
+            f"{listed(strata or tuple(patterns))}, and Counts keep no strata; estimate from the values"
         )
     degrees, unit = count - 1.0, own or 1.0
-    value = product * (own / unit) / degrees / retained(law.p, counts.n)
+    value = product * (own / unit) / degrees / covariance_factor(law.p, counts.n)
     variance = (own / unit) ** 2 / degrees - (1.0 - law.p) * float(law.noise_moments(2, unit)[2])
     return value, (variance, float(others > 0.0) / degrees), unit * (others or 1.0)
 

@@ -15,7 +15,7 @@ import numpy as np
 from condmask.deconvolution import weight
 from condmask.deconvolution.expansion import fast_length
 from condmask.deconvolution.weight import Masking
-from condmask.engines.counting import Counts
+from condmask.engines.counting import ValueCounts
 from condmask.engines.grid import pieces, reach_of
 from condmask.inference import far_expectations
 from condmask.inference.cdf_variance import Sums
@@ -34,7 +34,7 @@ class TooManyPointsError(ValueError):
     """More points of the grid lie within reach of the data than a function is asked at: the argument."""
 
 
-def sums(counts: Counts, masking: Masking, functions: Sequence[Function]) -> Sums:
+def sums(counts: ValueCounts, masking: Masking, functions: Sequence[Function]) -> Sums:
     """Those of the means of functions of whole steps, in the shape of these; NaN where one grows too fast
     for them to be known."""
     n, reach = counts.n, reach_of(masking)
@@ -54,7 +54,7 @@ def sums(counts: Counts, masking: Masking, functions: Sequence[Function]) -> Sum
     return Sums(*total)
 
 
-def _longest(counts: Counts, masking: Masking, reach: int) -> float:
+def _longest(counts: ValueCounts, masking: Masking, reach: int) -> float:
     """How long a window may be: transforms are so short, or the grid is too fine for them."""
     wide = 0.0
     if far_expectations.steps_of(masking) >= FINE:
@@ -68,14 +68,14 @@ def _longest(counts: Counts, masking: Masking, reach: int) -> float:
     return longest
 
 
-def _points(counts: Counts, reach: int, longest: float) -> float:
+def _points(counts: ValueCounts, reach: int, longest: float) -> float:
     """At how many points a function is asked."""
     spans = (float(part.values[-1] - part.values[0]) for part in windows(counts, reach, longest))
     return sum(span + 1.0 + 2.0 * reach for span in spans)
 
 
 def _add_transformed(
-    part: Counts, masking: Masking, reach: int, n: int, functions: Sequence[Function],
+    part: ValueCounts, masking: Masking, reach: int, n: int, functions: Sequence[Function],
     total: np.ndarray, held: np.ndarray,
 ) -> None:  # fmt: skip
     """The sums of a window, and how large each function is where there is mass, and where there is little."""
@@ -102,20 +102,20 @@ def _add_transformed(
             held[1, order, k] += each - weights[near] @ sizes[near]
 
 
-def sums_without_noise(counts: Counts, p: float, functions: Sequence[Function]) -> Sums:
+def sums_without_noise(counts: ValueCounts, p: float, functions: Sequence[Function]) -> Sums:
     """The same of records that masking leaves as they are, or replaces by others that are the same."""
     values = np.array([finite(g, counts.values, counts.counts / counts.n) for g in functions])
     once, squared = values @ counts.counts, values**2 @ counts.counts
     return Sums(once, squared, (1.0 - p) * once, (1.0 - p) ** 2 * squared, squared)
 
 
-def windows(counts: Counts, reach: int, longest: float) -> Iterator[Counts]:
+def windows(counts: ValueCounts, reach: int, longest: float) -> Iterator[ValueCounts]:
     """The counts in pieces that are done one by one, none of them long."""
     for piece in pieces(counts, 2.0 * reach):
         group = np.floor((piece.values - piece.values[0]) / longest)
         edges = [0, *(np.flatnonzero(np.diff(group)) + 1).tolist(), group.size]
         for start, stop in pairwise(edges):
-            yield Counts(piece.values[start:stop], piece.counts[start:stop])
+            yield ValueCounts(piece.values[start:stop], piece.counts[start:stop])
 
 
 def finite(g: Function, points: np.ndarray, mass: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ import numpy as np
 from condmask.deconvolution import weight
 from condmask.deconvolution.expansion import fast_length
 from condmask.deconvolution.weight import Masking
-from condmask.engines.counting import Counts
+from condmask.engines.counting import ValueCounts
 from condmask.kernels.exponentials import geometric_sums
 
 Function = Callable[[np.ndarray], np.ndarray]
@@ -63,7 +63,9 @@ def steps_of(masking: Masking) -> int:
     return int(1.0 / (masking.delta * max(CELLS_PER_SIGMA, CELLS_PER_CUTOFF * weight.cutoff(masking))))
 
 
-def sums(counts: Counts, masking: Masking, reach: int, n: int, g: Function) -> tuple[np.ndarray, np.ndarray]:
+def sums(
+    counts: ValueCounts, masking: Masking, reach: int, n: int, g: Function
+) -> tuple[np.ndarray, np.ndarray]:
     """The sums of one function over a window of records: psi, psi^2, r, r^2 and h^2; and how large g and g^2
     are, weighted with the size of the mass: in all, and where next to nothing of it is."""
     kind = _under_laplace if masking.noise == "laplace" else _under_normal
@@ -71,7 +73,7 @@ def sums(counts: Counts, masking: Masking, reach: int, n: int, g: Function) -> t
 
 
 def _under_normal(
-    counts: Counts, masking: Masking, reach: int, n: int, g: Asked
+    counts: ValueCounts, masking: Masking, reach: int, n: int, g: Asked
 ) -> tuple[np.ndarray, np.ndarray]:
     p, size = masking.p, steps_of(masking)
     first, at, length = _window(counts, reach)
@@ -132,7 +134,7 @@ def _under_normal(
 
 
 def _under_laplace(
-    counts: Counts, masking: Masking, reach: int, n: int, g: Asked
+    counts: ValueCounts, masking: Masking, reach: int, n: int, g: Asked
 ) -> tuple[np.ndarray, np.ndarray]:
     """The mass of a record is `peak` at its own point and `tail` times ratio^k, k steps from it, at all."""
     p, (amplitude, decay) = masking.p, weight.laplace_tail(masking)
@@ -196,7 +198,7 @@ def _under_laplace(
     return totals, held
 
 
-def _window(counts: Counts, reach: int) -> tuple[float, np.ndarray, int]:
+def _window(counts: ValueCounts, reach: int) -> tuple[float, np.ndarray, int]:
     """The first point within reach, the places of the records, and the number of points."""
     first = counts.values[0] - reach
     return first, (counts.values - first).astype(np.int64), int(counts.values[-1] - first) + 1 + reach

@@ -12,16 +12,16 @@ from condmask.inference import expectations
 from condmask.inference.cdf_variance import Sums
 from condmask.inference.far_expectations import Function, NotFiniteError
 from condmask.inference.theorem import masking
-from condmask.law import Law
-from condmask.samples.noise_class import Part
-from condmask.samples.sample import Source
+from condmask.samples.moments import theorem_2_1
+from condmask.samples.noise_class import NoiseClass
+from condmask.samples.sample import MaskedSample
 
 
-def sums_of(*functions: Function) -> Callable[[Source], Sums]:
+def sums_of(*functions: Function) -> Callable[[MaskedSample], Sums]:
     """The ingredients of the means of functions of values in the units of the data, in the shape of these."""
 
-    def of(source: Source) -> Sums:
-        return _part(source.part(), source.law.p, functions).over(source.n)
+    def of(source: MaskedSample) -> Sums:
+        return _part(source.noise_class(), source.law.p, functions).over(source.n)
 
     return of
 
@@ -54,7 +54,7 @@ def checked(g: Any, floor: float | None) -> Function:
     return function
 
 
-def _part(part: Part, p: float, functions: Sequence[Function]) -> Sums:
+def _part(part: NoiseClass, p: float, functions: Sequence[Function]) -> Sums:
     of_steps = [partial(_of_steps, g, part) for g in functions]
     try:
         if part.law is None:
@@ -76,23 +76,26 @@ def _part(part: Part, p: float, functions: Sequence[Function]) -> Sums:
         ) from None
 
 
-def _of_steps(g: Function, part: Part, steps: np.ndarray) -> np.ndarray:
+def _of_steps(g: Function, part: NoiseClass, steps: np.ndarray) -> np.ndarray:
     return g(part.values(steps))
 
 
 # --- polynomials: exact without a transform ---
 
 
-def sums_of_polynomial(coefficients: np.ndarray, center: float, scale: float) -> Callable[[Source], Sums]:
+def sums_of_polynomial(
+    coefficients: np.ndarray, center: float, scale: float
+) -> Callable[[MaskedSample], Sums]:
     """The same of a polynomial in (x - center) / scale."""
 
-    def of(source: Source) -> Sums:
-        part, p = source.part(), source.law.p
+    def of(source: MaskedSample) -> Sums:
+        part, p = source.noise_class(), source.law.p
         u, held = (part.values(part.counts.values) - center) / scale, part.counts.counts
 
         def undone(f: np.ndarray) -> np.ndarray:
             """The polynomial whose mean over the masked values is that of f over the originals."""
-            return np.asarray(_inverse(f.size - 1, p, part.law, scale) @ f)
+            noise = np.zeros(f.size) if part.law is None else part.law.noise_moments(f.size - 1, scale)
+            return np.asarray(theorem_2_1(np.eye(f.size), p, noise).T @ f)
 
         psi = undone(coefficients)
         rest = coefficients - p * psi
@@ -107,15 +110,3 @@ def sums_of_polynomial(coefficients: np.ndarray, center: float, scale: float) ->
 def shifted_power(order: int, distance: float) -> np.ndarray:
     """The coefficients of (u + distance)^order."""
     return np.array([comb(order, k) * distance ** (order - k) for k in range(order + 1)])
-
-
-def _inverse(degree: int, p: float, own: Law | None, scale: float) -> np.ndarray:
-    """The matrix that takes coefficients of f to those of psi: Theorem 2.1, row by row."""
-    size = degree + 1
-    if own is None:
-        return np.eye(size)
-    noise, found = own.noise_moments(degree, scale), np.eye(size)
-    for k in range(size):
-        for j in range(1, k + 1):
-            found[:, k] -= (1.0 - p) * comb(k, j) * noise[j] * found[:, k - j]
-    return found

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from condmask.inference.interval_options import IntervalOptions
 from condmask.inference.pseudo_values import Undone
-from condmask.inference.survey import Survey
 
 
 class Means(NamedTuple):
@@ -19,7 +19,7 @@ class Means(NamedTuple):
     records: np.ndarray
 
 
-def group_means(group: np.ndarray, count: int, file: Undone, asked: Survey) -> Means:
+def group_means(group: np.ndarray, count: int, file: Undone, asked: IntervalOptions) -> Means:
     """The means of `count` groups; `group` numbers the records with a value, -1 for none of the groups."""
     pool, size, _, factor = file.donors
     own = np.flatnonzero(group >= 0)

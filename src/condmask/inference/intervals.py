@@ -6,7 +6,7 @@ import numpy as np
 
 from condmask import _checks
 
-TARGETS = ("population", "file")
+TARGETS = {"population": "in the population", "file": "in the original file"}
 
 
 class EstimateWarning(UserWarning):
@@ -56,20 +56,47 @@ def multiplier(confidence_level: Any) -> tuple[float, float]:
 
 def check_target(target: Any) -> str:
     """Which of the two targets."""
-    return _checks.choice(target, "target", TARGETS)
+    return _checks.choice(target, "target", tuple(TARGETS))
 
 
-def over_file(
-    v: np.ndarray, d: np.ndarray, h: np.ndarray, a: np.ndarray | float, *, shared_donors: bool, p: float
-) -> np.ndarray:
-    """n times the variance of an estimate about its value in the original file; never negative.
+def interval(
+    estimate: Any,
+    standard_error: Any,
+    confidence_level: float,
+    target: str,
+    quantity: str,
+    *,
+    degrees: Any = np.inf,
+    logarithmic: bool = False,
+    ends: tuple[Any, Any] | None = None,
+) -> Interval:
+    """The confidence interval of a quantity from its estimate and standard error.
 
-    `v` is the variance of the influence function on the masked records, `d` that of its mean given the file,
-    `h` that of the influence function on the originals, `a` the covariance of its two margins
-    (docs/inference.rst, "The theorem"). About the population it is larger by `h`. With p = 1, a permutation
-    of all records, what is released is the file.
+    Parameters
+    ----------
+    estimate, standard_error : float or ndarray
+    confidence_level, target
+        Checked, as of an `Interval`.
+    quantity : str
+        What is estimated, in words; `about` adds the target.
+    degrees : float or ndarray
+        Of freedom of Student's t; by default the interval is normal.
+    logarithmic : bool
+        Symmetric in the logarithm, for a quantity that is positive. Where its estimate is not, from 0 on.
+    ends : (float or ndarray, float or ndarray), optional
+        Of an interval that is not symmetric.
     """
-    if p == 1.0:
-        return np.zeros(np.shape(v))
-    found = v - d if shared_donors else v - h + 2.0 * p * np.asarray(a)
-    return np.asarray(np.maximum(found, 0.0))
+    if ends is None:
+        from scipy.special import stdtrit  # takes .1 s to import
+
+        reach = stdtrit(degrees, 0.5 + 0.5 * confidence_level) * standard_error
+        ends = estimate - reach, estimate + reach
+        if logarithmic:
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                positive, factor = np.asarray(estimate) > 0.0, np.exp(reach / estimate)
+                ends = (
+                    np.where(positive, estimate / factor, 0.0)[()],
+                    np.where(positive, estimate * factor, np.maximum(ends[1], 0.0))[()],
+                )
+    about = f"{quantity} {TARGETS[target]}"
+    return Interval(ends[0], ends[1], standard_error, estimate, confidence_level, target, about)

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask.inference.interval_options import IntervalOptions, cluster_sums
 from condmask.inference.pseudo_values import CHUNK, Undone, file_covariance, sandwich
-from condmask.inference.survey import Survey, cluster_sums
 
 # of a column, the part that the others do not determine: above, one Cholesky factor serves, or two
 FAR, CLOSE = 0.03, 1e-5
@@ -91,7 +91,7 @@ def _dependent(name: str, *, intercept: bool) -> str:
     return f"W must have no column that {others} determine, got {name!r}"
 
 
-def fit(space: Basis, file: Undone, rows: Any, asked: Survey, *, intercept: bool) -> Fit:
+def fit(space: Basis, file: Undone, rows: Any, asked: IntervalOptions, *, intercept: bool) -> Fit:
     """Regress the records `rows` among those with a value."""
     q, back, _ = space
     y = file.values[rows]

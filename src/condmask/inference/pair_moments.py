@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask.inference.intervals import over_file
+from condmask.inference.theorem import variance_given_file
 from condmask.law import Law
 from condmask.strata import rows_of
 
@@ -195,7 +195,7 @@ def spreads(
             total[:, k] += share * np.array([v, *parts, own.covariance(margin, at)])
             h[k] += share * own.mean(target)
             hh[k] += share * own.mean(product(target, target))
-    file = over_file(*total, shared_donors=shared_donors, p=p)
+    file = variance_given_file(*total, shared_donors=shared_donors, p=p)
     return np.array([file, file + np.maximum(hh - h * h, 0.0)])
 
 

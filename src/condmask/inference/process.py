@@ -8,16 +8,16 @@ import numpy as np
 from condmask.inference import cdf_covariance
 from condmask.inference.cdf_covariance import Products
 from condmask.inference.theorem import masking, sums_at
-from condmask.samples.sample import Source
+from condmask.samples.sample import MaskedSample
 
 Share = Callable[[np.ndarray], np.ndarray]
 RIDGE = 1e-12  # against rounding
 
 
 def covariance(
-    source: Source,
+    source: MaskedSample,
     x: np.ndarray,
-    strata: list[Source],
+    strata: list[MaskedSample],
     *,
     shared_donors: bool,
     target: str,
@@ -29,19 +29,21 @@ def covariance(
     distribution is estimated.
     """
     found, n = _products(source, x, under), source.n
-    t, rest = found.psi / n, found.rest / n
+    t, rest = found.psi / n, found.residual / n
     means, rests = np.outer(t, t), np.outer(rest, rest)
     if strata and shared_donors:
         within = [(part.n / n, sums_at(x, None)(part)) for part in strata]
         means = sum((share * np.outer(own.psi, own.psi) for share, own in within), np.zeros(means.shape))
-        rests = sum((share * np.outer(own.rest, own.rest) for share, own in within), np.zeros(means.shape))
+        rests = sum(
+            (share * np.outer(own.residual, own.residual) for share, own in within), np.zeros(means.shape)
+        )
     order = np.arange(x.size)
     sample = t[np.minimum(order[:, None], order)] - np.outer(t, t)
     total = found.psi_products / n - means
     if source.law.p == 1.0:  # what is released is the file
         total = np.zeros(total.shape)
     elif shared_donors:
-        total = total - (found.rest_products / n - rests)
+        total = total - (found.residual_products / n - rests)
     else:
         total = total - (t[np.minimum(order[:, None], order)] - means)
     return np.asarray(total + sample if target == "population" else total)
@@ -58,8 +60,8 @@ def largest(covariance: np.ndarray, draws: int, rng: Any) -> np.ndarray:
     return np.asarray(np.abs(drawn).max(axis=1))
 
 
-def _products(source: Source, x: np.ndarray, under: Share | None) -> Products:
-    part = source.part()
+def _products(source: MaskedSample, x: np.ndarray, under: Share | None) -> Products:
+    part = source.noise_class()
     points = part.points(x, None)
     if part.law is None:
         below = np.append(0.0, np.cumsum(part.counts.counts))

@@ -1,6 +1,6 @@
 """Records released by reverse mapping, undone one by one: pseudo-values, and how they vary given the file.
 
-By donor pool, h with E[h(Z) | X] = X - mean is found from the released values alone (`reverse_kernel`), so
+By donor pool, h with E[h(Z) | X] = X - mean is found from the released values alone (`mapping_law`), so
 the pseudo-values ``mean + h(Z)`` have the originals as their means. Released values are the originals in
 another order, so their sum over a pool is fixed, and weights count about their mean over it. Beyond that the
 variance given the file is taken to be that of independent draws, ``h^2 - g`` on average, where g is to the
@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.engines import reverse_kernel
-from condmask.engines.reverse_kernel import Kernel, TooManyCellsError
+from condmask.engines import mapping_law
+from condmask.engines.mapping_law import MappingLaw, TooManyCellsError
 from condmask.inference.covariance import Donors, standardised
 from condmask.inference.intervals import UndefinedError
 from condmask.inference.pseudo_values import Undone
@@ -34,12 +34,12 @@ class Pool(NamedTuple):
     ----------
     rows : ndarray of int or slice
         The records of the pool, among those with a value.
-    kernel : Kernel
+    kernel : MappingLaw
         M, by cells of sigma/64.
     """
 
     rows: Any
-    kernel: Kernel
+    kernel: MappingLaw
 
 
 class Spread(NamedTuple):
@@ -137,29 +137,29 @@ class Reversed:
             Donors(self.pool, self.size, middle, ones), 0.0 * ones, ones, self.law, False,
         ), largest  # fmt: skip
 
-    def _solved(self, own: Kernel, target: np.ndarray) -> np.ndarray:
+    def _solved(self, own: MappingLaw, target: np.ndarray) -> np.ndarray:
         try:
-            return reverse_kernel.undone(own, self.p, target)
+            return mapping_law.inverse(own, self.p, target)
         except FloatingPointError:
             raise UndefinedError(_refusal("without bound")) from None
 
 
-def _kernel(z: np.ndarray, scheme: Any) -> Kernel:
+def _kernel(z: np.ndarray, scheme: Any) -> MappingLaw:
     if z.size < FEWEST:
         raise UndefinedError(
             f"z must have at least {FEWEST} records (in each stratum) for statistics with other columns "
             f"after reverse mapping, got {z.size}: in fewer they are biased"
         )
     try:
-        return reverse_kernel.kernel(z, scheme.noise, scheme.sigma, scheme.scale)
+        return mapping_law.of_values(z, scheme.noise, scheme.sigma, scheme.scale)
     except TooManyCellsError as error:
         raise UndefinedError(
             f"z must have been masked with a larger sigma for statistics with other columns: its "
-            f"values spread over {error.args[0] // reverse_kernel.CELLS_PER_SIGMA:,} sigmas, gaps left out"
+            f"values spread over {error.args[0] // mapping_law.CELLS_PER_SIGMA:,} sigmas, gaps left out"
         ) from None
 
 
-def ratio(own: Kernel, x: np.ndarray, h: np.ndarray, p: float) -> float:
+def ratio(own: MappingLaw, x: np.ndarray, h: np.ndarray, p: float) -> float:
     """N, of values and what undoes them, by cell."""
     deviations = [np.sqrt(own.share @ (each - own.share @ each) ** 2) for each in (h, x)]
     return float((1.0 - p) * deviations[0] / deviations[1]) if deviations[1] > 0.0 else 1.0

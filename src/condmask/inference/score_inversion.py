@@ -198,7 +198,7 @@ _LOCK = Lock()  # a dictionary of weak references that grows in one thread must 
 
 
 def _known(line: Steps | Polynomials) -> _Line:
-    """Kept as long as the line itself: intervals of all levels and targets ask for it."""
+    """BoundedCache as long as the line itself: intervals of all levels and targets ask for it."""
     with _LOCK:
         found = _LINES.get(line)
         if found is None:

@@ -16,12 +16,11 @@ from condmask.deconvolution.table import smallest_tol
 from condmask.deconvolution.weight import Masking
 from condmask.inference import cdf_variance
 from condmask.inference.cdf_variance import Sums
-from condmask.inference.intervals import over_file
 from condmask.law import Law
-from condmask.samples.sample import Source
+from condmask.samples.sample import MaskedSample
 
 
-class Spread(NamedTuple):
+class AsymptoticVariance(NamedTuple):
     """n times the variance of an estimate, at some points.
 
     Attributes
@@ -39,28 +38,32 @@ class Spread(NamedTuple):
     means: Sums
 
 
-def spread(
-    of: Callable[[Source], Sums], source: Source, strata: list[Source], *, shared_donors: bool
-) -> Spread:
+def asymptotic_variance(
+    of: Callable[[MaskedSample], Sums],
+    source: MaskedSample,
+    strata: list[MaskedSample],
+    *,
+    shared_donors: bool,
+) -> AsymptoticVariance:
     """That of an estimate of whose ingredients `of` gives the means over the records of a source."""
     means = of(source)
-    psi, rest = means.psi**2, means.rest**2
+    psi, rest = means.psi**2, means.residual**2
     if strata and shared_donors:
         within = [(part.n / source.n, of(part)) for part in strata]
         psi = np.sum([share * own.psi**2 for share, own in within], axis=0)
-        rest = np.sum([share * own.rest**2 for share, own in within], axis=0)
-    v, d, h = means.psi_squared - psi, means.rest_squared - rest, means.h_squared - psi
-    file = over_file(
+        rest = np.sum([share * own.residual**2 for share, own in within], axis=0)
+    v, d, h = means.psi_squared - psi, means.residual_squared - rest, means.h_squared - psi
+    file = variance_given_file(
         v, np.maximum(d, 0.0), np.maximum(h, 0.0), 0.0, shared_donors=shared_donors, p=source.law.p
     )
-    return Spread(file, np.maximum(means.h_squared - means.psi**2, 0.0), means)
+    return AsymptoticVariance(file, np.maximum(means.h_squared - means.psi**2, 0.0), means)
 
 
-def sums_at(x: np.ndarray, width: float | None) -> Callable[[Source], Sums]:
+def sums_at(x: np.ndarray, width: float | None) -> Callable[[MaskedSample], Sums]:
     """The ingredients of T at points x, of T_b for a bandwidth."""
 
-    def of(source: Source) -> Sums:
-        part = source.part()
+    def of(source: MaskedSample) -> Sums:
+        part = source.noise_class()
         points = part.points(x, width)
         if part.smoothed and width is not None:
             found = cdf_variance.smoothed(part.counts, points, width)
@@ -78,16 +81,32 @@ def masking(law: Law, width: float | None) -> Masking:
     return Masking(law.noise, law.p, 0.0 if width is None else width / law.sigma, law.step / law.sigma)
 
 
-def finest_tol(source: Source) -> float:
+def finest_tol(source: MaskedSample) -> float:
     """The default tolerance of T, or the least that there is at so small a p."""
     return max(1e-10, smallest_tol(source.law.p))
 
 
-def largest_weight(source: Source, width: float | None) -> float:
+def largest_weight(source: MaskedSample, width: float | None) -> float:
     """The largest weight of a masked value."""
-    law = source.part().law
+    law = source.noise_class().law
     if law is None:
         return 1.0
     own = masking(law, width)
     cells, noise = cdf_variance.lattice(own)
     return max(1.0, float(cdf_variance.kernels(noise, cells * own.delta).values[0].max()))
+
+
+def variance_given_file(
+    v: np.ndarray, d: np.ndarray, h: np.ndarray, a: np.ndarray | float, *, shared_donors: bool, p: float
+) -> np.ndarray:
+    """n times the variance of an estimate about its value in the original file; never negative.
+
+    `v` is the variance of the influence function on the masked records, `d` that of its mean given the file,
+    `h` that of the influence function on the originals, `a` the covariance of its two margins
+    (docs/inference.rst, "The theorem"). About the population it is larger by `h`. With p = 1, a permutation
+    of all records, what is released is the file.
+    """
+    if p == 1.0:
+        return np.zeros(np.shape(v))
+    found = v - d if shared_donors else v - h + 2.0 * p * np.asarray(a)
+    return np.asarray(np.maximum(found, 0.0))

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask.inference.interval_options import IntervalOptions, cluster_sums
 from condmask.inference.pseudo_values import Undone, file_covariance
-from condmask.inference.survey import Survey, cluster_sums
 
 
 class WeightedSum(NamedTuple):
@@ -18,7 +18,7 @@ class WeightedSum(NamedTuple):
     degrees: float
 
 
-def weighted_mean(weights: np.ndarray, file: Undone, rows: Any, asked: Survey) -> WeightedSum:
+def weighted_mean(weights: np.ndarray, file: Undone, rows: Any, asked: IntervalOptions) -> WeightedSum:
     """Of the records `rows` among those with a value, by weights that add up to 1."""
     own = file.values[rows]
     estimate = float(weights @ own)
@@ -31,7 +31,7 @@ def weighted_mean(weights: np.ndarray, file: Undone, rows: Any, asked: Survey) -
     return _sum(weights, file, rows, estimate, float(squares), float(degrees))
 
 
-def total(weights: np.ndarray, file: Undone, rows: Any, asked: Survey) -> WeightedSum:
+def total(weights: np.ndarray, file: Undone, rows: Any, asked: IntervalOptions) -> WeightedSum:
     """Of the records `rows` among those with a value."""
     part = weights * (file.values[rows] + file.origin / file.unit)
     estimate = float(np.sum(part))

@@ -36,7 +36,7 @@ def parse_numbers(text, starts, stops, mark, values, state):
 
     ``mark`` is the byte of the decimal mark, 0 where it may be a point or a comma.
     """
-    seen = 0
+    marks = 0
     for i in range(starts.size):
         position, stop = starts[i], stops[i]
         while position < stop and (text[position] == 32 or 9 <= text[position] <= 13):
@@ -51,7 +51,7 @@ def parse_numbers(text, starts, stops, mark, values, state):
         negative = text[position] == _MINUS
         if negative or text[position] == _PLUS:
             position += 1
-        number, digits, before, after, found = 0, 0, 0, 0, 0
+        number, digits, before, after, mark_here = 0, 0, 0, 0, 0
         first = text[position] if position < stop else 0
         while position < stop:
             byte = np.int64(text[position])
@@ -60,12 +60,12 @@ def parse_numbers(text, starts, stops, mark, values, state):
                     digits += 1
                 if digits <= 18:
                     number = 10 * number + (byte - _ZERO)
-                if found == 0:
+                if mark_here == 0:
                     before += 1
                 else:
                     after += 1
-            elif found == 0 and (byte == mark or (mark == 0 and byte in (_DOT, _COMMA))):
-                found = byte
+            elif mark_here == 0 and (byte == mark or (mark == 0 and byte in (_DOT, _COMMA))):
+                mark_here = byte
             else:
                 break
             position += 1
@@ -89,10 +89,10 @@ def parse_numbers(text, starts, stops, mark, values, state):
             clear = after != 3 or before < 1 or before > 3 or first == _ZERO
         if position < stop:
             continue
-        if found == _DOT:
-            seen |= DOT | (CLEAR_DOT if clear else 0)
-        elif found == _COMMA:
-            seen |= COMMA | (CLEAR_COMMA if clear else 0)
+        if mark_here == _DOT:
+            marks |= DOT | (CLEAR_DOT if clear else 0)
+        elif mark_here == _COMMA:
+            marks |= COMMA | (CLEAR_COMMA if clear else 0)
         exponent -= after
         state[i] = EXACTLY
         if digits > 18 or number > _EXACT or abs(exponent) > 22:
@@ -101,7 +101,7 @@ def parse_numbers(text, starts, stops, mark, values, state):
         value = float(number)
         value = value / _TENS[-exponent] if exponent < 0 else value * _TENS[exponent]
         values[i] = -value if negative else value
-    return seen
+    return marks
 
 
 @kernel
@@ -117,41 +117,6 @@ def gather(text, starts, stops, mark, out, ends):
             out[length] = _DOT if byte == mark or (mark == 0 and byte == _COMMA) else byte
             length += 1
         ends[i] = length
-
-
-@kernel
-def number_labels(text, starts, stops, table, code, first):
-    """code[i]: the number of the i-th text among distinct ones, first[c]: where it is first; how many.
-
-    ``table`` holds -1 and has a power of two of entries, twice as many as there are texts at least.
-    """
-    count = 0
-    last = np.uint64(table.size - 1)
-    for i in range(starts.size):
-        length = stops[i] - starts[i]
-        place = np.uint64(2166136261)  # the hash of Fowler, Noll and Vo, of 32 bits
-        for position in range(starts[i], stops[i]):
-            place = ((place ^ np.uint64(text[position])) * np.uint64(16777619)) & LOW
-        place = (place ^ (place >> np.uint64(15))) & last
-        while True:
-            known = table[place]
-            if known < 0:
-                table[place] = count
-                first[count] = i
-                code[i] = count
-                count += 1
-                break
-            j = first[known]
-            same = stops[j] - starts[j] == length
-            k = 0
-            while same and k < length:
-                same = text[starts[j] + k] == text[starts[i] + k]
-                k += 1
-            if same:
-                code[i] = known
-                break
-            place = (place + _ONE) & last
-    return count
 
 
 @kernel
@@ -244,8 +209,8 @@ def _low_product(a, b):
 
 
 @kernel
-def _write(number, places, negative, mark, out, length, least):
-    """A whole number with its last digits behind the mark, of these `least` at least where there are any."""
+def _write(number, places, negative, mark, out, length, least_places):
+    """A whole number, its last `places` digits behind the mark; a float without any gets `least_places`."""
     if negative and number > 0:
         out[length] = _MINUS
         length += 1
@@ -266,7 +231,7 @@ def _write(number, places, negative, mark, out, length, least):
         rest //= _TEN
         position -= 1
     length += size
-    if places == 0 and least > 0:  # as Python writes a float
+    if places == 0 and least_places > 0:  # as Python writes a float
         out[length] = mark
         out[length + 1] = _ZERO
         length += 2
@@ -277,13 +242,13 @@ def _write(number, places, negative, mark, out, length, least):
 def fill_in(fields, ends, wanting, more, more_ends, out, out_ends):
     """The texts again, with those of ``more`` where one is wanting."""
     length = 0
-    taken = 0
+    filled = 0
     for i in range(ends.size):
         if wanting[i]:
-            for position in range(more_ends[taken - 1] if taken else 0, more_ends[taken]):
+            for position in range(more_ends[filled - 1] if filled else 0, more_ends[filled]):
                 out[length] = more[position]
                 length += 1
-            taken += 1
+            filled += 1
         else:
             for position in range(ends[i - 1] if i else 0, ends[i]):
                 out[length] = fields[position]

@@ -19,7 +19,7 @@ def find_fields(text, delimiter, blank, width, wanted, starts, stops):
     without its quotes. With ``blank`` one blank after a delimiter belongs to it.
     """
     records = 0
-    taken = 0
+    size = 0
     position = 0
     while position < text.size and records < starts.shape[0]:
         first = position
@@ -31,7 +31,7 @@ def find_fields(text, delimiter, blank, width, wanted, starts, stops):
             if blank and field > 0 and position < text.size and text[position] == BLANK:
                 position += 1
             if position >= text.size:
-                return records, taken, 0
+                return records, size, 0
             start = position
             stop = -1
             if text[position] == QUOTE:
@@ -50,32 +50,32 @@ def find_fields(text, delimiter, blank, width, wanted, starts, stops):
             while position < text.size and text[position] != delimiter and text[position] != NEWLINE:
                 position += 1
             if position >= text.size:
-                return records, taken, 0
+                return records, size, 0
             ended = text[position] == NEWLINE
             end = position
             if ended and end > after and text[end - 1] == RETURN:
                 end -= 1
-            here = k < wanted.size and wanted[k] == field
+            is_wanted = k < wanted.size and wanted[k] == field
             if stop < 0:
                 stop = end
-            elif end > after and here:
+            elif end > after and is_wanted:
                 fault = AFTER_QUOTE
-            if here:
+            if is_wanted:
                 starts[records, k] = start
                 stops[records, k] = stop
                 k += 1
             position += 1
             field += 1
         if field == 1 and stop == first:  # an empty line
-            taken = position
+            size = position
             continue
         if field != width:
-            return records, taken, TOO_FEW if field < width else TOO_MANY
+            return records, size, TOO_FEW if field < width else TOO_MANY
         if fault:
-            return records, taken, fault
-        taken = position
+            return records, size, fault
+        size = position
         records += 1
-    return records, taken, 0
+    return records, size, 0
 
 
 @kernel
@@ -85,26 +85,26 @@ def splice(text, starts, stops, keep, quoted, fields, ends, out):
     With ``quoted`` pieces stand in quotes, also those that had none.
     """
     length = 0
-    done = 0
+    copied = 0
     begin = 0
     for i in range(starts.size):
         if not keep[i]:
-            for position in range(done, starts[i]):
+            for position in range(copied, starts[i]):
                 out[length] = text[position]
                 length += 1
-            more = quoted and begin < ends[i] and not (starts[i] > 0 and text[starts[i] - 1] == QUOTE)
-            if more:
+            unquoted = quoted and begin < ends[i] and not (starts[i] > 0 and text[starts[i] - 1] == QUOTE)
+            if unquoted:
                 out[length] = QUOTE
                 length += 1
             for position in range(begin, ends[i]):
                 out[length] = fields[position]
                 length += 1
-            if more:
+            if unquoted:
                 out[length] = QUOTE
                 length += 1
-            done = stops[i]
+            copied = stops[i]
         begin = ends[i]
-    for position in range(done, text.size):
+    for position in range(copied, text.size):
         out[length] = text[position]
         length += 1
     return length

@@ -88,19 +88,19 @@ def link(rows, order, pool, first, last, donors):
     the ends of the order within pool s. A long order may come in parts.
     """
     for k in order:
-        own = pool[rows[k]] if pool.size > 0 else 0
-        if own < 0:
+        pool_of_row = pool[rows[k]] if pool.size > 0 else 0
+        if pool_of_row < 0:
             continue
-        if last[own] < 0:
-            first[own] = k
+        if last[pool_of_row] < 0:
+            first[pool_of_row] = k
         else:
-            donors[last[own]] = rows[k]
-        last[own] = k
+            donors[last[pool_of_row]] = rows[k]
+        last[pool_of_row] = k
 
 
 @kernel
 def close(rows, first, last, donors):
     """The order of each pool becomes a cycle: the last row is followed by the first, if it is another."""
-    for own in range(first.size):
-        if first[own] != last[own]:
-            donors[last[own]] = rows[first[own]]
+    for k in range(first.size):
+        if first[k] != last[k]:
+            donors[last[k]] = rows[first[k]]

@@ -58,12 +58,12 @@ def choose_pool_donors(words, swapped, start, pool, first, size, order, donors):
     """
     for k in range(swapped.size):
         row = start + swapped[k]
-        own = pool[row]
-        if own < 0:
+        pool_of_row = pool[row]
+        if pool_of_row < 0:
             donors[k] = -1
         else:
-            donor = np.int64(high_product(words[k], np.uint64(size[own] - 1)))
-            place = first[own] + donor
+            donor = np.int64(high_product(words[k], np.uint64(size[pool_of_row] - 1)))
+            place = first[pool_of_row] + donor
             donors[k] = order[place + (order[place] >= row)]
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask.inference.intervals import over_file
+from condmask.inference.theorem import variance_given_file
 from condmask.law import Law
 
 DEGREE = 4
@@ -97,7 +97,9 @@ def _variances(
     d = _mean(_product(given, given), means) - mean**2
     inside = _mean(_product(h, h), means) - _mean(h, means) ** 2
     margins = _mean(_product(a, at), means) - _mean(a, means) * _mean(at, means)
-    file = over_file(np.array(v), np.array(d), np.array(inside), margins, shared_donors=shared_donors, p=p)
+    file = variance_given_file(
+        np.array(v), np.array(d), np.array(inside), margins, shared_donors=shared_donors, p=p
+    )
     return float(file), float(file) + inside, inside
 
 

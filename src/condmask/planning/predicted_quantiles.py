@@ -11,8 +11,7 @@ import numpy as np
 
 from condmask.deconvolution.weight import Masking
 from condmask.inference import cdf_covariance
-from condmask.inference.intervals import over_file
-from condmask.inference.theorem import masking
+from condmask.inference.theorem import masking, variance_given_file
 from condmask.law import Law
 from condmask.planning.predicted_moments import Variances
 
@@ -40,10 +39,10 @@ def errors(
     """
     x = file.quantile(q)
     found = _products(file.units, masking(law, None), law.to_units(x))
-    psi, rest = found.psi / file.n, found.rest / file.n
-    squares, rest_squares = np.diag(found.psi_products) / file.n, np.diag(found.rest_products) / file.n
+    psi, rest = found.psi / file.n, found.residual / file.n
+    squares, rest_squares = np.diag(found.psi_products) / file.n, np.diag(found.residual_products) / file.n
     sample = np.maximum(psi * (1.0 - psi), 0.0)
-    about = over_file(
+    about = variance_given_file(
         squares - psi**2, rest_squares - rest**2, sample, 0.0, shared_donors=shared_donors, p=law.p
     )
     moved = [n * _of_quantiles(file, q, np.sqrt(each / n)) for each in (about, about + sample, sample)]
@@ -84,5 +83,5 @@ def _products(steps: np.ndarray, own: Masking, points: np.ndarray) -> cdf_covari
     back[order] = np.arange(order.size)
     return cdf_covariance.Products(
         found.psi[back], found.psi_products[np.ix_(back, back)],
-        found.rest[back], found.rest_products[np.ix_(back, back)],
+        found.residual[back], found.residual_products[np.ix_(back, back)],
     )  # fmt: skip

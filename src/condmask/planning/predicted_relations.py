@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask.disclosure.folds import evenly_spaced
-from condmask.engines import reverse_kernel
-from condmask.inference.covariance import retained
+from condmask.engines import mapping_law
+from condmask.inference.covariance import covariance_factor
 from condmask.inference.reverse_mapped import LARGEST, ratio
 from condmask.law import Law
 from condmask.planning.predicted_moments import Variances
@@ -71,7 +71,7 @@ def added(x: np.ndarray, law: Law) -> np.ndarray:
     """V where noise is added, of either kind of donors."""
     p, square = law.p, (x - x.mean()) ** 2
     swapped = p * float(square.sum()) / (x.size - 1.0)
-    return np.asarray((swapped + (1.0 - p) * (law.variance + p * square)) / retained(p, x.size) ** 2)
+    return np.asarray((swapped + (1.0 - p) * (law.variance + p * square)) / covariance_factor(p, x.size) ** 2)
 
 
 def rearranged(x: np.ndarray, scheme: Any) -> np.ndarray:
@@ -81,10 +81,10 @@ def rearranged(x: np.ndarray, scheme: Any) -> np.ndarray:
     """
     p, some = scheme.p, x[evenly_spaced(x.size, RECORDS)]
     try:
-        own = reverse_kernel.kernel(some, scheme.noise, scheme.sigma, scheme.scale)
+        own = mapping_law.of_values(some, scheme.noise, scheme.sigma, scheme.scale)
         values = own.means(some) - some.mean()
-        h = reverse_kernel.undone(own, p, values)
-    except (reverse_kernel.TooManyCellsError, FloatingPointError):
+        h = mapping_law.inverse(own, p, values)
+    except (mapping_law.TooManyCellsError, FloatingPointError):
         return np.full(x.size, np.inf)
     if ratio(own, values, h, p) > LARGEST:
         return np.full(x.size, np.inf)

@@ -1,33 +1,30 @@
-"""Plan files: every choice of a release in TOML, read and checked before anything else is."""
+"""Recipes: every choice of a release in TOML, read and checked before anything else is."""
 
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Collection, Mapping
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from condmask import _checks
 from condmask.files.csv_format import CsvFormat
 from condmask.files.formats import format_of, reading
-from condmask.scheme import together
+from condmask.scheme import common_method
 from condmask.schemes.conditional import ConditionalMasking
+from condmask.schemes.parameters import PARAMETERS, number_or_fraction
 from condmask.strata import not_masked
 
-SCHEME = (
-    "p", "sigma", "noise", "donors", "reverse_mapping", "aggregate_ends", "decimals", "step", "scale",
-    "strata", "small_strata", "missing", "missing_as",
-)  # fmt: skip
 TOP = (
     "source", "target", "scheme", "columns", "omit_missing", "round", "accept_visible_coins", "csv", "report",
     "checks",
 )  # fmt: skip
-CSV = ("delimiter", "decimal", "encoding", "na")
+CSV = tuple(field.name for field in fields(CsvFormat))
 REPORT = ("internal", "public", "within")
 
 
-class Described(NamedTuple):
-    """A plan, read: paths as they are from here, schemes by column, what reports and checks ask.
+class Recipe(NamedTuple):
+    """A recipe, read: paths as they are from here, schemes by column, what reports and checks ask for.
 
     Attributes
     ----------
@@ -57,33 +54,33 @@ class Described(NamedTuple):
     checks: dict[str, dict[float, float]]
 
 
-def read_plan(path: str | os.PathLike[str]) -> Described:
-    """A plan file; refused in one sentence that names it, and the key that is wrong."""
-    plan = Path(path)
+def read_recipe(path: str | os.PathLike[str]) -> Recipe:
+    """A recipe; refused in one sentence that names it, and the key that is wrong."""
+    path = Path(path)
     try:
-        with reading(plan):
-            given = tomllib.loads(plan.read_bytes().decode("utf-8-sig"))
+        with reading(path):
+            entries = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{plan} is no TOML: {error}") from None
+        raise ValueError(f"{path} is no TOML: {error}") from None
     try:
-        return _described(plan, given)
+        return _recipe(path, entries)
     except (ValueError, TypeError) as error:
-        raise type(error)(f"{plan}: {error}") from None
+        raise type(error)(f"{path}: {error}") from None
 
 
-def _described(plan: Path, given: dict[str, Any]) -> Described:
-    _keys(given, "the plan", TOP, needed=("source", "target", "columns"))
-    schemes = _schemes(_table(given, "scheme"), _table(given, "columns"))
-    report, csv = _table(given, "report"), _table(given, "csv")
-    _keys(report, "report", REPORT)
-    _keys(csv, "csv", CSV)
+def _recipe(path: Path, entries: dict[str, Any]) -> Recipe:
+    _check_keys(entries, "the recipe", TOP, needed=("source", "target", "columns"))
+    schemes = _schemes(_table(entries, "scheme"), _table(entries, "columns"))
+    report, csv = _table(entries, "report"), _table(entries, "csv")
+    _check_keys(report, "report", REPORT)
+    _check_keys(csv, "csv", CSV)
     paths = {
-        name: plan.parent / _text(table[name], name)
-        for table, names in ((given, ("source", "target")), (report, ("internal", "public")))
+        name: path.parent / _text(table[name], name)
+        for table, names in ((entries, ("source", "target")), (report, ("internal", "public")))
         for name in names
         if name in table
     }
-    twice = [name for name, each in paths.items() if [*paths.values()].count(each) > 1]
+    twice = [name for name, file in paths.items() if [*paths.values()].count(file) > 1]
     if twice:
         raise ValueError(f"{' and '.join(twice)} must be different files, got {paths[twice[0]]}")
     for name in ("source", "target"):
@@ -91,97 +88,100 @@ def _described(plan: Path, given: dict[str, Any]) -> Described:
     for name in ("internal", "public"):
         if name in paths and paths[name].suffix.lower() not in (".html", ".htm"):
             raise ValueError(f"{name} must end in .html or .htm, got {report[name]!r}")
-    return Described(
-        plan, paths["source"], paths["target"], schemes,
-        _flag(given, "omit_missing"), _flag(given, "round"), _flag(given, "accept_visible_coins"),
+    return Recipe(
+        path, paths["source"], paths["target"], schemes,
+        _flag(entries, "omit_missing"), _flag(entries, "round"), _flag(entries, "accept_visible_coins"),
         CsvFormat(**csv) if csv else None,
         paths.get("internal"), paths.get("public"),
-        _within(report.get("within", []), schemes), _caps(_table(given, "checks"), schemes),
+        _distances(report.get("within", []), schemes), _caps(_table(entries, "checks"), schemes),
     )  # fmt: skip
 
 
 def _schemes(shared: dict[str, Any], columns: dict[str, Any]) -> dict[str, ConditionalMasking]:
-    """Those of the columns; what they share stands under scheme."""
-    _keys(shared, "scheme", SCHEME)
+    """The schemes of the columns; what they share stands under scheme."""
+    _check_keys(shared, "scheme", PARAMETERS)
     if not columns:
         raise ValueError("columns must have a table for each column to mask, [columns.income], got none")
     schemes = {}
     for name in columns:
-        own = _table(columns, name)
-        _keys(own, f"columns.{name}", SCHEME)
-        options = _grid({**shared, **own}, set(own))
-        for needed in ("p", "sigma"):
-            if needed not in options:
-                raise ValueError(f"columns.{name} must have {needed!r}, or [scheme] must, got neither")
+        entries = _table(columns, name)
+        _check_keys(entries, f"columns.{name}", PARAMETERS)
+        options = _with_grid({**shared, **entries}, set(entries))
+        for key, parameter in PARAMETERS.items():
+            if parameter.default is MISSING and key not in options:
+                raise ValueError(f"columns.{name} must have {key!r}, or [scheme] must, got neither")
         try:
             schemes[name] = ConditionalMasking(**options)
         except (ValueError, TypeError) as error:
             raise type(error)(f"columns.{name}: {error}") from None
-    together(schemes)
+    common_method(schemes)
     not_masked(next(iter(schemes.values())).strata, schemes)
     return schemes
 
 
-def _grid(options: dict[str, Any], own: set[str]) -> dict[str, Any]:
-    """A column's own step or decimals stand in place of the other, where that is shared; steps may be 1/3."""
+def _with_grid(options: dict[str, Any], of_column: set[str]) -> dict[str, Any]:
+    """Options where a column's step or decimals stand in place of the other, if that is shared; steps may be
+    1/3."""
     for one, other in (("step", "decimals"), ("decimals", "step")):
-        if one in own and other not in own:
+        if one in of_column and other not in of_column:
             options.pop(other, None)
     step = options.get("step")
     if isinstance(step, str):
         try:
-            options["step"] = float(Fraction(step))
+            options["step"] = number_or_fraction(step)
         except (ValueError, ZeroDivisionError):
             raise ValueError(f"step must be a number or a fraction of two, got {step!r}") from None
     return options
 
 
-def _within(given: Any, schemes: Mapping[str, Any]) -> dict[str, list[float]]:
-    """Distances for all columns, or by column."""
-    if not isinstance(given, dict):
-        found = _numbers(given, "within")
-        return dict.fromkeys(schemes, found) if found else {}
-    _keys(given, "report.within", tuple(schemes))
-    return {name: _numbers(each, f"within of {name}") for name, each in given.items()}
+def _distances(within: Any, schemes: Mapping[str, Any]) -> dict[str, list[float]]:
+    """Distances by column, which are given for all or by column."""
+    if not isinstance(within, dict):
+        distances = _numbers(within, "within")
+        return dict.fromkeys(schemes, distances) if distances else {}
+    _check_keys(within, "report.within", schemes)
+    return {name: _numbers(distances, f"within of {name}") for name, distances in within.items()}
 
 
-def _numbers(given: Any, name: str) -> list[float]:
-    each = given if isinstance(given, list) else [given]
-    return [float(_checks.positive(value, name)) for value in each]
+def _numbers(values: Any, name: str) -> list[float]:
+    values = values if isinstance(values, list) else [values]
+    return [float(_checks.positive(value, name)) for value in values]
 
 
-def _caps(given: dict[str, Any], schemes: Mapping[str, Any]) -> dict[str, dict[float, float]]:
-    """Greatest risks by column and distance."""
-    _keys(given, "checks", tuple(schemes))
+def _caps(checks: dict[str, Any], schemes: Mapping[str, Any]) -> dict[str, dict[float, float]]:
+    """The greatest risks by column and distance."""
+    _check_keys(checks, "checks", schemes)
     caps: dict[str, dict[float, float]] = {}
-    for name in given:
+    for name in checks:
         caps[name] = {}
-        for distance, cap in _table(given, name).items():
+        for key, cap in _table(checks, name).items():
             try:
-                near = float(distance)
+                distance = float(key)
             except ValueError:
-                raise ValueError(f"checks.{name} must have distances for keys, got {distance!r}") from None
-            caps[name][_checks.positive(near, f"checks.{name}")] = _checks.probability(
-                cap, f"checks.{name}.{distance}"
+                raise ValueError(f"checks.{name} must have distances for keys, got {key!r}") from None
+            caps[name][_checks.positive(distance, f"checks.{name}")] = _checks.probability(
+                cap, f"checks.{name}.{key}"
             )
     return caps
 
 
-def _keys(given: dict[str, Any], where: str, allowed: Sequence[str], needed: Sequence[str] = ()) -> None:
+def _check_keys(
+    entries: dict[str, Any], where: str, allowed: Collection[str], needed: Collection[str] = ()
+) -> None:
     """Refuse what is unknown, and what is left out."""
-    for name in given:
+    for name in entries:
         if name not in allowed:
             raise ValueError(f"{where} may have {', '.join(allowed)}, got {name!r}")
     for name in needed:
-        if name not in given:
-            raise ValueError(f"{where} must have {name!r}, got {_checks.listed(list(given)) or 'nothing'}")
+        if name not in entries:
+            raise ValueError(f"{where} must have {name!r}, got {_checks.listed(list(entries)) or 'nothing'}")
 
 
-def _table(given: dict[str, Any], name: str) -> dict[str, Any]:
-    found = given.get(name, {})
-    if not isinstance(found, dict):
-        raise TypeError(f"{name} must be a table, [{name}], got {found!r}")
-    return found
+def _table(entries: dict[str, Any], name: str) -> dict[str, Any]:
+    table = entries.get(name, {})
+    if not isinstance(table, dict):
+        raise TypeError(f"{name} must be a table, [{name}], got {table!r}")
+    return table
 
 
 def _text(value: Any, name: str) -> str:
@@ -190,8 +190,8 @@ def _text(value: Any, name: str) -> str:
     return value
 
 
-def _flag(given: dict[str, Any], name: str) -> bool:
-    value = given.get(name, False)
+def _flag(entries: dict[str, Any], name: str) -> bool:
+    value = entries.get(name, False)
     if not isinstance(value, bool):
         raise TypeError(f"{name} must be true or false, got {value!r}")
     return value

@@ -1,4 +1,4 @@
-"""A plan, carried out: checked, masked, reported."""
+"""A recipe, carried out: checked, masked, reported."""
 
 import os
 from collections.abc import Callable
@@ -14,20 +14,20 @@ from condmask.disclosure.risk import risk
 from condmask.disclosure.risk_result import BEST
 from condmask.files.atomic import FileError, state
 from condmask.files.formats import columns_exist, reading
-from condmask.files.mask_file import mask_file
-from condmask.files.masking import writable
 from condmask.files.metadata import standing
+from condmask.files.publish import writable
 from condmask.files.read import column_of, open_table
 from condmask.files.spool import coded
 from condmask.missing_codes import without_codes
-from condmask.recipes.recipe import Described, read_plan
+from condmask.recipes.recipe import Recipe, read_recipe
+from condmask.releases.mask_file import mask_file
 from condmask.reports import charts
 from condmask.reports.report import report, to_write
 from condmask.strata import crossed, merged, names_of
 
 
-class Done(NamedTuple):
-    """What became of a plan.
+class RecipeResult(NamedTuple):
+    """What became of a recipe.
 
     Attributes
     ----------
@@ -44,15 +44,15 @@ class Done(NamedTuple):
     reports: tuple[Path, ...]
 
 
-def run_plan(
+def run_recipe(
     path: str | os.PathLike[str],
     *,
     overwrite: bool = False,
     workers: Workers = 1,
     progress: Callable[[int, int | None], None] | None = None,
     dry_run: bool = False,
-) -> Done:
-    """Mask a file and write its reports as a plan file says.
+) -> RecipeResult:
+    """Mask a file and write its reports as a recipe says.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def run_plan(
 
     Returns
     -------
-    Done
+    RecipeResult
         The release, its schemes, and the reports.
 
     Raises
@@ -78,7 +78,7 @@ def run_plan(
     FileError
         If a file cannot be read or written, or one that is to be written exists.
     ValueError, TypeError
-        If the plan has an unknown key, lacks one, or has a wrong value, which is found before any data are
+        If the recipe has an unknown key, lacks one, or has a wrong value, which is found before any data are
         read; if a check fails, or the data cannot be masked. Nothing is written.
     ReleaseError
         If the release would show which records were swapped (`audit`). Nothing is written.
@@ -89,7 +89,7 @@ def run_plan(
 
     Notes
     -----
-    A plan has no key and no seed. The same plan on the same file makes the same release again but for the
+    A recipe has no key and no seed. The same recipe on the same file makes the same release again but for the
     coins, donors and noise, which are drawn anew: publish one of them and no other.
 
     Examples
@@ -102,8 +102,8 @@ def run_plan(
     >>> here = Path(folder.name)
     >>> income = np.random.default_rng(1).lognormal(8, 0.5, 2_000).round(2)
     >>> pd.DataFrame({"income": income}).to_csv(here / "people.csv", index=False)
-    >>> plan = here / "plan.toml"
-    >>> written = plan.write_text('''
+    >>> recipe = here / "recipe.toml"
+    >>> written = recipe.write_text('''
     ... source = "people.csv"
     ... target = "released.csv"
     ... [columns.income]
@@ -115,51 +115,51 @@ def run_plan(
     ... [checks.income]
     ... 500 = 0.45
     ... ''')
-    >>> done = cm.run_plan(plan)
+    >>> done = cm.run_recipe(recipe)
     >>> done.target.name, [each.name for each in done.reports]
     ('released.csv', ['report.html'])
     >>> folder.cleanup()
     """
-    threads, plan = _checks.workers(workers), read_plan(path)
+    threads, recipe = _checks.workers(workers), read_recipe(path)
     reports = {
-        public: each for public, each in ((False, plan.internal), (True, plan.public)) if each is not None
+        public: page for public, page in ((False, recipe.internal), (True, recipe.public)) if page is not None
     }
-    with reading(plan.source):
-        if state(plan.source) is None:
-            raise FileError(f"{plan.source}: no such file or directory")
-    writable(standing(plan.target), plan.source, overwrite=overwrite)
-    for each in reports.values():
-        to_write(each, [plan.source, *standing(plan.target)], overwrite)
+    with reading(recipe.source):
+        if state(recipe.source) is None:
+            raise FileError(f"{recipe.source}: no such file or directory")
+    writable(standing(recipe.target), recipe.source, overwrite=overwrite)
+    for page in reports.values():
+        to_write(page, [recipe.source, *standing(recipe.target)], overwrite)
     if reports:
         charts.ready()
-    _check(plan)
-    schemes = mask_file(
-        plan.source, plan.target, plan.schemes, nan_policy="omit" if plan.omit_missing else "raise",
-        round=plan.round, overwrite=overwrite, workers=threads, progress=progress,
-        accept_visible_coins=plan.accept_visible_coins, dry_run=dry_run, csv=plan.csv,
+    _check_risks(recipe)
+    release = mask_file(
+        recipe.source, recipe.target, recipe.schemes, nan_policy="omit" if recipe.omit_missing else "raise",
+        round=recipe.round, overwrite=overwrite, workers=threads, progress=progress,
+        accept_visible_coins=recipe.accept_visible_coins, dry_run=dry_run, csv=recipe.csv,
     )  # fmt: skip
     if dry_run:
-        return Done(plan.target, schemes, ())
-    for public, each in reports.items():
+        return RecipeResult(recipe.target, release.schemes, ())
+    for public, page in reports.items():
         report(
-            plan.source, plan.target, each, public=public, d=plan.within or None, csv=plan.csv,
+            recipe.source, recipe.target, page, public=public, d=recipe.within or None, csv=recipe.csv,
             overwrite=overwrite, workers=threads,
         )  # fmt: skip
-    return Done(plan.target, schemes, tuple(reports.values()))
+    return RecipeResult(recipe.target, release.schemes, tuple(reports.values()))
 
 
-def _check(plan: Described) -> None:
+def _check_risks(recipe: Recipe) -> None:
     """Refuse a release whose best attacker, who sees the masked value alone, would come near too many."""
-    for name, caps in plan.checks.items():
-        scheme, distances = plan.schemes[name], list(caps)
-        with reading(plan.source):
-            table = open_table(plan.source, plan.csv)
+    for name, caps in recipe.checks.items():
+        scheme, distances = recipe.schemes[name], list(caps)
+        with reading(recipe.source):
+            table = open_table(recipe.source, recipe.csv)
             groups = names_of(scheme.strata)
             columns_exist(table, [name, *groups])
             x = column_of(table, name)
             parts = [np.concatenate(list(coded(table, group, {}))) for group in groups]
         if x.dtype == object:
-            raise TypeError(f"{name} must be numbers in {plan.source}, got something else")
+            raise TypeError(f"{name} must be numbers in {recipe.source}, got something else")
         kind = "float32" if x.dtype == np.float32 else "float64"
         x = without_codes(x, scheme.missing, kind)
         there = ~np.isnan(x)

@@ -18,7 +18,7 @@ from condmask.disclosure.risk_result import Risk
 from condmask.disclosure.uniques import Uniques, uniques
 from condmask.files.csv_format import CsvFormat
 from condmask.files.formats import columns_exist, reading
-from condmask.files.read import column_of, open_table, read_labels
+from condmask.files.read import column_of, open_table
 from condmask.missing_codes import without_codes
 from condmask.reports.release_view import Told, digest
 
@@ -85,7 +85,7 @@ class Original:
     def audit(self) -> Audit:
         """What an attacker could tell of the coins."""
         told = self._told
-        groups = {name: read_labels(told.path, name) for name in told.groups}
+        groups = {name: told.columns.strata(name) for name in told.groups}
         return audit({**self._raw, **told.numbers, **groups}, told.schemes)
 
     def beside(self, name: str, wanted: list[str], d: list[float]) -> Beside:
@@ -93,10 +93,9 @@ class Original:
         told, estimate = self._told, self._told.file[name]
         x, z, rows = self._both(name)
         pools, known = estimate._pools(), {other: each[rows] for other, each in told.known.items()}
-        alone = {"group": None, "patterns": (), "pattern_codes": (), "records": None, "missing": ()}
         scheme = replace(
-            told.schemes[name], strata=None if pools is None else "pools", small_strata="refuse", **alone
-        )  # fmt: skip
+            told.schemes[name], strata=None if pools is None else "pools", small_strata="refuse", missing=()
+        )
         strata = None if pools is None else pools[rows]
         if scheme.grid is not None:  # in double precision, single ones are off their grid
             units, *_, law = units_of(x, scheme)

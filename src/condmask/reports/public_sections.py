@@ -9,11 +9,7 @@ from condmask.inference.intervals import Interval
 from condmask.reports import charts, formulas, html
 from condmask.reports.html import Html, paragraph, section, tag
 from condmask.reports.release_view import Told, figure_of
-
-PARAMETERS = (
-    "p", "sigma", "noise", "donors", "reverse_mapping", "aggregate_ends", "scale", "decimals", "step",
-    "strata", "small_strata", "missing", "missing_as", "patterns", "records",
-)  # fmt: skip
+from condmask.schemes.parameters import PARAMETERS
 
 
 def facts(told: Told, more: dict[str, Any] | None = None) -> Html:
@@ -33,9 +29,7 @@ def facts(told: Told, more: dict[str, Any] | None = None) -> Html:
 
 def masked(told: Told) -> Html:
     """The scheme in words, in numbers and as an equation."""
-    said = html.items(
-        html.join([html.name(name), ": ", scheme.sentence()]) for name, scheme in told.schemes.items()
-    )
+    said = html.items(html.join([html.name(name), ": ", told.sentence(name)]) for name in told.schemes)
     table = html.table("Parameters", ["", *map(html.name, told.schemes)], _parameters(told))
     if told.mapped:
         return section("How it was masked", said, *_mapped(told), table)
@@ -91,10 +85,11 @@ def _mapped(told: Told) -> list[Html]:
 def _parameters(told: Told) -> list[list[Any]]:
     """Those that differ from nothing in any column."""
     rows = []
-    for each in PARAMETERS:
-        values = [getattr(scheme, each) for scheme in told.schemes.values()]
+    labels = {name: parameter.label for name, parameter in PARAMETERS.items()}
+    for name, label in labels.items():
+        values = [getattr(scheme, name) for scheme in told.schemes.values()]
         if any(value not in (None, (), 0.0) for value in values):
-            rows.append([html.name(each), *map(_value, values)])
+            rows.append([html.join([label, " (", html.name(name), ")"]), *map(_value, values)])
     return rows
 
 

@@ -13,9 +13,12 @@ from condmask._blocks import Workers
 from condmask._digits import number
 from condmask.files.formats import Table, reading
 from condmask.files.metadata import digest_of
-from condmask.files.read import ReleasedFile, column_of, describe, open_table
+from condmask.files.note import sentence
+from condmask.files.read import open_table
 from condmask.inference.intervals import Interval
 from condmask.missing_codes import released_codes, without_codes
+from condmask.releases.read import published_with
+from condmask.releases.release import FileColumns, Release
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.strata import names_of
 
@@ -36,7 +39,10 @@ class Told:
 
     def __init__(self, path: Path, workers: Workers) -> None:
         self.path = path
-        self.rows, self.names, self.schemes = describe(path)
+        published = published_with(path)
+        self.rows, self.schemes = published.records, published.schemes
+        with reading(path):
+            self.names = list(open_table(path).names)
         for name, scheme in self.schemes.items():
             if not isinstance(scheme, ConditionalMasking):
                 raise TypeError(f"release must be masked by ConditionalMasking, got {scheme!r} for {name!r}")
@@ -44,7 +50,8 @@ class Told:
         self.mapped: bool = first.reverse_mapping  # all columns, or none
         self.groups = names_of(first.strata)
         self.sha256 = digest(path)
-        self.file = ReleasedFile(path, self.schemes, workers)
+        self.columns = _ReadOnce(path)
+        self.file = Release(published, path=path, columns=self.columns, workers=workers)
         self._read: dict[str, np.ndarray | None] = {}
         self.warnings: list[str] = []  # what estimates said of themselves
 
@@ -78,10 +85,13 @@ class Told:
 
     def values(self, name: str) -> np.ndarray:
         """The masked values of a column, in single precision where they were; NaN where one is missing."""
-        with reading(self.path):
-            column = frames.column(column_of(open_table(self.path), name), name)
+        column = frames.column(self.columns.numbers(name), name)
         own = without_codes(column.array, released_codes(self.schemes[name]), column.kind)
         return own.astype(np.float32) if column.kind == "float32" else own
+
+    def sentence(self, name: str) -> str:
+        """How a column was masked."""
+        return sentence(self.schemes[name], self.file.origins[name])
 
     def summary(self, name: str, target: str, *, beside: bool = True) -> dict[str, Interval]:
         """Estimates of the original with their intervals; none where there are too few records.
@@ -103,8 +113,9 @@ class Told:
     def _beside(self, name: str) -> Iterator[tuple[str, Any]]:
         """Columns whose correlation with a masked one can be had."""
         yield from self.known.items()
-        for other, scheme in self.schemes.items():
-            if other != name and scheme.group is not None and scheme.group == self.schemes[name].group:
+        group = self.file.group
+        for other in self.schemes:
+            if other != name and group[name] is not None and group[name] == group[other]:
                 yield other, self.file[other]
 
     def _asked(self, name: str, call: Callable[..., Any], *given: Any, **options: Any) -> Any:
@@ -126,10 +137,31 @@ class Told:
             self.warnings.append(said)
 
 
+class _ReadOnce(FileColumns):
+    """The columns of a file, kept once they are read, since every section of a report asks for them."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._numbers: dict[str, np.ndarray] = {}
+        self._strata: dict[str, np.ndarray] = {}
+
+    def numbers(self, name: str) -> np.ndarray:
+        """The column as numbers where it is numeric."""
+        if name not in self._numbers:
+            self._numbers[name] = super().numbers(name)
+        return self._numbers[name]
+
+    def strata(self, name: str) -> np.ndarray:
+        """A number for each label of the column."""
+        if name not in self._strata:
+            self._strata[name] = super().strata(name)
+        return self._strata[name]
+
+
 def numeric(table: Table, name: str) -> np.ndarray | None:
     """A column of numbers as float64; None where it holds something else."""
     try:
-        parts = [part[name][0].astype(np.float64) for part in table.chunks([name])]
+        parts = [part.numbers[name][0].astype(np.float64) for part in table.parts([name])]
     except (TypeError, ValueError):
         return None
     return np.concatenate(parts) if parts else np.empty(0)

@@ -36,7 +36,7 @@ def report(
     source : path or None
         The original that the release was made of. A public report does not open it: None will do.
     release : path
-        What `mask_file` or `write_release` wrote, by `ConditionalMasking`.
+        What `mask_file` or `Release.write` wrote, by `ConditionalMasking`.
     path : path
         The report, which ends in .html or .htm.
     public : bool
@@ -64,7 +64,7 @@ def report(
 
     See Also
     --------
-    run_plan : masks and reports as a plan file says.
+    run_recipe : masks and reports as a recipe says.
     audit, release_risk, record_risk, record_linkage, uniques : what an internal report tells of risk.
 
     Notes

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from condmask._grid import Grid
-from condmask.engines.counting import Counts, count, merged
+from condmask.engines.counting import ValueCounts, count, merged
 
 
-def counted_column(z: np.ndarray, grid: Grid, kind: str, workers: Any = 1) -> Counts:
+def counted_column(z: np.ndarray, grid: Grid, kind: str, workers: Any = 1) -> ValueCounts:
     """The counts of masked values by units of their grid, missing ones left out."""
     counts, off = count(z, grid, workers)
     off = off[~np.isnan(off)]

@@ -4,8 +4,8 @@ Reverse mapping releases the values of the original, each once: T is their distr
 concerns the column alone is read from it. As an estimate of the original file it is exact; of the population
 it is as good as data that are not masked. In formulas: donors of a permutation, p = 1.
 
-All depends on how many records have each value, so records and a `Summary` give the same bits. Where a
-Summary had too little memory for all values, its cells of width w stand for theirs, each by its middle: then
+All depends on how many records have each value, so records and `Counts` give the same bits. Where
+Counts had too little memory for all values, their cells of width w stand for theirs, each by its middle: then
 a mean, an s.d. and a quantile are off by w/2 at most (s.d.: times sqrt(n / (n-1))), a T_b by .2 w / its
 bandwidth, and T and quantiles are bracketed by the ends of the cells.
 """
@@ -18,13 +18,13 @@ from condmask import _checks
 from condmask._blocks import Workers
 from condmask.engines import crossings, sorting
 from condmask.engines import lattice as curves
-from condmask.engines.counting import EMPTY, Counts, by_value
+from condmask.engines.counting import EMPTY, ValueCounts, by_value
 from condmask.kernels.curve import Curve
 from condmask.law import Law
 from condmask.samples.bandwidth import check_bandwidth
 from condmask.samples.moments import Powers, whole_powers
-from condmask.samples.noise_class import Part
-from condmask.samples.sample import KEPT, Counted, Kept
+from condmask.samples.noise_class import NoiseClass
+from condmask.samples.sample import KEPT, BoundedCache, Counted
 
 EXACT = Law(1.0, "normal", 0.0)  # nothing is left of the noise
 FEW = 64  # quantiles, which are not worth sorting all records
@@ -35,22 +35,22 @@ class ExactSample(Counted):
 
     Parameters
     ----------
-    z : ndarray of shape (n,) or Counts
+    z : ndarray of shape (n,) or ValueCounts
         Records, or how many have each value.
     workers : int or map-like callable
     width : float
         Of the cells whose lower ends are counted instead of values; 0 where values are counted.
     """
 
-    def __init__(self, z: np.ndarray | Counts, workers: Workers = 1, *, width: float = 0.0) -> None:
-        self._z = EMPTY.values if isinstance(z, Counts) else z
-        self._cells = z if isinstance(z, Counts) else None
+    def __init__(self, z: np.ndarray | ValueCounts, workers: Workers = 1, *, width: float = 0.0) -> None:
+        self._z = EMPTY.values if isinstance(z, ValueCounts) else z
+        self._cells = z if isinstance(z, ValueCounts) else None
         self.n = self._z.size if self._cells is None else self._cells.n
-        self.law, self._workers, self._width, self._kept = EXACT, workers, width, Kept(KEPT)
+        self.law, self._workers, self._width, self._kept = EXACT, workers, width, BoundedCache(KEPT)
         self._asked = False  # for quantiles
 
     @cached_property
-    def counts(self) -> Counts:  # type: ignore[override]
+    def counts(self) -> ValueCounts:  # type: ignore[override]
         """By value, that of the middle where cells are counted."""
         if self._cells is None:
             return by_value(sorting.ascending(self._z, self._workers))
@@ -120,8 +120,8 @@ class ExactSample(Counted):
     def line(self, width: float | None, tol: float) -> None:
         return None
 
-    def part(self) -> Part:
-        return Part(self.counts, None, lambda x, width: x, lambda values: values, smoothed=True)
+    def noise_class(self) -> NoiseClass:
+        return NoiseClass(self.counts, None, lambda x, width: x, lambda values: values, smoothed=True)
 
     def _ranks(self, q: np.ndarray, tol: float) -> np.ndarray:
         """The places of quantiles among the ascending records, from 0 on."""

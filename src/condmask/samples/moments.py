@@ -4,8 +4,9 @@ With Z = X_J or X + Y, for any centre c::
 
     E (Z-c)^k = E (X-c)^k + (1-p) sum_{j>=1} C(k,j) E (X-c)^{k-j} E Y^j
 
-The system is triangular, so the moments of X follow one by one, each without bias. Powers are summed about
-the mean in a safe scale, never about 0: none overflows or cancels.
+The system is triangular, so the moments of X follow one by one, each without bias; those of two columns that
+were masked together likewise. Powers are summed about the mean in a safe scale, never about 0: none overflows
+or cancels.
 """
 
 from math import comb
@@ -45,15 +46,19 @@ def powers(z: np.ndarray, order: int, sigma: float) -> Powers:
 
 
 def counted_powers(values: np.ndarray, counts: np.ndarray, order: int, sigma: float) -> Powers:
-    """The same of distinct values of which there are so many each."""
-    share = counts / counts.sum()
+    """Powers about the mean of distinct values of which there are so many each."""
     middle, scale = _frame(values, sigma)
-    center = middle + float(np.sum((values - middle) / scale * share)) * scale
-    deviation, means = (values - center) / scale, np.empty(order + 1)
+    center = middle + float(np.sum((values - middle) / scale * (counts / counts.sum()))) * scale
+    return Powers(center, scale, mean_powers((values - center) / scale, counts, order))
+
+
+def mean_powers(deviations: np.ndarray, counts: np.ndarray, order: int) -> np.ndarray:
+    """Mean powers, orders 0, 1, 2, ..., of distinct deviations of which there are so many each."""
+    weights, means = counts / counts.sum(), np.empty(order + 1)
     for k in range(order + 1):
-        means[k] = np.sum(share)
-        share = share * deviation
-    return Powers(center, scale, means)
+        means[k] = np.sum(weights)
+        weights = weights * deviations
+    return means
 
 
 def whole_powers(values: np.ndarray, counts: np.ndarray, ends: tuple[float, float], order: int) -> Powers:
@@ -83,23 +88,39 @@ def whole_powers(values: np.ndarray, counts: np.ndarray, ends: tuple[float, floa
 
 
 def original_moments(masked: Powers, law: Law) -> Powers:
-    """The same of the original values: Theorem 2.1."""
+    """Mean powers of the original values about the centre of the masked ones."""
     noise = law.noise_moments(masked.means.size - 1, masked.scale)
-    return masked._replace(means=unmask(masked.means, noise, law.p))
+    return masked._replace(means=theorem_2_1(masked.means, law.p, noise))
 
 
 def original_variance(masked: Powers, n: int, law: Law) -> float:
     """S_Z^2 - (1-p) Var Y, divisor n - 1, in units of the square of the scale."""
-    found = (masked.means[2] - masked.means[1] ** 2) * n / (n - 1)
-    return float(found - (1.0 - law.p) * law.noise_moments(2, masked.scale)[2])
+    of_masked = (masked.means[2] - masked.means[1] ** 2) * n / (n - 1)
+    return float(of_masked - (1.0 - law.p) * law.noise_moments(2, masked.scale)[2])
 
 
-def unmask(masked: np.ndarray, noise: np.ndarray, p: float) -> np.ndarray:
-    """Moments of the original about a centre, from those of the masked values and of the noise (Thm 2.1)."""
-    original = np.empty(np.shape(masked))
-    for k in range(len(masked)):
-        added = sum(comb(k, j) * original[k - j] * noise[j] for j in range(1, k + 1))
-        original[k] = masked[k] - (1.0 - p) * added
+def theorem_2_1(masked: np.ndarray, p: float, *noise: np.ndarray) -> np.ndarray:
+    """Moments of the original from those of the masked values, about the same centre.
+
+    Parameters
+    ----------
+    masked : ndarray of shape (orders, ...) or (orders, orders, ...)
+        Moments of a column; or, with the noise of two, the mixed ones of columns that were masked together.
+    p : float
+        The share of swapped records; 0 where all records have noise.
+    *noise : ndarray of shape (orders,)
+        Moments of the noise of each column.
+
+    Returns
+    -------
+    ndarray of the shape of `masked`
+    """
+    original, matrices = np.zeros(np.shape(masked)), [noise_matrix(each) for each in noise]
+    for orders in np.ndindex(original.shape[: len(noise)]):
+        noisy = original[tuple(slice(k + 1) for k in orders)]  # where that of these orders is still 0
+        for k, matrix in zip(orders, matrices, strict=True):
+            noisy = np.tensordot(matrix[k, : k + 1], noisy, axes=1)
+        original[orders] = masked[orders] - (1.0 - p) * noisy
     return original
 
 
@@ -108,6 +129,14 @@ def shift(about: np.ndarray, distance: float | np.ndarray) -> np.ndarray:
     return np.array(
         [sum(comb(k, j) * about[j] * distance ** (k - j) for j in range(k + 1)) for k in range(len(about))]
     )
+
+
+def noise_matrix(noise: np.ndarray) -> np.ndarray:
+    """The matrix that takes moments of X, of orders 0, 1, 2, ..., to those of X + Y, from those of Y."""
+    matrix = np.zeros((len(noise), len(noise)))
+    for k in range(len(noise)):
+        matrix[k, k::-1] = [comb(k, j) * factor for j, factor in enumerate(noise[: k + 1].tolist())]
+    return matrix
 
 
 def _frame(z: np.ndarray, sigma: float) -> tuple[float, float]:

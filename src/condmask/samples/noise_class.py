@@ -5,16 +5,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask.engines.counting import Counts
+from condmask.engines.counting import ValueCounts
 from condmask.law import Law
 
 
-class Part(NamedTuple):
+class NoiseClass(NamedTuple):
     """What standard errors are computed from.
 
     Attributes
     ----------
-    counts : Counts
+    counts : ValueCounts
         In whole steps of a grid of their own.
     law : Law or None
         The law on that grid; None where masking leaves values as they are.
@@ -26,7 +26,7 @@ class Part(NamedTuple):
         Whether a bandwidth smooths values without noise.
     """
 
-    counts: Counts
+    counts: ValueCounts
     law: Law | None
     points: Callable[[np.ndarray, float | None], np.ndarray]
     values: Callable[[np.ndarray], np.ndarray]

@@ -16,19 +16,19 @@ from condmask.deconvolution import weight
 from condmask.deconvolution.weight import Masking
 from condmask.engines import choice, crossings, grid, pairwise
 from condmask.engines import lattice as curves
-from condmask.engines.counting import Counts
+from condmask.engines.counting import ValueCounts
 from condmask.engines.sorting import ascending
 from condmask.kernels.curve import Curve
 from condmask.law import Law
 from condmask.samples.bandwidth import check_bandwidth, check_rule, quartile_places, rule
 from condmask.samples.moments import Powers, counted_powers, original_moments, original_variance, powers
-from condmask.samples.noise_class import Part
+from condmask.samples.noise_class import NoiseClass
 
 CROSSINGS = ("first", "rearranged")
 KEPT = 3  # T_1, a T_b and a density
 
 
-class Source(Protocol):
+class MaskedSample(Protocol):
     """What an Estimate asks of what stands behind it."""
 
     n: int
@@ -69,11 +69,11 @@ class Source(Protocol):
     def from_steps(self, steps: np.ndarray, width: float | None) -> np.ndarray:
         """Points of that in the units of the data."""
 
-    def part(self) -> Part:
+    def noise_class(self) -> NoiseClass:
         """The records, counted on a grid."""
 
 
-class Kept:
+class BoundedCache:
     """The last few things worked out, by what was asked."""
 
     def __init__(self, most: int) -> None:
@@ -113,7 +113,7 @@ class Sample:
     def __init__(self, z: np.ndarray, law: Law, workers: Workers) -> None:
         self.z, self.law, self.n = z, law, int(z.size)
         self._workers = workers
-        self._kept = Kept(KEPT + 1)
+        self._kept = BoundedCache(KEPT + 1)
 
     def powers(self, order: int) -> Powers:
         """Mean powers of the masked values."""
@@ -176,7 +176,7 @@ class Sample:
     def from_steps(self, steps: np.ndarray, width: float | None) -> np.ndarray:
         return steps
 
-    def part(self) -> Part:
+    def noise_class(self) -> NoiseClass:
         """As if the records had been rounded to the default grid, and with them the points."""
         fine = grid_of(default_step(self.law.sigma))
 
@@ -184,13 +184,13 @@ class Sample:
             with np.errstate(over="ignore"):
                 return fine.units(x) if width is None else x / fine.step
 
-        def make() -> Counts:
+        def make() -> ValueCounts:
             units = fine.units(self._sorted())
             first = np.flatnonzero(np.diff(units, prepend=np.nan) != 0.0)
-            return Counts(units[first], np.diff(first, append=units.size))
+            return ValueCounts(units[first], np.diff(first, append=units.size))
 
         counts = self._kept.get("counts", make)
-        return Part(counts, self.law._replace(grid=fine), points, fine.values)
+        return NoiseClass(counts, self.law._replace(grid=fine), points, fine.values)
 
     def _searchable(
         self, width: float | None, tol: float, what: np.ndarray
@@ -232,7 +232,7 @@ class Counted:
 
     Parameters
     ----------
-    counts : Counts
+    counts : ValueCounts
         By point of the grid, or by so many points together.
     law : Law
         Its grid is that of the data.
@@ -241,14 +241,14 @@ class Counted:
     workers : int or map-like callable
     """
 
-    def __init__(self, counts: Counts, law: Law, workers: Workers = 1, *, times: int = 1) -> None:
+    def __init__(self, counts: ValueCounts, law: Law, workers: Workers = 1, *, times: int = 1) -> None:
         assert law.grid is not None
         self.counts, self.n, self.law = counts, counts.n, law
         self._workers, self._times = workers, times
         self._grid = law.grid
         # neighbours together are what a release on so coarse a grid would be
         self._own = law if times == 1 else law._replace(grid=self._grid.times(times))
-        self._kept = Kept(KEPT)
+        self._kept = BoundedCache(KEPT)
         self._served: dict[Masking, bool] = {}
 
     def powers(self, order: int) -> Powers:
@@ -349,8 +349,8 @@ class Counted:
     def from_steps(self, steps: np.ndarray, width: float | None) -> np.ndarray:
         return self._amounts_of(steps) + 0.0
 
-    def part(self) -> Part:
-        return Part(self.counts, self._own, self._points, self._amounts_of)
+    def noise_class(self) -> NoiseClass:
+        return NoiseClass(self.counts, self._own, self._points, self._amounts_of)
 
     def _bounding(self, tol: float) -> tuple[grid.Steps, grid.Steps]:
         """T_1 at its least and its largest, wherever in their cells the records lie."""

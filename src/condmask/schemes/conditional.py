@@ -14,16 +14,17 @@ from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.release_check import check_beside, check_release
 from condmask.donor_pools import Pools, pools_of
 from condmask.draws import mask_rows
-from condmask.estimates.constructors import estimate_records, estimate_summary
-from condmask.estimates.counts import Summary
+from condmask.estimates.constructors import estimate_counts, estimate_records
+from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.law import Law
-from condmask.missing_codes import RELEASED_AS, is_code, put_back, refuse_reachable, released_codes, taken_out
+from condmask.missing_codes import RELEASED_AS, drop_codes, is_code, refuse_reachable, restore_codes
 from condmask.scheme import Scheme, release_key
 from condmask.schemes import description, reverse_mapping
-from condmask.schemes.reverse_mapping import ends_of_pools, refuse_with_it, release_of
+from condmask.schemes.parameters import parameter, refuse_by_mapping
+from condmask.schemes.reverse_mapping import release_of
 from condmask.schemes.rounding import asked, rounded
-from condmask.strata import POLICIES, Names, labels_of
+from condmask.strata import POLICIES, labels_of
 
 NOISES = ("normal", "laplace")
 DONORS = ("permutation", "sample")
@@ -34,7 +35,7 @@ SCALES = ("linear", "log")
 class ConditionalMasking(Scheme):
     r"""Conditional masking: with probability `p` another record's value, else normal or Laplace noise.
 
-    A scheme is exactly what is published with the masked data; nothing in it is secret.
+    A scheme is published with the masked data; nothing in it is secret.
 
     Parameters
     ----------
@@ -80,17 +81,6 @@ class ConditionalMasking(Scheme):
         to another record and never estimated. One that masked values could reach is refused.
     missing_as : {"code", "null"}
         "null": what has a code is released as a null, NaN or empty field instead; any code will do then.
-    group : str, optional
-        Identifier shared by columns that were masked together, stamped by `mask_table`.
-    patterns : sequence of str, optional
-        Columns within whose common pattern of missing values the donors were drawn, stamped by `mask_table`.
-    pattern_codes : sequence of sequences of float, optional
-        The missing codes of these columns, stamped by `mask_table`.
-    records : int, optional
-        Number of values in the release, stamped by `mask_table` and `mask_file`: estimates from another
-        number warn, since a part of a release is no release of that part.
-    rounded : (float, float), optional
-        What ``round=True`` added to the mean and to the largest value, stamped by `mask_table`.
 
     Raises
     ------
@@ -129,24 +119,20 @@ class ConditionalMasking(Scheme):
     """
 
     method: ClassVar[str] = "ConditionalMasking"
-    p: float
-    sigma: float
-    noise: str = "normal"
-    donors: str = "permutation"
-    reverse_mapping: bool = False
-    aggregate_ends: int = 0
-    decimals: int | None = None
-    step: float = 0.0
-    scale: str = "linear"
-    strata: Names = None
-    small_strata: str = "refuse"
-    missing: tuple[float, ...] = ()
-    missing_as: str = "code"
-    group: str | None = None
-    patterns: tuple[str, ...] = ()
-    pattern_codes: tuple[tuple[float, ...], ...] = ()
-    records: int | None = None
-    rounded: tuple[float, ...] = ()
+    shared_coins: ClassVar[bool] = True
+    p: float = parameter("p")
+    sigma: float = parameter("sigma")
+    noise: str = parameter("noise")
+    donors: str = parameter("donors")
+    reverse_mapping: bool = parameter("reverse_mapping")
+    aggregate_ends: int = parameter("aggregate_ends")
+    decimals: int | None = parameter("decimals")
+    step: float = parameter("step")
+    scale: str = parameter("scale")
+    strata: str | tuple[str, ...] | None = parameter("strata")
+    small_strata: str = parameter("small_strata")
+    missing: tuple[float, ...] = parameter("missing")
+    missing_as: str = parameter("missing_as")
 
     def __init__(
         self,
@@ -164,41 +150,26 @@ class ConditionalMasking(Scheme):
         small_strata: str = "refuse",
         missing: Any = (),
         missing_as: str = "code",
-        group: str | None = None,
-        patterns: Any = (),
-        pattern_codes: Any = (),
-        records: int | None = None,
-        rounded: Any = (),
     ) -> None:
-        reverse = _checks.truth(reverse_mapping, "reverse_mapping")
-        ends = ends_of_pools(aggregate_ends, reverse=reverse)
-        if reverse:
-            refuse_with_it(donors, decimals=decimals, step=step)
-        elif scale == "log":
-            raise ValueError("scale must be 'linear' unless reverse_mapping=True, got 'log'")
-        canonical = {
+        canonical: dict[str, Any] = {
             "p": _checks.probability(p, "p"),
             "sigma": _checks.deviation(sigma),
             "noise": _checks.choice(noise, "noise", NOISES),
             "donors": _checks.choice(donors, "donors", DONORS),
-            "reverse_mapping": reverse,
-            "aggregate_ends": ends,
+            "reverse_mapping": _checks.truth(reverse_mapping, "reverse_mapping"),
+            "aggregate_ends": _checks.aggregated(aggregate_ends),
             "decimals": _checks.decimals(decimals),
             "scale": _checks.choice(scale, "scale", SCALES),
             "strata": _checks.strata(strata),
             "small_strata": _checks.choice(small_strata, "small_strata", POLICIES),
             "missing": _checks.codes(missing),
             "missing_as": _checks.choice(missing_as, "missing_as", RELEASED_AS),
-            "group": _checks.optional_name(group, "group"),
-            "patterns": _checks.names(patterns, "patterns"),
-            "pattern_codes": tuple(map(_checks.codes, pattern_codes)),
-            "records": None if records is None else _checks.whole(records, "records", least=2),
-            "rounded": tuple(float(shift) for shift in rounded),
         }
+        refuse_by_mapping({**canonical, "step": step})
+        mapped = canonical["reverse_mapping"]
+        canonical["step"] = 0.0 if mapped else grids.step_of(canonical["sigma"], canonical["decimals"], step)
         for name, value in canonical.items():
             object.__setattr__(self, name, value)
-        own_step = 0.0 if reverse else grids.step_of(self.sigma, self.decimals, step)
-        object.__setattr__(self, "step", own_step)
 
     @property
     def rounds(self) -> bool:
@@ -287,7 +258,7 @@ class ConditionalMasking(Scheme):
         labels = labels_of(strata, self.strata, column.array.size, "x", "mask")
         merge = self.small_strata == "merge"
         kinds = {"x": column.kind}
-        known, policy = taken_out({"x": self}, {"x": column.array}, kinds, policy)
+        known, policy = drop_codes({"x": self}, {"x": column.array}, kinds, policy)
         if asked(round, {"x": self}):
             known, _ = rounded({"x": self}, known, kinds)
         pools, _ = pools_of([known["x"]], labels, policy, ["x"], merge=merge)
@@ -300,7 +271,7 @@ class ConditionalMasking(Scheme):
         threads = _checks.workers(workers)
         release = release_of([self], [units], key, pools=pools, rows=span, workers=threads)
         (z,) = release.masked(threads)
-        z = put_back(self, z, column.array[slice(*span)], column.kind, "x")
+        z = restore_codes(self, z, column.array[slice(*span)], column.kind, "x")
         nulls = is_code(column.array, self.missing, column.kind) if self.missing_as == "null" else None
         return column.back(z, nulls) if rows is None else z
 
@@ -342,6 +313,19 @@ class ConditionalMasking(Scheme):
         )
         yield from release.blocks(workers)
 
+    @classmethod
+    def masked_columns(
+        cls,
+        schemes: dict[str, Self],
+        columns: dict[str, np.ndarray],
+        key: Key,
+        pools: Pools | None,
+        workers: Workers,
+    ) -> list[np.ndarray]:
+        """The masked values of columns that share one coin and one donor, whole, in whole steps."""
+        made = release_of(list(schemes.values()), list(columns.values()), key, pools=pools, workers=workers)
+        return made.masked(workers)
+
     def mask_rows(
         self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
     ) -> np.ndarray:
@@ -368,7 +352,7 @@ class ConditionalMasking(Scheme):
 
         Parameters
         ----------
-        z : array_like or series of shape (n,), array_like of shape (replicates, n), or Summary
+        z : array_like or series of shape (n,), array_like of shape (replicates, n), or Counts
             Masked values. With two dimensions every result carries a leading axis of replicates.
         strata : array_like of shape (n,), data frame, dict or sequence of columns, optional
             The columns that the scheme names in `strata`, as for `mask`. What weighs records needs them:
@@ -376,8 +360,8 @@ class ConditionalMasking(Scheme):
             and so does `part`. Other estimates are the same without, but where donors are drawn anew their
             standard errors are larger than they need be.
         patterns : data frame or dict of columns, optional
-            The table with the columns that the scheme names in `patterns`; their missing values tell the
-            donor pools. Needed for what needs the strata.
+            All columns that were masked together, where some of them have missing values, as NaN or null: a
+            donor has what the record has. Needed for what needs the strata; a `Release` finds both itself.
         nan_policy : {"raise", "omit"}
             What to do with missing values; "omit" leaves them out.
         workers : int or map-like callable
@@ -391,7 +375,7 @@ class ConditionalMasking(Scheme):
         Raises
         ------
         ValueError
-            If values lie off the grid of the scheme, or a Summary is of another scheme.
+            If values lie off the grid of the scheme, or Counts are of another scheme.
 
         Examples
         --------
@@ -399,8 +383,8 @@ class ConditionalMasking(Scheme):
         >>> cm.ConditionalMasking(0.6, 100.0, decimals=0).estimate([310, 420, 385, 290]).mean()
         351.25
         """
-        if isinstance(z, Summary):
-            return estimate_summary(self, z, workers=workers)
+        if isinstance(z, Counts):
+            return estimate_counts(self, z, workers=workers)
         return estimate_records(
             self, z, strata=strata, patterns=patterns, nan_policy=nan_policy, workers=workers
         )
@@ -448,7 +432,7 @@ class ConditionalMasking(Scheme):
 
     @classmethod
     def within(cls, schemes: dict[str, Self], strata: str | Sequence[str] | None) -> dict[str, Self]:
-        """With the strata that the call or the schemes name, and without the traces of an earlier release."""
+        """The schemes with the strata that the call names, or they themselves."""
         first, named = next(iter(schemes.values())), _checks.strata(strata)
         found = first.strata if named is None else named
         for name, scheme in schemes.items():
@@ -459,39 +443,16 @@ class ConditionalMasking(Scheme):
                     f"small_strata={first.small_strata!r} and for {name!r} strata={scheme.strata!r}, "
                     f"small_strata={scheme.small_strata!r}"
                 )
-        traces: dict[str, Any] = {"group": None, "patterns": (), "pattern_codes": (), "records": None}
-        traces["rounded"] = ()
-        return {name: replace(scheme, strata=found, **traces) for name, scheme in schemes.items()}
-
-    @classmethod
-    def stamp(
-        cls, schemes: dict[str, Self], patterns: tuple[str, ...], key: Key, records: dict[str, int]
-    ) -> dict[str, Self]:
-        """With the columns whose missing values part the donors, the numbers of values and, where there are
-        several columns, the name of their group."""
-        group = key.tag() if len(schemes) > 1 else None
-        codes = tuple(released_codes(schemes[name]) for name in patterns)
-        stamped: dict[str, Any] = {"group": group, "patterns": patterns}
-        stamped["pattern_codes"] = codes if any(codes) else ()
-        return {name: replace(scheme, **stamped, records=records[name]) for name, scheme in schemes.items()}
+        return {name: replace(scheme, strata=found) for name, scheme in schemes.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        """The scheme in terms of JSON; without missing codes as it was written before there were any."""
-        entries = super().to_dict()
-        unsaid: dict[str, Any] = {"missing": [], "missing_as": "code", "pattern_codes": [], "rounded": []}
+        """The scheme in terms of JSON, without what most do without and what reverse mapping rules out."""
+        unsaid: dict[str, Any] = {"missing": [], "missing_as": "code"}
         unsaid |= {"reverse_mapping": False, "aggregate_ends": 0}
-        if self.reverse_mapping:
-            unsaid |= {"decimals": None, "step": 0.0}
+        unsaid |= {"decimals": None, "step": 0.0} if self.reverse_mapping else {}
+        entries = super().to_dict()
         return {name: value for name, value in entries.items() if name not in unsaid or unsaid[name] != value}
 
-    @classmethod
-    def read(cls, options: dict[str, Any]) -> Self:
-        """One from its parameters; schemes were written without a step when there was none."""
-        if options.get("decimals") is None and not options.get("reverse_mapping"):
-            options = {"step": 0.0, **options}
-        unknown = options.keys() - cls.__dataclass_fields__.keys()
-        missing = {"p", "sigma"} - options.keys()
-        if unknown or missing:
-            wrong = ", ".join(sorted(map(repr, unknown or missing)))
-            raise ValueError(f"scheme has {'unknown' if unknown else 'no'} entries {wrong}")
-        return cls(**options)
+    def key_entries(self) -> dict[str, Any]:
+        """What of the scheme makes the key another one; which records miss what is seen from the data."""
+        return {**self.to_dict(), "patterns": []}

@@ -1,5 +1,6 @@
 """Conditional masking in words, for those who read a release."""
 
+from dataclasses import fields
 from typing import Any
 
 from condmask._grid import default_step
@@ -8,30 +9,12 @@ from condmask.strata import names_of
 
 def shown(scheme: Any) -> str:
     """The scheme as it is made, without what is as by default."""
-    parts = [f"p={scheme.p!r}, sigma={scheme.sigma!r}"]
-    chosen = scheme.decimals is None and scheme.step != default_step(scheme.sigma)
-    for name, default in (
-        ("noise", "normal"),
-        ("donors", "permutation"),
-        ("reverse_mapping", False),
-        ("aggregate_ends", 0),
-        ("decimals", None),
-        ("step", None if chosen and not scheme.reverse_mapping else scheme.step),
-        ("scale", "linear"),
-        ("strata", None),
-        ("small_strata", "refuse"),
-        ("missing", ()),
-        ("missing_as", "code"),
-        ("group", None),
-        ("patterns", ()),
-        ("pattern_codes", ()),
-        ("records", None),
-        ("rounded", ()),
-    ):
-        value = getattr(scheme, name)
-        if value != default:
-            parts.append(f"{name}={value!r}")
-    return f"ConditionalMasking({', '.join(parts)})"
+    defaults = {each.name: each.default for each in fields(scheme)}
+    if scheme.reverse_mapping or scheme.decimals is not None or scheme.step == default_step(scheme.sigma):
+        del defaults["step"]
+    values = {name: getattr(scheme, name) for name in defaults}
+    parts = [f"{name}={value!r}" for name, value in values.items() if value != defaults[name]]
+    return f"{scheme.method}({', '.join(parts)})"
 
 
 def conditional(scheme: Any) -> str:
@@ -49,13 +32,15 @@ def conditional(scheme: Any) -> str:
         text += f" Values have {scheme.decimals} decimals." if scheme.decimals > 0 else ""
     elif scheme.grid is not None:
         text += f" Values are multiples of {scheme.grid.step:g}."
-    if scheme.rounded:
-        mean, largest = scheme.rounded
-        text += (
-            f" The data were rounded to that before, which moved their mean by {mean:+g} and their largest "
-            f"value by {largest:+g}: estimates are those of the rounded data."
-        )
     return text
+
+
+def rounding(mean: float, largest: float) -> str:
+    """What rounding did to a column before it was masked."""
+    return (
+        f" The data were rounded to that before, which moved their mean by {mean:+g} and their largest "
+        f"value by {largest:+g}: estimates are those of the rounded data."
+    )
 
 
 def _reverse(scheme: Any) -> str:

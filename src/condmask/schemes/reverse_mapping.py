@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from condmask import _checks
 from condmask._blocks import BLOCK, Workers, ordered_map
 from condmask._randomness import DONOR, NOISE, Key, words
 from condmask.disclosure.aggregated_ends import aggregate
@@ -29,21 +28,6 @@ from condmask.draws import Release, coins, in_order
 from condmask.kernels import masking, range_partition, reverse_mapping_rows
 from condmask.law import Law
 from condmask.strata import by_stratum, index_type
-
-
-def refuse_with_it(donors: str, **grid: Any) -> None:
-    """Refuse what has no meaning beside ``reverse_mapping=True``."""
-    if donors == "sample":
-        raise ValueError(
-            "donors must be 'permutation' where reverse_mapping=True, got 'sample': the swapped records take "
-            "their values from one another"
-        )
-    for name, value in grid.items():
-        if value is not None and not (name == "step" and value == 0.0):
-            raise ValueError(
-                f"{name} must be left out where reverse_mapping=True, got {value!r}: released values are "
-                "those of the data, and nothing is rounded"
-            )
 
 
 def release_of(
@@ -67,16 +51,6 @@ def release_of(
         if scheme.aggregate_ends:
             aggregate(x, None if pools is None else pools.pool, scheme.aggregate_ends)
     return release
-
-
-def ends_of_pools(value: Any, *, reverse: bool) -> int:
-    """How many values at either end of a pool become their mean, checked."""
-    count = _checks.whole(value, "aggregate_ends", least=0)
-    if count == 1:
-        raise ValueError("aggregate_ends must be 0 or at least 2, got 1: one value is its own mean")
-    if count and not reverse:
-        raise ValueError(f"aggregate_ends must be left out without reverse_mapping=True, got {count}")
-    return count
 
 
 def mask_rows(x: np.ndarray, scheme: Any, stream: np.random.Generator) -> np.ndarray:

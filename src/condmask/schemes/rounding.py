@@ -6,7 +6,6 @@ A value becomes floor(x / step + 1/2) steps, ties up as the data are written (`_
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -69,11 +68,3 @@ def rounded(
                 stacklevel=3,
             )
     return found, shifts
-
-
-def with_shifts(schemes: dict[str, Any], shifts: Shifts) -> dict[str, Any]:
-    """Schemes as they are published, with what rounding moved."""
-    return {
-        name: replace(scheme, rounded=shifts[name]) if name in shifts else scheme
-        for name, scheme in schemes.items()
-    }

@@ -39,7 +39,7 @@ class Attacker:
         self.x, *self.others = (np.tile(column[order], (rows, 1)) for column in (x, *others))
         self.width = 2.0 * d
         # of each record in as many maskings, from the smallest original up
-        self.known = np.repeat(self.x[0], rows)
+        self.originals = np.repeat(self.x[0], rows)
 
     def constant(self) -> float:
         """The share of records that who always says the same comes nearer than d."""
@@ -50,7 +50,7 @@ class Attacker:
         """The share of records that he comes nearer than d; at least that of simple attackers."""
         one, two = (scheme.mask_rows(self.x, stream, tuple(self.others)).T.ravel() for _ in range(2))
         best = 0.5 * (self._hit(one, two) + self._hit(two, one))
-        near = float(np.mean(np.abs(two - self.known) < 0.5 * self.width))
+        near = float(np.mean(np.abs(two - self.originals) < 0.5 * self.width))
         return max(best, near, self.constant())
 
     def _hit(self, learned: np.ndarray, scored: np.ndarray) -> float:
@@ -59,9 +59,9 @@ class Attacker:
         ends = np.append(0, np.cumsum(np.bincount(cell, minlength=edges.size)))
         order = np.argsort(cell.astype(np.uint16), kind="stable")
         first = np.empty(edges.size)
-        windows.fullest(ends, self.known[order], self.width, first)
+        windows.fullest(ends, self.originals[order], self.width, first)
         begins = first[np.maximum(np.searchsorted(edges, scored, side="right") - 1, 0)]
-        return float(np.mean((begins <= self.known) & (self.known < begins + self.width)))
+        return float(np.mean((begins <= self.originals) & (self.originals < begins + self.width)))
 
 
 def _edges(z: np.ndarray) -> np.ndarray:

@@ -189,8 +189,8 @@ def compare(
     risks = {
         name: attacker.risk(each, seeded_key(seed, b"score").stream(0, 0)) for name, each in schemes.items()
     }
-    lost = {name: _lost(values, beside, each, seed) for name, each in schemes.items()}
-    rows_of = _rows(study.rows(), risks, lost, d, paired=bool(beside))
+    losses_of = {name: _lost(values, beside, each, seed) for name, each in schemes.items()}
+    rows_of = _rows(study.rows(), risks, losses_of, d, paired=bool(beside))
     return Comparison(risk, d, values.size, count, seed, schemes, rows_of, missing)
 
 
@@ -200,10 +200,10 @@ def _complete(x: Any, other: Any, scheme: ConditionalMasking) -> tuple[np.ndarra
     beside = [] if other is None else [frames.column(other, "other").array]
     for column in beside:
         _checks.same_length(column, "other", values.size, "x")
-    there = ~np.isnan(np.vstack([values, *beside])).any(axis=0)
-    if there.sum() < 10:
-        raise ValueError(f"x must have at least 10 values, got {there.sum()}")
-    return values[there], [column[there] for column in beside]
+    present = ~np.isnan(np.vstack([values, *beside])).any(axis=0)
+    if present.sum() < 10:
+        raise ValueError(f"x must have at least 10 values, got {present.sum()}")
+    return values[present], [column[present] for column in beside]
 
 
 def _tuned(
@@ -211,9 +211,9 @@ def _tuned(
     seed: int,
 ) -> tuple[dict[str, Scheme], dict[str, str]]:  # fmt: skip
     """The methods at this risk, and why others are none."""
-    own = "reverse mapping" if scheme.reverse_mapping else "conditional masking"
+    own_method = "reverse mapping" if scheme.reverse_mapping else "conditional masking"
     tuned: dict[str, Scheme | None] = {
-        name: scheme if name == own else equal_risk.tuned(*family, risk, attacker, seed)
+        name: scheme if name == own_method else equal_risk.tuned(*family, risk, attacker, seed)
         for name, family in equal_risk.families(scheme, x).items()
     }
     missing = {name: f"no parameter leaves a risk of {risk:.3f}" for name, s in tuned.items() if s is None}
@@ -228,38 +228,38 @@ def _tuned(
 def _lost(x: np.ndarray, beside: list[np.ndarray], scheme: Scheme, seed: int) -> np.ndarray:
     """The losses of masked values as they stand, mean over some maskings."""
     stream, others = seeded_key(seed, b"losses").stream(0, 0), tuple(column[None] for column in beside)
-    found = [
+    repeated = [
         losses(x, scheme.mask_rows(x[None], stream, others)[0], np.reshape(beside, (-1, x.size)))
         for _ in range(MASKINGS)
     ]
-    return np.asarray(np.mean(found, axis=0))
+    return np.asarray(np.mean(repeated, axis=0))
 
 
 def _rows(
-    found: list[dict[str, Any]], risks: dict[str, float], lost: dict[str, np.ndarray], d: float, *,
+    study: list[dict[str, Any]], risks: dict[str, float], losses_of: dict[str, np.ndarray], d: float, *,
     paired: bool,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """A row for every method and estimator."""
-    known = {(row["scheme"], row["estimator"], row["statistic"]): row for row in found}
+    by_key = {(row["scheme"], row["estimator"], row["statistic"]): row for row in study}
     rows = []
-    for method, estimator in dict.fromkeys(key[:2] for key, row in known.items() if "rmse" in row):
-        own = {
+    for method, estimator in dict.fromkeys(key[:2] for key, row in by_key.items() if "rmse" in row):
+        errors = {
             key[2]: float(row.get("rmse", np.nan))
-            for key, row in known.items()
+            for key, row in by_key.items()
             if key[:2] == (method, estimator)
         }
-        deciles = np.array([own[f"quantile {q:g}"] for q in DECILES])
+        deciles = np.array([errors[f"quantile {q:g}"] for q in DECILES])
         row = {
             "method": method,
             "estimator": estimator,
             "risk": risks[method],
-            "masked value": float(known[method, "Z_i", f"risk {d:g}"]["mean"]),
-            "mean": own["mean"],
-            "s.d.": own["s.d."],
+            "masked value": float(by_key[method, "Z_i", f"risk {d:g}"]["mean"]),
+            "mean": errors["mean"],
+            "s.d.": errors["s.d."],
             "deciles": float(np.sqrt(np.mean(deciles**2))),
-            **({name: own[name] for name in ("difference", "correlation")} if paired else {}),
+            **({name: errors[name] for name in ("difference", "correlation")} if paired else {}),
         }
-        values = dict(zip(NAMES, lost[method].tolist(), strict=True))
+        values = dict(zip(NAMES, losses_of[method].tolist(), strict=True))
         rows.append(row | (values if paired else {"IL1s": values["IL1s"]}))
     return rows
 

@@ -29,9 +29,9 @@ def rows(
     scheme: Scheme,
     z: np.ndarray,
     other: np.ndarray | None,
-    own: np.ndarray,
+    of_sample: np.ndarray,
     truth: np.ndarray,
-    asked: Any,
+    design: Any,
     levels: tuple[float, ...],
 ) -> np.ndarray:
     """Coverage and length for each replicate, in the order of `names`.
@@ -42,14 +42,14 @@ def rows(
         Masked samples.
     other : ndarray of shape (replicates, n), optional
         A column that was not masked.
-    own : ndarray of shape (replicates, statistics)
+    of_sample : ndarray of shape (replicates, statistics)
         The statistics of the samples before they were masked, what the target "file" is.
     truth : ndarray of shape (statistics,)
         Those of the population, NaN where it does not know them.
-    asked : Design
+    design : Design
         Quantiles, moments and points.
     """
-    found = []
+    stacked_rows = []
     for row in range(len(z)):
         estimate = scheme.estimate(z[row])
         cells: list[np.ndarray] = []
@@ -57,29 +57,31 @@ def rows(
             for target in TARGETS:
                 options = {"confidence_level": level, "target": target}
                 w = None if other is None else other[row]
-                low, high = np.array(_ends(estimate, w, asked, options)).T
-                aim = truth if target == "population" else own[row]
-                known = ~(np.isnan(low) | np.isnan(high) | np.isnan(aim))
+                low, high = np.array(_ends(estimate, w, design, options)).T
+                aim = truth if target == "population" else of_sample[row]
+                defined = ~(np.isnan(low) | np.isnan(high) | np.isnan(aim))
                 # of what is exact, both ends and the target differ in rounding
                 room = np.where(high - low > ROUNDING * np.abs(aim), 0.0, ROUNDING * np.abs(aim))
-                covered = np.where(known, (low - room <= aim) & (aim <= high + room), np.nan)
+                covered = np.where(defined, (low - room <= aim) & (aim <= high + room), np.nan)
                 cells += [covered, np.where(np.isfinite(high - low), high - low, np.nan)]
-        found.append(np.concatenate(cells))
-    return np.array(found)
+        stacked_rows.append(np.concatenate(cells))
+    return np.array(stacked_rows)
 
 
 def _ends(
-    estimate: Any, w: np.ndarray | None, asked: Any, options: dict[str, Any]
+    estimate: Any, w: np.ndarray | None, design: Any, options: dict[str, Any]
 ) -> list[tuple[float, float]]:
     """Both ends of the interval of every statistic; NaN where a sample has none."""
     calls: list[tuple[int, Callable[..., Interval]]] = [
-        (asked.quantiles.size, partial(estimate.quantile_interval, asked.quantiles)),
+        (design.quantiles.size, partial(estimate.quantile_interval, design.quantiles)),
         (1, estimate.mean_interval),
         (1, estimate.std_interval),
-        *((1, partial(estimate.moment_interval, order)) for order in asked.moments),
+        *((1, partial(estimate.moment_interval, order)) for order in design.moments),
     ]
     calls += [] if w is None else [(1, partial(estimate.correlation_interval, w))]
-    calls += [(asked.points.size, partial(estimate.cdf_interval, asked.points))] if asked.points.size else []
+    calls += (
+        [(design.points.size, partial(estimate.cdf_interval, design.points))] if design.points.size else []
+    )
     ends: list[tuple[float, float]] = []
     for size, call in calls:
         try:

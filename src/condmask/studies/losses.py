@@ -30,8 +30,8 @@ def losses(x: np.ndarray, z: np.ndarray, others: np.ndarray) -> np.ndarray:
     distance = float(np.mean(np.abs(x - z))) / (np.sqrt(2.0) * spread) if spread > 0.0 else np.nan
     if len(others) == 0:
         return np.array([distance, np.nan, np.nan])
-    before, after = (np.corrcoef(np.vstack([each, others])) for each in (x, z))
-    own, masked = (np.sort(np.linalg.eigvalsh(matrix))[::-1] for matrix in (before, after))
-    eigenvalues = float(np.abs(own - masked).sum() / np.abs(own).sum())
+    before, after = (np.corrcoef(np.vstack([column, others])) for column in (x, z))
+    original, masked = (np.sort(np.linalg.eigvalsh(matrix))[::-1] for matrix in (before, after))
+    eigenvalues = float(np.abs(original - masked).sum() / np.abs(original).sum())
     correlations = float(np.mean(np.abs(before[0, 1:] - after[0, 1:])))
     return np.array([distance, eigenvalues, correlations])

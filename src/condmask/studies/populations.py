@@ -187,8 +187,8 @@ def _of_normal(margin: Any, normal: np.ndarray) -> np.ndarray:
     if margin.dist.name == "norm" and not margin.kwds and len(margin.args) == 2:
         return np.asarray(margin.args[0] + margin.args[1] * normal)
     tail = ndtr(-np.abs(normal))  # from the nearer end, where it does not round to 1
-    found = np.empty(np.shape(normal))
+    values = np.empty(np.shape(normal))
     above = normal > 0.0
-    found[above] = margin.isf(tail[above])
-    found[~above] = margin.ppf(tail[~above])
-    return found
+    values[above] = margin.isf(tail[above])
+    values[~above] = margin.ppf(tail[~above])
+    return values

@@ -8,14 +8,14 @@ import numpy as np
 from condmask import _checks, closed_forms
 from condmask._randomness import Key, seeded_key
 from condmask.deconvolution import stencil
-from condmask.inference.covariance import retained
+from condmask.inference.covariance import covariance_factor
 from condmask.inference.intervals import EstimateWarning, UndefinedError
 from condmask.kernels import moments as powers
 from condmask.kernels import pairs, replicate
 from condmask.law import Law
 from condmask.planning.predicted_relations import differences
 from condmask.samples.bandwidth import FEWEST_STEPS, quartile_places, rule
-from condmask.samples.moments import shift, unmask
+from condmask.samples.moments import shift, theorem_2_1
 from condmask.scheme import Scheme
 from condmask.studies import coverage
 
@@ -53,24 +53,24 @@ def block(design: Design, seed: int, index: int) -> np.ndarray:
         z = scheme.mask_rows(x, key.derive(b"scheme", name.encode()).stream(0, 0), others)
         parts += _estimates(scheme, z, others, design)
         law = scheme.law
-        known = x if law is None or law.grid is None else law.from_units(law.to_units(x))  # what was masked
-        parts.append(_attacks(known, z, design.distances, law))
+        rounded = x if law is None or law.grid is None else law.from_units(law.to_units(x))  # what was masked
+        parts.append(_attacks(rounded, z, design.distances, law))
         if law is not None:
-            parts.append(_closed_forms(known, ordered, design.distances, law, scheme.shared_donors))
+            parts.append(_closed_forms(rounded, ordered, design.distances, law, scheme.shared_donors))
         if design.levels and scheme.estimators:
-            parts.append(_coverage(scheme, known, z, others, design))
+            parts.append(_coverage(scheme, rounded, z, others, design))
     return np.concatenate(parts, axis=1)
 
 
 def _coverage(
-    scheme: Scheme, known: np.ndarray, z: np.ndarray, others: tuple[np.ndarray, ...], design: Design
+    scheme: Scheme, x: np.ndarray, z: np.ndarray, others: tuple[np.ndarray, ...], design: Design
 ) -> np.ndarray:
     """Whether the intervals of each replicate cover their targets, and how long they are."""
     # the difference of halves, which stands last, has no interval
-    own = _sample_statistics(np.sort(known, axis=1), _pairs(known, others)[:, :1], design)
-    truth = np.full(own.shape[1], np.nan) if design.truth is None else design.truth
+    of_sample = _sample_statistics(np.sort(x, axis=1), _pairs(x, others)[:, :1], design)
+    truth = np.full(of_sample.shape[1], np.nan) if design.truth is None else design.truth
     other = others[0] if others else None
-    return coverage.rows(scheme, z, other, own, truth, design, design.levels)
+    return coverage.rows(scheme, z, other, of_sample, truth, design, design.levels)
 
 
 def _key(design: Design, seed: int, index: int) -> Key:
@@ -109,7 +109,7 @@ def _estimates(
     moments = _moments(mean, deviation, variance, others, design.moments, law)
     difference = _differences(z, others) / _kept(law, z.shape[1])
     fused, served = _fused_quantiles(ordered, widths, design.quantiles, law)
-    found = []
+    results = []
     for bandwidth in scheme.estimators.values():
         values = fused.get(bandwidth, np.full((len(z), design.quantiles.size), np.nan))
         cdf = np.full((len(z), design.points.size), np.nan)
@@ -127,8 +127,8 @@ def _estimates(
                 )
             if design.points.size:
                 cdf[row] = estimate.cdf(design.points, bandwidth=bandwidth, tol=TOL)
-        found.append(np.concatenate([values, moments, cdf, difference], axis=1))
-    return found
+        results.append(np.concatenate([values, moments, cdf, difference], axis=1))
+    return results
 
 
 def _defined(bandwidth: Any, scott: float, law: Law) -> bool:
@@ -208,15 +208,16 @@ def _raw_moments(
     highest, n = max(orders), deviation.shape[1]
     scale = max(float(deviation.max()), -float(deviation.min()), law.sigma)
     sums = np.zeros((len(deviation), highest + 1))
-    for row, own in zip(deviation, sums, strict=True):
-        powers.add_powers(row, 0.0, scale, 0, n, own)
-    raw = shift(unmask(sums.T / n, law.noise_moments(highest, scale), law.p), center / scale)
+    for row, row_sums in zip(deviation, sums, strict=True):
+        powers.add_powers(row, 0.0, scale, 0, n, row_sums)
+    moments = theorem_2_1(sums.T / n, law.p, law.noise_moments(highest, scale))
+    raw = shift(moments, center / scale)
     return [raw[order] * scale**order for order in orders]
 
 
 def _kept(law: Law, n: int) -> float:
     """By what masking multiplies a covariance with another column."""
-    return retained(law.p, n) if law.p > 0.0 else 1.0
+    return covariance_factor(law.p, n) if law.p > 0.0 else 1.0
 
 
 def _sample_statistics(ordered: np.ndarray, pairs: np.ndarray, design: Design) -> np.ndarray:
@@ -271,10 +272,10 @@ def _differences(x: np.ndarray, others: tuple[np.ndarray, ...]) -> np.ndarray:
 
 def _power(x: np.ndarray, order: int) -> np.ndarray:
     """x^order by multiplication, which is faster than a power."""
-    found = x
+    power = x
     for _ in range(order - 1):
-        found = found * x
-    return found
+        power = power * x
+    return power
 
 
 def _attacks(x: np.ndarray, z: np.ndarray, distances: np.ndarray, law: Law | None) -> np.ndarray:
@@ -282,10 +283,10 @@ def _attacks(x: np.ndarray, z: np.ndarray, distances: np.ndarray, law: Law | Non
 
     On a grid the error of Z_i is counted in whole steps, so that none is rounded.
     """
-    columns, own = [], (z - x, distances, 1.0)
+    columns, of_value = [], (z - x, distances, 1.0)
     if law is not None and law.grid is not None:
-        own = (law.grid.units(own[0]), law.grid.above(distances), law.step)
-    for error, within, unit in (own, (z.mean(axis=1)[:, None] - x, distances, 1.0)):
+        of_value = (law.grid.units(of_value[0]), law.grid.above(distances), law.step)
+    for error, within, unit in (of_value, (z.mean(axis=1)[:, None] - x, distances, 1.0)):
         near = np.empty((len(x), within.size))
         pairs.nearer(error, within, near)
         square = np.einsum("ij,ij->i", error, error) * unit**2

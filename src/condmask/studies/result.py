@@ -67,7 +67,7 @@ class StudyResult:
         `closed_form` is the mean of what the law of a scheme says of each sample.
         """
         index = {column[:3]: k for k, column in enumerate(self.columns)}
-        found = []
+        entries = []
         for k, column in enumerate(self.columns):
             if column.scheme == "" or column.estimator.startswith(CLOSED):
                 continue
@@ -84,7 +84,7 @@ class StudyResult:
                 first, second, _, fourth = self._moments(k, truth - column.center)
                 rmse = float(np.sqrt(second))
                 spread = _root((fourth - second**2) / max(s - 1, 1))
-                found.append({
+                entries.append({
                     **entry, "defined": s, "truth": truth,
                     "truth_of": "sample" if column.truth is None else "population",
                     "mean": column.center + mean, "bias": first,
@@ -93,12 +93,12 @@ class StudyResult:
                 })  # fmt: skip
             else:
                 closed = index.get((column.scheme, CLOSED + column.estimator, column.statistic))
-                found.append({
+                entries.append({
                     **entry, "mean": column.center + mean,
                     "mean_se": _root(self._moments(k, mean)[1] / max(s - 1, 1)),
                     "closed_form": None if closed is None else self._mean(closed),
                 })  # fmt: skip
-        return found
+        return entries
 
     def value(self, scheme: str, estimator: str, statistic: str, what: str) -> float:
         """One number, such as ``value("CM", "T_1", "quantile 0.1", "rmse")``."""

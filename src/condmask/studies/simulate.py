@@ -132,26 +132,26 @@ def simulate(
     state = None if path is None or not path.exists() else _resumed(path, design, given)
     if state is not None:
         design = _with_truth(design, any(column.statistic == "correlation" for column in state.columns))
-    known: list[np.ndarray] = []  # blocks
+    first_blocks: list[np.ndarray] = []  # blocks
     if state is None:
         seed = secrets.randbits(48) if given is None else given
         samples = replicates.samples(design, seed)
         design = _with_truth(design, bool(samples[1]))
-        known = [replicates.block(design, seed, 0)]
-        columns = _columns(design, bool(samples[1]), known[0][0])
+        first_blocks = [replicates.block(design, seed, 0)]
+        columns = _columns(design, bool(samples[1]), first_blocks[0][0])
         sums = np.zeros((PARTS, len(columns)))
         state = StudyResult(_identity(design, seed, samples), seed, 0, columns, sums, 0.0)
     if state.replications > wanted:
         raise ValueError(
             f"replications must be at least the {state.replications} in {checkpoint}, got {replications}"
         )
-    return _run(design, state, known, wanted, threads, progress, path)
+    return _run(design, state, first_blocks, wanted, threads, progress, path)
 
 
 def _run(
     design: Design,
     state: StudyResult,
-    known: list[np.ndarray],
+    first_blocks: list[np.ndarray],
     wanted: int,
     workers: Workers,
     progress: bool,
@@ -166,10 +166,10 @@ def _run(
         return dataclasses.replace(reached, seconds=state.seconds + time.perf_counter() - begun)
 
     blocks = range(state.replications // size, -(-wanted // size))
-    rest = ordered_map(partial(replicates.block, design, state.seed), blocks[len(known) :], workers)
+    rest = ordered_map(partial(replicates.block, design, state.seed), blocks[len(first_blocks) :], workers)
     with _bar(wanted, state.replications, progress) as advance:
         try:
-            for index, values in zip(blocks, chain(known, rest), strict=True):
+            for index, values in zip(blocks, chain(first_blocks, rest), strict=True):
                 before = index * size
                 reached = _added(reached, values[reached.replications - before : wanted - before], centers)
                 advance(reached.replications)
@@ -242,8 +242,8 @@ def _statistics(design: Design, paired: bool) -> list[str]:
 
 def _with_truth(design: Design, paired: bool) -> Design:
     """With the true values of what is estimated, for intervals."""
-    known = _truth(design, paired)
-    truth = np.array([known.get(statistic, np.nan) for statistic in _statistics(design, paired)])
+    truths = _truth(design, paired)
+    truth = np.array([truths.get(statistic, np.nan) for statistic in _statistics(design, paired)])
     return design._replace(truth=truth)
 
 
@@ -267,7 +267,11 @@ def _columns(design: Design, paired: bool, first: np.ndarray) -> tuple[Column, .
         if scheme.estimators:
             names += [(name, *column) for column in coverage.names(statistics, design.levels)]
     return tuple(
-        Column(*name, known := truth.get(name[2]), float(np.nan_to_num(value)) if known is None else known)
+        Column(
+            *name,
+            true_value := truth.get(name[2]),
+            float(np.nan_to_num(value)) if true_value is None else true_value,
+        )
         for name, value in zip(names, first.tolist(), strict=True)
     )
 

@@ -80,11 +80,11 @@ def show(result: StudyResult) -> str:
     rows = result.rows()
     for scheme in dict.fromkeys(row["scheme"] for row in rows):
         lines += ["", scheme]
-        own = [row for row in rows if row["scheme"] == scheme]
-        estimated = [row for row in own if "bias" in row]
+        of_scheme = [row for row in rows if row["scheme"] == scheme]
+        estimated = [row for row in of_scheme if "bias" in row]
         if estimated:
-            known = {row["truth_of"] for row in estimated} == {"population"}
-            truth = "truth" if known else "of the sample"
+            population_known = {row["truth_of"] for row in estimated} == {"population"}
+            truth = "truth" if population_known else "of the sample"
             lines.append(_line(["", "", truth, "bias", "s.e.", "RMSE", "s.e."]))
         lines += [
             _line([row["estimator"], row["statistic"], *(
@@ -98,7 +98,7 @@ def show(result: StudyResult) -> str:
                 row["estimator"], row["statistic"], _number(row["mean"]), _number(row["mean_se"]),
                 "" if row["closed_form"] is None else _number(row["closed_form"]),
             ])
-            for row in own
+            for row in of_scheme
             if "bias" not in row
         ]  # fmt: skip
     return "\n".join(lines)

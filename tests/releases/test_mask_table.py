@@ -14,6 +14,7 @@ from scipy.stats import pearsonr
 
 import condmask as cm
 from condmask import frames
+from condmask.estimates.origin import Origin
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -34,7 +35,8 @@ def test_joint_masking_follows_the_draw_contract(donors, missing, step):
     }
     frame = pd.DataFrame({"income": income, "bonus": bonus, "region": region})
 
-    data, stamped = cm.mask_table(frame, schemes, strata="region", rng=11, nan_policy="omit")
+    release = cm.mask_table(frame, schemes, strata="region", rng=11, nan_policy="omit")
+    data = release.data
 
     by_name = {"income": income, "bonus": bonus}
     described = [(name, replace(scheme, strata="region").to_dict()) for name, scheme in schemes.items()]
@@ -45,13 +47,10 @@ def test_joint_masking_follows_the_draw_contract(donors, missing, step):
     assert_same_bits(data["income"], expected[0])
     assert_same_bits(data["bonus"], expected[1])
     assert data["region"].tolist() == region.tolist()
-    assert {scheme.patterns for scheme in stamped.values()} == {("income", "bonus") if missing else ()}
-    assert {scheme.group for scheme in stamped.values()} == {reference.tag(secret)}
-    numbers = {name: scheme.records for name, scheme in stamped.items()}
-    assert numbers == {name: np.count_nonzero(~np.isnan(x)) for name, x in by_name.items()}
-    bare = {"strata": None, "group": None, "patterns": (), "records": None}
-    plain = [replace(scheme, **bare) for scheme in stamped.values()]
-    assert plain == list(schemes.values())
+    assert set(release.patterns.values()) == {("income", "bonus") if missing else ()}
+    assert set(release.group.values()) == {reference.tag(secret)}
+    assert release.records == n
+    assert release.schemes == {name: replace(scheme, strata="region") for name, scheme in schemes.items()}
 
 
 def test_small_strata_are_merged_within_each_pattern_of_missing_values():
@@ -64,7 +63,8 @@ def test_small_strata_are_merged_within_each_pattern_of_missing_values():
     frame = pd.DataFrame({"income": income, "bonus": bonus, "region": region, "sex": sex})
     scheme = cm.ConditionalMasking(0.6, 500.0, strata=["region", "sex"], small_strata="merge")
 
-    data, stamped = cm.mask_table(frame, {"income": scheme, "bonus": scheme}, rng=11, nan_policy="omit")
+    release = cm.mask_table(frame, {"income": scheme, "bonus": scheme}, rng=11, nan_policy="omit")
+    data = release.data
 
     strata = list(zip(region.tolist(), sex.tolist(), strict=True))
     merged = reference.merged_strata([income, bonus], strata)
@@ -79,8 +79,8 @@ def test_small_strata_are_merged_within_each_pattern_of_missing_values():
     )
     assert_same_bits(data["income"], expected[0])
     assert_same_bits(data["bonus"], expected[1])
-    found = {"group": reference.tag(secret), "patterns": ("income", "bonus")}
-    assert stamped["income"] == replace(scheme, **found, records=np.count_nonzero(~np.isnan(income)))
+    assert release.origins["income"] == Origin(reference.tag(secret), ("income", "bonus"))
+    assert release.schemes["income"] == scheme
 
 
 def test_strata_may_be_named_by_the_schemes_or_by_the_call():
@@ -97,9 +97,9 @@ def test_strata_may_be_named_by_the_schemes_or_by_the_call():
         )
     ]  # fmt: skip
 
-    for data, schemes in results:
-        assert schemes == results[0].schemes
-        pd.testing.assert_frame_equal(data, results[0].data)
+    for release in results:
+        assert release.schemes == results[0].schemes
+        pd.testing.assert_frame_equal(release.data, results[0].data)
 
 
 def test_columns_masked_together_share_coins_and_donors_and_no_noise():
@@ -108,7 +108,7 @@ def test_columns_masked_together_share_coins_and_donors_and_no_noise():
     frame = pd.DataFrame({"a": a, "b": b})
     scheme = cm.ConditionalMasking(0.4, 500.0, step=0)
 
-    data, _ = cm.mask_table(frame, {"a": scheme, "b": scheme}, rng=63)
+    data = cm.mask_table(frame, {"a": scheme, "b": scheme}, rng=63).data
     za, zb = data["a"].to_numpy(), data["b"].to_numpy()
     swapped, taken = split(a, za)
     also_swapped, also_taken = split(b, zb)
@@ -124,18 +124,18 @@ def test_the_schemes_of_a_table_carry_the_strata_and_one_group_which_is_that_of_
     frame = pd.DataFrame({"a": generic(40), "b": generic(40, 1), "region": list("xy") * 20})
     scheme = cm.ConditionalMasking(0.4, 500.0)
 
-    _, first = cm.mask_table(frame, {"a": scheme, "b": scheme}, strata="region", rng=1)
-    _, second = cm.mask_table(frame, {"a": scheme, "b": scheme}, rng=1)
-    _, again = cm.mask_table(frame, {"a": second["a"], "b": second["b"]}, rng=1)
-    _, fresh = cm.mask_table(frame, {"a": scheme, "b": scheme})
+    first = cm.mask_table(frame, {"a": scheme, "b": scheme}, strata="region", rng=1)
+    second = cm.mask_table(frame, {"a": scheme, "b": scheme}, rng=1)
+    again = cm.mask_table(frame, second.schemes, rng=1)
+    fresh = cm.mask_table(frame, {"a": scheme, "b": scheme})
 
-    assert again == second
-    assert fresh["a"].group != second["a"].group
-    groups = {scheme.group for scheme in (*first.values(), *second.values())}
-    assert first["a"].group == first["b"].group
+    assert (again.schemes, again.origins) == (second.schemes, second.origins)
+    assert fresh.group["a"] != second.group["a"]
+    groups = {*first.group.values(), *second.group.values()}
+    assert first.group["a"] == first.group["b"]
     assert len(groups) == 2  # another release is another group, even under the same seed
-    assert {scheme.strata for scheme in first.values()} == {"region"}
-    assert {scheme.strata for scheme in second.values()} == {None}
+    assert {scheme.strata for scheme in first.schemes.values()} == {"region"}
+    assert {scheme.strata for scheme in second.schemes.values()} == {None}
 
 
 @pytest.mark.parametrize("columns", [2, 70], ids=["two", "more than an int64 has bits"])
@@ -148,7 +148,7 @@ def test_a_donor_has_what_the_record_has(columns):
     frame = pl.DataFrame({f"c{k}": x[:, k] for k in range(columns)})
     scheme = cm.ConditionalMasking(0.9, 1.0)
 
-    data, _ = cm.mask_table(frame, dict.fromkeys(frame.columns, scheme), rng=65, nan_policy="omit")
+    data = cm.mask_table(frame, dict.fromkeys(frame.columns, scheme), rng=65, nan_policy="omit").data
 
     assert_same_bits(np.isnan(data.to_numpy()), np.isnan(x))
 
@@ -157,7 +157,7 @@ def test_records_that_miss_everything_do_not_make_the_others_a_stratum():
     frame = pd.DataFrame({"a": [*GENERIC[:5], np.nan], "b": [*GENERIC[5:], np.nan]})
     scheme = cm.ConditionalMasking(0.5, 1.0)
 
-    data, _ = cm.mask_table(frame, {"a": scheme, "b": scheme}, rng=1, nan_policy="omit")
+    data = cm.mask_table(frame, {"a": scheme, "b": scheme}, rng=1, nan_policy="omit").data
 
     assert np.isnan(data.to_numpy()).tolist() == [[False, False]] * 5 + [[True, True]]
 
@@ -168,7 +168,9 @@ def test_a_table_comes_back_in_its_container_with_other_columns_as_they_were(mak
     frame = make(columns)
     scheme = cm.ConditionalMasking(0.5, 3.0)
 
-    data, _ = cm.mask_table(frame, {"whole": replace(scheme, decimals=0, step=None), "income": scheme}, rng=1)
+    data = cm.mask_table(
+        frame, {"whole": replace(scheme, decimals=0, step=None), "income": scheme}, rng=1
+    ).data
 
     assert type(data) is type(frame)
     assert list(data.columns if make is not pa.table else data.column_names) == list(columns)
@@ -196,18 +198,18 @@ def test_a_covariance_knows_that_donors_were_drawn_within_patterns_of_missing_va
     truth = np.cov(scheme.grid.values(scheme.grid.units(a)), w)[0, 1]
     known, ignored = [], []
     for seed in range(400):
-        data, schemes = cm.mask_table(frame, {"a": scheme, "b": scheme}, rng=seed, nan_policy="omit")
-        assert schemes["a"].patterns == schemes["b"].patterns == ("a", "b")
-        known.append(schemes["a"].estimate(data["a"], patterns=data).covariance(w))
-        ignored.append(replace(schemes["a"], patterns=()).estimate(data["a"]).covariance(w))
+        release = cm.mask_table(frame, {"a": scheme, "b": scheme}, rng=seed, nan_policy="omit")
+        assert release.patterns["a"] == release.patterns["b"] == ("a", "b")
+        known.append(release["a"].covariance(w))
+        ignored.append(scheme.estimate(release.data["a"]).covariance(w))
 
     # five standard errors: an alarm in 6e-7 of keys
     mean, error = mean_and_error(known)
     assert abs(mean - truth) < 5 * error
     assert error < 0.02 * truth
     assert np.mean(ignored) > 1.3 * truth  # what ignoring them gives
-    with pytest.raises(ValueError, match=r"^patterns must be given: .* 'a', 'b'"):
-        schemes["a"].estimate(data["a"]).covariance(w)
+    columns = {name: release.data[name] for name in ("a", "b")}
+    assert scheme.estimate(columns["a"], patterns=columns).covariance(w) == known[-1]
 
 
 def test_patterns_that_part_no_pool_are_not_published():
@@ -215,12 +217,10 @@ def test_patterns_that_part_no_pool_are_not_published():
     a[:5] = b[:5] = np.nan  # they lack both, and are in no pool
     scheme = cm.ConditionalMasking(0.6, 500.0)
 
-    _, gaps = cm.mask_table(
-        pd.DataFrame({"a": a, "b": b}), {"a": scheme, "b": scheme}, rng=1, nan_policy="omit"
-    )
-    _, alone = cm.mask_table(pd.DataFrame({"a": a}), {"a": scheme}, rng=1, nan_policy="omit")
+    gaps = cm.mask_table(pd.DataFrame({"a": a, "b": b}), {"a": scheme, "b": scheme}, rng=1, nan_policy="omit")
+    alone = cm.mask_table(pd.DataFrame({"a": a}), {"a": scheme}, rng=1, nan_policy="omit")
 
-    assert gaps["a"].patterns == alone["a"].patterns == ()
+    assert gaps.patterns["a"] == alone.patterns["a"] == ()
 
 
 def test_gaps_of_the_other_column_leave_the_size_of_the_donor_pools():

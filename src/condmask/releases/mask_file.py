@@ -1,4 +1,4 @@
-"""Files and data frames in, releases out."""
+"""Files in, releases out."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -10,9 +10,11 @@ from condmask.disclosure.audit import audit
 from condmask.disclosure.audit_result import Audit
 from condmask.files.csv_format import CsvFormat
 from condmask.files.formats import columns_exist, format_of, in_lines, reading
-from condmask.files.masking import MOST_CLEAR, job_of, release, writable
-from condmask.files.metadata import published_schemes, standing
+from condmask.files.metadata import published, standing
+from condmask.files.publish import writable
 from condmask.files.read import column_of, converted, open_table
+from condmask.releases.masking import MOST_CLEAR, job_of, release
+from condmask.releases.release import Release
 from condmask.strata import names_of
 
 
@@ -31,7 +33,7 @@ def mask_file(
     accept_visible_coins: bool = False,
     dry_run: bool = False,
     csv: CsvFormat | None = None,
-) -> dict[str, Any]:
+) -> Release:
     """Mask columns of a Parquet, CSV or Arrow file; everything else in it stays as it is.
 
     Parameters
@@ -62,8 +64,9 @@ def mask_file(
 
     Returns
     -------
-    dict of str to scheme
-        The schemes as they were published, in the target's metadata (for CSV in ``target.condmask.json``).
+    Release
+        As `read_release` reads it from the target: schemes stand in the metadata (for CSV in
+        ``target.condmask.json``), estimates are those of the target. After a dry run there are none.
 
     Raises
     ------
@@ -85,99 +88,19 @@ def mask_file(
         schemes, strata, rng, nan_policy, workers, round=round, progress=progress,
         audited=not accept_visible_coins, dry_run=dry_run,
     )  # fmt: skip
-    source, found = Path(source), standing(Path(target))  # before anything is read: others may write it
+    source, targets = Path(source), standing(Path(target))  # before anything is read: others may write it
     with reading(source):
         table = open_table(source, csv, job.workers)
         columns_exist(table, [*schemes, *job.groups])
-        before = published_schemes(table)
-        writable(found, source, overwrite=overwrite)
+        before = published(table)
+        writable(targets, source, overwrite=overwrite)
         for name in schemes:
-            if name in before:
+            if before is not None and name in before.schemes:
                 raise ValueError(f"{name} is masked already in {source}: mask the original instead")
-        if format_of(source) != format_of(next(iter(found))):
+        if format_of(source) != format_of(next(iter(targets))):
             table = converted(table)
-        return release(job, table, found, before)
-
-
-def write_release(
-    frame: Any,
-    schemes: dict[str, Any],
-    path: str | os.PathLike[str],
-    *,
-    strata: str | Sequence[str] | None = None,
-    rng: Any = None,
-    nan_policy: str = "raise",
-    round: bool = False,
-    overwrite: bool = False,
-    workers: Workers = 1,
-    accept_visible_coins: bool = False,
-) -> dict[str, Any]:
-    """Mask columns of a data frame and write the release: data, schemes and the note for analysts.
-
-    Parameters
-    ----------
-    frame : data frame or dict of columns
-        pandas, polars, pyarrow or another that narwhals supports.
-    schemes : dict of str to scheme
-        The scheme of each column to mask, all of one class.
-    path : path
-        The file to write, of the format that its suffix tells, as for `mask_file`.
-    strata, rng, nan_policy, round, overwrite, workers, accept_visible_coins
-        As for `mask_file`.
-
-    Returns
-    -------
-    dict of str to scheme
-        The schemes as they were published.
-
-    Raises
-    ------
-    FileError
-        If the file cannot be written, or exists.
-    ValueError, TypeError
-        If a column is unknown, or the data cannot be masked, or seem to be masked already: a scheme is the
-        published one of as many records. Nothing is written.
-    ReleaseError
-        If the release would show which records were swapped (`audit`). Nothing is written.
-
-    See Also
-    --------
-    read_release : the estimates of what was written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import numpy as np, pandas as pd
-    >>> import condmask as cm
-    >>> rng = np.random.default_rng(1)
-    >>> frame = pd.DataFrame({"age": rng.integers(18, 66, 5_000), "income": rng.lognormal(7, 0.5, 5_000)})
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> path = folder.name + "/released.parquet"
-    >>> schemes = cm.write_release(frame, {"income": cm.ConditionalMasking(0.6, 500.0)}, path)
-    >>> list(cm.read_release(path))
-    ['income']
-    >>> folder.cleanup()
-    """
-    try:
-        from condmask.files.frame_table import FrameTable
-    except ImportError as error:
-        raise ImportError("write_release needs pyarrow: pip install 'condmask[cli]'") from error
-    job = job_of(
-        schemes, strata, rng, nan_policy, workers, round=round, progress=None,
-        audited=not accept_visible_coins, dry_run=False,
-    )  # fmt: skip
-    found = standing(Path(path))
-    writable(found, None, overwrite=overwrite)
-    table = FrameTable(frame)
-    columns_exist(table, [*schemes, *job.groups])
-    for name, scheme in schemes.items():
-        if getattr(scheme, "records", None) == table.rows:
-            raise ValueError(
-                f"schemes must not be those of a release of this frame, got records={table.rows} for "
-                f"{name!r}; it is masked here, and masked twice gives wrong estimates"
-            )
-    with reading(Path(path)):
-        return release(job, table, found, {})
+        made = release(job, table, targets, before)
+    return Release(made, path=None if dry_run else Path(target), workers=job.workers)
 
 
 def audit_file(

@@ -36,7 +36,7 @@ class TooManyCellsError(ValueError):
     """The values are too far apart for this sigma; the argument is the number of cells."""
 
 
-class Kernel(NamedTuple):
+class MappingLaw(NamedTuple):
     """M of one donor pool.
 
     Attributes
@@ -45,34 +45,34 @@ class Kernel(NamedTuple):
         The number of each record's cell, in the order of the values.
     share : ndarray of shape (cells,)
         w, the shares of the records.
-    place : ndarray of shape (cells,)
+    position : ndarray of shape (cells,)
         Where the cells lie on the line of keys.
     symbol : ndarray
         The transform of the noise on that line, and `size` the line's length.
-    key, value, given : ndarray of shape (pieces,)
+    key, value, chance : ndarray of shape (pieces,)
         Pieces of the coupling: a cell of keys, the number of a cell of values, its chance given the former.
     """
 
     cell: np.ndarray
     share: np.ndarray
-    place: np.ndarray
+    position: np.ndarray
     symbol: np.ndarray
     size: int
     key: np.ndarray
     value: np.ndarray
-    given: np.ndarray
+    chance: np.ndarray
 
     def apply(self, h: np.ndarray) -> np.ndarray:
         """M h: the mean of h at what a kept record gets, by the cell of its original."""
-        line = np.bincount(self.key, self.given * h[self.value], self.size)
-        return np.asarray(_blurred(line, self.symbol)[self.place])
+        line = np.bincount(self.key, self.chance * h[self.value], self.size)
+        return np.asarray(_convolved(line, self.symbol)[self.position])
 
     def adjoint(self, g: np.ndarray) -> np.ndarray:
         """The adjoint under w: the mean of g at the original of a kept record, by the cell of what it got."""
         line = np.zeros(self.size)
-        line[self.place] = self.share * g
-        line = _blurred(line, self.symbol)
-        return np.asarray(np.bincount(self.value, self.given * line[self.key], self.share.size) / self.share)
+        line[self.position] = self.share * g
+        line = _convolved(line, self.symbol)
+        return np.asarray(np.bincount(self.value, self.chance * line[self.key], self.share.size) / self.share)
 
     def matrix(self) -> np.ndarray:
         """M itself, of shape (cells, cells)."""
@@ -84,31 +84,31 @@ class Kernel(NamedTuple):
         return np.asarray(np.bincount(self.cell, values, self.share.size) / (self.share * n))
 
 
-def kernel(x: np.ndarray, noise: str, sigma: float, scale: str) -> Kernel:
-    """M of the values x of one pool, in any order."""
+def of_values(x: np.ndarray, noise: str, sigma: float, scale: str) -> MappingLaw:
+    """The law M of one pool from its values x, in any order."""
     gap = 2 * ceil(REACH[noise] * CELLS_PER_SIGMA) + 2
     occupied, cell, share = _counted(_coordinates(x, sigma / CELLS_PER_SIGMA, scale, gap))
-    place = gap // 2 + np.concatenate(([0.0], np.cumsum(np.minimum(np.diff(occupied), gap))))
-    if place[-1] + gap > MOST_CELLS:
-        raise TooManyCellsError(int(place[-1]))
-    size = fast_length(int(place[-1]) + gap // 2 + 1)
-    place = place.astype(np.int64)
+    position = gap // 2 + np.concatenate(([0.0], np.cumsum(np.minimum(np.diff(occupied), gap))))
+    if position[-1] + gap > MOST_CELLS:
+        raise TooManyCellsError(int(position[-1]))
+    size = fast_length(int(position[-1]) + gap // 2 + 1)
+    position = position.astype(np.int64)
     masking = Masking(noise, 0.5, 0.0, 1.0 / CELLS_PER_SIGMA)
     symbol = weight.symbol(masking, 2.0 * pi * CELLS_PER_SIGMA / size * np.arange(size // 2 + 1))
     line = np.zeros(size)
-    line[place] = share
-    return Kernel(cell, share, place, symbol, size, *_coupled(_blurred(line, symbol), share))
+    line[position] = share
+    return MappingLaw(cell, share, position, symbol, size, *_coupled(_convolved(line, symbol), share))
 
 
-def undone(own: Kernel, p: float, target: np.ndarray) -> np.ndarray:
+def inverse(law: MappingLaw, p: float, target: np.ndarray) -> np.ndarray:
     """h by cell, with the mean of `target` and E[h(Z) | X] as good as the target at X.
 
     A swapped record gets each other's value with the same chance, and its own with what is left of p. So with
     q = 1 - p the equation is ``{q M + (q - q^n)/(n-1)} h = target`` about the means. Noise makes it
     ill-posed: conjugate gradients on its normal equations first bring the residual down and then blow up h. A
     sum over the n records with weights of unit length varies by |h|^2 at most, by |target|^2 less about the
-    file, and what is left of the target adds at most n |residual|^2 to its mean squared error: taken is the
-    step where both together are least.
+    file, and what is left of the target adds at most n |residual|^2 to its mean squared error: the step is
+    taken where their sum is least.
 
     Raises
     ------
@@ -116,30 +116,30 @@ def undone(own: Kernel, p: float, target: np.ndarray) -> np.ndarray:
         If the residual does not come down to a hundredth of the target, or to what adds at most a
         tenth to standard errors.
     """
-    n, q, w = own.cell.size, 1.0 - p, own.share
-    stays = (q - q**n) / (n - 1)
+    n, q, w = law.cell.size, 1.0 - p, law.share
+    remaining = (q - q**n) / (n - 1)
     middle = float(w @ target)
-    left = target - middle
-    whole = float(w @ left**2)
+    residual = target - middle
+    total = float(w @ residual**2)
     h = best = np.zeros(w.size)
-    if whole == 0.0:
+    if total == 0.0:
         return h + middle
-    slope = q * own.adjoint(left) + stays * left
-    along, steep, least = slope, float(w @ slope**2), np.inf
+    slope = q * law.adjoint(residual) + remaining * residual
+    direction, slope_norm, least = slope, float(w @ slope**2), np.inf
     for _ in range(MOST_STEPS):
-        image = q * own.apply(along) + stays * along
-        step = steep / float(w @ image**2)
-        h, left = h + step * along, left - step * image
-        varies, misses = float(w @ h**2), float(w @ left**2)
-        masking = (varies - whole) / n
-        close = misses <= max(ENOUGH**2 * whole, SOME * masking)
-        if close and varies + n * misses < least:
-            best, least = h, varies + n * misses
-        if varies >= least or misses <= max(ROUNDING * whole, NOTHING * masking):
+        image = q * law.apply(direction) + remaining * direction
+        step = slope_norm / float(w @ image**2)
+        h, residual = h + step * direction, residual - step * image
+        variance, error = float(w @ h**2), float(w @ residual**2)
+        masking = (variance - total) / n
+        close = error <= max(ENOUGH**2 * total, SOME * masking)
+        if close and variance + n * error < least:
+            best, least = h, variance + n * error
+        if variance >= least or error <= max(ROUNDING * total, NOTHING * masking):
             break
-        slope = q * own.adjoint(left) + stays * left
-        before, steep = steep, float(w @ slope**2)
-        along = slope + (steep / before) * along
+        slope = q * law.adjoint(residual) + remaining * residual
+        before, slope_norm = slope_norm, float(w @ slope**2)
+        direction = slope + (slope_norm / before) * direction
     if least == np.inf:
         raise FloatingPointError
     return np.asarray(best + (middle - w @ best))
@@ -149,11 +149,11 @@ def _coordinates(x: np.ndarray, width: float, scale: str, gap: int) -> np.ndarra
     """Cells of values, whole numbers in their order; on the log scale signs and zero a gap apart."""
     if scale == "linear":
         return np.asarray(np.rint(x / width))
-    there = x != 0.0
+    nonzero = x != 0.0
     with np.errstate(divide="ignore"):
         size = np.rint(np.log(np.abs(x)) / width)
-    least = size[there].min(initial=np.inf)
-    return np.asarray(np.where(there, np.sign(x) * (np.where(there, size, 0.0) - least + gap), 0.0))
+    least = size[nonzero].min(initial=np.inf)
+    return np.asarray(np.where(nonzero, np.sign(x) * (np.where(nonzero, size, 0.0) - least + gap), 0.0))
 
 
 def _counted(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -169,7 +169,7 @@ def _counted(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return occupied, code, counts / cells.size
 
 
-def _blurred(line: np.ndarray, symbol: np.ndarray) -> np.ndarray:
+def _convolved(line: np.ndarray, symbol: np.ndarray) -> np.ndarray:
     return np.asarray(np.fft.irfft(np.fft.rfft(line) * symbol, line.size))
 
 

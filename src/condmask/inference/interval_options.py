@@ -10,12 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.inference.intervals import check_target
-
-TARGETS = {"population": "in the population", "file": "in the original file"}
+from condmask.inference.intervals import TARGETS, check_target
 
 
-class Survey(NamedTuple):
+class IntervalOptions(NamedTuple):
     """What an interval is asked for: its level and target, and how the records were sampled.
 
     `clusters` has the number of each record's cluster, -1 where it is not known; `population_size` is
@@ -65,7 +63,9 @@ class Survey(NamedTuple):
         return error, estimate - reach, estimate + reach
 
 
-def survey(confidence_level: Any, target: Any, clusters: Any, population_size: Any, n: int) -> Survey:
+def interval_options(
+    confidence_level: Any, target: Any, clusters: Any, population_size: Any, n: int
+) -> IntervalOptions:
     """The options of an interval, checked."""
     level = _checks.probability(confidence_level, "confidence_level")
     target = check_target(target)
@@ -78,7 +78,7 @@ def survey(confidence_level: Any, target: Any, clusters: Any, population_size: A
     code = None
     if clusters is not None:
         code, _ = frames.groups(clusters, "clusters", n)
-    return Survey(level, target, code, size)
+    return IntervalOptions(level, target, code, size)
 
 
 def cluster_sums(contributions: np.ndarray, clusters: np.ndarray) -> np.ndarray:

@@ -1,0 +1,40 @@
+"""A release on its way to where it stays: data, what is published with them, the note for analysts."""
+
+from pathlib import Path
+
+from condmask.files.atomic import FileError, publishing, state
+from condmask.files.formats import Rows, Table
+from condmask.files.metadata import Published, beside_data, sidecar
+from condmask.files.note import written_note
+
+State = tuple[int, ...] | None  # of a file; None where there is none
+
+
+def writable(targets: dict[Path, State], source: Path | None, *, overwrite: bool) -> None:
+    """Refuse targets that may not be written."""
+    target = next(iter(targets))
+    if source is not None and target.exists() and source.samefile(target):
+        raise FileError(f"target must be another file than the source, got {target}")
+    if target.is_dir():
+        raise FileError(f"{target} is a directory")
+    for path, before in targets.items():
+        if before is not None and not overwrite:
+            raise FileError(f"{path} exists; it is replaced only with --force (overwrite=True)")
+
+
+def publish(
+    table: Table, targets: dict[Path, State], rows: Rows, published: Published, original: State
+) -> None:
+    """Write a table with its masked rows; nothing where the source is not as it was when it was read.
+
+    ``targets`` are the files of the release in the state in which they were found.
+    """
+    metadata = published.to_dict()
+    with publishing(targets, hashed=sidecar(next(iter(targets))) is not None) as outputs:
+        target, *beside, note = outputs
+        table.rewrite(target, rows, metadata)
+        if rows.done != published.records or state(table.path) != original:
+            raise FileError(f"{table.path} changed while it was masked; nothing was published")
+        for output in beside:
+            output.write(beside_data(metadata | table.description, target.sha256))
+        note.write(written_note(target.final.name, published).encode())

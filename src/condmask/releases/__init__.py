@@ -1,0 +1,1 @@
+"""Releases: masked tables and files, and what is published with them."""

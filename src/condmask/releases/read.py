@@ -1,0 +1,128 @@
+"""What the file of a release tells: schemes, estimates, summaries."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from condmask._blocks import Workers
+from condmask.estimates.counts import Counts
+from condmask.files.formats import columns_exist, reading
+from condmask.files.metadata import Published, published, sidecar
+from condmask.files.read import numbers_of, open_table
+from condmask.releases.release import Release, warn_of_a_part
+from condmask.scheme import Scheme
+
+
+def read_schemes(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The schemes of the masked columns of a file.
+
+    Parameters
+    ----------
+    path : path
+        A file that `mask_file` wrote.
+
+    Returns
+    -------
+    dict of str to scheme
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read.
+    ValueError
+        If it holds no scheme.
+    """
+    return published_with(path).schemes
+
+
+def published_with(path: str | os.PathLike[str]) -> Published:
+    """What was published with a file; refused where nothing was."""
+    path = Path(path)
+    with reading(path):
+        released = published(open_table(path))
+    if released is None:
+        beside = sidecar(path)
+        where = "in the metadata of its schema" if beside is None else f"in {beside.name} beside it"
+        raise ValueError(
+            f"{path} holds no scheme: it was not masked by condmask, or what was published {where} is lost"
+        )
+    return released
+
+
+def read_release(path: str | os.PathLike[str], column: str | None = None, *, workers: Workers = 1) -> Any:
+    """The estimate of a masked column, or of all of them, from the file alone.
+
+    Parameters
+    ----------
+    path : path
+        A file that `mask_file` or `Release.write` wrote.
+    column : str, optional
+        The masked column; None is all.
+    workers : int or map-like callable
+        Results do not depend on it.
+
+    Returns
+    -------
+    Estimate or Release
+        The estimate, or a mapping of estimates by column, each read when it is asked for. Schemes are those
+        in the file, donor pools are told from the columns that they name, and other columns of the file are
+        known by name: ``read_release(path, "income").correlation("age")``.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read, or is not the one that was released.
+    ValueError
+        If it holds no scheme, or not of this column, or lacks a column that tells the donor pools.
+    """
+    release = Release(published_with(path), path=Path(path), workers=workers)
+    return release if column is None else release[masked_column(release.schemes, column)]
+
+
+def read_counts(
+    path: str | os.PathLike[str],
+    column: str | None = None,
+    *,
+    other: str | None = None,
+) -> Counts:
+    """Counts of a masked column in one pass, for files larger than memory.
+
+    Parameters
+    ----------
+    path, column
+        As for `read_release`.
+    other : str, optional
+        A column that was not masked, for their covariance.
+
+    Returns
+    -------
+    Counts
+        The scheme's ``estimate(counts)`` has the estimates; `read_schemes` gives the scheme.
+    """
+    released = published_with(path)
+    name = masked_column(released.schemes, column)
+    scheme, rows = released.schemes[name], 0
+    if not scheme.estimators:
+        raise TypeError(f"{name} must be masked by a scheme with estimates for Counts, got {scheme!r}")
+    counts = Counts(scheme, origin=released.origins[name])
+    names = [name] if other is None else [name, other]
+    with reading(Path(path)):
+        table = open_table(Path(path))
+        columns_exist(table, names)
+        for part in numbers_of(table, names):
+            rows += part[name].size
+            counts.update(*(part[each] for each in names))
+    warn_of_a_part(name, scheme, rows, released.records)
+    return counts
+
+
+def masked_column(schemes: Mapping[str, Scheme], column: str | None) -> str:
+    """The name of a masked column; None stands for the only one."""
+    masked = ", ".join(map(repr, schemes))
+    if column is None and len(schemes) > 1:
+        raise ValueError(f"column must be one of the masked columns {masked}, got None")
+    name = next(iter(schemes)) if column is None else column
+    if name not in schemes:
+        raise ValueError(f"column must be one of the masked columns {masked}, got {name!r}")
+    return name

@@ -1,0 +1,270 @@
+"""A release: masked columns, how they were masked, and the estimates of their originals."""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from condmask import frames
+from condmask._blocks import Workers
+from condmask._warn import warn
+from condmask.estimates.estimate import Estimate
+from condmask.estimates.origin import Origin
+from condmask.files.atomic import state
+from condmask.files.formats import columns_exist, reading
+from condmask.files.metadata import Published, standing
+from condmask.files.publish import publish, writable
+from condmask.files.read import column_of, open_table, read_labels
+from condmask.files.spool import coded
+from condmask.inference.intervals import EstimateWarning
+from condmask.missing_codes import released_codes, without_codes
+from condmask.strata import listed, names_of
+
+
+class Columns(Protocol):
+    """Where the columns of a release are read from."""
+
+    def numbers(self, name: str) -> Any:
+        """A column of numbers, in a container that `ConditionalMasking.estimate` takes."""
+
+    def labels(self, name: str) -> Any:
+        """A column as labels: what its records have in common."""
+
+    def strata(self, name: str) -> Any:
+        """A column of labels, or as many numbers that stand for them."""
+
+
+class FrameColumns:
+    """The columns of a data frame."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    def numbers(self, name: str) -> Any:
+        """The column as it is."""
+        return frames.table_column(self._frame, name)
+
+    def labels(self, name: str) -> Any:
+        """The column as it is."""
+        return frames.table_column(self._frame, name)
+
+    strata = labels
+
+
+class FileColumns:
+    """The columns of a file, read when they are asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def numbers(self, name: str) -> np.ndarray:
+        """The column as numbers where it is numeric."""
+        with reading(self._path):
+            table = open_table(self._path)
+            columns_exist(table, [name])
+            return column_of(table, name)
+
+    def labels(self, name: str) -> np.ndarray:
+        """The column as objects."""
+        return read_labels(self._path, name)
+
+    def strata(self, name: str) -> np.ndarray:
+        """A number for each label of the column."""
+        with reading(self._path):
+            table = open_table(self._path)
+            columns_exist(table, [name])
+            return np.concatenate(list(coded(table, name, {})))
+
+
+class Release(Mapping[str, Estimate]):
+    """A release: a mapping of masked columns to the estimates of their originals.
+
+    Made by `mask_table`, `mask_file` and `read_release`.
+
+    Parameters
+    ----------
+    published : Published
+        What is published with the data.
+    data : data frame or dict of columns, optional
+        The masked table.
+    path : Path, optional
+        The masked file, where there is no table.
+    columns : Columns, optional
+        The columns of the file, where they are read otherwise than by `FileColumns`.
+    workers : int or map-like callable
+        For estimates, which do not depend on it.
+
+    Attributes
+    ----------
+    data : data frame, dict of columns or None
+        The table with masked columns in place of the originals; None of a file.
+    path : Path or None
+        The file that was masked or read.
+    schemes : dict of str to scheme
+        How each column was masked.
+    records : int
+        Number of records.
+    origins : dict of str to Origin
+        What else estimates need to know of each column: which ones were masked together, within which
+        patterns of missing values, and what rounding moved.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> import condmask as cm
+    >>> x = np.random.default_rng(1).multivariate_normal([0, 0], [[1, 0.8], [0.8, 1]], 20_000)
+    >>> frame = pd.DataFrame(x, columns=["income", "bonus"])
+    >>> scheme = cm.ConditionalMasking(0.6, 1.0)
+    >>> release = cm.mask_table(frame, {"income": scheme, "bonus": scheme}, rng=2)
+    >>> list(release), release.records
+    (['income', 'bonus'], 20000)
+    >>> bool(abs(release["income"].correlation("bonus") - 0.8) < 0.03)
+    True
+    """
+
+    def __init__(
+        self,
+        published: Published,
+        *,
+        data: Any = None,
+        path: Path | None = None,
+        columns: Columns | None = None,
+        workers: Workers = 1,
+    ) -> None:
+        self.data, self.path, self._published = data, path, published
+        self.records, self.schemes, self.origins = published
+        self._workers = workers
+        if columns is None and path is not None:
+            columns = FileColumns(path)
+        self._columns = columns if data is None else FrameColumns(data)
+        self._estimates: dict[str, Estimate] = {}
+
+    @property
+    def group(self) -> dict[str, str | None]:
+        """By column the identifier that columns masked together share."""
+        return {name: origin.group for name, origin in self.origins.items()}
+
+    @property
+    def patterns(self) -> dict[str, tuple[str, ...]]:
+        """By column the columns within whose common pattern of missing values donors were drawn."""
+        return {name: origin.patterns for name, origin in self.origins.items()}
+
+    def __getitem__(self, column: str) -> Estimate:
+        if column not in self.schemes:
+            raise KeyError(column)
+        if column not in self._estimates:
+            self._estimates[column] = self._estimate(column)
+        return self._estimates[column]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.schemes)
+
+    def __len__(self) -> int:
+        return len(self.schemes)
+
+    def __repr__(self) -> str:
+        where = "" if self.path is None else f", path={str(self.path)!r}"
+        return f"Release(records={self.records}, schemes={self.schemes!r}{where})"
+
+    def write(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the release of a table: the data, what is published with them, and the note for analysts.
+
+        Parameters
+        ----------
+        path : path
+            The file to write, of the format that its suffix tells, as for `mask_file`.
+        overwrite : bool
+            Whether an existing file may be replaced.
+
+        Raises
+        ------
+        FileError
+            If the file cannot be written, or exists.
+        ValueError
+            If the release is that of a file, which was written when it was masked.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np, pandas as pd
+        >>> import condmask as cm
+        >>> income = np.random.default_rng(1).lognormal(7, 0.5, 5_000)
+        >>> scheme = cm.ConditionalMasking(0.6, 500.0)
+        >>> release = cm.mask_table(pd.DataFrame({"income": income}), {"income": scheme})
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> release.write(folder.name + "/released.parquet")
+        >>> list(cm.read_release(folder.name + "/released.parquet"))
+        ['income']
+        >>> folder.cleanup()
+        """
+        if self.data is None:
+            raise ValueError(
+                "write must be called on the release of a table, a masked file is written already"
+            )
+        try:
+            from condmask.files.frame_table import FrameTable, MaskedRows
+        except ImportError as error:
+            raise ImportError("write needs pyarrow: pip install 'condmask[cli]'") from error
+        targets = standing(Path(path))
+        writable(targets, None, overwrite=overwrite)
+        table, rows = FrameTable(self.data), MaskedRows(self.data, self.schemes)
+        with reading(Path(path)):
+            publish(table, targets, rows, self._published, state(table.path))
+
+    def _estimate(self, column: str) -> Estimate:
+        if self._columns is None:
+            raise ValueError(f"{column!r} has no estimate: nothing was written (dry_run=True)")
+        scheme, origin = self.schemes[column], self.origins[column]
+        pools: dict[str, Any] = {}
+        if scheme.strata is not None:
+            pools["strata"] = {name: self._columns.strata(name) for name in names_of(scheme.strata)}
+        if origin.patterns:
+            pools["patterns"] = {name: self._without_codes(name) for name in origin.patterns}
+        z = self._columns.numbers(column)
+        warn_of_a_part(column, scheme, len(z), self.records)
+        estimate: Estimate = scheme.estimate(z, workers=self._workers, **pools)
+        return estimate.of_release(origin, self._column)
+
+    def _without_codes(self, name: str) -> np.ndarray:
+        """A masked column with NaN wherever it misses a value."""
+        assert self._columns is not None
+        column = frames.column(self._columns.numbers(name), name)
+        return without_codes(column.array, released_codes(self.schemes[name]), column.kind)
+
+    def _column(self, name: str, labels: bool) -> Any:
+        """Another column, or the estimate of a masked one."""
+        if name in self.schemes:
+            return self[name]
+        assert self._columns is not None
+        return self._columns.labels(name) if labels else self._columns.numbers(name)
+
+
+def warn_of_a_part(column: str, scheme: Any, n: int, records: int) -> None:
+    """Say so where records were selected: swapped ones show values of records that are gone."""
+    if n == records:
+        return
+    whole = (
+        ""
+        if scheme.strata is None
+        else f" (whole strata of {listed(scheme.strata)} are releases of their own)"
+    )
+    warn(
+        f"{column} has {n} records, and the release {records}: swapped records show values from all of it, "
+        f"so estimates from a part of it are wrong{whole}. Estimate from all records; group_means, "
+        "weighted_mean and regress have means of parts, whose quantiles cannot be had",
+        EstimateWarning,
+    )
+
+
+def origins_of(
+    schemes: Mapping[str, Any],
+    patterns: tuple[str, ...],
+    tag: str,
+    shifts: Mapping[str, tuple[float, float]],
+) -> dict[str, Origin]:
+    """The origins of columns that were masked in one call."""
+    shared = next(iter(schemes.values())).shared_coins
+    group = tag if shared and len(schemes) > 1 else None
+    return {name: Origin(group, patterns if shared else (), shifts.get(name, ())) for name in schemes}

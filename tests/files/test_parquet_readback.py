@@ -1,0 +1,105 @@
+"""A Parquet file whose footer does not say what stands in it is not published.
+
+Oracle: the bytes, which are changed on their way into the file.
+"""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import condmask as cm
+from condmask.files import parquet_footer as footers
+from condmask.files.parquet_footer import CHUNK, CHUNKS, COMPRESSED, DATA, GROUP_ROWS, ROWS, VALUES
+
+pytestmark = pytest.mark.usefixtures("unaudited")
+
+N = 1_000
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "a.parquet"
+    random = np.random.default_rng(1)
+    table = pa.table({"id": np.arange(N), "pay": random.lognormal(8.0, 0.5, N), "age": np.arange(N) % 70})
+    pq.write_table(table, path, row_group_size=400, use_dictionary=["id"])
+    return path
+
+
+def mask(source):
+    cm.mask_file(source, source.with_name("b.parquet"), {"pay": cm.ConditionalMasking(0.6, 500.0)}, rng=1)
+
+
+def assert_refused(source):
+    with pytest.raises(
+        cm.FileError, match=r"b\.parquet is not read back as it was written; nothing was published"
+    ):
+        mask(source)
+    assert list(source.parent.iterdir()) == [source]
+
+
+@pytest.mark.parametrize("at", range(-1, -400, -7))
+@pytest.mark.parametrize("byte", [1, 128])
+def test_a_damaged_footer_is_refused(source, monkeypatch, at, byte):
+    whole = footers.footer_bytes
+
+    def damaged(fields):
+        data = bytearray(whole(fields))
+        data[at] ^= byte
+        return bytes(data)
+
+    monkeypatch.setattr(footers, "footer_bytes", damaged)
+    assert_refused(source)
+
+
+def test_a_footer_cut_short_is_refused(source, monkeypatch):
+    whole = footers.footer_bytes
+    monkeypatch.setattr(footers, "footer_bytes", lambda fields: whole(fields)[1:])
+    assert_refused(source)
+
+
+@pytest.mark.parametrize("key", [DATA, VALUES, COMPRESSED])
+@pytest.mark.parametrize("leaf", [0, 1])
+def test_a_chunk_that_stands_elsewhere_is_refused_though_the_footer_is_sound(source, monkeypatch, key, leaf):
+    moved, calls = footers.moved, []
+
+    def wrong(chunk, start):
+        entry = moved(chunk, start)
+        calls.append(start)
+        if len(calls) == 4 + leaf:  # of the second row group
+            kind, value = entry[CHUNK][1][key]
+            entry[CHUNK][1][key] = kind, value + 1
+        return entry
+
+    monkeypatch.setattr(footers, "moved", wrong)
+    assert_refused(source)
+
+
+@pytest.mark.parametrize("lost", ["rows", "rows of a group", "a group", "a chunk"])
+def test_rows_and_chunks_that_are_lost_are_refused(source, monkeypatch, lost):
+    released = footers.released_footer
+
+    def wrong(footer, groups, elements, entries):
+        if lost == "rows":
+            kind, rows = footer.fields[ROWS]
+            footer = footers.Footer({**footer.fields, ROWS: (kind, rows - 1)}, footer.stop)
+        elif lost == "rows of a group":
+            kind, rows = groups[1][GROUP_ROWS]
+            groups[1][GROUP_ROWS] = kind, rows - 1
+        elif lost == "a group":
+            groups = groups[:-1]
+        else:
+            kind, (of, chunks) = groups[1][CHUNKS]
+            groups[1][CHUNKS] = kind, (of, chunks[:-1])
+        return released(footer, groups, elements, entries)
+
+    monkeypatch.setattr(footers, "released_footer", wrong)
+    assert_refused(source)
+
+
+def test_a_sound_file_is_published(source):
+    mask(source)
+
+    clear = ["id", "age"]
+    released = source.with_name("b.parquet")
+    assert pq.read_table(released, columns=clear).equals(pq.read_table(source, columns=clear))

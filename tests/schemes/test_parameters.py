@@ -1,0 +1,51 @@
+"""The declaration of a scheme's parameters, against the signature that takes them, and what follows."""
+
+import inspect
+from dataclasses import MISSING
+
+import pytest
+
+import condmask as cm
+from condmask.schemes.parameters import PARAMETERS, number_or_fraction, option_of
+
+
+def test_what_is_declared_is_what_the_scheme_takes():
+    taken = inspect.signature(cm.ConditionalMasking).parameters
+
+    assert list(PARAMETERS) == [name for name in taken if name in PARAMETERS]
+    for name, declared in PARAMETERS.items():
+        default = taken[name].default
+        assert declared.default == (MISSING if default is inspect.Parameter.empty else default)
+
+
+def test_options_are_those_of_the_command_line(capsys):
+    from condmask.cli import main
+
+    main(["mask", "--help"])
+    help_text = capsys.readouterr().out
+
+    for name in PARAMETERS:
+        assert option_of(name) in help_text.split()
+
+
+@pytest.mark.parametrize(("text", "number"), [("0.05", 0.05), ("1/3", 1 / 3), ("-2", -2.0), ("12", 12.0)])
+def test_steps_are_numbers_or_fractions(text, number):
+    assert number_or_fraction(text) == number
+
+
+@pytest.mark.parametrize("name", [name for name, declared in PARAMETERS.items() if declared.mapping])
+def test_what_belongs_to_reverse_mapping_is_refused_without(name):
+    value = {"scale": "log", "aggregate_ends": 3}[name]
+
+    assert getattr(cm.ConditionalMasking(0.6, 2.0, reverse_mapping=True, **{name: value}), name) == value
+    with pytest.raises(ValueError, match=f"^{name} must be .* unless reverse_mapping=True, got {value!r}$"):
+        cm.ConditionalMasking(0.6, 2.0, **{name: value})
+
+
+@pytest.mark.parametrize("name", [name for name, declared in PARAMETERS.items() if declared.mapping is False])
+def test_what_reverse_mapping_rules_out_is_refused_with_it(name):
+    value = {"donors": "sample", "decimals": 2, "step": 0.5}[name]
+
+    assert getattr(cm.ConditionalMasking(0.6, 2.0, **{name: value}), name) == value
+    with pytest.raises(ValueError, match=f"^{name} must be .* where reverse_mapping=True, got {value!r}: "):
+        cm.ConditionalMasking(0.6, 2.0, reverse_mapping=True, **{name: value})
