@@ -146,7 +146,7 @@ def test_visible_coins_raise_the_best_attacker():
 def test_what_is_printed_is_what_releases_print(donors, step):
     scheme = cm.ConditionalMasking(0.6, 500.0, donors=donors, step=step)
     x = np.round(X[:4_000] / step) * step
-    expected = cm.risk(x, scheme, d=D, audit=False).printed
+    expected = cm.risk(x, scheme, d=D, audit=False).verbatim
     runs = []
     for key in range(8):
         z = scheme.mask_rows(scheme.law.to_units(x)[None] * scheme.step, np.random.default_rng(key), ())[0]
@@ -170,9 +170,9 @@ def coins_of(x, z, scheme, key):
 def test_without_ties_the_printed_share_is_that_of_the_paper():
     x, step = X[:3_000], 2.0**-20
     scheme = cm.ConditionalMasking(0.6, 1000.0, donors="sample", step=step)
-    printed = cm.risk(np.round(x / step) * step, scheme, d=1.0, audit=False).printed
+    printed = cm.risk(np.round(x / step) * step, scheme, d=1.0, audit=False).verbatim
 
-    assert printed.verbatim == pytest.approx(1 - np.exp(-0.6), abs=1e-3)
+    assert printed.share == pytest.approx(1 - np.exp(-0.6), abs=1e-3)
     assert printed.tied == pytest.approx(0.6 * (1 - np.exp(-0.6)), abs=1e-3)
     assert printed.swapped_if_tied == pytest.approx(1.0, abs=1e-3)
     assert 1 - printed.swapped_if_untied == pytest.approx(0.4 / (1 - 0.6 * (1 - np.exp(-0.6))), abs=1e-3)

@@ -18,6 +18,7 @@ from condmask._randomness import Key
 from condmask.disclosure import causes, joint_attack, relations
 from condmask.disclosure.audit import check, posterior
 from condmask.disclosure.audit_input import AuditInput
+from condmask.disclosure.correlations import pearson, ranks
 from condmask.draws import Release, coins
 from condmask.scheme import Scheme
 
@@ -142,7 +143,7 @@ def test_few_records_are_not_judged():
 
     assert found.guessed > 0.9
     assert not found.visible
-    assert found.warnings == ["99 records are too few to tell how far their coins can be guessed"]
+    assert found.warnings == ["99 records are too few to tell how well one can guess which were swapped"]
 
 
 @pytest.mark.parametrize("p", [0.6, 0.95])
@@ -152,7 +153,7 @@ def test_an_audit_prints_both_sides_and_goes_to_json(p):
 
     first, second = found.proposals
     guessed = f"{found.guessed:>12.1%}{found.blind:>12.1%}{second.audit.guessed:>12.1%}"
-    assert f"{'coins guessed':26}{guessed}" in text
+    assert f"{'guessed right':26}{guessed}" in text
     for each in (found.scheme, first.scheme, second.scheme, *(cause.text for cause in found.causes)):
         assert str(each) in text
     assert first.remedy in text
@@ -336,7 +337,7 @@ def test_columns_that_each_tell_a_little_tell_more_together():
     says = ~np.any([z[name] < 0.0 for name in z], axis=0)
     assert found.guessed > alone + 0.05
     assert found.guessed > np.mean(says == swapped) - 0.02
-    assert cause_of(found, "together").share == pytest.approx(found.guessed - alone, abs=0.02)
+    assert cause_of(found, "joint").share == pytest.approx(found.guessed - alone, abs=0.02)
 
 
 CLEAR = {
@@ -391,9 +392,9 @@ def test_strata_are_found_in_the_table():
 
 
 def test_ranks_are_mean_ranks_and_constant_columns_have_no_correlation():
-    assert causes.ranks(np.array([3.0, 1.0, 3.0, 2.0])).tolist() == [3.5, 1.0, 3.5, 2.0]
-    assert causes.correlation(np.ones(5), np.arange(5.0)) == 0.0
-    assert causes.correlation(np.arange(5.0), -np.arange(5.0)) == pytest.approx(-1.0)
+    assert ranks(np.array([3.0, 1.0, 3.0, 2.0])).tolist() == [3.5, 1.0, 3.5, 2.0]
+    assert pearson(np.ones(5), np.arange(5.0)) == 0.0
+    assert pearson(np.arange(5.0), -np.arange(5.0)) == pytest.approx(-1.0)
 
 
 @pytest.mark.parametrize("times", [1.0, 2.0, 4.0, 10.0])

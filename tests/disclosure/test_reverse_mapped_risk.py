@@ -70,7 +70,7 @@ def test_attackers_are_read_off_the_joint_law(options, monkeypatch):
     assert j.sum(axis=1) == pytest.approx(file.keys.weights, abs=1e-9)
     # the released values have their frequencies but for the error of thresholds, 3e-4 under Laplace noise
     assert j.sum(axis=0) == pytest.approx(np.diff(file.shown[1]) / file.n, abs=2e-5)
-    own = file.keys.weights @ reverse_mapped_risk.own_chances(file, D, none)
+    own = file.keys.weights @ reverse_mapped_risk.released_near(file, D, none)
     # swapped records have a finite pool: 1/n of them more or fewer get their own values, n = 470
     assert own == pytest.approx([j[away < d].sum() for d in D], abs=2e-3)
     found = reverse_mapped_risk.by_posterior(file, D, constant, none)
@@ -141,7 +141,7 @@ def test_chances_of_records_are_those_of_simulation():
     scheme, d = scheme_of(sigma=10.0), np.array([1e-9, 15.0])
     file = file_of(x, scheme)
     lone = file.rare(d)
-    found = reverse_mapped_risk.own_chances(file, d, lone)
+    found = reverse_mapped_risk.released_near(file, d, lone)
     stream, total, draws = np.random.default_rng(3), np.zeros((x.size, 2)), 4_000
     for _ in range(draws):
         total += np.abs(x[simulated_maps.release(x, scheme, stream)] - x)[:, None] < d
@@ -157,7 +157,7 @@ def test_chances_of_records_are_those_of_simulation():
     assert found[lone.at].mean(axis=0) == pytest.approx(simulated[lone.at].mean(axis=0), abs=0.02)
     none = RareChances(np.empty(0, dtype=np.int64), *np.empty((2, 0, 2)))
     top = x >= 400.0
-    assert reverse_mapped_risk.own_chances(file, d, none)[top, 0].mean() < simulated[top, 0].mean() - 0.03
+    assert reverse_mapped_risk.released_near(file, d, none)[top, 0].mean() < simulated[top, 0].mean() - 0.03
     worst = cm.risk(x, scheme, d=d).most_exposed
     assert worst == pytest.approx(simulated.max(axis=0), abs=0.1)
 
@@ -234,8 +234,8 @@ def test_all_originals_are_printed_but_those_behind_means():
     x = RNG.lognormal(3.0, 0.6, 400)
     plain_, ends = (cm.risk(x, scheme_of(aggregate_ends=k), d=1.0).verbatim for k in (0, 4))
 
-    assert plain_.verbatim == 1.0
-    assert ends.verbatim == 1.0 - 8 / 400
+    assert plain_.share == 1.0
+    assert ends.share == 1.0 - 8 / 400
     assert (ends.tied, ends.swapped_if_tied) == (8 / 400, 0.6)
 
 
