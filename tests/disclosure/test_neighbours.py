@@ -141,3 +141,20 @@ def test_a_gap_is_at_the_mean_and_a_column_of_its_own():
     assert found.shape == (4, 2)  # what is constant tells nothing
     for k, each in enumerate((there, filled)):
         assert found[:, k] == pytest.approx((each - each.mean()) / each.std())
+
+
+@pytest.mark.parametrize("p", [0.5, 0.9])
+def test_a_swapped_value_is_no_evidence_to_who_knows_other_columns(p):
+    """Two groups far apart: a value of the other one was surely swapped, and the group tells the rest."""
+    rng = np.random.default_rng(3)
+    group = rng.integers(0, 2, 4_000)
+    x = rng.normal(1_000.0 * group, 10.0)
+    scheme = cm.ConditionalMasking(p, 5.0)
+    found = cm.risk(x, scheme, d=10.0, others=group[:, None].astype(float), audit=False).attackers
+
+    # of the group alone: the best constant of a normal law, P(|X - m| < s) = .683
+    assert found["best with other columns"][0] > 0.66
+    assert found["best constant"][0] == pytest.approx(0.683 / 2, abs=0.02)
+    # who takes each value for kept is right about (1 - p) P(|Y| < 2 s) = .954 (1 - p), and by luck: p .26
+    kept_alone = 0.954 * (1.0 - p) + p * 0.5 * 0.52
+    assert found["best with other columns"][0] > kept_alone - 0.03

@@ -5,16 +5,12 @@ A released file of n records is attacked with a standard error of at most .5 / s
 passed by chance in 6e-7 of seeds.
 """
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.special import ndtr
 
 import condmask as cm
-from condmask._grid import Grid, decimal_grid
+from condmask._grid import decimal_grid
 from condmask._randomness import words
 from condmask.disclosure import convolution, digit_classes, learned_density, swap_attack, swap_posterior
 from condmask.disclosure.folds import count_by_fold, fold_of, folded_rows
@@ -125,50 +121,6 @@ def test_on_a_fine_grid_it_is_the_sum_but_for_what_is_linear_between_cells():
     assert swap_posterior.guessed(found.swapped, found.kept, chance) == pytest.approx(total, abs=2e-3)
 
 
-def test_noised_densities_are_those_of_all_steps_of_the_noise():
-    law = Law(P, "normal", 70.0, decimal_grid(0))
-    at = np.random.default_rng(3).integers(0, 288, 3_000)
-    task = count_by_fold(at, fold_of(3_000, 2), 2, law)
-    known = learned_density.learn(task, task.counts, digit_classes.ONE_CLASS)
-    who = swap_posterior.attacker(known, convolution.pieces_around(task.values, task).cells())
-    points = np.random.default_rng(4).integers(-150, 420, 60)
-
-    law_there, noised = (found / 4.0 for found in who.densities(points))
-
-    steps = np.arange(-600, 601)
-    noise = ndtr((steps + 0.5) / 70.0) - ndtr((steps - 0.5) / 70.0)
-    exact = [float(noise @ known.density(z - steps)) for z in points.tolist()]
-    # (1/17)^2 / 8 of a second derivative that is (u^2 - 1) times as large as the density, u below 3; taken
-    # from the middle of its cell a density of slope u would err by 3 / 17 / 4
-    assert noised == pytest.approx(exact, rel=4e-3)
-    assert law_there == pytest.approx(known.density(points), rel=1e-9)
-
-
-def test_cells_of_apart_pieces_hold_what_is_known_to_lie_in_them():
-    law = Law(P, "normal", 70.0, decimal_grid(0))
-    at = np.random.default_rng(3).integers(0, 20_000, 3_000)
-    task = count_by_fold(at, fold_of(3_000, 2), 2, law)
-    known = learned_density.learn(task, task.counts, digit_classes.ONE_CLASS)
-
-    who = swap_posterior.attacker(known, convolution.pieces_around(np.array([3_000, 15_000]), task).cells())
-
-    assert who.cells.offsets.size == 3
-    first = who.cells.first
-    assert who.masses == pytest.approx(known.below(first + 4) - known.below(first), abs=1e-15)
-
-
-@given(st.lists(st.integers(0, 40), min_size=2, max_size=40), st.integers(0, 2**32))
-def test_problems_count_by_fold(values, seed):
-    at = np.array(values) * (1 if seed % 2 else 10**9)  # counted, or sorted
-    fold = np.random.default_rng(seed).integers(0, 3, at.size)
-    law = Law(P, "normal", 1.0, decimal_grid(0))
-
-    task = count_by_fold(at, fold, 3, law)
-
-    for k in range(3):
-        assert np.array_equal(np.repeat(task.values, task.table[k]), np.sort(at[fold == k]))
-
-
 @pytest.mark.parametrize(
     ("p", "doubt"), [(0.5, 0.05), (0.1, 0.05), (0.9, 0.05), (0.08, 0.04), (0.96, 0.02), (0.6, 0.05)]
 )
@@ -180,6 +132,7 @@ def test_he_is_certain_to_one_in_twenty_and_to_half_of_a_blind_error(p, doubt):
 
 
 # --- what nobody can tell -------------------------------------------------------------------------
+
 
 ONE_OFF = X.round(2)
 ONE_OFF[17] += 0.00123456
@@ -222,6 +175,7 @@ def test_few_continuous_records_tell_nothing_either(n, p):
 
 
 # --- what can be reckoned -------------------------------------------------------------------------
+
 
 SHOWN = {
     # kept values are on the data's grid by chance, a share 1/m, and then taken for swapped ones
@@ -306,6 +260,7 @@ def test_records_of_wide_data_are_attacked_in_proportion(monkeypatch):
 
 # --- releases with known coins --------------------------------------------------------------------
 
+
 RELEASES = {
     "continuous": (X, 500.0, {}),
     "noise as wide as the data": (X, 3_000.0, {}),
@@ -349,6 +304,7 @@ def test_unchanged_records_are_counted(options):
 
 # --- odd files ------------------------------------------------------------------------------------
 
+
 KINDS = {
     "constant": lambda n, rng: np.full(n, 7.25),
     "two": lambda n, rng: np.floor(2 * rng.random(n)),
@@ -382,19 +338,3 @@ def test_odd_files_have_figures(kind, options):
     assert found.blind <= found.by_value <= found.guessed
     assert found.ties == 0.0 or scheme.shared_donors
     assert 0.0 <= found.unchanged <= 1.0
-
-
-def test_looks_are_chosen_by_what_they_say():
-    grid = Grid(1.0, 4.0)
-    law = Law(P, "normal", SIGMA, grid)
-    at, continuous = (grid.units(x).astype(np.int64) for x in (np.rint(X), X))
-    tells, fold = digit_classes.levels([Fraction(1)], grid), fold_of(N, 2)
-
-    assert digit_classes.tell_from_noise(tells, at, law, 2048)
-    assert not digit_classes.tell_from_noise(digit_classes.levels([Fraction(73, 10)], grid), at, law, 2048)
-    assert not digit_classes.tell_from_noise(tells, continuous, law, 2048)
-    assert learned_density.best_classes(count_by_fold(at, fold, 2, law), [tells])[0] is tells
-    assert (
-        learned_density.best_classes(count_by_fold(continuous, fold, 2, law), [tells])[0]
-        is digit_classes.ONE_CLASS
-    )
