@@ -73,7 +73,7 @@ def mean_of_masked(file: Original, *, shared_donors: bool) -> tuple[float, float
     x, p = file.values, file.law.p
     variance = float(x.var())
     v, d = variance + (1.0 - p) * file.law.variance, (1.0 - p) ** 2 * variance
-    found = variance_given_file(
+    of_mean = variance_given_file(
         np.array(v), np.array(d), np.array(variance), 0.0, shared_donors=shared_donors, p=p
     )
-    return float(x.mean()), float(np.sqrt(max(float(found), 0.0) / file.n))
+    return float(x.mean()), float(np.sqrt(max(float(of_mean), 0.0) / file.n))

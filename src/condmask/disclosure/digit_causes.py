@@ -17,11 +17,11 @@ def described(values: np.ndarray, kind: str, column: ColumnAttack) -> tuple[str,
     law = column.law
     values = values[~np.isnan(values)]
     coarser = round_and_pass(_coarse(law.sigma))
-    own = visible_grid(values, kind, law.step)
-    if own is not None and not suits(law.step, own):
-        step = step_for(law.step, own)
+    grid = visible_grid(values, kind, law.step)
+    if grid is not None and not suits(law.step, grid):
+        step = step_for(law.step, grid)
         wide = "" if step <= COARSEST * law.sigma else f" and a sigma of at least {2.0 * step:g}"
-        text = f"the data are multiples of {own.step:g}, which a step of {law.step:g} does not keep"
+        text = f"the data are multiples of {grid.step:g}, which a step of {law.step:g} does not keep"
         return "grid", f"pass step={shown(step)}{wide}", text
     shares = _multiples(values, kind, column)
     if not shares:
@@ -41,7 +41,7 @@ def _coarse(sigma: float) -> float:
 
 
 def _multiples(values: np.ndarray, kind: str, column: ColumnAttack) -> list[tuple[float, float]]:
-    """Of what more values are multiples than by chance, and how many are: the chain that says most."""
+    """What more values are multiples of than by chance, and how many are: the chain that says most."""
     most, best = EXCESS, np.empty((0, 2))
     for folded, *_ in column.attacks:
         assert folded.law.grid is not None

@@ -122,9 +122,9 @@ def record_linkage(x: Any, z: Any, *, others: Any = None, k: Any = (1, 5, 10)) -
     original = _table([*first.values(), *clear.values()], names)
     released = _table([*second.values(), *clear.values()], names)
     _checks.same_length(released[:, 0], "z", len(original), "x")
-    there = ~np.isnan(original + released).any(axis=1)
-    _checks.at_least_two(int(np.count_nonzero(there)), "x")
-    original, released = original[there], released[there]
+    present = ~np.isnan(original + released).any(axis=1)
+    _checks.at_least_two(int(np.count_nonzero(present)), "x")
+    original, released = original[present], released[present]
     spread = original.std(axis=0)
     spread[spread == 0.0] = 1.0
     original, released = original / spread, released / spread
@@ -133,15 +133,15 @@ def record_linkage(x: Any, z: Any, *, others: Any = None, k: Any = (1, 5, 10)) -
     most = min(max(numbers), n)
     tree = cKDTree(original)
     near = tree.query(released[rows], k=most)[0].reshape(rows.size, most)
-    own = np.sqrt(np.sum((released[rows] - original[rows]) ** 2, axis=1))
-    slack = SLACK * (own + 1.0)
-    nearer = np.sum(near < (own - slack)[:, None], axis=1)
-    equal = np.sum(np.abs(near - own[:, None]) <= slack[:, None], axis=1)
+    distance = np.sqrt(np.sum((released[rows] - original[rows]) ** 2, axis=1))
+    slack = SLACK * (distance + 1.0)
+    nearer = np.sum(near < (distance - slack)[:, None], axis=1)
+    equal = np.sum(np.abs(near - distance[:, None]) <= slack[:, None], axis=1)
     full = equal + nearer == most  # there may be more as near as the last ones
     unsure = np.flatnonzero(full & (equal > 0))
     if unsure.size:
         inside = tree.query_ball_point(
-            released[rows[unsure]], own[unsure] + slack[unsure], return_length=True
+            released[rows[unsure]], distance[unsure] + slack[unsure], return_length=True
         )
         equal[unsure] = inside - nearer[unsure]
     linked = []
@@ -155,10 +155,10 @@ def record_linkage(x: Any, z: Any, *, others: Any = None, k: Any = (1, 5, 10)) -
 
 
 def _numbers(k: Any) -> list[int]:
-    given = [k] if isinstance(k, int | np.integer) else list(k)
-    if not given:
+    numbers = [k] if isinstance(k, int | np.integer) else list(k)
+    if not numbers:
         raise ValueError("k must hold at least one number, got none")
-    return [_checks.whole(each, "k", least=1) for each in given]
+    return [_checks.whole(each, "k", least=1) for each in numbers]
 
 
 def _table(columns: list[np.ndarray], names: tuple[str, ...]) -> np.ndarray:

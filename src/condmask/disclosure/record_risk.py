@@ -130,22 +130,19 @@ def record_risk(x: Any, z: Any, scheme: Any, *, d: float, strata: Any = None) ->
     distance = float(_checks.not_negative(d, "d"))
     if not isinstance(scheme, Scheme) or (scheme.law is None and not scheme.reverse_mapping):
         raise TypeError(f"scheme must be one that describes its noise, got {scheme!r}")
-    there, (original, masked), strata, _ = both(x, z, strata, None, scheme)
-    rows = np.flatnonzero(there)
+    present, (original, masked), strata, _ = both(x, z, strata, None, scheme)
+    rows = np.flatnonzero(present)
     units, _, kind, law = units_of(original, scheme)
     z_units = law.to_units(masked)
     check_released(z_units, law, "z", rows)
     code = pool_codes(strata, scheme, np.ones(units.size, dtype=bool), "record_risk")
-    wanted = np.array([distance])
+    width = np.array([distance])
     guess, chance, hit, swapped = (np.empty(units.size) for _ in range(4))
-    for own, file in files_of(units, kind, law, scheme, code):
-        constant = baselines.by_constant(file, wanted)
-        posteriors = posteriors_of(file, z_units[own], np.arange(file.n), wanted, constant)
-        inside = 0.5 * (float(file.wide(wanted)[0]) - (law.grid is not None))  # whole steps of a grid
-        guess[own] = (posteriors.first[:, 0] + inside) * file.grid.step
-        chance[own], hit[own], swapped[own] = (
-            posteriors.chance[:, 0],
-            posteriors.hit[:, 0],
-            posteriors.swapped,
-        )
+    for rows_of_pool, file in files_of(units, kind, law, scheme, code):
+        constant = baselines.by_constant(file, width)
+        posteriors = posteriors_of(file, z_units[rows_of_pool], np.arange(file.n), width, constant)
+        inside = 0.5 * (float(file.wide(width)[0]) - (law.grid is not None))  # whole steps of a grid
+        guess[rows_of_pool] = (posteriors.first[:, 0] + inside) * file.grid.step
+        chance[rows_of_pool], hit[rows_of_pool] = posteriors.chance[:, 0], posteriors.hit[:, 0]
+        swapped[rows_of_pool] = posteriors.swapped
     return RecordRisk(distance, rows, guess, chance, hit.astype(bool), swapped)

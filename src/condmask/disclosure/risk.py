@@ -109,11 +109,11 @@ def risk(x: Any, scheme: Any, *, d: Any, others: Any = None, strata: Any = None,
     best attacker [0.41 0.66]
     """
     scheme, distances = _known(scheme), checked_distances(d)
-    units, there, kind, law = units_of(x, scheme)
-    code = pool_codes(strata, scheme, there)
-    known = None if others is None else _others(others, there)
+    units, present, kind, law = units_of(x, scheme)
+    code = pool_codes(strata, scheme, present)
+    columns = None if others is None else _others(others, present)
     parts = [
-        _expected(file, scheme, distances, None if known is None else [column[rows] for column in known])
+        _expected(file, scheme, distances, None if columns is None else [column[rows] for column in columns])
         for rows, file in files_of(units, kind, law, scheme, code)
     ]
     coins = _audited(x, scheme, strata) if audit and units.size else None
@@ -164,14 +164,14 @@ def release_risk(
     present, (x, z), strata, others = both(x, z, strata, others, scheme)
     if scheme.law is None and not scheme.reverse_mapping:
         return _without_law(x, z, scheme, distances)
-    units, there, kind, law = units_of(x, scheme)
+    units, in_both, kind, law = units_of(x, scheme)
     masked = law.to_units(frames.column(z, "z").array)
     check_released(masked, law, "z", np.flatnonzero(present))
-    code = pool_codes(strata, scheme, there)
-    known = None if others is None else _others(others, there)
+    code = pool_codes(strata, scheme, in_both)
+    columns = None if others is None else _others(others, in_both)
     parts = []
     for rows, file in files_of(units, kind, law, scheme, code):
-        own = None if known is None else [column[rows] for column in known]
+        own = None if columns is None else [column[rows] for column in columns]
         parts.append(_in_release(file, masked[rows], scheme, distances, own))
     coins = _audited(x, scheme, strata) if audit else None
     return _of_all("release", parts, distances, coins, scheme)
@@ -233,7 +233,7 @@ def _in_release(
     _raise_best(risks)
     if others is not None:
         some = evenly_spaced(rows.size, TRIED_WITH_OTHERS)
-        of_some = RecordPosteriors(*(each[some] for each in posteriors))
+        of_some = RecordPosteriors(*(column[some] for column in posteriors))
         _add_linked(risks, records, file, z[rows[some]], rows[some], others, of_some, d)
     most_exposed = reverse_mapped_risk.most_exposed(file, d) if isinstance(file, ReverseMapped) else None
     return PoolRisk(file.n, risks, records, _verbatim(file, scheme, z), most_exposed)
@@ -244,7 +244,9 @@ def _add_linked(
     others: list[np.ndarray], posteriors: RecordPosteriors, d: np.ndarray,
 ) -> None:  # fmt: skip
     """Add the attacker who knows other columns; he may forget these."""
-    risk, records[LINKED] = neighbours.by_neighbours(file, z, rows, neighbours.scaled(others), posteriors, d)
+    risk, records[LINKED] = neighbours.by_neighbours(
+        file, z, rows, neighbours.standardised(others), posteriors, d
+    )
     risks[LINKED] = np.fmax(risk, risks[BEST])
 
 
@@ -320,24 +322,24 @@ def _of_all(of: str, parts: list[PoolRisk], d: np.ndarray, coins: Any, scheme: A
 
 def both(x: Any, z: Any, strata: Any, others: Any, scheme: Any) -> tuple[np.ndarray, Any, Any, Any]:
     """Where records have an original and a masked value, and these with whatever goes with them."""
-    given = frames.column(x, "x"), frames.column(z, "z")
-    _checks.same_length(given[1].array, "z", given[0].array.size, "x")
+    pair = frames.column(x, "x"), frames.column(z, "z")
+    _checks.same_length(pair[1].array, "z", pair[0].array.size, "x")
     codes = getattr(scheme, "missing", ())
-    original, masked = (without_codes(each.array, codes, each.kind) for each in given)
-    there = ~(np.isnan(original) | np.isnan(masked))
-    _checks.at_least_two(int(np.count_nonzero(there)), "x")
-    if there.all():
-        return there, (x, masked), strata, others
+    original, masked = (without_codes(column.array, codes, column.kind) for column in pair)
+    present = ~(np.isnan(original) | np.isnan(masked))
+    _checks.at_least_two(int(np.count_nonzero(present)), "x")
+    if present.all():
+        return present, (x, masked), strata, others
     if strata is not None:
         names = names_of(scheme.strata)
         columns = frames.label_columns(strata, names, "strata")
         for column in columns:
-            _checks.same_length(column, "strata", there.size, "x")
-        strata = {name: column[there] for name, column in zip(names, columns, strict=True)}
+            _checks.same_length(column, "strata", present.size, "x")
+        strata = {name: column[present] for name, column in zip(names, columns, strict=True)}
     if others is not None:
-        others = {name: column[there] for name, column in frames.design(others, "others").items()}
-    kept = original[there].astype(np.float32) if given[0].kind == "float32" else original[there]
-    return there, (kept, masked[there]), strata, others
+        others = {name: column[present] for name, column in frames.design(others, "others").items()}
+    kept = original[present].astype(np.float32) if pair[0].kind == "float32" else original[present]
+    return present, (kept, masked[present]), strata, others
 
 
 def _known(scheme: Any) -> Any:
@@ -349,21 +351,21 @@ def _known(scheme: Any) -> Any:
 
 
 def checked_distances(d: Any) -> np.ndarray:
-    found = np.atleast_1d(_checks.distances(d, "d")).ravel()
-    if not found.size:
+    distances = np.atleast_1d(_checks.distances(d, "d")).ravel()
+    if not distances.size:
         raise ValueError("d must hold at least one distance, got none")
-    return found
+    return distances
 
 
-def _others(others: Any, there: np.ndarray) -> list[np.ndarray]:
+def _others(others: Any, present: np.ndarray) -> list[np.ndarray]:
     columns = frames.design(others, "others")
     for name, column in columns.items():
-        _checks.same_length(column, name, there.size, "x")
-    return [column[there] for column in columns.values()]
+        _checks.same_length(column, name, present.size, "x")
+    return [column[present] for column in columns.values()]
 
 
 def pool_codes(strata: Any, scheme: Any, there: np.ndarray, call: str = "risk") -> np.ndarray | None:
-    """The pool of each record that is there; None where all are one."""
+    """The pool of each record that has a value; None where all are one."""
     labels = labels_of(strata, scheme.strata, there.size, "x", call)
     if not labels:
         return None
@@ -384,7 +386,7 @@ def files_of(
 
 
 def _audited(x: Any, scheme: Any, strata: Any) -> Any:
-    """What shows of the coins, of a scheme that has some; by reverse mapping no column shows its own."""
+    """The audit of a scheme that swaps; by reverse mapping no column shows who was swapped."""
     if scheme.reverse_mapping or scheme.law.p == 0.0:
         return None
     return audit_of(x, scheme, strata=strata)

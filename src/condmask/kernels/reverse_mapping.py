@@ -133,12 +133,12 @@ def best_windows(
         total = running[last - first]
         if total > 0.0:
             running /= total
-        own = kept_up_to(running, first, constant_bins[1], constant_parts[1])
-        own -= kept_up_to(running, first, constant_bins[0], constant_parts[0])
-        best, chosen = p * constant + (1.0 - p) * own, CONSTANT
+        kept_share = kept_up_to(running, first, constant_bins[1], constant_parts[1])
+        kept_share -= kept_up_to(running, first, constant_bins[0], constant_parts[0])
+        best, chosen = p * constant + (1.0 - p) * kept_share, CONSTANT
         for j in range(np.searchsorted(end, first), last):
-            own = kept_up_to(running, first, end[j], part[j]) - kept_up_to(running, first, j, 0.0)
-            value = p * held[j] + (1.0 - p) * own
+            kept_share = kept_up_to(running, first, end[j], part[j]) - kept_up_to(running, first, j, 0.0)
+            value = p * held[j] + (1.0 - p) * kept_share
             if value > best:
                 best, chosen = value, j
         choice[c], chance[c] = chosen, best
