@@ -70,7 +70,7 @@ class Keys:
         return thresholds
 
     def chances(self, at: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """The chances that keys of values at places of the line lie between two thresholds each: entries of M."""
+        """The chances of keys from places of the line to lie between two thresholds each: entries of M."""
         chances = np.empty(at.size)
         reverse_mapping.kept_between(at, low, high, self.normal, chances)
         return chances

@@ -207,8 +207,8 @@ def _complete(x: Any, other: Any, scheme: ConditionalMasking) -> tuple[np.ndarra
 
 
 def _tuned(
-    x: np.ndarray, beside: list[np.ndarray], scheme: ConditionalMasking, risk: float, attacker: FittedAttacker,
-    seed: int,
+    x: np.ndarray, beside: list[np.ndarray], scheme: ConditionalMasking, risk: float,
+    attacker: FittedAttacker, seed: int,
 ) -> tuple[dict[str, Scheme], dict[str, str]]:  # fmt: skip
     """The methods at this risk, and why others are none."""
     own_method = "reverse mapping" if scheme.reverse_mapping else "conditional masking"
