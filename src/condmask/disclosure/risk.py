@@ -365,7 +365,7 @@ def _others(others: Any, present: np.ndarray) -> list[np.ndarray]:
 
 
 def pool_codes(strata: Any, scheme: Any, there: np.ndarray, call: str = "risk") -> np.ndarray | None:
-    """The pool of each record that has a value; None where all are one."""
+    """The pool of each record that is there; None where all are one."""
     labels = labels_of(strata, scheme.strata, there.size, "x", call)
     if not labels:
         return None
