@@ -23,7 +23,7 @@ from condmask.disclosure import (
     verbatim,
 )
 from condmask.disclosure.audit import posterior
-from condmask.estimates import inequality
+from condmask.inference import inequality
 from condmask.kernels import learned_density as kernels
 
 NANOSECONDS = np.random.default_rng(1).normal(1.7e18, 1e15, 200)

@@ -15,6 +15,7 @@ import tempfile
 
 import numpy as np
 import pytest
+from csv_files import LINES, UNITS, mask_lines
 
 import condmask as cm
 from condmask import cli
@@ -93,7 +94,7 @@ def test_a_target_is_no_more_readable_than_what_it_replaces(tmp_path):
     target.chmod(0o640)
     before = os.umask(0)
     try:
-        with atomic.publishing({target: atomic.state(target)}) as [output]:
+        with atomic.publishing({target: atomic.fingerprint(target)}) as [output]:
             output.write(b"new")
     finally:
         os.umask(before)
@@ -140,14 +141,14 @@ def test_targets_are_looked_at_and_named_under_one_lock(tmp_path, monkeypatch):
 
         return call
 
-    monkeypatch.setattr(atomic, "state", noted(atomic.state))
+    monkeypatch.setattr(atomic, "fingerprint", noted(atomic.fingerprint))
     monkeypatch.setattr(os, "replace", noted(os.replace))
     with atomic.publishing({tmp_path / "a": None, tmp_path / "b": None}) as outputs:
         for output in outputs:
             output.write(b"whole")
         assert not locked()
 
-    assert held == [("state", True)] * 2 + [("replace", True)] * 2
+    assert held == [("fingerprint", True)] * 2 + [("replace", True)] * 2
     assert not locked()
 
 
@@ -388,3 +389,35 @@ def shown(data):
     runs = [ORIGINAL[k : k + 4].tobytes() for k in range(0, ROWS - 4, 50)]
     # masked values lie on a grid that no original does
     return any(text in data for text in texts) or any(run in data for run in runs)
+
+
+def test_a_scheme_that_lies_about_is_not_replaced_unasked(tmp_path):
+    source, target = tmp_path / "a.csv", tmp_path / "b.csv"
+    source.write_text("\n".join(["id,income,note", *LINES]))
+    beside = tmp_path / "b.csv.condmask.json"
+    beside.write_text("{}")
+
+    with pytest.raises(cm.FileError, match=r"condmask\.json exists"):
+        cm.mask_file(source, target, {"income": UNITS})
+
+    assert beside.read_text() == "{}"
+    assert not target.exists()
+
+
+def test_masked_values_never_stand_without_their_scheme(tmp_path, monkeypatch):
+    replaced = []
+    monkeypatch.setattr("condmask.files.atomic.os.replace", lambda _, final: replaced.append(final.name))
+
+    (tmp_path / "b.csv").write_text("id,income,note\n")  # for mask_lines() to read
+    mask_lines(tmp_path, LINES)
+
+    assert replaced == ["b.csv.README.md", "b.csv.condmask.json", "b.csv"]
+
+
+def test_a_directory_is_no_target(tmp_path):
+    (tmp_path / "b.csv").mkdir()
+
+    with pytest.raises(cm.FileError, match="is a directory"):
+        mask_lines(tmp_path, LINES)
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv"]

@@ -1,89 +1,42 @@
-"""CSV files: nothing of an original value is left over, and what is no number is refused.
+"""CSV files: nothing of an original value is left over, and all else stays byte for byte.
 
-Oracle: the bytes that were written, and Python's csv module.
+Oracles: the bytes that were written, Python's csv module, masking the same column in memory.
 """
 
 import csv
+import json
+import re
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from csv_files import INCOME, LINES, UNITS, expected, mask_bytes, mask_lines, written
 
 import condmask as cm
 from condmask.files import csv_scan
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
-SCHEME = cm.ConditionalMasking(0.6, 500.0)
-FIRST = [f"{i},{1000 + i}.123456,z" for i in range(12)]
-
-
-def mask(folder, lines, *, head="id,income,note", ending="\n", schemes=None, **options):
-    """Mask a file of these lines; what was written."""
-    source, target = folder / "a.csv", folder / "b.csv"
-    source.write_bytes((ending.join([head, *lines]) + ending).encode())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", cm.ReleaseWarning)
-        cm.mask_file(source, target, schemes or {"income": SCHEME}, rng=1, overwrite=True, **options)
-    return target.read_bytes().decode()
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        # an unquoted thousands separator would mask "1" and publish "234.56"
-        ("12,1,234.56,z", "has too many fields in line 14"),
-        ("12,234.56", "has too few fields in line 14"),
-        # "7" would be masked and 654321 published
-        ('12,"7"654321,z', "has text after a closing quote in line 14"),
-    ],
-)
-def test_a_record_out_of_shape_is_refused(tmp_path, line, message):
-    with pytest.raises(ValueError, match=message):
-        mask(tmp_path, [*FIRST, line])
-
-    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
-
-
-TEXTS = ["much", "1_000", "\u0661\u0662", "0x10", "True", '1""5', "1.2.3", "--1", "1e", "1e+", ".", "-"]
-WORDS = dict.fromkeys(TEXTS, "text")
-COMMAS = {"1,5": r'a comma \(decimal=",", --decimal ,\)', "1,234": r"a comma \(decimal="}
-SEPARATED = ["1,234.5", "1.234,5", "1'234", "1 234,50", "1.234.567", "1\u202f234.5", "-1,234,567"]
-NO_NUMBERS = {**WORDS, **COMMAS, **dict.fromkeys(SEPARATED, "some")}
-
-
-@pytest.mark.parametrize(("word", "what"), NO_NUMBERS.items())
-def test_what_is_no_number_is_refused(tmp_path, word, what):
-    with pytest.raises(TypeError, match=rf"income must be numeric.*, got {what}.*in line 14"):
-        mask(tmp_path, [*FIRST, f'12,"{word}",z'])
-
-
-def test_integers_beyond_2_to_the_53_are_refused(tmp_path):
-    with pytest.raises(
-        ValueError, match=r"income must hold integers of at most 2\^53, got a larger one in line 14"
-    ):
-        mask(tmp_path, [*FIRST, "12,9007199254740993,z"])
-
 
 @pytest.mark.parametrize("word", ["", '""', "NA", "nan", "NAN", "-nan", " ", "null"])
 def test_missing_fields_stay_byte_for_byte(tmp_path, word):
-    lines = mask(tmp_path, [*FIRST, f"12,{word},z"], nan_policy="omit").splitlines()
+    lines = mask_lines(tmp_path, [*LINES, f"12,{word},z"], nan_policy="omit").splitlines()
 
     assert lines[-1] == f"12,{word},z"
-    assert all(a != b for a, b in zip(lines[1:-1], FIRST, strict=True))
+    assert all(a != b for a, b in zip(lines[1:-1], LINES, strict=True))
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 @pytest.mark.parametrize("head", ["id,income,note", "income,id,note", "id,note,income"])
 def test_several_columns_go_to_their_places(tmp_path, head, ending):
-    schemes = {"income": SCHEME, "id": cm.ConditionalMasking(0.6, 3.0, decimals=0)}
-    rows = [dict(zip(("id", "income", "note"), line.split(","), strict=True)) for line in FIRST]
+    schemes = {"income": UNITS, "id": cm.ConditionalMasking(0.6, 3.0, decimals=0)}
+    rows = [dict(zip(("id", "income", "note"), line.split(","), strict=True)) for line in LINES]
     lines = [",".join(row[name] for name in head.split(",")) for row in rows]
     columns = {name: np.array([float(row[name]) for row in rows]) for name in schemes}
     columns["id"] = columns["id"].astype(int)
 
-    text = mask(tmp_path, lines, head=head, ending=ending, schemes=schemes)
+    text = mask_lines(tmp_path, lines, head=head, ending=ending, schemes=schemes)
 
     expected = cm.mask_table(pd.DataFrame(columns), schemes, rng=1).data
     found = list(csv.DictReader(text.splitlines()))
@@ -96,23 +49,9 @@ def test_several_columns_go_to_their_places(tmp_path, head, ending):
 def test_fixed_decimals_are_written_out(tmp_path):
     lines = [f"{i},{i * 0.5:.1f},z" for i in range(12)]
 
-    text = mask(tmp_path, lines, schemes={"income": cm.ConditionalMasking(0.6, 2.0, decimals=2)})
+    text = mask_lines(tmp_path, lines, schemes={"income": cm.ConditionalMasking(0.6, 2.0, decimals=2)})
 
     assert all(len(line.split(",")[1].partition(".")[2]) == 2 for line in text.splitlines()[1:])
-
-
-def test_a_quoted_name_may_hold_delimiters(tmp_path):
-    text = mask(tmp_path, [line.replace(",", ";") for line in FIRST], head='"a,,,,,";income;note')
-
-    assert text.startswith('"a,,,,,";income;note\n0;')
-
-
-def test_chunks_do_not_show(tmp_path, monkeypatch):
-    lines = [f'{i},"{1000 + i}.123456","z\n,""{i}"""' for i in range(300)]
-    whole = mask(tmp_path, lines)
-    monkeypatch.setattr(csv_scan, "CHUNK", 61)  # shorter than two records
-
-    assert mask(tmp_path, lines) == whole
 
 
 def test_strata_that_look_like_numbers_are_told_apart(tmp_path):
@@ -123,7 +62,7 @@ def test_strata_that_look_like_numbers_are_told_apart(tmp_path):
     label = ["01" if i % 2 else "1" for i in range(40)]
     lines = [f"{o},{v},{g}" for o, v, g in zip(other, values, label, strict=True)]
 
-    mask(tmp_path, lines, strata="note")
+    mask_lines(tmp_path, lines, strata="note")
 
     z = cm.read_column(tmp_path / "b.csv", "income")
     scheme = cm.read_schemes(tmp_path / "b.csv")["income"]
@@ -134,51 +73,6 @@ def test_strata_that_look_like_numbers_are_told_apart(tmp_path):
         assert cm.read_release(tmp_path / "b.csv", "income").correlation(other) == pytest.approx(
             expected.correlation(other), rel=1e-12, nan_ok=True
         )
-
-
-def test_a_scheme_that_lies_about_is_not_replaced_unasked(tmp_path):
-    source, target = tmp_path / "a.csv", tmp_path / "b.csv"
-    source.write_text("\n".join(["id,income,note", *FIRST]))
-    beside = tmp_path / "b.csv.condmask.json"
-    beside.write_text("{}")
-
-    with pytest.raises(cm.FileError, match=r"condmask\.json exists"):
-        cm.mask_file(source, target, {"income": SCHEME})
-
-    assert beside.read_text() == "{}"
-    assert not target.exists()
-
-
-def test_masked_values_never_stand_without_their_scheme(tmp_path, monkeypatch):
-    replaced = []
-    monkeypatch.setattr("condmask.files.atomic.os.replace", lambda _, final: replaced.append(final.name))
-
-    (tmp_path / "b.csv").write_text("id,income,note\n")  # for mask() to read
-    mask(tmp_path, FIRST)
-
-    assert replaced == ["b.csv.README.md", "b.csv.condmask.json", "b.csv"]
-
-
-def test_a_directory_is_no_target(tmp_path):
-    (tmp_path / "b.csv").mkdir()
-
-    with pytest.raises(cm.FileError, match="is a directory"):
-        mask(tmp_path, FIRST)
-
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv"]
-
-
-def test_a_quote_left_open_does_not_read_the_whole_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_scan, "CHUNK", 64)
-    monkeypatch.setattr(csv_scan, "LONGEST", 256)
-
-    with pytest.raises(ValueError, match="has a record of more than 0 MB, from line 14 on"):
-        mask(tmp_path, [*FIRST, '12,"3,z', *FIRST * 50])
-
-
-def test_line_breaks_of_old_macs_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="income must have at least 2 values, got 0"):
-        mask(tmp_path, FIRST, ending="\r")
 
 
 @pytest.mark.parametrize("rows", [100, 2999, 3001, 80_000])
@@ -196,42 +90,165 @@ def test_a_source_that_changes_between_the_passes_is_not_published(tmp_path, mon
     write(3000)
 
     with pytest.raises(cm.FileError, match="while it was masked; nothing was published"):
-        cm.mask_file(source, tmp_path / "b.csv", {"income": SCHEME})
+        cm.mask_file(source, tmp_path / "b.csv", {"income": UNITS})
 
     assert list(tmp_path.iterdir()) == [source]
 
 
+def test_padding_does_not_tell_how_long_a_number_was(tmp_path):
+    text = "Jahr, income\n" + "".join(f"{k}, {v:>12.2f}\n" for k, v in enumerate(INCOME))
+    masked = mask_bytes(tmp_path, text.encode()).read_text()
+
+    assert masked == "Jahr, income\n" + "".join(f"{k}, {v:.2f}\n" for k, v in enumerate(expected()))
+
+
+def test_whole_numbers_take_the_mark_of_their_neighbours(tmp_path):
+    """Masked on the default grid they have decimals, which in such a file begin with a comma."""
+    rows = [f"{k};{1000 + k};{k},5" for k in range(40)]
+    masked = mask_bytes(
+        tmp_path,
+        "\n".join(["a;income;c", *rows]).encode(),
+        schemes={"income": cm.ConditionalMasking(0.6, 300.0)},
+    )
+
+    fields = [line.split(";")[1] for line in masked.read_text().splitlines()[1:]]
+    assert all("." not in field and "," in field for field in fields)
+
+
+def test_unquoted_numbers_get_quotes_where_the_mark_is_the_delimiter(tmp_path):
+    rows = [f'{k},{100 + k},"{k},5"' if k % 2 else f'{k},"{100 + k}","1"' for k in range(40)]
+    scheme = cm.ConditionalMasking(0.6, 30.0, decimals=1)
+    target = mask_bytes(
+        tmp_path,
+        "\n".join(["a,income,c", *rows]).encode(),
+        schemes={"income": scheme},
+        csv=cm.CsvFormat(delimiter=",", decimal=","),
+    )
+
+    with target.open(newline="") as file:
+        found = list(csv.DictReader(file))
+    z = expected(100.0 + np.arange(40), scheme)
+    assert [float(row["income"].replace(",", ".")) for row in found] == z.tolist()
+    assert [row["c"] for row in found] == [f"{k},5" if k % 2 else "1" for k in range(40)]
+
+
+def test_an_empty_field_gets_no_quotes(tmp_path):
+    scheme = cm.ConditionalMasking(0.6, 30.0, decimals=0, missing=-8, missing_as="null")
+    rows = [-8.0 if k == 7 else 500.0 + k for k in range(40)]
+    text = "a,income\n" + "".join(f"{k},{v:.0f}\n" for k, v in enumerate(rows))
+    target = mask_bytes(
+        tmp_path, text.encode(), schemes={"income": scheme}, csv=cm.CsvFormat(delimiter=",", decimal=",")
+    )
+
+    assert target.read_text().splitlines()[8] == "7,"
+
+
+@pytest.mark.parametrize("mark", [".", ","])
+def test_numbers_that_could_be_thousands_are_refused_with_what_settles_it(tmp_path, mark):
+    rows = [f"{k};{1 + k % 999}{mark}{100 + k};x" for k in range(40)]
+    data = "\n".join(["a;income;c", *rows]).encode()
+
+    message = (
+        f"income must show what its {mark} is, got numbers such as 1{mark}234 alone, some thousand or some "
+        f'ones; decimal="{mark}" (--decimal {mark}) says it parts decimals, and thousands separators have '
+        "to go"
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        mask_bytes(tmp_path, data)
+    schemes = {"income": cm.ConditionalMasking(0.6, 30.0)}
+    target = mask_bytes(tmp_path, data, schemes=schemes, csv=cm.CsvFormat(decimal=mark))
+    x = np.array([1 + k % 999 + (100 + k) / 1000 for k in range(40)])
+    z = schemes["income"].mask(pd.Series(x, name="income"), rng=1).to_numpy()
+    assert np.array_equal(cm.read_column(target, "income"), z)
+
+
 @pytest.mark.parametrize(
-    ("head", "small", "large"),
+    ("numbers", "options", "message"),
     [
-        ("id,income,note", "{}", '"{}"'),
-        ("id, income, note", "{}", " {}"),
-        ("id, income, note", " {}", ' "{}"'),
-        ("id, income, note", '"{}"', ' "{}"'),
+        (["1,5", "2.5"], {}, r'a point \(decimal=".", --decimal .\) in line 25$'),
+        (["1.5", "2,5"], {}, r'a comma \(decimal=",", --decimal ,\) in line 25$'),
+        (["1,5", "1.234,5"], {}, r"without thousands separators, got some in line 25$"),
+        (["1,5", "1.234"], {"decimal": ","}, r"a point .* in line 25$"),
+        (["1.5", "1,234"], {"decimal": "."}, r"a comma .* in line 25$"),
+        (["1,5", "1'234,5"], {"decimal": ","}, r"without thousands separators, got some in line 25$"),
+        (["1,5", "1\u202f234,5"], {"decimal": ","}, r"without thousands separators, got some in line 25$"),
+        (["1,5", "12 %"], {"decimal": ","}, r"got text in line 25$"),
     ],
 )
-@pytest.mark.parametrize("chunk", [200, 1 << 23])
-def test_what_only_some_numbers_have_around_them_goes(tmp_path, monkeypatch, head, small, large, chunk):
+@pytest.mark.parametrize("chunk", [61, 1 << 23])
+def test_a_mark_that_changes_is_refused_with_its_line(
+    tmp_path, monkeypatch, numbers, options, message, chunk
+):
+    """Line breaks within quotes count, as editors count them."""
     monkeypatch.setattr(csv_scan, "CHUNK", chunk)
-    values = np.random.default_rng(1).integers(400, 1_600, 300).tolist()
-    cells = [(large if value > 999 else small).format(value) for value in values]
-    lines = [f'{i},{cell},"z,{i}"' for i, cell in enumerate(cells)]
-    lines[7], lines[9] = '7,"",z', "9,,z"
-    scheme = cm.ConditionalMasking(0.6, 300.0, decimals=0)
+    first, odd = numbers
+    rows = [f'{k};{first};"x\ny"' for k in range(11)] + [f"11;{first};x", f"12;{odd};x", f"13;{first};x"]
 
-    found = mask(tmp_path, lines, head=head, schemes={"income": scheme}, nan_policy="omit").splitlines()
-    assert found[0] == head
-    assert (found[8], found[10]) == (lines[7], lines[9])
-    for i, line in enumerate(found[1:]):
-        before, cell, after = line.split(",", 2)
-        assert (before, after) == (str(i), "z" if i in (7, 9) else f'"z,{i}"')
-        assert i in (7, 9) or str(int(cell)) == cell
-    assert len(cm.read_release(tmp_path / "b.csv")) == 1
+    with pytest.raises(TypeError, match=r"^income must be numeric.*" + message):
+        mask_bytes(tmp_path, "\n".join(["a;income;c", *rows]).encode(), csv=cm.CsvFormat(**options))
 
 
-def test_what_all_numbers_have_around_them_stays(tmp_path):
-    lines = [f'{i}, "{900 + i}", z' for i in range(300)]
-    scheme = cm.ConditionalMasking(0.6, 100.0, decimals=0)
+def test_labels_in_another_encoding_name_their_line(tmp_path):
+    text = "a;income;region\n" + "".join(f"{k};{k},5;{'Süd' if k == 20 else 'Nord'}\n" for k in range(40))
+    with pytest.raises(ValueError, match=r"must be written in utf-8, got other bytes in line 22; encoding="):
+        mask_bytes(tmp_path, text.encode("cp1252"), strata="region")
 
-    found = mask(tmp_path, lines, head="id, income, note", schemes={"income": scheme}).splitlines()
-    assert all(line.split(",")[1].startswith(' "') and line.split(",")[1].endswith('"') for line in found[1:])
+
+def test_what_was_said_is_published_and_what_was_told_too(tmp_path):
+    text = written(";", ",", values=["." if k % 9 == 0 else v for k, v in enumerate(INCOME)])
+    target = mask_bytes(
+        tmp_path, text.encode("cp1252"), csv=cm.CsvFormat(encoding="cp1252", na=","), nan_policy="omit"
+    )
+
+    beside = json.loads((tmp_path / "b.csv.condmask.json").read_text())
+    assert beside["csv"] == {"delimiter": ";", "decimal": ",", "encoding": "cp1252", "na": [","]}
+    z = cm.read_column(target, "income")
+    assert np.isnan(z).sum() == 7
+    assert np.array_equal(cm.read_column(target, "income", csv=cm.CsvFormat(na=",")), z, equal_nan=True)
+
+
+def test_a_column_masked_later_is_read_as_the_first_was(tmp_path):
+    text = written(";", ",")
+    target = mask_bytes(tmp_path, text.encode("cp1252"), csv=cm.CsvFormat(encoding="cp1252"))
+    again = tmp_path / "c.csv"
+
+    cm.mask_file(target, again, {"Jahr": cm.ConditionalMasking(0.6, 3.0, decimals=0)})
+
+    assert set(cm.read_schemes(again)) == {"income", "Jahr"}
+    assert np.array_equal(cm.read_column(again, "income"), expected())
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+@pytest.mark.parametrize("chunk", [97, 1000, 1 << 23])
+def test_bytes_do_not_depend_on_workers_or_chunks(tmp_path, monkeypatch, workers, chunk):
+    random = np.random.default_rng(117)
+    values = np.append(random.normal(size=500) * 10.0 ** random.integers(-8, 9, 500), [0.0, 1e-7])
+    text = "a;income;c\n" + "".join(f'{k};{v!r};"x\n;{k}"\n' for k, v in enumerate(values.tolist()))
+    schemes = {"income": cm.ConditionalMasking(0.6, 1e-3), "a": cm.ConditionalMasking(0.6, 9.0, decimals=0)}
+    monkeypatch.setattr(csv_scan, "CHUNK", chunk)
+
+    target = mask_bytes(tmp_path, text.encode(), schemes=schemes, workers=workers)
+
+    columns = {"a": np.arange(502), "income": values}
+    order = {name: columns[name] for name in schemes}
+    table = cm.mask_table(pd.DataFrame(order), schemes, rng=1).data
+    with target.open(newline="") as file:
+        rows = list(csv.DictReader(file, delimiter=";"))
+    assert [row["income"] for row in rows] == list(map(repr, table["income"].tolist()))
+    assert [row["a"] for row in rows] == list(map(str, table["a"].tolist()))
+    assert [row["c"] for row in rows] == [f"x\n;{k}" for k in range(502)]
+
+
+def test_files_are_read_and_written_without_pyarrow(tmp_path, monkeypatch):
+    """Numbers of many digits are read by Python then, to the same bits."""
+    rng = np.random.default_rng(118)
+    import sys
+
+    values = rng.normal(size=3_000)
+    text = "income\n" + "".join(f"{v:.19g}\n" for v in values)
+    (tmp_path / "a.csv").write_text(text)
+    fast = cm.read_column(tmp_path / "a.csv", "income")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+
+    assert np.array_equal(cm.read_column(tmp_path / "a.csv", "income"), fast)
+    assert np.array_equal(fast, [float(f"{v:.19g}") for v in values])

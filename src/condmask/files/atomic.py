@@ -18,6 +18,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+Fingerprint = tuple[int, ...] | None  # of a file; None where there is none
+
 
 class FileError(OSError):
     """A file cannot be read or written; the message is one sentence that names it."""
@@ -128,7 +130,7 @@ def _permit(descriptor: int, mode: int) -> None:
         os.fchmod(descriptor, mode)
 
 
-def state(path: Path) -> tuple[int, ...] | None:
+def fingerprint(path: Path) -> Fingerprint:
     """What changes when somebody writes to a file; None where there is none."""
     try:
         status = path.stat()
@@ -138,12 +140,10 @@ def state(path: Path) -> tuple[int, ...] | None:
 
 
 @contextmanager
-def publishing(
-    fingerprints: dict[Path, tuple[int, ...] | None], *, hashed: bool = False
-) -> Iterator[list[Output]]:
+def publishing(fingerprints: dict[Path, Fingerprint], *, hashed: bool = False) -> Iterator[list[Output]]:
     """Files that take their names only when all are complete, the first one last and, if asked for, hashed.
 
-    ``fingerprints`` are the `state` of each target when the job began: another job may write meanwhile.
+    ``fingerprints`` are those of the targets when the job began: another job may write meanwhile.
     """
     first = next(iter(fingerprints))
     with ExitStack() as stack:
@@ -157,7 +157,7 @@ def publishing(
                 output.finish()
             with _locked(first.parent):
                 for path, before in fingerprints.items():
-                    if state(path) != before:
+                    if fingerprint(path) != before:
                         was = "has appeared" if before is None else "was changed"
                         raise FileError(f"{path} {was} meanwhile, by another job; nothing was published")
                 for output in reversed(outputs):

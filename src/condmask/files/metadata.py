@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from condmask.estimates.origin import NOWHERE, Origin
-from condmask.files.atomic import FileError, state
+from condmask.files.atomic import FileError, Fingerprint, fingerprint
 from condmask.files.formats import ROOMY, Table, format_of
 from condmask.scheme import Scheme
 
@@ -23,11 +23,11 @@ def sidecar(path: Path) -> Path | None:
     return None if format_of(path) in ROOMY else path.with_name(path.name + SIDECAR)
 
 
-def standing(target: Path) -> dict[Path, tuple[int, ...] | None]:
-    """The files of a release, the data first and the note for analysts last, in the state they are in."""
+def target_fingerprints(target: Path) -> dict[Path, Fingerprint]:
+    """The fingerprints of the files of a release, the data first and the note for analysts last."""
     beside = sidecar(target)
     files = [target, *([] if beside is None else [beside]), target.with_name(target.name + NOTE)]
-    return {path: state(path) for path in files}
+    return {path: fingerprint(path) for path in files}
 
 
 class Published(NamedTuple):
@@ -86,7 +86,7 @@ def published(table: Table) -> Published | None:
 
 def digest_of(path: Path) -> str:
     """The SHA-256 of a file, computed once while it stays as it is."""
-    return _digest(path, state(path))
+    return _digest(path, fingerprint(path))
 
 
 @lru_cache(maxsize=32)

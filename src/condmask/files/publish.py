@@ -2,15 +2,13 @@
 
 from pathlib import Path
 
-from condmask.files.atomic import FileError, publishing, state
+from condmask.files.atomic import FileError, Fingerprint, fingerprint, publishing
 from condmask.files.formats import Rows, Table
 from condmask.files.metadata import Published, beside_data, sidecar
 from condmask.files.note import written_note
 
-State = tuple[int, ...] | None  # of a file; None where there is none
 
-
-def writable(targets: dict[Path, State], source: Path | None, *, overwrite: bool) -> None:
+def writable(targets: dict[Path, Fingerprint], source: Path | None, *, overwrite: bool) -> None:
     """Refuse targets that may not be written."""
     target = next(iter(targets))
     if source is not None and target.exists() and source.samefile(target):
@@ -23,17 +21,17 @@ def writable(targets: dict[Path, State], source: Path | None, *, overwrite: bool
 
 
 def publish(
-    table: Table, targets: dict[Path, State], rows: Rows, published: Published, original: State
+    table: Table, targets: dict[Path, Fingerprint], rows: Rows, published: Published, original: Fingerprint
 ) -> None:
     """Write a table with its masked rows; nothing where the source is not as it was when it was read.
 
-    ``targets`` are the files of the release in the state in which they were found.
+    ``targets`` are the files of the release with their fingerprints when the job began.
     """
     metadata = published.to_dict()
     with publishing(targets, hashed=sidecar(next(iter(targets))) is not None) as outputs:
         target, *beside, note = outputs
         table.rewrite(target, rows, metadata)
-        if rows.done != published.records or state(table.path) != original:
+        if rows.done != published.records or fingerprint(table.path) != original:
             raise FileError(f"{table.path} changed while it was masked; nothing was published")
         for output in beside:
             output.write(beside_data(metadata | table.description, target.sha256))

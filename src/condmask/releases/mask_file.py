@@ -10,11 +10,12 @@ from condmask.disclosure.audit import audit
 from condmask.disclosure.audit_result import Audit
 from condmask.files.csv_format import CsvFormat
 from condmask.files.formats import columns_exist, format_of, in_lines, reading
-from condmask.files.metadata import published, standing
+from condmask.files.metadata import published, target_fingerprints
 from condmask.files.publish import writable
 from condmask.files.read import column_of, converted, open_table
-from condmask.releases.masking import MOST_CLEAR, job_of, release
+from condmask.releases.masking import job_of, release
 from condmask.releases.release import Release
+from condmask.schemes.prepare import MOST_CLEAR
 from condmask.strata import names_of
 
 
@@ -88,7 +89,8 @@ def mask_file(
         schemes, strata, rng, nan_policy, workers, round=round, progress=progress,
         audited=not accept_visible_coins, dry_run=dry_run,
     )  # fmt: skip
-    source, targets = Path(source), standing(Path(target))  # before anything is read: others may write it
+    source = Path(source)
+    targets = target_fingerprints(Path(target))  # before anything is read: others may write it
     with reading(source):
         table = open_table(source, csv, job.workers)
         columns_exist(table, [*schemes, *job.groups])

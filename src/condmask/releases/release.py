@@ -12,9 +12,9 @@ from condmask._blocks import Workers
 from condmask._warn import warn
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.origin import Origin
-from condmask.files.atomic import state
+from condmask.files.atomic import fingerprint
 from condmask.files.formats import columns_exist, reading
-from condmask.files.metadata import Published, standing
+from condmask.files.metadata import Published, target_fingerprints
 from condmask.files.publish import publish, writable
 from condmask.files.read import column_of, open_table, read_labels
 from condmask.files.spool import coded
@@ -207,11 +207,11 @@ class Release(Mapping[str, Estimate]):
             from condmask.files.frame_table import FrameTable, MaskedRows
         except ImportError as error:
             raise ImportError("write needs pyarrow: pip install 'condmask[cli]'") from error
-        targets = standing(Path(path))
+        targets = target_fingerprints(Path(path))
         writable(targets, None, overwrite=overwrite)
         table, rows = FrameTable(self.data), MaskedRows(self.data, self.schemes)
         with reading(Path(path)):
-            publish(table, targets, rows, self._published, state(table.path))
+            publish(table, targets, rows, self._published, fingerprint(table.path))
 
     def _estimate(self, column: str) -> Estimate:
         if self._columns is None:
