@@ -10,7 +10,7 @@ from condmask._randomness import Key
 from condmask.disclosure import joint_attack, relations
 from condmask.disclosure.audit import check
 from condmask.disclosure.audit_input import AuditInput
-from condmask.draws import Release, coins
+from condmask.draws import MaskedBlocks, coins
 
 N, P, SIGMA = 20_000, 0.6, 500.0
 RNG = np.random.default_rng(11)
@@ -35,7 +35,7 @@ def released(columns, schemes):
     """Columns masked together, as arrays, and the coins."""
     laws = [used.law for used in schemes.values()]
     units = [used.law.to_units(columns[name]) for name, used in schemes.items()]
-    z = Release(units, laws, KEY).masked(1)
+    z = MaskedBlocks(units, laws, KEY).masked(1)
     swapped = np.zeros(N, dtype=bool)
     swapped[coins(KEY, P, 0, N)[0]] = True
     return dict(zip(schemes, z, strict=True)), swapped
