@@ -15,16 +15,16 @@ def bias_and_rmse(rows: list[dict[str, Any]], path: str | os.PathLike[str] | Non
     panels = figure.subplots(1, 2)
     estimators = dict.fromkeys((row["scheme"], row["estimator"]) for row in rows if "bias" in row)
     for scheme, estimator in estimators:
-        own = [
+        selected = [
             row
             for row in rows
             if (row["scheme"], row["estimator"]) == (scheme, estimator)
             and row["statistic"].startswith(QUANTILE)
         ]
-        q = [float(row["statistic"].removeprefix(QUANTILE)) for row in own]
+        q = [float(row["statistic"].removeprefix(QUANTILE)) for row in selected]
         for panel, what in zip(panels, ("bias", "rmse"), strict=True):
             panel.errorbar(
-                q, [row[what] for row in own], [2.0 * row[f"{what}_se"] for row in own],
+                q, [row[what] for row in selected], [2.0 * row[f"{what}_se"] for row in selected],
                 label=f"{scheme}, {estimator}", marker="o", markersize=3, linewidth=1, capsize=2,
             )  # fmt: skip
     for panel, what in zip(panels, ("Bias", "RMSE"), strict=True):
@@ -77,9 +77,9 @@ def check_format(path: Path, name: str) -> None:
     """Refuse a file name that tells no picture format."""
     from matplotlib.backend_bases import FigureCanvasBase
 
-    known = sorted(FigureCanvasBase.get_supported_filetypes())
-    if path.suffix.removeprefix(".").lower() not in known:
-        raise ValueError(f"{name} must end in one of {', '.join(known)}, got {path}")
+    formats = sorted(FigureCanvasBase.get_supported_filetypes())
+    if path.suffix.removeprefix(".").lower() not in formats:
+        raise ValueError(f"{name} must end in one of {', '.join(formats)}, got {path}")
 
 
 def _figure(**options: Any) -> Any:

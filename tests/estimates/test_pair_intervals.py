@@ -17,8 +17,10 @@ from releases import in_group
 
 import condmask as cm
 from condmask.estimates import pair_intervals
+from condmask.inference.covariance import covariance_error
+from condmask.inference.interval_options import interval_options
 from condmask.inference.pair_moments import DEGREE, Column, Moments, Weights, pieces
-from condmask.inference.pseudo_values import undo
+from condmask.inference.pseudo_values import PseudoValues
 
 DONORS = ("sample", "permutation")
 pytestmark = [
@@ -340,12 +342,11 @@ def test_records_without_the_other_column_still_lend_their_values(donors):
         x, w = originals(rng, 400)
         w[np.arange(400) % 20 >= 8] = np.nan
         (z,) = releases(rng, [scheme], [x], pool, 1)[0]
-        file = undo(z, scheme.law, pool, cycle=donors == "permutation")
-        pair = pair_intervals.Pair(
-            z, w, scheme.law, None, pool, donors == "sample", None, lambda file=file: file, 1.0, None
-        )  # fmt: skip
+        file = PseudoValues(z, scheme.law, pool, cycle=donors == "permutation")
+        pair = pair_intervals.Pair(z, w, scheme.law, None, file, donors == "sample", 1.0)
         ratios.append([
-            pair_intervals._joint(pair, target) ** 2 / pair_intervals._linear(pair, target) ** 2
+            pair_intervals._joint(pair, target) ** 2
+            / covariance_error(file, w, interval_options(0.95, target, None, None, 0)) ** 2
             for target in ("file", "population")
         ])  # fmt: skip
 

@@ -109,7 +109,7 @@ def test_a_code_within_reach_is_refused_and_nothing_is_written(tmp_path):
 
 
 def test_a_code_that_is_hit_nevertheless_is_not_published(tmp_path, monkeypatch):
-    monkeypatch.setattr("condmask.releases.masking.refuse_reachable", lambda *_: None)
+    monkeypatch.setattr("condmask.schemes.prepare.refuse_reachable", lambda *_: None)
 
     with pytest.raises(ValueError, match=r"income has a masked value that is its code \d+; nothing"):
         mask(tmp_path, column(), replace(SCHEME, missing=(-8, -999, *range(2800, 3200, 5))))

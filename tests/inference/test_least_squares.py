@@ -16,7 +16,7 @@ import pytest
 from marks import rest_slow
 
 import condmask as cm
-from condmask.inference import least_squares, pseudo_values
+from condmask.inference import least_squares, linear_variance
 from condmask.inference.least_squares import basis
 
 DONORS = ("sample", "permutation")
@@ -127,7 +127,7 @@ def test_records_are_taken_so_many_at_a_time_as_together(case, chunk, monkeypatc
     W, estimate = case
     whole = [estimate.regress(W, target=target) for target in ("population", "file")]
 
-    for module in (pseudo_values, least_squares):
+    for module in (linear_variance, least_squares):
         monkeypatch.setattr(module, "CHUNK", chunk)
 
     for target, expected in zip(("population", "file"), whole, strict=True):

@@ -1,47 +1,27 @@
 """Statistics with other columns after reverse mapping: pseudo-values, what is linear in them, pairs.
 
-Oracles: the scheme written in a few lines of NumPy, many times over for fixed files; the law of the map by
-quadrature; dense least squares; textbook formulas. Every test has a fixed seed; those that count have a
-tolerance of z standard errors beside them, which 10^-4 of the seeds exceed.
+Oracles: the scheme written in a few lines of NumPy, many times over for fixed files; textbook formulas. Every
+test has a fixed seed; those that count have a tolerance of z standard errors beside them, which 10^-4 of the
+seeds exceed.
 """
 
 import numpy as np
 import pandas as pd
 import pytest
+from mapped_files import FILES, scheme_of
 from marks import rest_slow
 from scipy import stats
 
 import condmask as cm
 from benchmarks.reverse_linear import masked
-from condmask.engines import mapping_law
-from condmask.inference import reverse_pairs
 from condmask.inference.intervals import EstimateWarning, UndefinedError
-from condmask.inference.reverse_mapped import FEWEST, Reversed
+from condmask.inference.reverse_mapped import FEWEST, ReverseMapped
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:heavy tails:condmask.EstimateWarning", "ignore:group_means"),
     pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning"),
 ]
 ACCEPT = {"accept_visible_coins": True}
-
-RNG = np.random.default_rng(1)
-FILES = {
-    "skewed": RNG.lognormal(0.0, 0.8, 300),
-    "heaped": np.round(RNG.lognormal(3.0, 0.5, 300) / 5.0) * 5.0,
-    "zeros": np.where(RNG.random(300) < 0.4, 0.0, RNG.lognormal(0.0, 0.8, 300)),
-    "ties": RNG.poisson(2.0, 300).astype(float),
-    "signs": np.where(RNG.random(300) < 0.1, 0.0, RNG.normal(0.0, 3.0, 300)),
-}
-
-
-# the keys that no cell is given: 1e-15 of the records in each of 26 * 2 * 64 cells; of one record in 300, of
-# its own chances, 300 times that
-LOST = 1e-15 * 26 * 2 * 64
-
-
-def scheme_of(x, p=0.6, noise="normal", scale="linear", **options):
-    sigma = 0.3 if scale == "log" else 0.3 * float(x.std())
-    return cm.ConditionalMasking(p, sigma, noise=noise, scale=scale, reverse_mapping=True, **options)
 
 
 def weights_of(x, rng):
@@ -57,106 +37,7 @@ def looked_up(values, x, z):
     return values[order][np.searchsorted(x[order], z)]
 
 
-# --- the law of the map -----------------------------------------------------------------------------
-
-
-def quadrature(x, scheme):
-    """M by distinct values: thresholds by bisection, chances by the noise's distribution function."""
-    values, counts = np.unique(x, return_counts=True)
-    share = counts / x.size
-    law = stats.norm() if scheme.noise == "normal" else stats.laplace(0.0, np.sqrt(0.5))
-    place = values if scheme.scale == "linear" else np.log(values)
-    low, high = np.full(values.size - 1, place[0] - 50.0), np.full(values.size - 1, place[-1] + 50.0)
-    for _ in range(80):
-        middle = 0.5 * (low + high)
-        below = law.cdf((middle[:, None] - place) / scheme.sigma) @ share
-        up = below < np.cumsum(share)[:-1]
-        low, high = np.where(up, middle, low), np.where(up, high, middle)
-    ends = np.concatenate(([-np.inf], low, [np.inf]))
-    chances = np.diff(law.cdf((ends - place[:, None]) / scheme.sigma), axis=1)
-    return values, share, chances
-
-
-@pytest.mark.parametrize("scale", ["linear", "log"])
-@pytest.mark.parametrize("noise", ["normal", "laplace"])
-def test_the_law_of_the_map_is_that_of_quadrature(noise, scale):
-    x = np.repeat(np.arange(1.0, 9.0), [30, 5, 60, 1, 44, 10, 20, 30])
-    scheme = cm.ConditionalMasking(
-        0.6, 1.3 if scale == "linear" else 0.4, noise=noise, scale=scale, reverse_mapping=True
-    )
-
-    own = mapping_law.of_values(x, noise, scheme.sigma, scale)
-
-    values, share, chances = quadrature(x, scheme)
-    assert own.means(x) == pytest.approx(values, abs=1e-12)
-    assert own.share == pytest.approx(share, abs=1e-15)
-    # keys are counted in cells of sigma/64, values are within half of one: some .4/128 each
-    assert np.abs(own.matrix() - chances).max() < 0.006
-    assert own.share @ own.matrix() == pytest.approx(own.share, abs=LOST)
-
-
-@pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("scale", ["linear", "log"])
-def test_the_map_keeps_the_distribution_and_its_adjoint_is_one(name, scale):
-    x = FILES[name]
-    own = mapping_law.of_values(x, "normal", 0.3 * x.std(), scale)
-    h, g = np.random.default_rng(2).normal(size=(2, own.share.size))
-
-    assert own.apply(np.ones(h.size)) == pytest.approx(1.0, abs=300 * LOST)
-    assert own.adjoint(np.ones(h.size)) == pytest.approx(1.0, abs=300 * LOST)
-    assert own.share @ (g * own.apply(h)) == pytest.approx(own.share @ (h * own.adjoint(g)), abs=1e-12)
-
-
-def test_signs_stay_and_zeros_stay_zeros_on_the_log_scale():
-    x = FILES["signs"]
-    own = mapping_law.of_values(x, "normal", 1.0, "log")
-
-    sign, chances = np.sign(own.means(x)), own.matrix()
-
-    assert np.abs(chances[sign[:, None] != sign]).max() < 300 * LOST
-
-
-def test_gaps_are_shortened_without_a_trace():
-    x = np.concatenate([FILES["skewed"], 1e9 + FILES["heaped"]])
-    near = np.concatenate([FILES["skewed"], 1e3 + FILES["heaped"]])
-
-    own, other = (mapping_law.of_values(each, "laplace", 1.0, "linear") for each in (x, near))
-
-    assert own.size < 1e5
-    assert own.matrix() == pytest.approx(other.matrix(), abs=1e-12)
-
-
-def test_values_too_far_apart_are_refused(monkeypatch):
-    monkeypatch.setattr(mapping_law, "MOST_CELLS", 10_000)
-    x = 100.0 * np.arange(60.0)
-
-    with pytest.raises(
-        UndefinedError, match=r"^z must have been masked with a larger sigma .* over [\d,]+ sigmas"
-    ):
-        cm.ConditionalMasking(0.6, 1.0, reverse_mapping=True).estimate(x).pseudo_values()
-
-
 # --- what undoes it ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["ties", "heaped"])
-def test_with_few_values_the_equation_is_solved_as_dense_least_squares_do(name):
-    x, p, n = FILES[name], 0.6, FILES[name].size
-    own = mapping_law.of_values(x, "normal", 0.3 * x.std(), "linear")
-    target = own.means(x)
-
-    h = mapping_law.inverse(own, p, target)
-
-    stays = p - (p - (1.0 - (1.0 - p) ** n) / n) * n / (n - 1)  # p - p' - p'/(n-1)
-    system = (1.0 - p) * own.matrix() + stays * np.eye(target.size)
-    root = np.sqrt(own.share)
-    exact = np.linalg.lstsq(root[:, None] * system, root * (target - own.share @ target), rcond=None)[0]
-    left = system @ (h - own.share @ h) - (target - own.share @ target)
-    spread = np.sqrt(own.share @ (target - own.share @ target) ** 2)
-    assert own.share @ h == pytest.approx(own.share @ target, abs=1e-12)
-    assert np.sqrt(own.share @ left**2) < 0.01 * spread
-    # a residual of 1% is undone to some 1% of h where nothing is ill-posed; heaps are
-    assert np.sqrt(own.share @ (h - own.share @ h - exact) ** 2) < (0.02 if name == "ties" else 0.5) * spread
 
 
 def test_pseudo_values_neither_move_the_mean_nor_depend_on_the_order():
@@ -223,7 +104,7 @@ def test_standard_errors_about_the_file_are_those_of_many_maskings(name):
     weights = weights_of(x, rng)
     z = masked(x, scheme, 1_500, rng)
     sums = looked_up(scheme.estimate(x).pseudo_values(), x, z) @ weights.T
-    file, _ = Reversed(z[0], scheme, None).undone()
+    file = ReverseMapped(z[0], scheme, None)
     variances = looked_up(file.variances * file.unit**2, z[0], z) @ (weights**2).T
 
     ratio = np.sqrt(variances.mean(axis=0)) / sums.std(axis=0)
@@ -407,76 +288,3 @@ def test_names_and_frames_serve_as_for_other_releases(tmp_path):
     assert estimate.regress(["w"]).estimate[1] == pytest.approx(np.polyfit(w, h, 1)[0], rel=1e-9)
     assert list(estimate.group_means("label")) == ["high", "low"]
     assert estimate.correlation("w") == pytest.approx(estimate.correlation(w), rel=1e-12)
-
-
-# --- two columns masked together --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("p", [0.1, 0.3, 0.6, 0.9])
-def test_the_polynomial_is_the_inverse_on_the_eigenvalues(p):
-    t = np.linspace(0.0, 1.0, 1_001)
-
-    found = np.polynomial.Polynomial(reverse_pairs.coefficients(p))(t)
-
-    # twenty terms at p = .1 leave 1.9^-20 = 3e-6 of 10
-    assert np.abs(found * (p + (1.0 - p) * t) - 1.0).max() < (1e-5 if p < 0.3 else 1e-7)
-
-
-def test_the_pair_formula_is_the_inverse_of_the_dense_operator():
-    x, y = FILES["ties"], np.round(FILES["skewed"])
-    one, two = (Reversed(each, scheme_of(each), None) for each in (x, y))
-    a, b = one.pools[0].kernel, two.pools[0].kernel
-
-    found, _, unit = reverse_pairs.joint(one, two, x, y)
-
-    u, v = a.means(x) - x.mean(), b.means(y) - y.mean()
-    both = np.kron(a.matrix(), b.matrix())
-    phi = np.linalg.solve(0.6 * np.eye(len(both)) + 0.4 * both, np.kron(u, v)).reshape(u.size, v.size)
-    assert found * unit == pytest.approx(phi[a.cell, b.cell].sum() / (x.size - 1), rel=1e-6)
-
-
-def test_covariances_of_columns_masked_together_are_without_bias():
-    # 80 releases of one file: their mean within 4.1 of its standard errors, 4e-5 of the seeds fall out
-    rng, n, found, plain = np.random.default_rng(12), 400, [], []
-    x = rng.standard_normal(n)
-    y = np.exp(0.7 * x + 0.4 * rng.standard_normal(n))
-    frame = pd.DataFrame({"x": x, "y": y})
-    schemes = {"x": scheme_of(x, 0.3), "y": scheme_of(y, 0.3, scale="log")}
-    for seed in range(80):
-        release = cm.mask_table(frame, schemes, rng=seed, **ACCEPT)
-        data, own, other = release.data, release["x"], release["y"]
-        found.append(own.covariance(other))
-        plain.append(np.cov(data["x"], data["y"])[0, 1])
-
-    true = np.cov(x, y)[0, 1]
-    error = np.std(found) / np.sqrt(80)
-    assert abs(np.mean(found) - true) < 4.1 * error
-    assert abs(np.mean(plain) - true) > 8.0 * error
-    assert own.correlation(other) == pytest.approx(
-        own.covariance(other) / data["x"].std() / data["y"].std(), rel=1e-12
-    )
-    for ask in (own.covariance_interval, own.correlation_interval):
-        with pytest.raises(
-            UndefinedError, match=r"^other must be a column that was not masked for an interval"
-        ):
-            ask(other)
-
-
-def test_pairs_within_strata_keep_what_the_strata_have_in_common():
-    n, rng = 600, np.random.default_rng(13)
-    region = np.arange(n) % 2
-    x = rng.standard_normal(n) + 3.0 * region
-    y = x + rng.standard_normal(n)
-    schemes = {name: cm.ConditionalMasking(0.6, 0.3, reverse_mapping=True) for name in ("x", "y")}
-    found = []
-    for seed in range(50):
-        release = cm.mask_table(
-            pd.DataFrame({"x": x, "y": y, "region": region}),
-            schemes,
-            strata="region",
-            rng=seed,
-            accept_visible_coins=True,
-        )
-        found.append(release["x"].covariance(release["y"]))
-
-    assert abs(np.mean(found) - np.cov(x, y)[0, 1]) < 4.1 * np.std(found) / np.sqrt(50)

@@ -62,7 +62,6 @@ def test_so_many_columns_in_clear_are_looked_at(tmp_path):
     cm.mask_file(tmp_path / "a.parquet", tmp_path / "b.parquet", schemes, rng=1, dry_run=True)
     first, second = verdicts(frame, schemes, tmp_path)
     assert first == second
-    assert "drop 'income'" in first[0]
 
 
 def test_an_audit_pools_small_strata_as_masking_does():

@@ -163,7 +163,7 @@ def _table(result: dict[str, Any], group: str | None) -> str:
     level = f"{100.0 * result['confidence_level']:g}%"
     table = [["", "estimate", "s.e.", f"{level} from", "to"]]
     table += [
-        [name, *(_cell(each.get(part), each.get("standard_error")) for part in PARTS)] for name, each in rows
+        [name, *(_cell(row.get(part), row.get("standard_error")) for part in PARTS)] for name, row in rows
     ]
     first, *widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
     where = "the population" if result["target"] == "population" else "the original file"

@@ -11,10 +11,12 @@ from condmask.estimates.origin import Origin
 from condmask.inference import rearranged_variance
 from condmask.inference.cdf_variance import Sums
 from condmask.inference.intervals import UndefinedError
+from condmask.inference.pseudo_values import PseudoValues
+from condmask.inference.reverse_mapped import ReverseMapped
 from condmask.inference.theorem import AsymptoticVariance, PoolMeans, asymptotic_variance
 from condmask.inference.variance_curve import VarianceCurve, finest_tol
 from condmask.law import Law
-from condmask.samples.by_pool import by_pool
+from condmask.samples.by_pool import samples_by_pool
 from condmask.samples.cache import BoundedCache
 from condmask.samples.masked_sample import CROSSINGS, MaskedSample
 from condmask.samples.records import Records
@@ -44,7 +46,7 @@ class Shared:
             made(
                 self.scheme,
                 [source],
-                records=None if each is None else Records(each.rows[k : k + 1], each.pool, each.wanting),
+                records=None if each is None else Records(each.rows[k : k + 1], each.pool, each.refusal),
                 origin=self.origin,
             )
             for k, source in enumerate(self._sources)
@@ -59,9 +61,27 @@ class Shared:
     def _curves(self) -> BoundedCache:
         return BoundedCache(CURVES)
 
+    def _records_for(self, purpose: str, missing: str) -> Records:
+        """The records, refused where Counts stand for them."""
+        if self._records is None:
+            raise ValueError(f"z must be masked values for {purpose}, got Counts, which keep no {missing}")
+        return self._records
+
+    def _pseudo_values(self) -> PseudoValues:
+        """The pseudo-values of a sample; after reverse mapping with a warning where they vary much."""
+        if self.scheme.reverse_mapping:
+            mapped = self._reverse_mapped
+            mapped.warn_of_variation()
+            return mapped
+        records = self._records_for("pseudo-values", "records")
+        cycle = not self.scheme.shared_donors
+        return PseudoValues(records.rows[0], self._law, records.pools(), cycle=cycle)
+
     @cached_property
-    def _undoing(self) -> BoundedCache:
-        return BoundedCache(2)
+    def _reverse_mapped(self) -> ReverseMapped:
+        """The pseudo-values after reverse mapping; kept, since they take longest."""
+        records = self._records_for("pseudo-values", "records")
+        return ReverseMapped(records.rows[0], self.scheme, records.pools())
 
     @property
     def _swapped(self) -> float:
@@ -83,7 +103,7 @@ class Shared:
     @cached_property
     def _donor_pools(self) -> list[MaskedSample]:
         """The records by pool of donors; none where all are one, or it makes no difference."""
-        return by_pool(self._records, self._law) if self._shared_donors else []
+        return samples_by_pool(self._records, self._law) if self._shared_donors else []
 
     def _asymptotic_variance(self, ingredients: Callable[[MaskedSample], Sums]) -> AsymptoticVariance:
         """n times the variances of an estimate of whose ingredients the means over a sample are given."""

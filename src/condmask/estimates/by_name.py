@@ -11,7 +11,7 @@ class ByName:
     """An estimate that may know the release it is of."""
 
     origin: Origin
-    _read: Callable[[str, bool], Any] | None = None
+    _read_column: Callable[[str, bool], Any] | None = None
 
     def of_release(self, origin: Origin, read: Callable[[str, bool], Any]) -> Self:
         """Estimates from a column of a release, whose other columns may be named.
@@ -28,18 +28,18 @@ class ByName:
         Estimate
         """
         released = copy(self)
-        released.origin, released._read = origin, read
+        released.origin, released._read_column = origin, read
         return released
 
     def _by_name(self, given: Any, argument: str, *, labels: bool = False, masked: bool = False) -> Any:
         """The column that was given, or named; a masked one where an estimate may stand for it."""
         if not isinstance(given, str):
             return given
-        if self._read is None:
+        if self._read_column is None:
             raise ValueError(
                 f"{argument} must be a column, got {given!r}: names are known to the estimates of a Release"
             )
-        found = self._read(given, labels)
-        if isinstance(found, ByName) and not masked:
+        column = self._read_column(given, labels)
+        if isinstance(column, ByName) and not masked:
             raise ValueError(f"{argument} must be a column that was not masked, got {given!r}")
-        return found
+        return column

@@ -11,7 +11,7 @@ from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.law import Law
 from condmask.missing_codes import released_codes, without_codes
-from condmask.samples.by_pool import plain
+from condmask.samples.by_pool import ungridded_sample
 from condmask.samples.columns import counted_column
 from condmask.samples.counted import CountedSample
 from condmask.samples.exact import EXACT, ExactSample
@@ -48,12 +48,12 @@ def estimate_records(
         else:
             there = _checks.present(row, "z", policy)
             known = row if there is None else row[there]
-            source = plain(known, law, threads)
+            source = ungridded_sample(known, law, threads)
         if there is not None and column.array.ndim == 2:
             raise ValueError("z must have no missing values where it is 2-D; estimate its rows one by one")
         sources.append(source)
-    pool, wanting = _donor_pools(scheme, rows, strata, patterns)
-    return Estimate(scheme, sources, batch=column.array.ndim == 2, records=Records(rows, pool, wanting))
+    pool, refusal = _donor_pools(scheme, rows, strata, patterns)
+    return Estimate(scheme, sources, batch=column.array.ndim == 2, records=Records(rows, pool, refusal))
 
 
 def estimate_counts(scheme: Any, counts: Counts, *, workers: Workers = 1) -> Estimate:

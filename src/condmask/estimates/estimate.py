@@ -18,13 +18,14 @@ from condmask.estimates.distribution import Distribution
 from condmask.estimates.distribution_intervals import DistributionIntervals
 from condmask.estimates.functionals import Functionals
 from condmask.estimates.inequality import Inequality
+from condmask.estimates.linear import LinearEstimates
 from condmask.estimates.moment_intervals import MomentIntervals
 from condmask.estimates.origin import NOWHERE, Origin
 from condmask.estimates.overview import DECILES
 from condmask.estimates.pair_intervals import PairIntervals
 from condmask.estimates.results import Intervals
 from condmask.estimates.subsets import Selection
-from condmask.inference.covariance import summarised
+from condmask.inference.covariance import products_of_counts
 from condmask.inference.intervals import EstimateWarning, check_target
 from condmask.law import Law
 from condmask.samples.masked_sample import MaskedSample
@@ -39,6 +40,7 @@ class Estimate(
     Inequality,
     Bands,
     MomentIntervals,
+    LinearEstimates,
     PairIntervals,
     Selection,
 ):
@@ -366,7 +368,7 @@ class Estimate(
                     "other must be left out: Counts have the column that its updates brought along"
                 )
             pairs, counts = self._pairs
-            yield summarised(pairs, counts, self._law, self.scheme.strata, self.origin.patterns)
+            yield products_of_counts(pairs, counts, self._law, self.scheme.strata, self.origin.patterns)
             return
         other = self._by_name(other, "other", masked=True)
         for k, (z, w) in enumerate(self._both(other)):

@@ -1,23 +1,23 @@
 """What is linear in the original: means of groups, weighted means, totals, regressions on other columns."""
 
-import warnings
 from math import ceil
 from typing import Any
 
 import numpy as np
 
 from condmask import _checks, frames
+from condmask._warn import warn
 from condmask.estimates.base import CERTAIN, Shared
+from condmask.estimates.batch import by_replicate
 from condmask.estimates.by_name import ByName
 from condmask.estimates.results import Intervals
 from condmask.inference import heavy_tails
-from condmask.inference.covariance import pseudo_values
 from condmask.inference.groups import group_means
 from condmask.inference.interval_options import IntervalOptions, interval_options
 from condmask.inference.intervals import EstimateWarning, Interval
 from condmask.inference.least_squares import basis, fit
-from condmask.inference.pseudo_values import Undone, undo
-from condmask.inference.reverse_mapped import LARGE, Reversed, Spread
+from condmask.inference.pseudo_values import PseudoValues
+from condmask.inference.reverse_mapped import Spread
 from condmask.inference.weighted_sums import total, weighted_mean
 
 FEW = 5.0  # unmasked records, less than which a group is flagged
@@ -31,6 +31,7 @@ class LinearEstimates(ByName, Shared):
     file (stratum), so the values of a part are not a masked sample of that part.
     """
 
+    @by_replicate()
     def pseudo_values(self) -> Any:
         r"""Values that are, given the file, on average each record's original.
 
@@ -65,13 +66,12 @@ class LinearEstimates(ByName, Shared):
         >>> scheme.estimate([310, 421, 385, 290, 330]).pseudo_values().round(1)
         array([248. , 544. , 448. , 194.7, 301.3])
         """
-        rows = self._masked()
-        found = np.full(rows.shape, np.nan)
-        for k in range(len(rows)):
-            file = self._undone(k)
-            found[k, file.rows] = file.origin + file.unit * file.values
-        return found if self._batch else found[0]
+        values = np.full(self._row.size, np.nan)
+        pseudo = self._pseudo_values()
+        values[pseudo.rows] = pseudo.origin + pseudo.unit * pseudo.values
+        return values
 
+    @by_replicate()
     def group_means(
         self,
         labels: Any,
@@ -139,20 +139,16 @@ class LinearEstimates(ByName, Shared):
         >>> bool(abs(masked[male].mean() / income[male].mean() - 1) < 0.03)
         False
         """
-        rows = self._masked()
-        asked = self._asked(confidence_level, target, clusters, population_size)
-        code, names = frames.groups(self._by_name(labels, "labels", labels=True), "labels", rows.shape[1])
-        code = np.where(asked.known(code.size), code, -1)
-        found = []
-        for k in range(len(rows)):
-            file = self._undone(k)
-            own = group_means(code[file.rows], len(names), file, asked)
-            ends = asked.ends(own.estimate, own.file, own.excess, own.degrees, file.n)
-            found.append([*file.placed(own.estimate, *ends), own.records])
-        self._warn_of_few([each[0] for each in found], found[-1][-1])
-        used = int(found[-1][-1].sum())
-        return self._named(names, found, asked, f"mean of the original {asked.where}, by group", used)
+        n = self._row.size
+        options = self._options(confidence_level, target, clusters, population_size)
+        code, names = frames.groups(self._by_name(labels, "labels", labels=True), "labels", n)
+        code = np.where(options.complete(n), code, -1)
+        pseudo = self._pseudo_values()
+        interval, records = group_means(code[pseudo.rows], len(names), pseudo, options)
+        self._warn_of_few(interval.estimate, records)
+        return _by_name(names, interval, records, ", by group" + self._left_out(int(records.sum())))
 
+    @by_replicate()
     def weighted_mean(
         self,
         weights: Any,
@@ -189,11 +185,20 @@ class LinearEstimates(ByName, Shared):
         takes the values that swapped records brought along out by one factor, a distribution function would
         have to undo the noise among records of one weight alone, which magnifies errors without bound.
         """
-        asked, w = self._asked(confidence_level, target, clusters, population_size), self._weights(weights)
+        options, w = (
+            self._options(confidence_level, target, clusters, population_size),
+            self._weights(weights),
+        )
         if (w < 0.0).any():
             raise ValueError(f"weights must not be negative, got {w[w < 0.0][0]:g}")
-        return self._summed(w, asked, f"weighted mean of the original {asked.where}", mean=True)
+        use, pseudo = options.complete(w.size) & ~np.isnan(w), self._pseudo_values()
+        rows = _among(use, pseudo)
+        w = w[pseudo.rows][rows]
+        if not w.sum() > 0.0:
+            raise ValueError("weights must not all be 0")
+        return _single(weighted_mean(w / w.sum(), pseudo, rows, options), self._left_out(w.size))
 
+    @by_replicate()
     def total(
         self,
         weights: Any = None,
@@ -228,10 +233,14 @@ class LinearEstimates(ByName, Shared):
         sum w Zt, Zt the pseudo-values. About the population the products w X vary from record to record,
         or their sums from cluster to cluster.
         """
-        asked = self._asked(confidence_level, target, clusters, population_size)
-        w = np.ones(self._masked().shape[1]) if weights is None else self._weights(weights)
-        return self._summed(w, asked, f"total of the original {asked.where}", mean=False)
+        options = self._options(confidence_level, target, clusters, population_size)
+        w = np.ones(self._row.size) if weights is None else self._weights(weights)
+        use, pseudo = options.complete(w.size) & ~np.isnan(w), self._pseudo_values()
+        rows = _among(use, pseudo)
+        w = w[pseudo.rows][rows]
+        return _single(total(w, pseudo, rows, options), self._left_out(w.size))
 
+    @by_replicate()
     def regress(
         self,
         W: Any,
@@ -292,10 +301,9 @@ class LinearEstimates(ByName, Shared):
         >>> bool(found["age"].low < 30 < found["age"].high)
         True
         """
-        asked = self._asked(confidence_level, target, clusters, population_size)
-        rows = self._masked()
-        n, design = rows.shape[1], frames.design(self._design(W), "W")
-        use = asked.known(n) & ~np.isnan(rows[0])  # a batch has no gaps
+        options = self._options(confidence_level, target, clusters, population_size)
+        n, design = self._row.size, frames.design(self._design(W), "W")
+        use = options.complete(n) & ~np.isnan(self._row)
         for name, column in design.items():
             _checks.same_length(column, name, n, "z")
             use &= ~np.isnan(column)
@@ -304,16 +312,10 @@ class LinearEstimates(ByName, Shared):
         columns = [column if use.all() else column[use] for column in design.values()]
         space = basis(list(design), columns, intercept=intercept)
         names = [*(["intercept"] if intercept else []), *design]
-        constant = np.array([float(intercept), *np.zeros(len(names) - 1)])
-        records, found = np.full(len(names), int(use.sum())), []
-        for k in range(len(rows)):
-            file = self._undone(k)
-            own = fit(space, file, _among(use, file), asked, intercept=intercept)
-            ends = asked.ends(own.estimate, own.file, own.excess, own.degrees, file.n)
-            found.append([*file.placed(own.estimate, *ends, total=constant, units=space.units), records])
+        pseudo, records = self._pseudo_values(), int(use.sum())
+        interval = fit(space, pseudo, _among(use, pseudo), options, intercept=intercept)
         self._warn_of_tails_in(columns)
-        about = f"regression of the original, coefficients {asked.where}"
-        return self._named(names, found, asked, about, int(use.sum()))
+        return _by_name(names, interval, np.full(len(names), records), self._left_out(records))
 
     def spreads(self) -> dict[Any, Spread]:
         """How much more released values vary once they are undone, after reverse mapping, by donor pool.
@@ -345,46 +347,20 @@ class LinearEstimates(ByName, Shared):
             raise ValueError(f"scheme must be one with reverse_mapping for spreads, got {self.scheme!r}")
         if self._batch:
             raise ValueError("z must be 1-D for spreads, got a batch; estimate its rows one by one")
-        return self._reversed(0).spreads()
+        return self._reverse_mapped.spreads()
 
     # --- private ---
 
-    def _warn_of_few(self, means: list[np.ndarray], records: np.ndarray) -> None:
-        """Say which groups are too small, and why means may be negative where no value is."""
-        share, said = (1.0 - self._swapped) ** 2, []
-        few = int(np.count_nonzero((records > 0) & (records * share < FEW)))
-        if few:
-            said.append(
-                f"{few} of {records.size} groups have fewer than {ceil(FEW / share)} records, and tell less "
-                f"than {FEW:.0f} unmasked ones would"
-            )
-        below = sum(
-            int(np.count_nonzero(own < 0.0)) for k, own in enumerate(means) if self._no_negatives(own, k)
-        )
-        if below:
-            some = "mean of a group comes" if below == 1 else "means of groups come"
-            said.append(f"{below} {some} out negative, though hardly a value is: too few records")
-        if said:
-            warnings.warn("group_means: " + "; ".join(said), EstimateWarning, stacklevel=3)
+    @property
+    def _row(self) -> np.ndarray:
+        """The masked values in their places."""
+        return np.asarray(self._records_for("pseudo-values", "records").rows[0])
 
-    def _no_negatives(self, means: np.ndarray, k: int) -> bool:
-        """Whether a replicate, of which a mean is negative, is known to have next to no negative values."""
-        if self._law.p == 0.0 or not np.any(means < 0.0):
-            return False
-        share, error = self._replicates[k]._below_zero()
-        return bool(share <= CERTAIN * error <= CERTAIN * KNOWN)
-
-    def _warn_of_tails_in(self, columns: list[np.ndarray]) -> None:
-        """Of the original and of regressors."""
-        own = [heavy_tails.kurtosis(source.moments(4), self._law) for source in self._sources]
-        found = [*own, *(heavy_tails.of_plain(column) for column in columns)]
-        heavy_tails.warn(found, self._sources[0].n, "coefficients", stacklevel=3)
-
-    def _asked(
+    def _options(
         self, confidence_level: Any, target: Any, clusters: Any, population_size: Any
     ) -> IntervalOptions:
         clusters = self._by_name(clusters, "clusters", labels=True)
-        return interval_options(confidence_level, target, clusters, population_size, self._masked().shape[1])
+        return interval_options(confidence_level, target, clusters, population_size, self._row.size)
 
     def _design(self, W: Any) -> Any:
         """The columns that were given, or named."""
@@ -393,85 +369,59 @@ class LinearEstimates(ByName, Shared):
             return W
         return {name: self._by_name(name, "W") for name in names}
 
-    def _masked(self) -> np.ndarray:
-        """The records, of shape (replicates, n)."""
-        if self._records is None:
-            raise ValueError("z must be masked values for pseudo-values, got Counts, which keep no records")
-        return self._records.rows
-
     def _weights(self, weights: Any) -> np.ndarray:
-        found = frames.column(self._by_name(weights, "weights"), "weights").array
-        _checks.same_length(found, "weights", self._masked().shape[1], "z")
-        return found
-
-    def _summed(self, weights: np.ndarray, asked: IntervalOptions, about: str, *, mean: bool) -> Interval:
-        use, found = asked.known(weights.size) & ~np.isnan(weights), []
-        for k in range(len(self._masked())):
-            file = self._undone(k)
-            rows = _among(use, file)
-            w = weights[file.rows][rows]
-            if mean:
-                if not w.sum() > 0.0:
-                    raise ValueError("weights must not all be 0")
-                w = w / w.sum()
-            own = (weighted_mean if mean else total)(w, file, rows, asked)
-            at = np.array(own.estimate)
-            ends = asked.ends(at, np.array(own.file), np.array(own.excess), own.degrees, file.n)
-            found.append([float(each) for each in file.placed(at, *ends, total=float(mean))])
-        used = int(np.sum(use & ~np.isnan(self._masked()[0])))
-        estimate, error, low, high = np.array(found).T if self._batch else found[0]
-        about += self._left_out(used)
-        return Interval(low, high, error, estimate, asked.level, asked.target, about)
-
-    def _named(
-        self, names: list[Any], found: list[list[np.ndarray]], asked: IntervalOptions, about: str, used: int
-    ) -> Intervals:
-        """Intervals from estimates, standard errors, ends and numbers of records, replicate by replicate."""
-        estimate, error, low, high, records = (
-            np.array(each) if self._batch else each[0] for each in zip(*found, strict=True)
-        )
-        about += self._left_out(used)
-        return Intervals(names, estimate, error, low, high, records, asked.level, asked.target, about)
+        column = frames.column(self._by_name(weights, "weights"), "weights").array
+        _checks.same_length(column, "weights", self._row.size, "z")
+        return column
 
     def _left_out(self, used: int) -> str:
-        n = self._masked().shape[1]
+        n = self._row.size
         return "" if used == n else f" ({n - used} of {n} records left out, which miss one)"
 
-    def _pools(self) -> np.ndarray | None:
-        assert self._records is not None
-        return self._records.pools()
-
-    def _undone(self, k: int) -> Undone:
-        """The records of replicate k."""
-        if not self.scheme.reverse_mapping:
-            return undo(self._masked()[k], self._law, self._pools(), cycle=not self.scheme.shared_donors)
-        file: Undone
-        file, ratio = self._undoing.get(("records", k), lambda: self._reversed(k).undone())
-        if ratio > LARGE:
-            warnings.warn(
-                f"undone record by record, released values vary {ratio:.2f} times as much as without noise: "
-                "statistics with other columns are less certain for it",
-                EstimateWarning,
-                stacklevel=4,
+    def _warn_of_few(self, means: np.ndarray, records: np.ndarray) -> None:
+        """Say which groups are too small, and why means may be negative where no value is."""
+        share, reasons = (1.0 - self._swapped) ** 2, []
+        few = int(np.count_nonzero((records > 0) & (records * share < FEW)))
+        if few:
+            reasons.append(
+                f"{few} of {records.size} groups have fewer than {ceil(FEW / share)} records, and tell less "
+                f"than {FEW:.0f} unmasked ones would"
             )
-        return file
+        below = int(np.count_nonzero(means < 0.0))
+        if below and self._no_negatives():
+            some = "mean of a group comes" if below == 1 else "means of groups come"
+            reasons.append(f"{below} {some} out negative, though hardly a value is: too few records")
+        if reasons:
+            warn("group_means: " + "; ".join(reasons), EstimateWarning)
 
-    def _undo(self, k: int, values: np.ndarray) -> np.ndarray:
-        """The pseudo-values of the masked values of replicate k, which are in safe units."""
-        if not self.scheme.reverse_mapping:
-            return pseudo_values(values, self._law, self._pools())
-        file, found = self._undone(k), np.full(values.size, np.nan)
-        found[file.rows] = file.values
-        return found
+    def _no_negatives(self) -> bool:
+        """Whether it is certain that next to no original is negative."""
+        if self._law.p == 0.0:
+            return False
+        share, error = self._below_zero()
+        return share <= CERTAIN * error <= CERTAIN * KNOWN
 
-    def _reversed(self, k: int) -> Reversed:
-        """The donor pools of replicate k of a release by reverse mapping; kept, since it takes longest."""
-        z, pool = self._masked()[k], self._pools()
-        found: Reversed = self._undoing.get(("pools", k), lambda: Reversed(z, self.scheme, pool))
-        return found
+    def _warn_of_tails_in(self, columns: list[np.ndarray]) -> None:
+        """Warn of heavy tails of the original and of regressors."""
+        original = heavy_tails.kurtosis(self._sample.moments(4), self._law)
+        tails = [original, *(heavy_tails.of_plain(column) for column in columns)]
+        heavy_tails.warn(tails, self._sample.n, "coefficients", stacklevel=4)
 
 
-def _among(use: np.ndarray, file: Undone) -> Any:
+def _among(use: np.ndarray, pseudo: PseudoValues) -> Any:
     """Which of the records with a value are used."""
-    found = use[file.rows]
-    return slice(None) if found.all() else found
+    rows = use[pseudo.rows]
+    return slice(None) if rows.all() else rows
+
+
+def _single(interval: Interval, about: str) -> Interval:
+    """The interval of one figure; `about` is added to what it is about."""
+    low, high, error, estimate = (float(figure[0]) for figure in interval[:4])
+    return interval._replace(
+        low=low, high=high, standard_error=error, estimate=estimate, about=interval.about + about
+    )
+
+
+def _by_name(names: list[Any], interval: Interval, records: np.ndarray, about: str) -> Intervals:
+    low, high, error, estimate, level, target, quantity = interval
+    return Intervals(names, estimate, error, low, high, records, level, target, quantity + about)

@@ -1,22 +1,22 @@
 """Intervals of the covariance and the correlation of the original with another column."""
 
 import warnings
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.estimates.linear import LinearEstimates
+from condmask.estimates.base import Shared
+from condmask.estimates.by_name import ByName
 from condmask.inference import bounded, heavy_tails, reverse_pairs
-from condmask.inference.covariance import Product, donors, products, standardised
+from condmask.inference.covariance import Product, covariance_error, products
 from condmask.inference.interval_options import interval_options
 from condmask.inference.intervals import TARGETS, EstimateWarning, Interval, UndefinedError, multiplier
 from condmask.inference.pair_moments import Weights, column, spreads
-from condmask.inference.pseudo_values import Undone, file_covariance
-from condmask.inference.reverse_mapped import Reversed
+from condmask.inference.pseudo_values import PseudoValues, standardised
+from condmask.inference.reverse_mapped import ReverseMapped
 from condmask.law import Law
 
 TARGETS_OF_THEOREM = ("file", "population")  # in the order of `spreads`
@@ -26,20 +26,16 @@ ENOUGH = 10.0  # unmasked records, whose correlation is known to some .3
 class Pair(NamedTuple):
     """A column of masked values and another, replicate by replicate; `theirs` is the law of the other.
 
-    `undo` gives pseudo-values, `file` the records undone; a masked record tells as much of a correlation with
-    a plain column as `share` unmasked ones. `reverse` has the pools of a release by reverse mapping.
+    A masked record tells as much of a correlation with a plain column as `share` unmasked ones.
     """
 
     z: np.ndarray
     w: np.ndarray
     law: Law
     theirs: Law | None
-    pool: np.ndarray | None
+    pseudo: PseudoValues
     shared_donors: bool
-    undo: Callable[[np.ndarray], np.ndarray]
-    file: Callable[[], Undone]
     share: float
-    reverse: Reversed | None
 
 
 class Correlation(NamedTuple):
@@ -54,7 +50,7 @@ class Correlation(NamedTuple):
     enough: float = 0.0
 
 
-class PairIntervals(LinearEstimates):
+class PairIntervals(ByName, Shared):
     """Intervals of what two columns have in common."""
 
     def covariance_interval(
@@ -98,7 +94,8 @@ class PairIntervals(LinearEstimates):
         found, pairs = [], list(self._pairs_of(other))
         for pair in pairs:
             estimate, _, unit = _estimated(pair)
-            error = (_linear if pair.theirs is None else _joint)(pair, asked.target) * unit
+            linear = pair.theirs is None
+            error = (covariance_error(pair.pseudo, pair.w, asked) if linear else _joint(pair, target)) * unit
             estimate *= unit
             found.append((estimate, error))
         tails = [each for pair in pairs for each in _tails(pair)]
@@ -185,13 +182,9 @@ class PairIntervals(LinearEstimates):
     # --- private ---
 
     def _pairs_of(self, other: Any) -> Iterator[Pair]:
-        if self._records is None:
-            raise ValueError(
-                "z must be masked values for an interval of two columns, got Counts, which keep no "
-                "fourth moments of its pairs"
-            )
+        self._records_for("an interval of two columns", "fourth moments of its pairs")
         other = self._by_name(other, "other", masked=True)
-        pool, shared = self._pools(), self.scheme.shared_donors or self._law.p == 0.0
+        shared = self.scheme.shared_donors or self._law.p == 0.0
         theirs = getattr(other, "_law", None)
         reverse = self.scheme.reverse_mapping
         if reverse and theirs is not None:
@@ -201,11 +194,8 @@ class PairIntervals(LinearEstimates):
                 "estimate it"
             )
         share = (1.0 - self._swapped) ** 2
-        for k, (z, w) in enumerate(self._both(other)):
-            yield Pair(
-                z, w, self._law, theirs, pool, shared, partial(self._undo, k), partial(self._undone, k),
-                share, self._reversed(k) if reverse else None,
-            )  # fmt: skip
+        for replicate, (z, w) in zip(self._replicates, self._both(other), strict=True):
+            yield Pair(z, w, self._law, theirs, replicate._pseudo_values(), shared, share)
 
     def _both(self, other: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Each replicate, and its part of the other column."""
@@ -237,8 +227,9 @@ class PairIntervals(LinearEstimates):
         """Covariance and variances of the originals of replicate k, in safe units."""
         theirs = getattr(other, "_law", None)
         if self.scheme.reverse_mapping and theirs is not None:
-            return reverse_pairs.joint(self._reversed(k), other._reversed(k), z, w)
-        return products(z, w, self._law, theirs, partial(self._undo, k))
+            one, two = (estimate._replicates[k]._reverse_mapped for estimate in (self, other))
+            return reverse_pairs.joint(one, two, z, w)
+        return products(self._replicates[k]._pseudo_values(), w, theirs)
 
     def _times(self, count: int) -> str:
         return f"in {count} replicates " if self._batch else ""
@@ -251,23 +242,7 @@ class PairIntervals(LinearEstimates):
 
 
 def _estimated(pair: Pair) -> tuple[float, tuple[float, float], float]:
-    return products(pair.z, pair.w, pair.law, pair.theirs, pair.undo)
-
-
-def _linear(pair: Pair, target: str) -> float:
-    """The standard error of the covariance with a plain column, in safe units."""
-    file = pair.file()
-    w = standardised(pair.w)[0][file.rows]
-    rows = ~np.isnan(w)
-    w = w[rows] - w[rows].mean()
-    weights = w / (w.size - 1)
-    variance = file_covariance(weights[None], file, rows)[0, 0]
-    if target == "population":
-        part = weights * (file.values[rows] - file.values[rows].mean())
-        part -= part.mean()
-        noise = weights**2 @ file.noise()[rows]
-        variance += max(part @ part * w.size / (w.size - 1) - noise, 0.0)
-    return float(np.sqrt(max(variance, 0.0)))
+    return products(pair.pseudo, pair.w, pair.theirs)
 
 
 def _joint(pair: Pair, target: str) -> float:
@@ -276,19 +251,18 @@ def _joint(pair: Pair, target: str) -> float:
 
 def _by_theorem(pair: Pair, by: list[Weights]) -> np.ndarray:
     """The variances of functions of the covariance and the variances, in safe units, about both targets."""
-    z, w, law, theirs, pool, shared = pair[:6]
-    if pair.reverse is not None:
-        return reverse_pairs.spreads(pair.file(), pair.reverse, z, w, by)
-    (a, unit), (b, other_unit) = standardised(z), standardised(w)
-    both, there = ~(np.isnan(a) | np.isnan(b)), ~np.isnan(a)
-    a, b = a - a[both].mean(), b - b[both].mean()
-    pools = donors(a[there], law, None if pool is None else pool[there])
-    own = pools.pool[both[there]]
+    z, w, law, theirs, pseudo, shared = pair[:6]
+    if isinstance(pseudo, ReverseMapped):
+        return reverse_pairs.spreads(pseudo, z, w, by)
+    b, other_unit = standardised(w)
+    b = b[pseudo.rows]
+    both = ~np.isnan(b)
+    a, b, pool = pseudo.masked[both], b[both], pseudo.pool[both]
     found = spreads(
-        column(a[both], law, unit), column(b[both], theirs, other_unit),
-        own, pools.factor, by, law.p, shared_donors=shared,
+        column(a - a.mean(), law, pseudo.unit), column(b - b.mean(), theirs, other_unit),
+        pool, pseudo.factor, by, law.p, shared_donors=shared,
     )  # fmt: skip
-    return np.asarray(found / own.size)
+    return np.asarray(found / pool.size)
 
 
 # --- correlations ---

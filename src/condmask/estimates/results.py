@@ -1,4 +1,4 @@
-"""Confidence intervals by name: of the coefficients of a regression, of the means of groups."""
+"""Confidence intervals by name, as of the coefficients of a regression or the means of groups."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from condmask._digits import number as shown
+from condmask._digits import number
 from condmask.inference.intervals import Interval
 
 
@@ -41,8 +41,8 @@ class Intervals(Mapping[Any, Interval]):
             raise KeyError(name)
         at = self.names.index(name)
         low, high, error, estimate = (
-            each[..., at] if each.ndim > 1 else float(each[at])
-            for each in (self.low, self.high, self.standard_error, self.estimate)
+            figures[..., at] if figures.ndim > 1 else float(figures[at])
+            for figures in (self.low, self.high, self.standard_error, self.estimate)
         )
         about = f"{self.about}: {name}"
         return Interval(low, high, error, estimate, self.confidence_level, self.target, about)
@@ -61,7 +61,7 @@ class Intervals(Mapping[Any, Interval]):
         figures = zip(self.estimate, self.standard_error, self.low, self.high, strict=True)
         table = [["", "records", "estimate", "standard error", f"{level} from", "to"]]
         for name, count, row in zip(self.names, self.records, figures, strict=True):
-            table.append([str(name), f"{count:.0f}", *(shown(value, row[1]) for value in row)])
+            table.append([str(name), f"{count:.0f}", *(number(value, row[1]) for value in row)])
         first, *widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines = ["  ".join([row[0].ljust(first), *map(str.rjust, row[1:], widths)]) for row in table]
         return "\n".join([self.about, *lines])

@@ -6,7 +6,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask.estimates.base import Shared
-from condmask.samples.by_pool import sample
+from condmask.samples.by_pool import sample_of
 from condmask.samples.records import Records
 
 
@@ -29,7 +29,7 @@ class Selection(Shared):
         Raises
         ------
         ValueError
-            If a stratum is taken in part, the strata are needed and missing, or fewer than two values stay.
+            If a stratum is kept in part, the strata are needed and missing, or fewer than two values stay.
 
         Notes
         -----
@@ -50,28 +50,26 @@ class Selection(Shared):
         >>> bool(abs(estimate.part(female).median() - 90.0) < 1.5)
         True
         """
-        if self._records is None:
-            raise ValueError("z must be masked values for a part of them, got Counts, which keep no records")
-        chosen, masked = np.asarray(rows), self._records.rows
+        records = self._records_for("a part of them", "records")
+        chosen, masked = np.asarray(rows), records.rows
         if chosen.dtype != np.bool_ or chosen.shape != masked.shape[1:]:
             raise ValueError(
                 f"rows must be True or False for each of {masked.shape[1]} records, got {chosen.dtype} of "
                 f"shape {chosen.shape}"
             )
-        there = ~np.isnan(masked).any(axis=0)
-        pool = self._records.pools() if self._law.p > 0.0 else None
+        present = ~np.isnan(masked).any(axis=0)
+        pool = records.pools() if self._law.p > 0.0 else None
         if self._law.p > 0.0:
-            _check_whole(
-                chosen[there], (np.zeros(chosen.size, dtype=np.int64) if pool is None else pool)[there]
-            )
-        count = int(np.count_nonzero(chosen & there))
+            one_pool = np.zeros(chosen.size, dtype=np.int64)
+            _check_whole(chosen[present], (one_pool if pool is None else pool)[present])
+        count = int(np.count_nonzero(chosen & present))
         _checks.at_least_two(count, "rows")
-        values = [row[chosen & there] for row in masked]
-        sources = [sample(z, self._law) for z in values]
-        records = Records(masked[:, chosen], None if pool is None else pool[chosen], None)
-        made: Any = type(self)
-        found: Self = made(self.scheme, sources, batch=self._batch, records=records, origin=self.origin)
-        return found
+        values = [row[chosen & present] for row in masked]
+        sources = [sample_of(z, self._law) for z in values]
+        kept = Records(masked[:, chosen], None if pool is None else pool[chosen], None)
+        estimate: Any = type(self)
+        part: Self = estimate(self.scheme, sources, batch=self._batch, records=kept, origin=self.origin)
+        return part
 
 
 def _check_whole(chosen: np.ndarray, pool: np.ndarray) -> None:

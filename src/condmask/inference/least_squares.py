@@ -10,8 +10,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.inference.interval_options import IntervalOptions, cluster_sums
-from condmask.inference.pseudo_values import CHUNK, Undone, file_covariance, sandwich
+from condmask.inference.interval_options import IntervalOptions
+from condmask.inference.intervals import Interval
+from condmask.inference.linear_variance import (
+    CHUNK,
+    Sampled,
+    linear_interval,
+    sampled_sums,
+    weighted_squares,
+)  # fmt: skip
+from condmask.inference.pseudo_values import PseudoValues
 
 # of a column, the part that the others do not determine: above, one Cholesky factor serves, or two
 FAR, CLOSE = 0.03, 1e-5
@@ -26,16 +34,6 @@ class Basis(NamedTuple):
     rows: np.ndarray
     back: np.ndarray
     units: np.ndarray
-
-
-class Fit(NamedTuple):
-    """By coefficient, in units of the file and of the basis: the estimate, its variance about the file, what
-    the population adds to it; and the degrees of freedom."""
-
-    estimate: np.ndarray
-    file: np.ndarray
-    excess: np.ndarray
-    degrees: float
 
 
 def basis(names: list[str], columns: list[np.ndarray], *, intercept: bool) -> Basis:
@@ -91,33 +89,31 @@ def _dependent(name: str, *, intercept: bool) -> str:
     return f"W must have no column that {others} determine, got {name!r}"
 
 
-def fit(space: Basis, file: Undone, rows: Any, asked: IntervalOptions, *, intercept: bool) -> Fit:
-    """Regress the records `rows` among those with a value."""
-    q, back, _ = space
-    y = file.values[rows]
+def fit(
+    space: Basis, pseudo: PseudoValues, rows: Any, options: IntervalOptions, *, intercept: bool
+) -> Interval:
+    """The coefficients of a regression of the records `rows` among those with a value."""
+    q, back, units = space
+    y = pseudo.values[rows]
     if not intercept:
-        y = y + file.origin / file.unit
+        y = y + pseudo.origin / pseudo.unit
     along = q @ y
     residual = y - along @ q
-    noise = file.noise()[rows]
-    if asked.clusters is None:
+    weights = back @ q
+    if options.clusters is None:
         apart = 1.0 - np.einsum("ij,ij->j", q, q)
         alone = np.flatnonzero(apart < ALONE)
         apart[alone] = np.inf
-        spread = sandwich(q, (residual / apart) ** 2 - noise)
-        degrees = float(y.size - len(q))
+        variance = weighted_squares(weights, (residual / apart) ** 2)
+        # the fit leaves such a record no residual: how far its original lies from others like it is unknown
+        leans = np.abs(weights[:, alone]).max(axis=1, initial=0.0)
+        variance[leans > ALONE * np.abs(back).max(axis=1)] = np.nan
+        sampled = Sampled(variance, float(y.size - len(q)))
     else:
-        alone = np.empty(0, dtype=np.int64)
-        sums = cluster_sums(q * residual, asked.clusters[file.rows][rows])
-        degrees = sums.shape[1] - 1.0
-        enlarged = (degrees + 1.0) / max(degrees, 1.0) * (y.size - 1) / (y.size - len(q))
-        spread = enlarged * (sums @ sums.T) - sandwich(q, noise)
-    excess = _diagonal(back, spread)
-    # the fit leaves such a record no residual: how far its original lies from others like it is unknown
-    leans = np.abs(back @ q[:, alone]).max(axis=1, initial=0.0)
-    excess[leans > ALONE * np.abs(back).max(axis=1)] = np.nan
-    return Fit(back @ along, _diagonal(back, file_covariance(q, file, rows)), excess, degrees)
-
-
-def _diagonal(back: np.ndarray, middle: np.ndarray) -> np.ndarray:
-    return np.asarray(np.einsum("ij,jk,ik->i", back, middle, back))
+        variance, degrees = sampled_sums(weights * residual, options.clusters[pseudo.rows][rows])
+        sampled = Sampled(variance * ((y.size - 1) / (y.size - len(q))), degrees)
+    quantity = "regression of the original, coefficients"
+    interval = linear_interval(quantity, back @ along, weights, sampled, pseudo, rows, options)
+    constant = np.zeros(len(q))
+    constant[: int(intercept)] = 1.0
+    return pseudo.in_units(interval, total=constant, units=units)

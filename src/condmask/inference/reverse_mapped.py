@@ -11,15 +11,16 @@ The law of the map is that of a large pool. In pools of 50 it shifts sums by les
 """
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask._warn import warn
 from condmask.engines import mapping_law
 from condmask.engines.mapping_law import MappingLaw, TooManyCellsError
-from condmask.inference.covariance import Donors, standardised
-from condmask.inference.intervals import UndefinedError
-from condmask.inference.pseudo_values import Undone
+from condmask.inference.intervals import EstimateWarning, UndefinedError
+from condmask.inference.pseudo_values import PseudoValues
 from condmask.law import Law
 from condmask.strata import rows_of
 
@@ -34,12 +35,12 @@ class Pool(NamedTuple):
     ----------
     rows : ndarray of int or slice
         The records of the pool, among those with a value.
-    kernel : MappingLaw
+    law : MappingLaw
         M, by cells of sigma/64.
     """
 
     rows: Any
-    kernel: MappingLaw
+    law: MappingLaw
 
 
 class Spread(NamedTuple):
@@ -70,81 +71,114 @@ class Spread(NamedTuple):
     N: float
 
 
-class Reversed:
-    """The donor pools of a released column, and functions of the original undone in them.
+class ReverseMapped(PseudoValues):
+    """The records of a released column with their pseudo-values, and functions of the original undone.
 
     Parameters
     ----------
     z : ndarray of shape (n,)
-        NaN where a value is missing.
-    scheme : scheme
+        Released values; NaN where one is missing.
+    scheme : ConditionalMasking
         p, noise, sigma and scale are used.
     pool : ndarray of shape (n,), optional
         The number of each record's donor pool; None where all are one.
 
     Attributes
     ----------
-    there : ndarray of bool or slice
-        The records with a value, of which all else is.
     pools : dict of Pool
         By number.
     """
 
     def __init__(self, z: np.ndarray, scheme: Any, pool: np.ndarray | None) -> None:
-        known = ~np.isnan(z)
-        self.there: Any = slice(None) if known.all() else known
-        self.z, self.p = z[self.there], float(scheme.p)
-        self.law = Law(scheme.p, scheme.noise, scheme.sigma)
-        self.pool = np.zeros(self.z.size, dtype=np.int64) if pool is None else pool[self.there]
-        self.size = np.bincount(self.pool)
-        rows_of_pools = {0: slice(None)} if self.size.size == 1 else rows_of(self.pool)
-        self.pools = {k: Pool(rows, _kernel(self.z[rows], scheme)) for k, rows in rows_of_pools.items()}
+        super().__init__(z, Law(scheme.p, scheme.noise, scheme.sigma), pool, cycle=False)
+        self._released = z[self.rows]
+        single = self.pool_size.size == 1
+        rows_of_pools = {0: slice(None)} if single else rows_of(self.pool)
+        self.pools = {
+            k: Pool(rows, _mapping_law(self._released[rows], scheme)) for k, rows in rows_of_pools.items()
+        }
 
-    def of(self, function: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> np.ndarray:
+    @cached_property
+    def factor(self) -> np.ndarray:
+        """1 by pool: h undoes the masking whole."""
+        return np.ones(self.pool_size.size)
+
+    @property
+    def donor_share(self) -> np.ndarray:
+        """1 by pool: the sum of the released values is fixed, and weights count about their mean."""
+        return np.ones(self.pool_size.size)
+
+    @property
+    def noise_variance(self) -> float:
+        """0: released values are the originals in another order."""
+        return 0.0
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """The pseudo-values."""
+        return np.asarray(self._undone[0] + self.of_pool(self.pool_mean))
+
+    @property
+    def masked_variances(self) -> np.ndarray:
+        """The variance of each released value's h given the file, right on average."""
+        return self._undone[1]
+
+    @property
+    def variation(self) -> float:
+        """The largest N of the pools: how much h varies."""
+        return self._undone[2]
+
+    def warn_of_variation(self) -> None:
+        """Warn where pseudo-values vary so much more than without noise that statistics are less certain."""
+        if self.variation > LARGE:
+            warn(
+                f"undone record by record, released values vary {self.variation:.2f} times as much as "
+                "without noise: statistics with other columns are less certain for it",
+                EstimateWarning,
+            )
+
+    def inverse(self, function: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> np.ndarray:
         """By record, what has the mean of a function of the original, given the file.
 
         `values` are the records', in any units.
         """
-        found = np.empty(values.size)
-        for rows, own in self.pools.values():
-            found[rows] = self._solved(own, function(own.means(values[rows])))[own.cell]
-        return found
+        inverse = np.empty(values.size)
+        for rows, law in self.pools.values():
+            inverse[rows] = self._solved(law, function(law.means(values[rows])))[law.cell]
+        return inverse
 
     def spreads(self) -> dict[int, Spread]:
-        """By the number of the pool."""
-        found = {}
-        for number, (rows, own) in self.pools.items():
-            x = own.means(self.z[rows])
-            h = self._solved(own, x) - own.share @ x
-            found[number] = Spread(x, own.share, h, own.matrix, own.cell.size, ratio(own, x, h, self.p))
-        return found
+        """How much the undone values of each pool vary, by its number."""
+        spreads = {}
+        for number, (rows, law) in self.pools.items():
+            x = law.means(self._released[rows])
+            h = self._solved(law, x) - law.share @ x
+            spreads[number] = Spread(
+                x, law.share, h, law.matrix, law.cell.size, variation(law, x, h, self.law.p)
+            )
+        return spreads
 
-    def undone(self) -> tuple[Undone, float]:
-        """The records undone, and the largest N of their pools."""
-        a, unit = standardised(self.z)
-        middle = np.bincount(self.pool, a) / np.maximum(self.size, 1)
-        centered = a - (middle if middle.size == 1 else middle[self.pool])
-        h = self.of(lambda x: x, centered)
+    @cached_property
+    def _undone(self) -> tuple[np.ndarray, np.ndarray, float]:
+        """By record h and its variance given the file, and the largest N."""
+        centred = self.masked - self.of_pool(self.pool_mean)
+        h = self.inverse(lambda x: x, centred)
         largest = max(
-            ratio(own, own.means(centered[rows]), own.means(h[rows]), self.p)
-            for rows, own in self.pools.values()
+            variation(law, law.means(centred[rows]), law.means(h[rows]), self.law.p)
+            for rows, law in self.pools.values()
         )
         if largest > LARGEST:
             raise UndefinedError(_refusal(f"{largest:.1f} times as much as without noise"))
-        variances, ones = h * h - self.of(np.square, centered), np.ones(self.size.size)
-        return Undone(
-            float(self.z[0]), unit, self.there, h + (a - centered), variances, np.broadcast_to(0.0, h.shape),
-            Donors(self.pool, self.size, middle, ones), 0.0 * ones, ones, self.law, False,
-        ), largest  # fmt: skip
+        return h, h * h - self.inverse(np.square, centred), largest
 
-    def _solved(self, own: MappingLaw, target: np.ndarray) -> np.ndarray:
+    def _solved(self, law: MappingLaw, target: np.ndarray) -> np.ndarray:
         try:
-            return mapping_law.inverse(own, self.p, target)
+            return mapping_law.inverse(law, self.law.p, target)
         except FloatingPointError:
             raise UndefinedError(_refusal("without bound")) from None
 
 
-def _kernel(z: np.ndarray, scheme: Any) -> MappingLaw:
+def _mapping_law(z: np.ndarray, scheme: Any) -> MappingLaw:
     if z.size < FEWEST:
         raise UndefinedError(
             f"z must have at least {FEWEST} records (in each stratum) for statistics with other columns "
@@ -159,9 +193,9 @@ def _kernel(z: np.ndarray, scheme: Any) -> MappingLaw:
         ) from None
 
 
-def ratio(own: MappingLaw, x: np.ndarray, h: np.ndarray, p: float) -> float:
-    """N, of values and what undoes them, by cell."""
-    deviations = [np.sqrt(own.share @ (each - own.share @ each) ** 2) for each in (h, x)]
+def variation(law: MappingLaw, x: np.ndarray, h: np.ndarray, p: float) -> float:
+    """N: how much h varies, in standard deviations of the values x that it undoes; both by cell."""
+    deviations = [np.sqrt(law.share @ (values - law.share @ values) ** 2) for values in (h, x)]
     return float((1.0 - p) * deviations[0] / deviations[1]) if deviations[1] > 0.0 else 1.0
 
 

@@ -12,10 +12,11 @@ from math import ceil, log, sqrt
 
 import numpy as np
 
-from condmask.inference.covariance import Product, standardised
+from condmask.inference.covariance import Product
+from condmask.inference.linear_variance import file_variance
 from condmask.inference.pair_moments import Weights
-from condmask.inference.pseudo_values import Undone, file_covariance
-from condmask.inference.reverse_mapped import Reversed
+from condmask.inference.pseudo_values import standardised
+from condmask.inference.reverse_mapped import ReverseMapped
 
 MOST_TERMS = 20  # powers of T, beyond which rounding grows by more than the polynomial gains
 CLOSE = 1e-8
@@ -29,15 +30,15 @@ def coefficients(p: float) -> np.ndarray:
     return np.asarray(line.convert(kind=np.polynomial.Polynomial).coef)
 
 
-def joint(one: Reversed, two: Reversed, z: np.ndarray, w: np.ndarray) -> Product:
+def joint(one: ReverseMapped, two: ReverseMapped, z: np.ndarray, w: np.ndarray) -> Product:
     """Covariance and variances of the originals of two columns masked together, in safe units.
 
     A donor pool has the values of both columns or lacks one of them.
     """
     both = ~(np.isnan(z) | np.isnan(w))
     (a, unit), (b, other_unit) = standardised(z), standardised(w)
-    a, b = a[one.there] - a[both].mean(), b[two.there] - b[both].mean()
-    total, c = 0.0, coefficients(one.p)
+    a, b = a[one.rows] - a[both].mean(), b[two.rows] - b[both].mean()
+    total, c = 0.0, coefficients(one.law.p)
     for number, (rows, own) in one.pools.items():
         if number not in two.pools:
             continue
@@ -47,11 +48,11 @@ def joint(one: Reversed, two: Reversed, z: np.ndarray, w: np.ndarray) -> Product
             total += factor * float(x[own.cell] @ y[other.cell])
             x, y = own.apply(x), other.apply(y)
     degrees = int(both.sum()) - 1
-    variances = float(a[both[one.there]].var(ddof=1)), float(b[both[two.there]].var(ddof=1))
+    variances = float(a[both[one.rows]].var(ddof=1)), float(b[both[two.rows]].var(ddof=1))
     return total / degrees, variances, unit * other_unit
 
 
-def spreads(file: Undone, own: Reversed, z: np.ndarray, w: np.ndarray, by: Sequence[Weights]) -> np.ndarray:
+def spreads(own: ReverseMapped, z: np.ndarray, w: np.ndarray, by: Sequence[Weights]) -> np.ndarray:
     """The variances about the file and the population of functions of the covariance with a plain column.
 
     The variances of both columns are known, so about the file the covariance alone varies. About the
@@ -62,11 +63,11 @@ def spreads(file: Undone, own: Reversed, z: np.ndarray, w: np.ndarray, by: Seque
     a, v = standardised(z)[0], standardised(w)[0][both]
     v = v - v.mean()
     n = v.size
-    known = both[own.there]
+    known = both[own.rows]
     weights = v / (n - 1)
-    alone = float(file_covariance(weights[None], file, known)[0, 0])
-    u = a[own.there] - a[both].mean()
-    powers = [np.ones(n)] + [own.of(lambda x, k=k: x**k, u)[known] for k in (1, 2, 3)]  # type: ignore[misc]
+    alone = float(file_variance(weights[None], own, known)[0])
+    u = a[own.rows] - a[both].mean()
+    powers = [np.ones(n)] + [own.inverse(lambda x, k=k: x**k, u)[known] for k in (1, 2, 3)]  # type: ignore[misc]
 
     def moment(i: int, j: int) -> float:
         return float(np.mean((powers[i] if j else u[known] ** i) * v**j))

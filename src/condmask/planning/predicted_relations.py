@@ -18,8 +18,8 @@ import numpy as np
 
 from condmask.disclosure.folds import evenly_spaced
 from condmask.engines import mapping_law
-from condmask.inference.covariance import covariance_factor
-from condmask.inference.reverse_mapped import LARGEST, ratio
+from condmask.inference.pseudo_values import covariance_factor
+from condmask.inference.reverse_mapped import LARGEST, variation
 from condmask.law import Law
 from condmask.planning.predicted_moments import Variances
 
@@ -86,7 +86,7 @@ def rearranged(x: np.ndarray, scheme: Any) -> np.ndarray:
         h = mapping_law.inverse(own, p, values)
     except (mapping_law.TooManyCellsError, FloatingPointError):
         return np.full(x.size, np.inf)
-    if ratio(own, values, h, p) > LARGEST:
+    if variation(own, values, h, p) > LARGEST:
         return np.full(x.size, np.inf)
     first, second = (p * (own.share @ each) + (1.0 - p) * own.apply(each) for each in (h, h * h))
     return np.asarray(np.interp(x, some, (second - first**2)[own.cell]))

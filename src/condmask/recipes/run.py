@@ -111,7 +111,7 @@ def run_recipe(
     ... 500 = 0.45
     ... ''')
     >>> done = cm.run_recipe(recipe)
-    >>> done.target.name, [each.name for each in done.reports]
+    >>> done.target.name, [page.name for page in done.reports]
     ('released.csv', ['report.html'])
     >>> folder.cleanup()
     """

@@ -28,8 +28,8 @@ def _sub(symbol: str, index: str) -> Html:
     return tag("msub", _id(symbol), _id(index))
 
 
-def _words(said: str) -> Html:
-    return tag("mtext", said)
+def _words(label: str) -> Html:
+    return tag("mtext", label)
 
 
 def _in_brackets(*parts: Any) -> Html:
@@ -83,8 +83,8 @@ def distribution() -> Html:
     mean = tag("mfrac", _number("1"), _id("n"))
     estimate = block(_function(hat, _id("t")), _op("="), mean, total, _function("K", argument))
     step = tag("msub", _number("1"), _row(_id("u"), _op("\u2265"), _number("0")))
-    own = _function("K", _id("u"))
+    kept = _function("K", _id("u"))
     moved = _row(_id("u"), _op("\u2212"), tag("mfrac", _id("Y"), _id("\u03c3")))
     noised = _function("E", _function("K", moved))
-    solved = block(_id("p"), own, _op("+"), ONE_KEPT, noised, _op("="), step)
-    return join([estimate, solved])
+    equation = block(_id("p"), kept, _op("+"), ONE_KEPT, noised, _op("="), step)
+    return join([estimate, equation])

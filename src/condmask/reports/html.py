@@ -53,7 +53,7 @@ def paragraph(*inside: Any) -> Html:
 
 
 def items(entries: Iterable[Any]) -> Html:
-    return tag("ul", *(tag("li", each) for each in entries))
+    return tag("ul", *(tag("li", entry) for entry in entries))
 
 
 def section(title: Any, *inside: Any) -> Html:
@@ -67,7 +67,7 @@ def facts(entries: dict[str, Any]) -> Html:
 
 def table(caption: Any, head: Sequence[Any], rows: Iterable[Sequence[Any]]) -> Html:
     """A table whose first cells are the names of its rows; on a narrow screen each row is a list."""
-    columns = tag("tr", *(tag("th", each, scope="col") for each in head))
+    columns = tag("tr", *(tag("th", label, scope="col") for label in head))
     body = [
         tag("tr", tag("th", row[0], scope="row"), *(
             tag("td", cell, data_label=bare(label)) for label, cell in zip(head[1:], row[1:], strict=True)

@@ -92,7 +92,8 @@ class Original:
         """One column, its statistics, and what attackers learn of it."""
         view, estimate = self._view, self._view.release[name]
         x, z, rows = self._both(name)
-        pools, others = estimate._pools(), {other: values[rows] for other, values in view.others.items()}
+        pools = estimate._records_for("a comparison", "records").pools()
+        others = {other: values[rows] for other, values in view.others.items()}
         scheme = replace(
             view.schemes[name], strata=None if pools is None else "pools", small_strata="refuse", missing=()
         )

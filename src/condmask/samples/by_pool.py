@@ -1,4 +1,4 @@
-"""What stands behind the estimates of records: of all, or of a part of them."""
+"""Samples from masked values: of all records, of a part of them, or by pool of donors."""
 
 import numpy as np
 
@@ -14,14 +14,14 @@ from condmask.samples.ungridded import UngriddedSample
 from condmask.strata import rows_of
 
 
-def by_pool(records: Records | None, law: Law) -> list[MaskedSample]:
-    """The records of one replicate by pool of donors; none where all are one, or the pools are not known."""
-    if records is None or records.pool is None or records.wanting is not None:
+def samples_by_pool(records: Records | None, law: Law) -> list[MaskedSample]:
+    """The records of one sample by pool of donors; none where all are one, or the pools are unknown."""
+    if records is None or records.pool is None or records.refusal is not None:
         return []
     present = ~np.isnan(records.rows[0])
     values, pool = records.rows[0][present], records.pool[present]
     if law.grid is None:
-        return [plain(values[rows], law, 1) for rows in rows_of(pool).values()]
+        return [ungridded_sample(values[rows], law, 1) for rows in rows_of(pool).values()]
     units = law.to_units(values)
     order = np.lexsort((units, pool))
     units, pool = units[order], pool[order]
@@ -32,15 +32,15 @@ def by_pool(records: Records | None, law: Law) -> list[MaskedSample]:
     return [CountedSample(ValueCounts(*pool), law) for pool in pools]
 
 
-def sample(z: np.ndarray, law: Law) -> MaskedSample:
-    """What stands behind masked values without gaps, on the grid where there is one."""
+def sample_of(z: np.ndarray, law: Law) -> MaskedSample:
+    """The sample of masked values without gaps, on the grid where there is one."""
     if law.grid is not None:
         return CountedSample(ValueCounts(*np.unique(law.to_units(z), return_counts=True)), law)
-    return plain(z, law, 1)
+    return ungridded_sample(z, law, 1)
 
 
-def plain(z: np.ndarray, law: Law, workers: Workers) -> MaskedSample:
-    """What stands behind masked values without gaps and without a grid."""
+def ungridded_sample(z: np.ndarray, law: Law, workers: Workers) -> MaskedSample:
+    """The sample of masked values without gaps and without a grid."""
     if law.p == 1.0:
         return ExactSample(z, workers)
     return (UngriddedSample if law.p > 0.0 else NoisySample)(z, law, workers)

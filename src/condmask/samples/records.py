@@ -6,18 +6,18 @@ import numpy as np
 
 
 class Records(NamedTuple):
-    """What covariances need besides: the masked values in their places, and the donor pools.
+    """The masked values in their places, and the donor pools, for all that concerns other columns.
 
     `rows` has shape (replicates, n), NaN where missing; `pool` the pool of each record, None where all are
-    one; `wanting` says what must be given before the pools are known.
+    one; `refusal` says what must be given before the pools are known.
     """
 
     rows: np.ndarray
     pool: np.ndarray | None
-    wanting: str | None
+    refusal: str | None
 
     def pools(self) -> np.ndarray | None:
-        """The pool of each record; refused where it is not known."""
-        if self.wanting is not None:
-            raise ValueError(self.wanting)
+        """The pool of each record; refused where they are unknown."""
+        if self.refusal is not None:
+            raise ValueError(self.refusal)
         return self.pool

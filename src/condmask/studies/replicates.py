@@ -8,8 +8,8 @@ import numpy as np
 from condmask import _checks, closed_forms
 from condmask._randomness import Key, seeded_key
 from condmask.deconvolution import stencil
-from condmask.inference.covariance import covariance_factor
 from condmask.inference.intervals import EstimateWarning, UndefinedError
+from condmask.inference.pseudo_values import covariance_factor
 from condmask.kernels import moments as powers
 from condmask.kernels import pairs, replicate
 from condmask.law import Law
