@@ -13,7 +13,15 @@ import condmask as cm
 from condmask._grid import Grid
 from condmask.deconvolution import table, weight
 from condmask.deconvolution.weight import Masking
-from condmask.disclosure import credible_window, digit_classes, record_posteriors, swap_posterior, verbatim
+from condmask.disclosure import (
+    convolution,
+    credible_window,
+    digit_classes,
+    learned_density,
+    record_posteriors,
+    swap_posterior,
+    verbatim,
+)
 from condmask.disclosure.audit import posterior
 from condmask.inference import inequality
 from condmask.kernels import learned_density as kernels
@@ -108,9 +116,9 @@ def test_a_masked_value_beyond_the_grid_is_named_by_its_place_in_the_column():
 
 
 def test_an_audit_looks_each_cell_up_for_some_folds_only_where_records_lie_apart(monkeypatch):
-    looked_up, below = [], swap_posterior.Known.below
+    looked_up, below = [], learned_density.LearnedDensity.below
     monkeypatch.setattr(
-        swap_posterior.Known, "below", lambda self, x: looked_up.append(x.size) or below(self, x)
+        learned_density.LearnedDensity, "below", lambda self, x: looked_up.append(x.size) or below(self, x)
     )
     n = 300
     x = np.random.default_rng(4).lognormal(10.0, 0.6, n).round(2)
@@ -158,13 +166,13 @@ def test_tables_sum_so_many_waves_and_the_bandwidth_that_is_named_serves(monkeyp
     ],
 )
 def test_attackers_lay_out_so_many_cells_at_a_time_however_far_apart_values_lie(monkeypatch, call):
-    laid, each = [], swap_posterior._laid_out
+    laid, cells = [], convolution.Pieces.cells
 
-    def counting(bits, starts, lengths, *rest):
-        laid.append(int(lengths.sum()))
-        return each(bits, starts, lengths, *rest)
+    def counting(pieces):
+        laid.append(pieces.size)
+        return cells(pieces)
 
-    monkeypatch.setattr(swap_posterior, "_laid_out", counting)
+    monkeypatch.setattr(convolution.Pieces, "cells", counting)
     for module in (swap_posterior, credible_window, record_posteriors, verbatim):
         monkeypatch.setattr(module, "MOST_CELLS", 1 << 14)
     x = np.random.default_rng(5).lognormal(10.0, 0.6, 120).round(2)

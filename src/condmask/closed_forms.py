@@ -6,21 +6,26 @@ from condmask.kernels.pairs import pairs_within
 from condmask.law import Law
 
 
+def chance_of_near(near: np.ndarray, donors: float, d: np.ndarray, law: Law) -> np.ndarray:
+    """P(|Z - X| < d) where so many of the possible donors of a record are that near.
+
+    The last axis of `near` is that of the distances; of sums over pairs of records it is the mean of all.
+    """
+    return np.asarray(law.p * near / donors + (1.0 - law.p) * law.noise_within(d))
+
+
 def interval_risk(ordered: np.ndarray, d: np.ndarray, law: Law) -> np.ndarray:
     """P(|Z_i - X_i| < d), averaged over the records of a file masked by eq. (1) or by added noise.
 
     The records are ascending, the last axis of `ordered`; the distances are that of the result.
     """
-    near = np.empty(ordered.shape[:-1] + d.shape)
-    near[:] = law.noise_within(d)
-    if law.p == 0.0:
-        return np.asarray(near)
-    if law.grid is not None:  # in whole steps, where no difference is rounded
-        ordered, d = law.grid.units(ordered), law.grid.above(d)
-    n = ordered.shape[-1]
-    pairs = np.empty(near.shape)
-    pairs_within(np.atleast_2d(ordered), d, np.atleast_2d(pairs))
-    return np.asarray(law.p * pairs / (n * (n - 1.0)) + (1.0 - law.p) * near)
+    n, pairs = ordered.shape[-1], np.zeros(ordered.shape[:-1] + d.shape)
+    if law.p > 0.0:
+        rows, apart = ordered, d
+        if law.grid is not None:  # in whole steps, where no difference is rounded
+            rows, apart = law.grid.units(ordered), law.grid.above(d)
+        pairs_within(np.atleast_2d(rows), apart, np.atleast_2d(pairs))
+    return chance_of_near(pairs, n * (n - 1.0) if law.p else 1.0, d, law)
 
 
 def mean_squared_error(x: np.ndarray, law: Law) -> np.ndarray:

@@ -30,7 +30,7 @@ def test_the_audit_tells_figures_causes_and_a_proposal(run, source):
     code, out, _ = run(*command)
 
     assert code == 0
-    assert "coins guessed" in out
+    assert "guessed right" in out
     assert "proposal" in out
     found = json.loads(run(*command, "--json")[1])
     assert found["visible"]

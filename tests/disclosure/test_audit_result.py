@@ -41,7 +41,7 @@ def test_coins_are_visible_where_12_in_100_more_are_guessed_or_a_tenth_is_certai
 
 @pytest.mark.parametrize("n", [99, 100])
 def test_fewer_than_a_hundred_records_are_said_to_be_too_few(n):
-    said = f"{n} records are too few to tell how far their coins can be guessed"
+    said = f"{n} records are too few to tell how well one can guess which were swapped"
 
     assert audit(n=n).warnings == ([said] if n < 100 else [])
     assert (said in str(audit(n=n))) == (n < 100)

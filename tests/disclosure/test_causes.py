@@ -7,6 +7,7 @@ from scipy.stats import spearmanr
 
 import condmask as cm
 from condmask.disclosure import causes, swap_attack
+from condmask.disclosure.folds import folded_rows
 from condmask.disclosure.swap_attack import FULL, Figures
 
 A_BIT = 1e-4
@@ -85,8 +86,8 @@ OUTSIDE = (1.0 - P) * 2.0 * SIGMA / np.sqrt(2.0 * np.pi) / LONG
 def of_column():
     """The causes within a column of evenly spread values, as if an audit had found these figures."""
     law = cm.ConditionalMasking(P, SIGMA).law
-    rows = swap_attack.rows_of(N, FULL)
-    column = swap_attack.lay_out(EVEN, "float64", law, None, rows, FULL)
+    rows = folded_rows(N, FULL.rows)
+    column = swap_attack.prepare(EVEN, "float64", law, None, rows, FULL)
     parts = column.outcomes(closely=True)
 
     def found(*, guessed=P, unchanged=0.0, ties=0.0):
@@ -148,7 +149,7 @@ def test_a_value_is_common_where_a_hundredth_of_the_records_have_it(times, is_co
     """Records that show it were swapped: noise takes next to none there on so fine a grid."""
     x = np.append(EVEN[times:], np.full(times, 400_000.0))
     law = cm.ConditionalMasking(P, SIGMA).law
-    column = swap_attack.lay_out(x, "float64", law, None, swap_attack.rows_of(N, FULL), FULL)
+    column = swap_attack.prepare(x, "float64", law, None, folded_rows(N, FULL.rows), FULL)
 
     share, number = causes._common(column, column.outcomes(closely=True))
 

@@ -6,13 +6,11 @@ that a refusal names, passed.
 
 import ast
 from dataclasses import replace
-from math import sqrt
 
 import marks
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import ndtr
 
 import condmask as cm
 from condmask.disclosure import guard_rails
@@ -63,22 +61,6 @@ def test_the_smallest_pool_counts_and_missing_values_do_not():
     assert "has 49 records" in review(NORMAL, scheme_of(sigma=5.0), strata)[0]
     assert "merge strata" in review(NORMAL, scheme_of(sigma=5.0), strata)[0]
     assert "has 49 records" in review(gaps, scheme_of(sigma=5.0))[0]
-
-
-# --- rare values ---
-
-
-@pytest.mark.parametrize(("p", "distance"), [(0.3, 1.0), (0.5, 0.2), (0.1, 3.0)])
-def test_two_lonely_records_keep_their_values_as_often_as_a_closed_form_says(p, distance):
-    # a kept one keeps its value where the other is swapped, or kept and not passed
-    x = np.concatenate([np.tile(np.arange(10.0), 100), [1e3, 1e3 + distance]])
-
-    found = guard_rails.own_value(x, scheme_of(p))
-
-    chance = (1.0 - p) * (p + (1.0 - p) * ndtr(distance / sqrt(2.0))) + p / x.size
-    # 300 maps: a standard error of at most .5 / sqrt(300) = .029; four of them
-    assert found.size == 2
-    assert np.all(np.abs(found - chance) < 0.12)
 
 
 @pytest.mark.parametrize(("scale", "sigma"), [("linear", 1.0), ("log", 0.1)])
@@ -180,54 +162,6 @@ def test_every_real_column_passes_or_passes_with_the_remedy_that_its_refusal_nam
     assert len(columns) >= 50
     assert 0 < passed < len(columns)
     assert ("aggregate_ends",) in remedies
-
-
-# --- the ends ---
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ([1, 3, 6, 10, 20, 30, 40, 60], [2, 2, 6, 10, 20, 30, 50, 50]),
-        ([1, 4, 4, 10, 20, 30, 40, 60], [3, 3, 3, 10, 20, 30, 50, 50]),  # what equals the second goes with it
-        ([1, 2, 5], [1, 2, 5]),  # too few
-        ([3, 3, 3, 3, 3, 3], [3, 3, 3, 3, 3, 3]),
-        ([0.5, 0.26, 7, 8, 9, 12.1], [0.38, 0.38, 7, 8, 10.55, 10.55]),
-        ([1, 2.2, 7, 8, 9, 12], [1.6, 1.6, 7, 8, 10.5, 10.5]),
-        ([1, 1, 2, 7, 8, 9, 12, 13.2], [1, 1, 2, 7, 8, 9, 12.6, 12.6]),
-        ([1, 2, 3, 7, 8, 9, 12, 14], [2, 2, 3, 7, 8, 9, 13, 13]),  # 1.5 as whole as the data
-    ],
-)
-def test_the_smallest_and_the_largest_become_their_means(values, expected):
-    x = np.array(values, dtype=float)
-
-    guard_rails.aggregate(x, None, 2)
-
-    assert np.array_equal(x, np.array(expected, dtype=float))
-
-
-def test_each_pool_has_ends_of_its_own():
-    x = np.array([1.0, 100.0, 3.0, 300.0, 5.5, 500.0, 9.0, 900.0, np.nan])
-    code = np.array([0, 1] * 4 + [-1])
-
-    guard_rails.aggregate(x, code, 2)
-
-    # to one decimal, which the data have
-    assert np.array_equal(x, [2.0, 200.0, 2.0, 200.0, 7.2, 700.0, 7.2, 700.0, np.nan], equal_nan=True)
-
-
-def test_released_ends_are_means_and_the_mean_of_all_stays():
-    x = np.round(1_000.0 * np.exp(NORMAL))
-    scheme = scheme_of(0.6, 0.5, scale="log", aggregate_ends=4)
-    with pytest.warns(cm.ReleaseWarning, match="aggregate_ends=4 takes the s.d. of x from 2257 to"):
-        z = scheme.mask(x.astype(int), rng=2)
-
-    ordered = np.sort(x)
-    expected = np.concatenate([
-        np.full(4, np.round(ordered[:4].mean())), ordered[4:-4], np.full(4, np.round(ordered[-4:].mean())),
-    ])  # fmt: skip
-    assert z.dtype == np.int64
-    assert np.array_equal(np.sort(z), expected)
 
 
 # --- rows, and other columns ---

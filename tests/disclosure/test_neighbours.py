@@ -7,7 +7,7 @@ from scipy.stats import norm
 import condmask as cm
 from condmask.disclosure import neighbours
 from condmask.disclosure.original import Original
-from condmask.disclosure.record_posteriors import Seen
+from condmask.disclosure.record_posteriors import RecordPosteriors
 from condmask.kernels.windows import best_of_points
 
 D = np.array([1.0, 2.5, 5.0])
@@ -109,10 +109,10 @@ def test_the_way_that_serves_one_half_is_counted_on_the_other(monkeypatch, best)
     tried = iter(ways[:3])
     monkeypatch.setattr(neighbours, "_hits", lambda *_: next(tried))
     file = original(X, cm.ConditionalMasking(0.6, SIGMA, step=1))
-    seen = Seen(np.zeros((m, 2)), np.zeros((m, 2)), ways[3], np.zeros(m), np.zeros(m))
+    seen = RecordPosteriors(np.zeros((m, 2)), np.zeros((m, 2)), ways[3], np.zeros(m), np.zeros(m))
 
     found, records = neighbours.by_neighbours(
-        file, X[:m], np.arange(m), neighbours.scaled([GROUP.astype(float)]), seen, D[:2]
+        file, X[:m], np.arange(m), neighbours.standardised([GROUP.astype(float)]), seen, D[:2]
     )
 
     assert records == 200
@@ -130,14 +130,31 @@ def test_neighbours_are_other_records_and_the_nearest_of_them():
 
     # record 0 does not stand among its own, so the last one goes
     assert near.tolist() == [[1, 2], [0, 1], [2, 4], [4, 3]]
-    assert neighbours.scaled([table]).table[:, 0] == pytest.approx((table - table.mean()) / table.std())
+    assert neighbours.standardised([table]).table[:, 0] == pytest.approx((table - table.mean()) / table.std())
 
 
 def test_a_gap_is_at_the_mean_and_a_column_of_its_own():
     column, constant = np.array([1.0, np.nan, 3.0, 8.0]), np.full(4, 5.0)
-    found = neighbours.scaled([column, constant]).table
+    found = neighbours.standardised([column, constant]).table
 
     there, filled = np.array([1.0, 0.0, 1.0, 1.0]), np.array([1.0, 4.0, 3.0, 8.0])
     assert found.shape == (4, 2)  # what is constant tells nothing
     for k, each in enumerate((there, filled)):
         assert found[:, k] == pytest.approx((each - each.mean()) / each.std())
+
+
+@pytest.mark.parametrize("p", [0.5, 0.9])
+def test_a_swapped_value_is_no_evidence_to_who_knows_other_columns(p):
+    """Two groups far apart: a value of the other one was surely swapped, and the group tells the rest."""
+    rng = np.random.default_rng(3)
+    group = rng.integers(0, 2, 4_000)
+    x = rng.normal(1_000.0 * group, 10.0)
+    scheme = cm.ConditionalMasking(p, 5.0)
+    found = cm.risk(x, scheme, d=10.0, others=group[:, None].astype(float), audit=False).attackers
+
+    # of the group alone: the best constant of a normal law, P(|X - m| < s) = .683
+    assert found["best with other columns"][0] > 0.66
+    assert found["best constant"][0] == pytest.approx(0.683 / 2, abs=0.02)
+    # who takes each value for kept is right about (1 - p) P(|Y| < 2 s) = .954 (1 - p), and by luck: p .26
+    kept_alone = 0.954 * (1.0 - p) + p * 0.5 * 0.52
+    assert found["best with other columns"][0] > kept_alone - 0.03

@@ -6,7 +6,7 @@ import pytest
 import condmask as cm
 from condmask.disclosure import baselines
 from condmask.disclosure.original import Original
-from condmask.disclosure.record_posteriors import looked_at
+from condmask.disclosure.record_posteriors import record_posteriors
 
 N = 4_000
 
@@ -18,6 +18,6 @@ def test_densities_sum_to_1(sigma):
     file = Original(scheme.canonical(x, "x", "float64"), "float64", scheme.law)
     z, d = np.arange(-450.0, 451.0), np.array([2.0, 100.0])
 
-    seen = looked_at(file, z, np.arange(z.size), d, baselines.by_constant(file, d))
+    seen = record_posteriors(file, z, np.arange(z.size), d, baselines.by_constant(file, d))
 
     assert seen.density.sum() == pytest.approx(1.0, rel=0.01)

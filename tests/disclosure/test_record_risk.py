@@ -20,14 +20,14 @@ def found():
 def test_who_is_sure_is_right_as_often_as_he_says(found):
     # five classes of 800 records: the share that is hit has a standard error of at most .0177; four of them,
     # an alarm in 6e-5 each, and .01 for a law learned from 3,600 records
-    order = np.argsort(found.chance)
+    order = np.argsort(found.posterior)
     for part in np.split(order, 5):
-        assert found.hit[part].mean() == pytest.approx(found.chance[part].mean(), abs=4 * 0.0177 + 0.01)
+        assert found.hit[part].mean() == pytest.approx(found.posterior[part].mean(), abs=4 * 0.0177 + 0.01)
 
 
 def test_hits_are_guesses_near_the_original(found):
     assert np.array_equal(found.hit, np.abs(found.guess - SCHEME.law.grid.units(X) * SCHEME.step) < 500)
-    assert found.swapped.mean() == pytest.approx(0.6, abs=0.02)
+    assert found.swap_posterior.mean() == pytest.approx(0.6, abs=0.02)
 
 
 def test_the_most_exposed_are_hits_and_the_surest_of_them(found):
@@ -35,7 +35,7 @@ def test_the_most_exposed_are_hits_and_the_surest_of_them(found):
 
     assert found.hit[rows].all()
     rest = np.setdiff1d(np.flatnonzero(found.hit), rows)
-    assert found.chance[rows].min() >= found.chance[rest].max()
+    assert found.posterior[rows].min() >= found.posterior[rest].max()
 
 
 def test_records_keep_their_positions_where_others_are_missing():
@@ -44,48 +44,8 @@ def test_records_keep_their_positions_where_others_are_missing():
 
     assert found.rows[:4].tolist() == [0, 1, 3, 4]
     assert np.array_equal(found.hit, cm.record_risk(X, Z, SCHEME, d=500).hit)
-    assert list(found.to_frame().columns) == ["record", "guess", "chance", "hit", "swapped"]
-    assert set(json.loads(json.dumps(found.to_dict()))) == {"n", "d", "hit", "chance", "surest"}
-
-
-def brute(x, z, k):
-    """The chance that the own original is among the k nearest, equal ones in random order."""
-    x, z = (np.asarray(each, dtype=float).reshape(len(each), -1) for each in (x, z))
-    spread = np.where(x.std(axis=0) > 0, x.std(axis=0), 1.0)
-    away = np.sqrt((((z / spread)[:, None] - (x / spread)[None]) ** 2).sum(axis=2))
-    own = np.diag(away)[:, None]
-    nearer, equal = (away < own - 1e-9).sum(axis=1), (np.abs(away - own) <= 1e-9).sum(axis=1)
-    return np.mean(np.clip((k - nearer) / equal, 0, 1))
-
-
-@pytest.mark.parametrize("step", [0, 10, 500])
-@pytest.mark.parametrize("columns", [1, 2])
-def test_links_are_those_of_all_distances(step, columns):
-    rng = np.random.default_rng(3)
-    x = X[:300] if columns == 1 else np.column_stack([X[:300], rng.normal(size=300)])
-    z = x + rng.normal(size=x.shape) * ([300.0] if columns == 1 else [300.0, 0.1])
-    if step:
-        x, z = np.round(x / step) * step, np.round(z / step) * step
-    found = cm.record_linkage(x, z, k=[1, 3, 40, 300])
-
-    assert found.linked == pytest.approx([brute(x, z, k) for k in (1, 3, 40, 300)], abs=1e-12)
-    assert found.chance == (1 / 300, 3 / 300, 40 / 300, 1.0)
-
-
-def test_who_sees_nothing_links_by_chance():
-    z = np.random.default_rng(4).permutation(X)
-    found = cm.record_linkage(X, z, k=[40, 400])
-    low, high = found.interval()
-
-    assert (low < np.array(found.chance)).all()
-    assert (np.array(found.chance) < high).all()
-
-
-def test_columns_in_clear_link_records():
-    near = X + np.random.default_rng(5).normal(0, 1.0, X.size)
-    # the masked column leads astray whoever counts it as much as the others, so few records are linked
-    assert cm.record_linkage(X, Z, k=1).linked[0] < 0.005
-    assert cm.record_linkage(X, Z, others={"near": near, "id": np.arange(X.size)}, k=1).linked[0] > 0.02
+    assert list(found.to_frame().columns) == ["record", "guess", "posterior", "hit", "swap_posterior"]
+    assert set(json.loads(json.dumps(found.to_dict()))) == {"n", "d", "hit", "posterior", "surest"}
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ def test_round_numbers_are_refused_with_the_scheme_that_hides_them():
     x = incomes()
 
     with pytest.raises(
-        cm.ReleaseError, match=r"% of the coins guessed .*; or pass step=50 and round"
+        cm.ReleaseError, match=r"% of the records guessed right .*; or pass step=50 and round"
     ) as caught:
         cm.ConditionalMasking(0.6, 500.0, decimals=0).mask(x)
 

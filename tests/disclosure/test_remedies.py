@@ -7,7 +7,7 @@ import condmask as cm
 from condmask.disclosure import guard_rails
 from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.audit_result import Audit
-from condmask.disclosure.remedies import mended, reverse_mapping
+from condmask.disclosure.remedies import reverse_mapping, with_proposals
 
 RNG = np.random.default_rng(1)
 NORMAL = RNG.normal(size=2_000)
@@ -86,7 +86,7 @@ def test_reverse_mapping_comes_before_a_coarser_step():
     x = np.where(np.arange(2_000) % 5 > 0, 10.0 * np.rint(x / 10.0), np.rint(x))
     shown = Audit(2_000, 0.6, 0.9, 0.3, 0.0, causes=(), scheme={"x": SCHEME})
 
-    reverse, coarser = mended(shown, data_of({"x": x}), {"x": SCHEME}).proposals
+    reverse, coarser = with_proposals(shown, data_of({"x": x}), {"x": SCHEME}).proposals
 
     assert reverse.scheme["x"].reverse_mapping
     assert reverse.hides

@@ -9,8 +9,9 @@ import pytest
 from marks import rest_slow
 
 import condmask as cm
-from condmask.disclosure import baselines, reverse_mapped_risk, simulated_maps
-from condmask.disclosure.reverse_mapped_risk import Rearranged
+from condmask.disclosure import baselines, reverse_mapped_original, reverse_mapped_risk, simulated_maps
+from condmask.disclosure.rare_values import RareChances
+from condmask.disclosure.reverse_mapped_original import ReverseMapped
 from condmask.disclosure.risk_result import BEST, CONSTANT, LINKED, MEAN, RELEASED
 
 pytestmark = pytest.mark.usefixtures("unaudited")
@@ -25,7 +26,9 @@ def scheme_of(p=0.6, sigma=5.0, **options):
 
 
 def file_of(x, scheme, code=None):
-    (file,) = reverse_mapped_risk.pools(np.asarray(x, dtype=float), "float64", scheme, code, [slice(None)])
+    (file,) = reverse_mapped_original.pools(
+        np.asarray(x, dtype=float), "float64", scheme, code, [slice(None)]
+    )
     return file
 
 
@@ -59,18 +62,18 @@ def test_attackers_are_read_off_the_joint_law(options, monkeypatch):
     monkeypatch.setattr(reverse_mapped_risk, "FINE", 1e9)
     x = np.concatenate([AMOUNTS, -AMOUNTS[:50], np.zeros(20)])
     file = file_of(x, scheme_of(**options))
-    steady = baselines.by_constant(file, D)
-    none = reverse_mapped_risk.Lone(np.empty(0, dtype=np.int64), *np.empty((2, 0, D.size)))
+    constant = baselines.by_constant(file, D)
+    none = RareChances(np.empty(0, dtype=np.int64), *np.empty((2, 0, D.size)))
     j, places = joint(file)
     away = np.abs(places[:, None] - file.shown[0])
 
     assert j.sum(axis=1) == pytest.approx(file.keys.weights, abs=1e-9)
     # the released values have their frequencies but for the error of thresholds, 3e-4 under Laplace noise
     assert j.sum(axis=0) == pytest.approx(np.diff(file.shown[1]) / file.n, abs=2e-5)
-    own = file.keys.weights @ reverse_mapped_risk.own_chances(file, D, none)
+    own = file.keys.weights @ reverse_mapped_risk.released_near(file, D, none)
     # swapped records have a finite pool: 1/n of them more or fewer get their own values, n = 470
     assert own == pytest.approx([j[away < d].sum() for d in D], abs=2e-3)
-    found = reverse_mapped_risk.by_posterior(file, D, steady, none)
+    found = reverse_mapped_risk.by_posterior(file, D, constant, none)
     expected = [best(j, places, d).sum() if d else 0.0 for d in D]
     assert found == pytest.approx(expected, abs=2e-4)  # between nodes noise is interpolated
 
@@ -80,7 +83,7 @@ def test_bins_cost_little(d):
     x = RNG.lognormal(4.0, 0.7, 800)
     file = file_of(x, scheme_of(sigma=15.0))
     j, places = joint(file)
-    none = reverse_mapped_risk.Lone(np.empty(0, dtype=np.int64), *np.empty((2, 0, 1)))
+    none = RareChances(np.empty(0, dtype=np.int64), *np.empty((2, 0, 1)))
     wanted = np.array([d])
     found = reverse_mapped_risk.by_posterior(file, wanted, baselines.by_constant(file, wanted), none)
 
@@ -125,11 +128,11 @@ def test_the_attacker_is_as_sure_as_he_is_right(name):
     each = [
         cm.record_risk(x, scheme.mask(x, rng=seed), scheme, d=12.0) for seed in range(20_000 // x.size + 1)
     ]
-    chance, hit = (np.concatenate([getattr(one, of) for one in each]) for of in ("chance", "hit"))
+    chance, hit = (np.concatenate([getattr(one, of) for one in each]) for of in ("posterior", "hit"))
 
     assert hit.mean() == pytest.approx(chance.mean(), abs=0.02)  # 20,000 records: s.e. .0035; 60: see above
     for one in each:
-        assert set(one.swapped) == {0.6}
+        assert set(one.swap_posterior) == {0.6}
 
 
 def test_chances_of_records_are_those_of_simulation():
@@ -137,8 +140,8 @@ def test_chances_of_records_are_those_of_simulation():
     x = np.sort(np.append(RNG.lognormal(3.0, 0.8, 300), [400.0, 404.0, 409.0, 413.0]))
     scheme, d = scheme_of(sigma=10.0), np.array([1e-9, 15.0])
     file = file_of(x, scheme)
-    lone = file.lone(d)
-    found = reverse_mapped_risk.own_chances(file, d, lone)
+    lone = file.rare(d)
+    found = reverse_mapped_risk.released_near(file, d, lone)
     stream, total, draws = np.random.default_rng(3), np.zeros((x.size, 2)), 4_000
     for _ in range(draws):
         total += np.abs(x[simulated_maps.release(x, scheme, stream)] - x)[:, None] < d
@@ -152,10 +155,10 @@ def test_chances_of_records_are_those_of_simulation():
         < 0.4 + 0.6 / x.size + 0.6 * (np.abs(x[lone.at, None] - x) < 15.0).mean(axis=1)[:, None]
     ).all()
     assert found[lone.at].mean(axis=0) == pytest.approx(simulated[lone.at].mean(axis=0), abs=0.02)
-    none = reverse_mapped_risk.Lone(np.empty(0, dtype=np.int64), *np.empty((2, 0, 2)))
+    none = RareChances(np.empty(0, dtype=np.int64), *np.empty((2, 0, 2)))
     top = x >= 400.0
-    assert reverse_mapped_risk.own_chances(file, d, none)[top, 0].mean() < simulated[top, 0].mean() - 0.03
-    worst = cm.risk(x, scheme, d=d).worst
+    assert reverse_mapped_risk.released_near(file, d, none)[top, 0].mean() < simulated[top, 0].mean() - 0.03
+    worst = cm.risk(x, scheme, d=d).most_exposed
     assert worst == pytest.approx(simulated.max(axis=0), abs=0.1)
 
 
@@ -229,10 +232,10 @@ def test_columns_in_clear_help_as_under_additive_noise():
 
 def test_all_originals_are_printed_but_those_behind_means():
     x = RNG.lognormal(3.0, 0.6, 400)
-    plain_, ends = (cm.risk(x, scheme_of(aggregate_ends=k), d=1.0).printed for k in (0, 4))
+    plain_, ends = (cm.risk(x, scheme_of(aggregate_ends=k), d=1.0).verbatim for k in (0, 4))
 
-    assert plain_.verbatim == 1.0
-    assert ends.verbatim == 1.0 - 8 / 400
+    assert plain_.share == 1.0
+    assert ends.share == 1.0 - 8 / 400
     assert (ends.tied, ends.swapped_if_tied) == (8 / 400, 0.6)
 
 
@@ -255,13 +258,13 @@ def test_a_release_of_other_values_is_refused():
 def test_records_unique_in_several_columns_are_printed_by_the_swapped():
     people = {"age": [30, 30, 41, 52], "income": [10, 10, 10, 30]}
 
-    assert cm.uniques(people, scheme_of(0.7)).printed == 0.7 * 0.5
+    assert cm.uniques(people, scheme_of(0.7)).verbatim == 0.7 * 0.5
 
 
 def test_files_are_rearranged_in_trials():
     x = RNG.lognormal(3.0, 0.6, 200)
     file = file_of(x, scheme_of(aggregate_ends=3))
 
-    assert isinstance(file, Rearranged)
+    assert isinstance(file, ReverseMapped)
     z = reverse_mapped_risk.drawn(file, np.random.default_rng(1))
     assert np.array_equal(np.sort(z), np.sort(file.released))

@@ -5,6 +5,7 @@ import pytest
 
 import condmask as cm
 from condmask.disclosure import swap_attack
+from condmask.disclosure.folds import folded_rows
 from condmask.disclosure.swap_attack import FULL
 
 P, WIDE = 0.5, 16.0  # sigma in steps
@@ -12,9 +13,9 @@ PARTS = {5_000: 20_000, 15_000: 30_000}  # records, and points of the grid on wh
 
 
 def figures(x, scheme, strata=None):
-    rows = swap_attack.rows_of(x.size, FULL)
-    column = swap_attack.lay_out(x, "float64", scheme.law, strata, rows, FULL)
-    assert len(column.tasks) == 2
+    rows = folded_rows(x.size, FULL.rows)
+    column = swap_attack.prepare(x, "float64", scheme.law, strata, rows, FULL)
+    assert len(column.attacks) == 2
     return swap_attack.figures(column, column.outcomes(), x.size, shared=True)
 
 
@@ -63,17 +64,17 @@ def test_ties_tell_in_each_part_what_its_own_records_tell(counted):
 
 def test_ties_along_a_cycle_tell_nothing():
     x, scheme = spread(9)[0], cm.ConditionalMasking(P, WIDE, step=1)
-    rows = swap_attack.rows_of(x.size, FULL)
-    column = swap_attack.lay_out(x, "float64", scheme.law, None, rows, FULL)
+    rows = folded_rows(x.size, FULL.rows)
+    column = swap_attack.prepare(x, "float64", scheme.law, None, rows, FULL)
 
     assert swap_attack.figures(column, column.outcomes(), x.size, shared=scheme.shared_donors).ties == 0.0
 
 
 def repeats(x, sigma, **options):
-    rows = swap_attack.rows_of(x.size, FULL)
+    rows = folded_rows(x.size, FULL.rows)
     law = cm.ConditionalMasking(P, sigma, **options).law
-    column = swap_attack.lay_out(np.random.default_rng(6).permutation(x), "float64", law, None, rows, FULL)
-    return swap_attack.repeats(column, column.outcomes())
+    column = swap_attack.prepare(np.random.default_rng(6).permutation(x), "float64", law, None, rows, FULL)
+    return swap_attack.repeats_beyond_chance(column, column.outcomes())
 
 
 @pytest.mark.parametrize(("pairs", "shown"), [(12, False), (13, True)])

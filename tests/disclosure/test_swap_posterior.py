@@ -5,19 +5,16 @@ A released file of n records is attacked with a standard error of at most .5 / s
 passed by chance in 6e-7 of seeds.
 """
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.special import ndtr
 
 import condmask as cm
-from condmask._grid import Grid, decimal_grid
+from condmask._grid import decimal_grid
 from condmask._randomness import words
-from condmask.disclosure import digit_classes, swap_attack, swap_posterior
-from condmask.disclosure.swap_attack import BRIEF, FULL, Rows
+from condmask.disclosure import convolution, digit_classes, learned_density, swap_attack, swap_posterior
+from condmask.disclosure.folds import count_by_fold, fold_of, folded_rows
+from condmask.disclosure.swap_attack import BRIEF, FULL, FoldedRows
 from condmask.law import Law
 
 N, P, SIGMA = 40_000, 0.6, 500.0
@@ -33,11 +30,11 @@ HEAPED = np.select(
 
 def figures(x, scheme, strata=None, effort=FULL):
     """The audit of one column."""
-    rows = swap_attack.rows_of(x.size, effort)
+    rows = folded_rows(x.size, effort.rows, effort.folds)
     own = None if strata is None else strata[rows.rows]
-    column = swap_attack.lay_out(x[rows.rows].astype(float), "float64", scheme.law, own, rows, effort)
+    column = swap_attack.prepare(x[rows.rows].astype(float), "float64", scheme.law, own, rows, effort)
     parts = column.outcomes(closely=True)
-    every = swap_posterior.together(parts)
+    every = swap_posterior.concatenate(parts)
     # the outcomes of swapped records weigh p, those of kept ones 1 - p
     assert every.swapped.sum() == pytest.approx(scheme.p, abs=1e-9)
     assert every.kept.sum() == pytest.approx(1.0 - scheme.p, abs=1e-9)
@@ -54,12 +51,12 @@ def attacked(known, x, scheme, seeds):
     """The shares of coins guessed and of records certain, in releases of x, by who has seen other records."""
     fold = np.ones(known.size, dtype=np.int64)
     fold[::20] = 0  # those of fold 0 are not used
-    rows = Rows(np.arange(known.size), fold, 2)
-    column = swap_attack.lay_out(known.astype(float), "float64", scheme.law, None, rows, FULL)
+    rows = FoldedRows(np.arange(known.size), fold, 2)
+    column = swap_attack.prepare(known.astype(float), "float64", scheme.law, None, rows, FULL)
     found = []
     for seed in seeds:
         z, swapped = released(x, scheme, seed)
-        ratio = column.ratios(scheme.law.to_units(z), None, np.zeros(x.size, dtype=np.int64))
+        ratio = column.log_ratios(scheme.law.to_units(z), None, np.zeros(x.size, dtype=np.int64))
         chance = 1.0 / (1.0 + (1.0 - scheme.p) / scheme.p * np.exp(-ratio))
         sure = np.minimum(chance, 1.0 - chance) < 0.05
         found.append([np.mean((chance >= 0.5) == swapped), np.mean(sure)])
@@ -80,7 +77,7 @@ def summed(task, look):
     reach = int(8 * sigma)
     noise = {y: ndtr((y + 0.5) / sigma) - ndtr((y - 0.5) / sigma) for y in range(-reach, reach + 1)}
     for own in task.table:
-        known = swap_posterior.learned(task, task.counts - own, look)
+        known = learned_density.learn(task, task.counts - own, look)
         law = dict(zip(line.tolist(), known.density(line).tolist(), strict=True))
         share = dict(zip(task.values.tolist(), (own / task.n).tolist(), strict=True))
         for z in line.tolist():
@@ -94,13 +91,13 @@ def summed(task, look):
 
 
 @pytest.mark.parametrize("p", [0.3, 0.5, 0.6])
-@pytest.mark.parametrize("look", [digit_classes.PLAIN, digit_classes.residues(4)])
+@pytest.mark.parametrize("look", [digit_classes.ONE_CLASS, digit_classes.residues(4)])
 def test_on_a_coarse_grid_it_is_the_sum_over_all_points(p, look):
     law = Law(p, "normal", 3.0, decimal_grid(0))
     at = np.rint(np.random.default_rng(3).normal(0, 4, 90)).astype(int) * 2
-    task = swap_posterior.problem(at, swap_posterior.fold_of(90, 3), 3, law)
+    task = count_by_fold(at, fold_of(90, 3), 3, law)
 
-    found = swap_posterior.attacked(task, look, 10**6, 3, closely=False)
+    found = swap_posterior.attack(task, look, 10**6, 3, closely=False)
 
     chance = swap_posterior.posterior(p, found.law, found.noised)
     total, sure = summed(task, look)
@@ -112,60 +109,16 @@ def test_on_a_coarse_grid_it_is_the_sum_over_all_points(p, look):
 def test_on_a_fine_grid_it_is_the_sum_but_for_what_is_linear_between_cells():
     law = Law(P, "normal", 70.0, decimal_grid(0))  # cells of four steps
     at = np.random.default_rng(3).integers(0, 12, 150) * 24
-    task = swap_posterior.problem(at, swap_posterior.fold_of(150, 2), 2, law)
-    assert swap_posterior.bits_of(task) == 2
+    task = count_by_fold(at, fold_of(150, 2), 2, law)
+    assert convolution.bits_of(task) == 2
 
-    found = swap_posterior.attacked(task, digit_classes.PLAIN, 10**6, 2, closely=False)
+    found = swap_posterior.attack(task, digit_classes.ONE_CLASS, 10**6, 2, closely=False)
 
     chance = swap_posterior.posterior(P, found.law, found.noised)
-    total, _ = summed(task, digit_classes.PLAIN)
+    total, _ = summed(task, digit_classes.ONE_CLASS)
     # between the middles of cells, a seventeenth of sigma apart, a density errs by (1/17)^2 / 8 = 4e-4; that
     # all values lie at the first point of theirs moves it by .02 sigma, near where either guess is as good
     assert swap_posterior.guessed(found.swapped, found.kept, chance) == pytest.approx(total, abs=2e-3)
-
-
-def test_noised_densities_are_those_of_all_steps_of_the_noise():
-    law = Law(P, "normal", 70.0, decimal_grid(0))
-    at = np.random.default_rng(3).integers(0, 288, 3_000)
-    task = swap_posterior.problem(at, swap_posterior.fold_of(3_000, 2), 2, law)
-    known = swap_posterior.learned(task, task.counts, digit_classes.PLAIN)
-    who = swap_posterior.attacker(known, swap_posterior.cells_around(task.values, task))
-    points = np.random.default_rng(4).integers(-150, 420, 60)
-
-    law_there, noised = (found / 4.0 for found in who.densities(points))
-
-    steps = np.arange(-600, 601)
-    noise = ndtr((steps + 0.5) / 70.0) - ndtr((steps - 0.5) / 70.0)
-    exact = [float(noise @ known.density(z - steps)) for z in points.tolist()]
-    # (1/17)^2 / 8 of a second derivative that is (u^2 - 1) times as large as the density, u below 3; taken
-    # from the middle of its cell a density of slope u would err by 3 / 17 / 4
-    assert noised == pytest.approx(exact, rel=4e-3)
-    assert law_there == pytest.approx(known.density(points), rel=1e-9)
-
-
-def test_cells_of_apart_pieces_hold_what_is_known_to_lie_in_them():
-    law = Law(P, "normal", 70.0, decimal_grid(0))
-    at = np.random.default_rng(3).integers(0, 20_000, 3_000)
-    task = swap_posterior.problem(at, swap_posterior.fold_of(3_000, 2), 2, law)
-    known = swap_posterior.learned(task, task.counts, digit_classes.PLAIN)
-
-    who = swap_posterior.attacker(known, swap_posterior.cells_around(np.array([3_000, 15_000]), task))
-
-    assert who.cells.offsets.size == 3
-    first = who.cells.first
-    assert who.masses == pytest.approx(known.below(first + 4) - known.below(first), abs=1e-15)
-
-
-@given(st.lists(st.integers(0, 40), min_size=2, max_size=40), st.integers(0, 2**32))
-def test_problems_count_by_fold(values, seed):
-    at = np.array(values) * (1 if seed % 2 else 10**9)  # counted, or sorted
-    fold = np.random.default_rng(seed).integers(0, 3, at.size)
-    law = Law(P, "normal", 1.0, decimal_grid(0))
-
-    task = swap_posterior.problem(at, fold, 3, law)
-
-    for k in range(3):
-        assert np.array_equal(np.repeat(task.values, task.table[k]), np.sort(at[fold == k]))
 
 
 @pytest.mark.parametrize(
@@ -179,6 +132,7 @@ def test_he_is_certain_to_one_in_twenty_and_to_half_of_a_blind_error(p, doubt):
 
 
 # --- what nobody can tell -------------------------------------------------------------------------
+
 
 ONE_OFF = X.round(2)
 ONE_OFF[17] += 0.00123456
@@ -221,6 +175,7 @@ def test_few_continuous_records_tell_nothing_either(n, p):
 
 
 # --- what can be reckoned -------------------------------------------------------------------------
+
 
 SHOWN = {
     # kept values are on the data's grid by chance, a share 1/m, and then taken for swapped ones
@@ -305,6 +260,7 @@ def test_records_of_wide_data_are_attacked_in_proportion(monkeypatch):
 
 # --- releases with known coins --------------------------------------------------------------------
 
+
 RELEASES = {
     "continuous": (X, 500.0, {}),
     "noise as wide as the data": (X, 3_000.0, {}),
@@ -348,6 +304,7 @@ def test_unchanged_records_are_counted(options):
 
 # --- odd files ------------------------------------------------------------------------------------
 
+
 KINDS = {
     "constant": lambda n, rng: np.full(n, 7.25),
     "two": lambda n, rng: np.floor(2 * rng.random(n)),
@@ -378,22 +335,6 @@ def test_odd_files_have_figures(kind, options):
 
     assert found.blind <= found.guessed <= 1.0 + 1e-9
     assert 0.0 <= found.certain <= 1.0 + 1e-9
-    assert found.blind <= found.alone <= found.guessed
+    assert found.blind <= found.by_value <= found.guessed
     assert found.ties == 0.0 or scheme.shared_donors
     assert 0.0 <= found.unchanged <= 1.0
-
-
-def test_looks_are_chosen_by_what_they_say():
-    grid = Grid(1.0, 4.0)
-    law = Law(P, "normal", SIGMA, grid)
-    at, continuous = (grid.units(x).astype(np.int64) for x in (np.rint(X), X))
-    tells, fold = digit_classes.levels([Fraction(1)], grid), swap_posterior.fold_of(N, 2)
-
-    assert digit_classes.tells(tells, at, law, 2048)
-    assert not digit_classes.tells(digit_classes.levels([Fraction(73, 10)], grid), at, law, 2048)
-    assert not digit_classes.tells(tells, continuous, law, 2048)
-    assert swap_posterior.best_look(swap_posterior.problem(at, fold, 2, law), [tells])[0] is tells
-    assert (
-        swap_posterior.best_look(swap_posterior.problem(continuous, fold, 2, law), [tells])[0]
-        is digit_classes.PLAIN
-    )

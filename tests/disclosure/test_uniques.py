@@ -34,8 +34,8 @@ def test_a_unique_record_is_printed_as_often_as_some_record_takes_its_values(n, 
 
     assert found.n == n
     assert found.unique == 1.0
-    assert found.printed == pytest.approx(passed_on(n, p, donors), rel=1e-12)
-    assert found.population == 1.0  # the file is all there is
+    assert found.verbatim == pytest.approx(passed_on(n, p, donors), rel=1e-12)
+    assert found.correct_match == 1.0  # the file is all there is
 
 
 def test_records_are_unique_where_no_other_is_equal_in_all_columns():
@@ -65,12 +65,12 @@ def test_a_match_is_right_as_often_as_in_samples_from_a_population(fraction):
 
     # .38 or .50; 1,000 values or more are twice in the sample, 3%, of what counts for .6: 2%, three times
     assert abs(right / fraction - 1.0) > 0.05
-    assert found.population == pytest.approx(right, rel=0.06)
+    assert found.correct_match == pytest.approx(right, rel=0.06)
 
 
 @pytest.mark.parametrize("fraction", [0.2, 1.0])
 def test_where_nobody_is_unique_nothing_is_known_of_matches(fraction):
     found = cm.uniques({"x": [1, 1, 2, 2]}, cm.ConditionalMasking(0.6, 5.0), fraction=fraction)
 
-    assert (found.unique, found.printed) == (0.0, 0.0)
-    assert np.isnan(found.population)
+    assert (found.unique, found.verbatim) == (0.0, 0.0)
+    assert np.isnan(found.correct_match)

@@ -10,7 +10,7 @@ from scipy.stats import laplace, norm
 import condmask as cm
 from condmask.disclosure import baselines
 from condmask.disclosure.original import Original
-from condmask.disclosure.record_posteriors import looked_at
+from condmask.disclosure.record_posteriors import record_posteriors
 from condmask.disclosure.value_attack import by_posterior
 
 D = np.array([0.0, 0.5, 1.0, 2.5, 6.0])
@@ -91,7 +91,7 @@ def test_what_he_makes_of_each_released_value_is_bayes_rule(name, p, noise, sigm
     column = z - LEAST
     held = np.array([np.mean(x == value) for value in z])
 
-    seen = looked_at(file, z.astype(float), np.arange(z.size), D, baselines.by_constant(file, D))
+    seen = record_posteriors(file, z.astype(float), np.arange(z.size), D, baselines.by_constant(file, D))
 
     released = weights.sum(axis=0)[column]
     likely = released > 3e-3

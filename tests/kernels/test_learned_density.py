@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 from condmask._grid import Grid, decimal_grid
 from condmask.disclosure import digit_classes
+from condmask.disclosure.folds import count_by_fold
+from condmask.disclosure.learned_density import learn
 from condmask.kernels import learned_density
 from condmask.law import Law
 
@@ -36,19 +38,19 @@ def chance(counts):
 
 
 def grown(counts, base=0):
-    """A forest of one tree."""
+    """A trees of one tree."""
     there = np.flatnonzero(counts)
     before, height = np.append(0, np.cumsum(np.array(counts)[there])), len(counts).bit_length() - 1
     nodes = 2 * len(counts)
     spans, kids = np.empty((nodes, 3), dtype=np.int64), np.empty((nodes, 2), dtype=np.int64)
     weights, evidence = np.empty((nodes, 3)), np.empty(nodes)
-    root, found, free = learned_density.grow(
+    root, found, free = learned_density.grow_tree(
         there, before, 0, there.size, height, 0, spans, kids, weights, evidence
     )
-    forest = learned_density.Forest(
+    trees = learned_density.OptionalPolyaTrees(
         there, kids[:free], weights[:free], np.array([root]), np.array([height]), np.array([base])
     )
-    return forest, found
+    return trees, found
 
 
 CELLS = st.integers(0, 4).flatmap(lambda h: st.lists(st.integers(0, 5), min_size=2**h, max_size=2**h))
@@ -61,10 +63,10 @@ def test_the_evidence_is_the_chance_of_the_records(counts):
 
 @given(CELLS, st.integers(-5, 5))
 def test_a_density_is_the_chance_of_one_more_record(counts, base):
-    forest, _ = grown(counts, base)
+    trees, _ = grown(counts, base)
     now = chance(counts)
 
-    found = [learned_density.density(forest, 0, base + k) for k in range(-1, len(counts) + 1)]
+    found = [learned_density.density(trees, 0, base + k) for k in range(-1, len(counts) + 1)]
 
     more = [chance([*counts[:k], counts[k] + 1, *counts[k + 1 :]]) / now for k in range(len(counts))]
     assert found == pytest.approx([0.0, *map(float, more), 0.0], abs=1e-14)
@@ -72,11 +74,11 @@ def test_a_density_is_the_chance_of_one_more_record(counts, base):
 
 @given(CELLS, st.integers(-5, 5))
 def test_masses_are_running_sums_of_the_density(counts, base):
-    forest, _ = grown(counts, base)
+    trees, _ = grown(counts, base)
 
-    below = [learned_density.mass_below(forest, 0, base + k) for k in range(-1, len(counts) + 2)]
+    below = [learned_density.mass_below(trees, 0, base + k) for k in range(-1, len(counts) + 2)]
 
-    density = [learned_density.density(forest, 0, base + k) for k in range(len(counts))]
+    density = [learned_density.density(trees, 0, base + k) for k in range(len(counts))]
     assert below == pytest.approx([0.0, 0.0, *np.cumsum(density), 1.0], abs=1e-14)
 
 
@@ -87,10 +89,14 @@ def test_one_record_doubles_its_own_density_at_most_and_a_hundred_are_known():
         spans, kids = np.empty((50, 3), dtype=np.int64), np.empty((50, 2), dtype=np.int64)
         weights, evidence = np.empty((50, 3)), np.empty(50)
         places, before = np.array([12_345]), np.array([0, count])
-        root, _, free = learned_density.grow(places, before, 0, 1, height, 0, spans, kids, weights, evidence)
+        root, _, free = learned_density.grow_tree(
+            places, before, 0, 1, height, 0, spans, kids, weights, evidence
+        )
         one, zero = np.array([height]), np.zeros(1, dtype=np.int64)
-        forest = learned_density.Forest(places, kids[:free], weights[:free], np.array([root]), one, zero)
-        few[row] = [2.0**height * learned_density.density(forest, 0, z) for z in (12_345, 12_346, 2**39)]
+        trees = learned_density.OptionalPolyaTrees(
+            places, kids[:free], weights[:free], np.array([root]), one, zero
+        )
+        few[row] = [2.0**height * learned_density.density(trees, 0, z) for z in (12_345, 12_346, 2**39)]
 
     # the recursion d = 1/2 + 3/4 d has the fixed point 2, from which a number beside parts late; a number in
     # the other half has 1/2 + 1/4
@@ -122,7 +128,7 @@ def test_the_level_of_a_point_is_the_coarsest_multiple_next_to_it(step, multiple
     look = digit_classes.levels([Fraction(m) for m in multiples], grid)
     units = np.arange(-300, 300)
 
-    kinds = digit_classes.kinds_of(look, units)
+    kinds = digit_classes.classify(look, units)
 
     members = [{rounded(Fraction(m) * j / step) for j in range(-2000, 2000)} for m in multiples]
     expected = [max([k + 1 for k, own in enumerate(members) if u in own], default=0) for u in units.tolist()]
@@ -132,13 +138,13 @@ def test_the_level_of_a_point_is_the_coarsest_multiple_next_to_it(step, multiple
 @pytest.mark.parametrize("look", [
     *(digit_classes.levels([Fraction(m) for m in ms], Grid(float(s.numerator), float(s.denominator)))
       for s, ms in LINEAR),
-    digit_classes.residues(7), digit_classes.PLAIN,
+    digit_classes.residues(7), digit_classes.ONE_CLASS,
 ])  # fmt: skip
 def test_places_count_the_points_of_a_kind(look):
     units = np.arange(-50, 200)
     kinds, places = np.empty((2, units.size), dtype=np.int64)
 
-    learned_density.sort_out(look, units, kinds, places)
+    learned_density.classify(look, units, kinds, places)
 
     for kind in np.unique(kinds):
         assert (np.diff(places[kinds == kind]) == 1).all()
@@ -146,19 +152,18 @@ def test_places_count_the_points_of_a_kind(look):
 
 @given(st.integers(2, 12), st.integers(0, 2**32))
 def test_densities_of_kinds_sum_to_one_and_masses_are_their_sums(modulus, seed):
-    from condmask.disclosure.swap_posterior import learned, problem
 
     rng = np.random.default_rng(seed)
     law = Law(0.6, "normal", 0.5, decimal_grid(0))
     at = rng.integers(0, 60, 40)
-    task = problem(at, np.zeros(40, dtype=np.int64), 1, law)
+    task = count_by_fold(at, np.zeros(40, dtype=np.int64), 1, law)
     units = np.arange(-200, 400)
     for look in (
         digit_classes.residues(modulus),
         digit_classes.levels([Fraction(5), Fraction(10)], decimal_grid(0)),
-        digit_classes.PLAIN,
+        digit_classes.ONE_CLASS,
     ):
-        known = learned(task, task.counts, look)
+        known = learn(task, task.counts, look)
         density = known.density(units)
 
         # what is cut off lies beyond 64 sigma; the trees end at powers of two, a little later

@@ -31,8 +31,8 @@ def setting(line, wide):
     before = np.array([[share(everyone, e - w, e) for e in edges] for w in wide])
     ends = np.minimum(edges + np.array(wide)[:, None], CELLS)
     begins = np.maximum(edges - np.array(wide)[:, None], 0)
-    steady = np.array([[share(everyone, 20.5, 20.5 + w), 20.5, 20.5 + w] for w in wide])
-    return after, before, ends, begins, steady
+    constant = np.array([[share(everyone, 20.5, 20.5 + w), 20.5, 20.5 + w] for w in wide])
+    return after, before, ends, begins, constant
 
 
 def test_best_windows_are_the_best_of_all(line):
@@ -40,14 +40,27 @@ def test_best_windows_are_the_best_of_all(line):
     wide = [0.5, 3.0, 7.3]
     cells, chances = np.array([0, 11, 25, 39]), np.array([0.0, 0.4, 0.9, 1.0])
     lows, highs = np.maximum(cells - REACH, 0), np.minimum(cells + REACH + 1, CELLS)
-    after, before, ends, begins, steady = setting(line, wide)
+    after, before, ends, begins, constant = setting(line, wide)
     others = np.tile(np.array([2, 30]), (4, 3, 1))
     choice, mass, held = np.empty((4, 3), dtype=np.int64), np.empty((4, 3)), np.empty((4, 3))
 
     windows.best_windows(
-        cells, chances, lows, highs, masses, noise, after, before, ends, begins, steady, others, choice, mass
+        cells,
+        chances,
+        lows,
+        highs,
+        masses,
+        noise,
+        after,
+        before,
+        ends,
+        begins,
+        constant,
+        others,
+        choice,
+        mass,
     )
-    windows.held(cells, lows, highs, masses, noise, ends, begins, steady, choice, held)
+    windows.held(cells, lows, highs, masses, noise, ends, begins, constant, choice, held)
 
     for i, cell in enumerate(cells):
         near = np.zeros(CELLS)
@@ -62,16 +75,16 @@ def test_best_windows_are_the_best_of_all(line):
             ]
             assert mass[i, k] == pytest.approx(max(tried), rel=1e-12)
             e = choice[i, k] // 2
-            start = 20.5 if choice[i, k] == windows.STEADY else e if choice[i, k] % 2 == 0 else e - w
+            start = 20.5 if choice[i, k] == windows.CONSTANT else e if choice[i, k] % 2 == 0 else e - w
             assert held[i, k] == pytest.approx(share(near, start, start + w), rel=1e-12, abs=1e-15)
 
 
 def test_nothing_is_held_where_there_is_no_mass(line):
     _, _, noise = line
-    _, _, ends, begins, steady = setting(line, [2.0])
+    _, _, ends, begins, constant = setting(line, [2.0])
     cells, choice, held = np.array([20]), np.array([[40]]), np.empty((1, 1))
 
-    windows.held(cells, cells - 6, cells + 7, np.zeros(CELLS), noise, ends, begins, steady, choice, held)
+    windows.held(cells, cells - 6, cells + 7, np.zeros(CELLS), noise, ends, begins, constant, choice, held)
 
     assert held[0, 0] == 0.0
 

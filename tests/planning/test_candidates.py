@@ -158,4 +158,4 @@ def test_the_worst_record_of_reverse_mapping_is_that_of_the_risks():
 
     found = candidate(column_of(x, "float64", None), scheme, d)
 
-    assert found.worst == pytest.approx(cm.risk(x, scheme, d=d).worst, rel=1e-9)
+    assert found.worst == pytest.approx(cm.risk(x, scheme, d=d).most_exposed, rel=1e-9)

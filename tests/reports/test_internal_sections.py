@@ -71,7 +71,7 @@ def test_risks_of_reverse_mapping_are_those_of_the_release(files, mapped):
         shown = cells(mapped[1], attacker)[0]
         assert [each.split("%")[0] for each in shown] == [f"{100 * value:.1f}" for value in share]
     worst = cells(mapped[1], "a record's released value, at the most".replace("'", "&#x27;"))
-    assert worst == [[f"{100 * value:.1f}%" for value in found.worst]]
+    assert worst == [[f"{100 * value:.1f}%" for value in found.most_exposed]]
     assert (
         cells(mapped[1], "all but 20")[0][0]
         == f"{100 * insiders.exact[3]:.1f}% ({100 * insiders.additive_exact[3]:.1f}%)"

@@ -7,7 +7,7 @@ from scipy.stats import norm
 import condmask as cm
 from condmask.kernels import windows
 from condmask.studies import attacker as module
-from condmask.studies.attacker import Attacker
+from condmask.studies.attacker import FittedAttacker
 
 HEAPS = 50.0 * np.rint(np.random.default_rng(5).lognormal(7.0, 0.5, 4_000) / 50.0)
 D = 110.0
@@ -25,7 +25,9 @@ def best_known(x, sigma, d):
 
 @pytest.mark.parametrize("sigma", [150.0, 600.0])
 def test_on_additive_noise_he_comes_near_the_best(sigma):
-    found = Attacker(HEAPS, [], D).risk(cm.AdditiveNoise(sigma, noise="normal"), np.random.default_rng(1))
+    found = FittedAttacker(HEAPS, [], D).risk(
+        cm.AdditiveNoise(sigma, noise="normal"), np.random.default_rng(1)
+    )
 
     best = best_known(HEAPS, sigma, D)
     # scored on 400,000 records: standard error .0008 where each is a draw of its own
@@ -34,14 +36,14 @@ def test_on_additive_noise_he_comes_near_the_best(sigma):
 
 def test_of_reverse_mapping_he_reaches_what_its_law_says():
     scheme = cm.ConditionalMasking(0.5, 300.0, reverse_mapping=True)
-    found = Attacker(HEAPS, [], D).risk(scheme, np.random.default_rng(1))
+    found = FittedAttacker(HEAPS, [], D).risk(scheme, np.random.default_rng(1))
 
     best = cm.risk(HEAPS, scheme, d=D, audit=False).attackers["best attacker"][0]
     assert found == pytest.approx(best, rel=0.02)
 
 
 def test_where_values_are_swapped_at_random_he_says_the_same_to_all():
-    who = Attacker(HEAPS, [], D)
+    who = FittedAttacker(HEAPS, [], D)
 
     most = max(np.mean((v <= x) & (x < v + 2 * D)) for x in [HEAPS] for v in np.unique(HEAPS))
     assert who.constant() == most
@@ -49,7 +51,7 @@ def test_where_values_are_swapped_at_random_he_says_the_same_to_all():
 
 
 def test_where_nothing_is_changed_he_knows_all():
-    who = Attacker(np.arange(100.0), [], 0.4)
+    who = FittedAttacker(np.arange(100.0), [], 0.4)
     assert who.risk(cm.AdditiveNoise(1e-3), np.random.default_rng(1)) == 1.0
 
 

@@ -76,7 +76,7 @@ def test_the_same_methods_are_compared_at_the_risk_of_reverse_mapping():
 
 @pytest.mark.parametrize("risk", [0.4, 0.6])
 def test_a_parameter_is_found_that_leaves_the_risk(risk):
-    who = attacker.Attacker(X, [], D)
+    who = attacker.FittedAttacker(X, [], D)
     families = equal_risk.families(SCHEME, X)
     make, low, high = families["normal noise"]
     found = equal_risk.tuned(make, low, high, risk, who, 1)
@@ -87,7 +87,7 @@ def test_a_parameter_is_found_that_leaves_the_risk(risk):
 
 def test_what_cannot_be_tuned_is_none_and_said():
     make, low, high = equal_risk.families(SCHEME, X)["rank swapping"]
-    who = attacker.Attacker(X, [], D)
+    who = attacker.FittedAttacker(X, [], D)
     assert equal_risk.tuned(make, low, high, 0.9 * who.constant(), who, 1) is None  # below what all reach
     assert equal_risk.tuned(make, low, high, 1.0, who, 1) is None  # neighbours in rank are not enough
     zeros = np.where(np.arange(X.size) % 2 > 0, X, 0.0)
@@ -95,7 +95,7 @@ def test_what_cannot_be_tuned_is_none_and_said():
         equal_risk.tuned(
             *equal_risk.families(SCHEME, zeros)["multiplicative noise"],
             0.45,
-            attacker.Attacker(zeros, [], D),
+            attacker.FittedAttacker(zeros, [], D),
             1,
         )
         is None

@@ -1,4 +1,4 @@
-"""The audit of coins: what an attacker can tell of them before anything is released, and whatever the key."""
+"""The audit: how well one could tell which records were swapped, before anything is released."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,8 +10,9 @@ from condmask import frames
 from condmask.disclosure import joint_attack, swap_attack
 from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.audit_result import FEWEST, Audit
-from condmask.disclosure.remedies import mended
-from condmask.disclosure.review import is_clear, review
+from condmask.disclosure.folds import folded_rows
+from condmask.disclosure.release_audit import audit_columns, nothing_visible
+from condmask.disclosure.remedies import with_proposals
 from condmask.disclosure.swap_attack import FULL
 from condmask.donor_pools import donor_pools, present_values
 from condmask.grids import check_fits, check_released
@@ -21,7 +22,7 @@ from condmask.strata import labels_of, not_masked
 
 
 def audit(data: Any, scheme: Any, *, strata: Any = None) -> Audit:
-    """What an attacker could tell of the coins of a release.
+    """How well an attacker could tell which records of a release were swapped.
 
     Parameters
     ----------
@@ -36,8 +37,8 @@ def audit(data: Any, scheme: Any, *, strata: Any = None) -> Audit:
     Returns
     -------
     Audit
-        Shares of coins guessed and of records known for certain, the causes, and where coins are visible
-        schemes that hide them: reverse mapping, and a coarser step. ``print`` shows all side by side.
+        Shares of records guessed right and known for certain, the causes, and where swapped records are
+        visible schemes that hide them: reverse mapping, and a coarser step. ``print`` shows all side by side.
 
     Raises
     ------
@@ -48,7 +49,7 @@ def audit(data: Any, scheme: Any, *, strata: Any = None) -> Audit:
 
     See Also
     --------
-    ConditionalMasking.mask : refuses a release whose coins are visible.
+    ConditionalMasking.mask : refuses a release whose swapped records are visible.
 
     Notes
     -----
@@ -71,19 +72,19 @@ def audit(data: Any, scheme: Any, *, strata: Any = None) -> Audit:
     >>> import numpy as np
     >>> import condmask as cm
     >>> incomes = np.random.default_rng(1).lognormal(8, 0.5, 5_000).round(-1)
-    >>> found = cm.audit(incomes, cm.ConditionalMasking(0.6, 500.0, decimals=0))
-    >>> found.visible, found.causes[0].name, found.remedy
+    >>> audit = cm.audit(incomes, cm.ConditionalMasking(0.6, 500.0, decimals=0))
+    >>> audit.visible, audit.causes[0].name, audit.remedy
     (True, 'grid', 'pass reverse_mapping=True, scale="log", sigma=0.17; or pass step=10')
     """
-    given = _data(data, scheme, strata)
+    table = _data(data, scheme, strata)
     if isinstance(scheme, Mapping):
-        return _full(given, dict(scheme))
-    return _single(_full(given, {next(iter(given.values)): scheme}))
+        return _full(table, dict(scheme))
+    return _single(_full(table, {next(iter(table.values)): scheme}))
 
 
 def check(data: AuditInput, schemes: dict[str, Any]) -> Audit | None:
-    """The audit of columns to be masked; None where a brief look shows that all is well, or n is small."""
-    if data.n < FEWEST or is_clear(data, schemes):
+    """The audit of columns to be masked; None where a brief look shows nothing, or records are few."""
+    if data.n < FEWEST or nothing_visible(data, schemes):
         return None
     return _full(data, schemes)
 
@@ -91,8 +92,8 @@ def check(data: AuditInput, schemes: dict[str, Any]) -> Audit | None:
 def posterior(x: Any, z: Any, scheme: Any, *, strata: Any = None) -> np.ndarray:
     """The chance that each record was swapped, as an attacker sees it who knows the file but for its fold.
 
-    By reverse mapping that of every record is p, whatever its value (docs/reverse_mapping.rst): who knows
-    other columns may know more.
+    By reverse mapping the chance is p for every record, whatever its value (docs/reverse_mapping.rst): who
+    knows other columns may know more.
 
     Parameters
     ----------
@@ -108,40 +109,41 @@ def posterior(x: Any, z: Any, scheme: Any, *, strata: Any = None) -> np.ndarray:
     ndarray of shape (n,)
         NaN where a value is missing.
     """
-    given = _data(x, scheme, strata)
-    ((name, values),) = given.values.items()
+    table = _data(x, scheme, strata)
+    ((name, values),) = table.values.items()
     column, law = frames.column(z, "z"), scheme.law
     released = without_codes(column.array, released_codes(scheme), column.kind)
     if scheme.reverse_mapping:  # coins and released column are independent
         return np.where(np.isnan(released), np.nan, scheme.p)
-    effort = FULL._replace(rows=values.size)
-    rows = swap_attack.rows_of(values.size, effort)
-    check_fits(values, law, name, given.kinds[name])
-    laid = swap_attack.lay_out(values, given.kinds[name], law, given.strata, rows, effort)
-    there = np.flatnonzero(~np.isnan(released))
-    shown = law.to_units(released)
-    check_released(shown, law, "z")
-    own = None if given.strata is None else given.strata[there]
-    found = np.full(released.size, np.nan)
-    ratios = laid.ratios(shown[there], own, rows.fold[there], shared=scheme.shared_donors)
-    found[there] = joint_attack.chances(law.p, ratios)
-    return found
+    rows = folded_rows(values.size, values.size)
+    check_fits(values, law, name, table.kinds[name])
+    attack = swap_attack.prepare(
+        values, table.kinds[name], law, table.strata, rows, FULL._replace(rows=values.size)
+    )
+    present = np.flatnonzero(~np.isnan(released))
+    units = law.to_units(released)
+    check_released(units, law, "z")
+    strata = None if table.strata is None else table.strata[present]
+    ratios = attack.log_ratios(units[present], strata, rows.fold[present], shared=scheme.shared_donors)
+    chance = np.full(released.size, np.nan)
+    chance[present] = joint_attack.chances(law.p, ratios)
+    return chance
 
 
 def _full(data: AuditInput, schemes: dict[str, Any]) -> Audit:
-    found = review(data, schemes, FULL)
+    audit = audit_columns(data, schemes, FULL)
     mapped = next(iter(schemes.values())).reverse_mapping  # whose causes have the remedies
-    return mended(found, data, schemes) if found.visible and not mapped else found
+    return with_proposals(audit, data, schemes) if audit.visible and not mapped else audit
 
 
-def _single(found: Audit) -> Audit:
+def _single(audit: Audit) -> Audit:
     """The audit of one column, whose scheme needs no name."""
-    (scheme,) = found.scheme.values()
+    (scheme,) = audit.scheme.values()
     proposals = []
-    for each in found.proposals:
-        (own,) = each.scheme.values()
-        proposals.append(each._replace(scheme=own, audit=_single(each.audit)))
-    return replace(found, scheme=scheme, proposals=tuple(proposals))
+    for proposal in audit.proposals:
+        (proposed,) = proposal.scheme.values()
+        proposals.append(proposal._replace(scheme=proposed, audit=_single(proposal.audit)))
+    return replace(audit, scheme=scheme, proposals=tuple(proposals))
 
 
 def _data(data: Any, scheme: Any, strata: Any) -> AuditInput:

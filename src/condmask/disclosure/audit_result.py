@@ -1,20 +1,20 @@
-"""What an audit of the coins of a release found, and how it is said."""
+"""What an audit of a release finds: how well one can tell which records were swapped, and what helps."""
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from condmask.disclosure.causes import UNCHANGED, Cause
 
-GUESSED, CERTAIN = 0.12, 0.10  # coins beyond the blind guess, and records: more is visible
+GUESSED, CERTAIN = 0.12, 0.10  # records beyond the blind guess, and certain ones: more is visible
 FEWEST = 100  # records that tell anything
-RAIL, TOLD_BY_RAIL = "guard rail", "warning"  # of reverse mapping: what refuses, and what is told
-WARNED = ("unchanged", "p", "row order", "copy", TOLD_BY_RAIL)  # causes for which nothing is refused
+RAIL, RAIL_WARNING = "guard rail", "warning"  # of reverse mapping
+WARNED = ("unchanged", "p", "row order", "copy", RAIL_WARNING)  # causes for which nothing is refused
 DIGITS = ("grid", "mixed grid", "heaps", "last digits")
-ASIDE = (*WARNED, "together")  # and those that say nothing of why a release is refused
+ASIDE = (*WARNED, "joint")  # and those that say nothing of why a release is refused
 
 
 class Proposal(NamedTuple):
-    """A scheme that hides the coins, or the best that was tried.
+    """A scheme that hides which records were swapped, or the best that was tried.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Proposal(NamedTuple):
 
     @property
     def hides(self) -> bool:
-        """Whether it hides the coins, and changes what is kept.
+        """Whether it hides which records were swapped, and changes what is kept.
 
         Under reverse mapping a kept record may show its own value as that of another: where many share it.
         """
@@ -46,29 +46,29 @@ class Proposal(NamedTuple):
 
 @dataclass(frozen=True)
 class Audit:
-    """What an attacker can tell of the coins of a release.
+    """How well an attacker can tell which records of a release were swapped.
 
     Attributes
     ----------
     n : int
         Number of records.
     blind : float
-        The share of coins guessed without a look, max(p, 1 - p).
+        The share of records of which a blind guess is right, max(p, 1 - p).
     guessed : float
-        The share of coins guessed by an attacker who knows the scheme and, from other records of their kind,
-        how the data are distributed; at least `blind`.
+        The share of records of which an attacker guesses right whether they were swapped, who knows the
+        scheme and, from other records of their kind, how the data are distributed; at least `blind`.
     certain : float
-        The share of records of whose coin he is certain, to 1 in 20.
+        The share of records of which he is certain, to 1 in 20.
     unchanged : float
         The share of kept records that are released with their own value; by reverse mapping beyond that of
         swapped ones, which get theirs by chance where many records share a value.
     causes : tuple of Cause
-        Why coins show, the greatest first.
+        Why swapped records show, the greatest first.
     scheme : scheme or dict of str to scheme
         What was audited.
     proposals : tuple of Proposal
-        Where coins are visible: reverse mapping, if its guard rails hold, and a coarser step, if one hides
-        them; or else the best coarser step that was tried.
+        Where swapped records are visible: reverse mapping, if its guard rails hold, and a coarser step, if
+        one hides them; or else the best coarser step that was tried.
     name : str
         Of the column or columns.
 
@@ -89,17 +89,17 @@ class Audit:
 
     @property
     def visible(self) -> bool:
-        """Whether coins guessed exceed the blind guess by .12, or more than a tenth of records is certain.
+        """Whether guesses exceed the blind ones by .12, or more than a tenth of the records is certain.
 
         Of fewer than 100 records nothing is said. By reverse mapping also whether a guard rail refuses.
         """
-        told = self.guessed > self.blind + GUESSED or self.certain > CERTAIN
-        return self._rail is not None or (self.n >= FEWEST and told)
+        visible = self.guessed > self.blind + GUESSED or self.certain > CERTAIN
+        return self._rail is not None or (self.n >= FEWEST and visible)
 
     @property
     def remedy(self) -> str:
         """How to come by the proposals."""
-        return "; or ".join(each.remedy for each in self.proposals)
+        return "; or ".join(proposal.remedy for proposal in self.proposals)
 
     @property
     def refusal(self) -> str:
@@ -109,19 +109,19 @@ class Audit:
         why = [cause for cause in self.causes if cause.name not in ASIDE]
         if why and why[0].name == "point masses":  # which rounding makes, too
             why.sort(key=lambda cause: cause.name not in DIGITS)
-        said = f": {why[0].text}" if why else ""
+        because = f": {why[0].text}" if why else ""
         first = why[0].remedy if why else "mend the columns that show most"
         mends, best = self.remedy or first, self.proposals[0].audit if self.proposals else None
         if best is not None and not self.proposals[0].hides:
             by_columns = why and why[0].name in ("identity", "relation")
             mends = (
                 f"{first + '; ' if by_columns else ''}no scheme that was tried hides them, the best "
-                f"({self.remedy}) leaves {best.guessed:.0%} guessed, {best.certain:.0%} certain and "
+                f"({self.remedy}) leaves {best.guessed:.0%} guessed right, {best.certain:.0%} certain and "
                 f"{best.unchanged:.0%} of the kept records unchanged"
             )
         return (
-            f"{self.name} must not show which records were swapped, got {self.guessed:.0%} of the coins "
-            f"guessed ({self.blind:.0%} blindly) and {self.certain:.0%} of the records certain{said}; {mends}"
+            f"{self.name} must not show which records were swapped, got {self.guessed:.0%} of the records "
+            f"guessed right ({self.blind:.0%} blindly) and {self.certain:.0%} certain{because}; {mends}"
         )
 
     @property
@@ -140,11 +140,13 @@ class Audit:
     @property
     def warnings(self) -> list[str]:
         """Sentences on what the release shows besides, each with its remedy."""
-        told = [(cause.text, cause.remedy) for cause in self.causes if cause.name in WARNED]
-        found = ["; ".join(filter(None, each)) for each in told]
+        causes = [cause for cause in self.causes if cause.name in WARNED]
+        sentences = ["; ".join(filter(None, (cause.text, cause.remedy))) for cause in causes]
         if self._few:
-            found.append(f"{self.n} records are too few to tell how far their coins can be guessed")
-        return found
+            sentences.append(
+                f"{self.n} records are too few to tell how well one can guess which were swapped"
+            )
+        return sentences
 
     def to_dict(self) -> dict[str, Any]:
         """The audit in terms of JSON.
@@ -162,41 +164,41 @@ class Audit:
             "schemes": _entries(self.scheme, self.name),
             "proposals": [
                 {
-                    "remedy": each.remedy, "round": each.round, "schemes": _entries(each.scheme, self.name),
-                    "audit": each.audit.to_dict(),
+                    "remedy": proposal.remedy, "round": proposal.round,
+                    "schemes": _entries(proposal.scheme, self.name), "audit": proposal.audit.to_dict(),
                 }
-                for each in self.proposals
+                for proposal in self.proposals
             ],
         }  # fmt: skip
 
     def __str__(self) -> str:
         numbers = range(1, len(self.proposals) + 1)
         head = ["scheme", *(f"proposal {k}" for k in numbers)]
-        lines = [f"Coins of {self.n:,} records, {self.name}", "", _row("", head)]
-        sides = [self, *(each.audit for each in self.proposals)]
-        lines += [_row(said, [f"{getattr(each, name):.1%}" for each in sides]) for said, name in SAID]
-        lines += [_row("visible", ["yes" if each.visible else "no" for each in sides])]
-        if any(each._mapped for each in sides):
+        lines = [f"Which of {self.n:,} records were swapped, {self.name}", "", _row("", head)]
+        sides = [self, *(proposal.audit for proposal in self.proposals)]
+        lines += [_row(label, [f"{getattr(side, name):.1%}" for side in sides]) for label, name in LABELS]
+        lines += [_row("visible", ["yes" if side.visible else "no" for side in sides])]
+        if any(side._mapped for side in sides):
             lines += ["", *ALONE]
         lines += ["", f"scheme      {_shown(self.scheme)}"]
         for k, proposal in zip(numbers, self.proposals, strict=True):
             lines += [f"proposal {k}  {_shown(proposal.scheme)}", f"            {proposal.remedy}"]
-        for title, each in zip(("shown by", *(f"with {name}" for name in head[1:])), sides, strict=True):
-            if not each.causes:
+        for title, side in zip(("shown by", *(f"with {name}" for name in head[1:])), sides, strict=True):
+            if not side.causes:
                 continue
             lines += ["", f"{title}:"]
-            for cause in each.causes:
-                own = f" ({cause.column})" if cause.column else ""
-                lines += [f"  {cause.name}{own}, {cause.share:.2f}: {cause.text}", f"      {cause.remedy}"]
+            for cause in side.causes:
+                column = f" ({cause.column})" if cause.column else ""
+                lines += [f"  {cause.name}{column}, {cause.share:.2f}: {cause.text}", f"      {cause.remedy}"]
         if self._few:
             lines += ["", self.warnings[-1]]
         return "\n".join(lines)
 
 
 FIGURES = ("n", "blind", "guessed", "certain", "unchanged")
-SAID = (
-    ("coins guessed", "guessed"),
-    ("  without a look", "blind"),
+LABELS = (
+    ("guessed right", "guessed"),
+    ("  blindly", "blind"),
     ("records known for certain", "certain"),
     ("kept records unchanged", "unchanged"),
 )
@@ -204,20 +206,20 @@ SAID = (
 
 ALONE = (
     "By reverse mapping a column alone shows nothing of who was swapped: it is released in",
-    "a random order whatever the coins. What is guessed beyond is told by several columns.",
+    "a random order whoever was. What is guessed beyond is shown by several columns.",
 )
 
 
-def _row(said: str, cells: list[str]) -> str:
-    return f"{said:26}" + "".join(f"{cell:>12}" for cell in cells)
+def _row(label: str, cells: list[str]) -> str:
+    return f"{label:26}" + "".join(f"{cell:>12}" for cell in cells)
 
 
 def _shown(scheme: Any) -> str:
     if not isinstance(scheme, dict):
         return repr(scheme)
-    return ", ".join(f"{name}: {each!r}" for name, each in scheme.items())
+    return ", ".join(f"{name}: {of_column!r}" for name, of_column in scheme.items())
 
 
 def _entries(scheme: Any, name: str) -> dict[str, Any]:
     schemes = scheme if isinstance(scheme, dict) else {name: scheme}
-    return {own: each.to_dict() for own, each in schemes.items()}
+    return {column: of_column.to_dict() for column, of_column in schemes.items()}

@@ -9,6 +9,7 @@ P(|tau - X_i| < d), averaged over the records of a file and over the masking of 
 
 import numpy as np
 
+from condmask.closed_forms import chance_of_near
 from condmask.disclosure.original import Original
 from condmask.inference.influence import of_moment
 from condmask.inference.polynomial_variance import expected_moments, polynomial_variance
@@ -17,36 +18,41 @@ NODES = 64  # equally likely values of the mean
 
 
 def by_released(file: Original, d: np.ndarray) -> np.ndarray:
-    """The attacker who takes the masked value for the original."""
+    """The risk of who takes the masked value for the original."""
     return np.asarray(np.diff(file.counted[1]) @ released_near(file, d) / file.n)
 
 
 def released_near(file: Original, d: np.ndarray) -> np.ndarray:
     """P(abs(Z - X) < d) for each distinct original."""
-    law, (places, below) = file.law, file.counted
-    found = np.empty((places.size, d.size))
-    kept = (1.0 - law.p) * law.noise_within(d)
+    places, below = file.counted
+    others = np.empty((places.size, d.size))
     for k, near in enumerate(file.near(d)):
         first = np.searchsorted(places, places - near, side="right")
         last = np.maximum(np.searchsorted(places, places + near), first)
-        others = below[last] - below[first] - (1.0 if d[k] > 0.0 else 0.0)
-        found[:, k] = kept[k] + law.p * others / (file.n - 1.0)
-    return found
+        others[:, k] = below[last] - below[first] - (1.0 if d[k] > 0.0 else 0.0)
+    return chance_of_near(others, file.n - 1.0, d, file.law)
 
 
 def by_constant(file: Original, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The attacker who knows the file but not who is who; and where his intervals begin."""
-    places, below = file.counted
-    share, first = np.zeros(d.size), np.zeros(d.size)
-    for k, wide in enumerate(file.wide(d)):
-        held = below[np.searchsorted(places, places + wide)] - below[:-1]
+    """The risk of who knows the file but not who is who; and where the intervals begin that he names."""
+    return fullest_windows(*file.counted, file.wide(d))
+
+
+def fullest_windows(places: np.ndarray, below: np.ndarray, wide: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The largest share of records in a half-open window of each width, and where the first such begins.
+
+    `below` counts the records before each of the ascending places, and all.
+    """
+    share, first = np.zeros(wide.size), np.zeros(wide.size)
+    for k, width in enumerate(wide):
+        held = below[np.searchsorted(places, places + width)] - below[:-1]
         best = int(np.argmax(held))
-        share[k], first[k] = held[best] / file.n, places[best]
+        share[k], first[k] = held[best] / below[-1], places[best]
     return share, first
 
 
 def by_mean(file: Original, d: np.ndarray, *, shared_donors: bool) -> np.ndarray:
-    """The attacker who takes the mean of all masked values for every original."""
+    """The risk of who takes the mean of all masked values for every original."""
     from scipy.special import ndtri  # takes .1 s to import
 
     mean, error = mean_of_masked(file, shared_donors=shared_donors)
@@ -65,6 +71,7 @@ def around(file: Original, guess: float, d: np.ndarray) -> np.ndarray:
 
 def mean_of_masked(file: Original, *, shared_donors: bool) -> tuple[float, float]:
     """Expectation and standard error of the mean of the masked values, given the file."""
+<<<<<<< HEAD
     x, p, noise = file.values, file.law.p, file.law.noise_moments(2, 1.0)
     moments = np.array([1.0, 0.0, x.var()])
     found = polynomial_variance(
@@ -72,3 +79,20 @@ def mean_of_masked(file: Original, *, shared_donors: bool) -> tuple[float, float
         of_moment(moments, 1, 0.0, noise[:2], p), p, shared_donors=shared_donors,
     )  # fmt: skip
     return float(x.mean()), float(np.sqrt(found.file.item() / file.n))
+||||||| 76b2e9b
+    x, p = file.values, file.law.p
+    variance = float(x.var())
+    v, d = variance + (1.0 - p) * file.law.variance, (1.0 - p) ** 2 * variance
+    found = variance_given_file(
+        np.array(v), np.array(d), np.array(variance), 0.0, shared_donors=shared_donors, p=p
+    )
+    return float(x.mean()), float(np.sqrt(max(float(found), 0.0) / file.n))
+=======
+    x, p = file.values, file.law.p
+    variance = float(x.var())
+    v, d = variance + (1.0 - p) * file.law.variance, (1.0 - p) ** 2 * variance
+    of_mean = variance_given_file(
+        np.array(v), np.array(d), np.array(variance), 0.0, shared_donors=shared_donors, p=p
+    )
+    return float(x.mean()), float(np.sqrt(max(float(of_mean), 0.0) / file.n))
+>>>>>>> disclosure

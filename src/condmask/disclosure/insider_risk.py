@@ -7,8 +7,9 @@ import numpy as np
 
 from condmask import frames
 from condmask.disclosure import simulated_maps
-from condmask.disclosure.original import evenly_spaced, taken
-from condmask.disclosure.reverse_mapped_risk import Rearranged
+from condmask.disclosure.folds import evenly_spaced
+from condmask.disclosure.original import units_of
+from condmask.disclosure.reverse_mapped_original import ReverseMapped
 from condmask.disclosure.risk import checked_distances, files_of, pool_codes
 from condmask.kernels.reverse_mapping import balance
 from condmask.kernels.windows import best_of_points
@@ -65,18 +66,18 @@ class InsiderRisk:
         ]  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it in terms of JSON."""
+        """The risk in terms of JSON."""
         return {"n": self.n, "d": list(self.d), "insiders": self.rows()}
 
     def to_frame(self) -> Any:
         """The rows as a pandas data frame, a column for each distance."""
-        found = []
+        rows = []
         for row in self.rows():
             flat = {name: value for name, value in row.items() if not isinstance(value, list)}
             for name in ("within", "additive_within"):
                 flat |= {f"{name}_{d:g}": value for d, value in zip(self.d, row[name], strict=True)}
-            found.append(flat)
-        return frames.of_rows(found)
+            rows.append(flat)
+        return frames.of_rows(rows)
 
     def __repr__(self) -> str:
         return f"InsiderRisk(n={self.n}, d={self.d}, unknown={self.unknown})"
@@ -88,8 +89,11 @@ class InsiderRisk:
             f"{'unknown':>10}{'exactly':>16}" + "".join(f"{f'within {d:g}':>16}" for d in self.d),
         ]
         for i, k in enumerate(self.unknown):
-            own, other = (self.exact[i], *self.within[i]), (self.additive_exact[i], *self.additive_within[i])
-            cells = (f"{a:.2f} ({b:.2f})" for a, b in zip(own, other, strict=True))
+            reversed_, additive = (
+                (self.exact[i], *self.within[i]),
+                (self.additive_exact[i], *self.additive_within[i]),
+            )
+            cells = (f"{a:.2f} ({b:.2f})" for a, b in zip(reversed_, additive, strict=True))
             lines.append(f"{k:>10,}" + "".join(f"{cell:>16}" for cell in cells))
         return "\n".join(lines)
 
@@ -164,24 +168,25 @@ def insider_risk(x: Any, scheme: Any, *, d: Any, strata: Any = None) -> InsiderR
     if not isinstance(scheme, Scheme) or not scheme.reverse_mapping:
         raise TypeError(f"scheme must be ConditionalMasking with reverse_mapping=True, got {scheme!r}")
     distances = checked_distances(d)
-    units, there, kind, law = taken(x, scheme)
-    code = pool_codes(strata, scheme, there, "insider_risk")
+    units, present, kind, law = units_of(x, scheme)
+    code = pool_codes(strata, scheme, present, "insider_risk")
     smallest = min((file for _, file in files_of(units, kind, law, scheme, code)), key=lambda file: file.n)
-    n, some = smallest.n, np.sort(smallest.units)[evenly_spaced(smallest.n, SIMULATED)]
-    pool = Rearranged(some, some, kind, scheme)
+    n, ordered = smallest.n, np.sort(smallest.units)[evenly_spaced(smallest.n, SIMULATED)]
+    pool = ReverseMapped(ordered, ordered, kind, scheme)
     unknown = sorted({k for k in (*UNKNOWN, n // 10, n // 2) if 1 <= k < n})
     stream = np.random.default_rng(SEED)
-    found = []
+    shares = []
     for k in unknown:
         few = k if k in UNKNOWN else max(1, k * pool.n // n)
-        found.append(_shares(pool, few, distances, stream))
-    own, additive = np.array(found).transpose(1, 0, 2)
+        shares.append(_shares(pool, few, distances, stream))
+    reversed_, additive = np.array(shares).transpose(1, 0, 2)
+    within = reversed_[:, 1:], additive[:, 1:]
     return InsiderRisk(
-        n, tuple(distances.tolist()), tuple(unknown), own[:, 0], own[:, 1:], additive[:, 0], additive[:, 1:]
+        n, tuple(distances.tolist()), tuple(unknown), reversed_[:, 0], within[0], additive[:, 0], within[1]
     )
 
 
-def _shares(pool: Rearranged, k: int, d: np.ndarray, stream: np.random.Generator) -> np.ndarray:
+def _shares(pool: ReverseMapped, k: int, d: np.ndarray, stream: np.random.Generator) -> np.ndarray:
     """Read exactly, and within each distance, of k unknown originals: by reverse mapping, and additive."""
     releases = int(np.clip(HITS // k, LEAST, MOST))
     total = np.zeros((3, 1 + d.size))
@@ -192,7 +197,9 @@ def _shares(pool: Rearranged, k: int, d: np.ndarray, stream: np.random.Generator
     return np.array([total[:2].max(axis=0), total[2]])
 
 
-def _reverse(pool: Rearranged, hidden: np.ndarray, d: np.ndarray, stream: np.random.Generator) -> np.ndarray:
+def _reverse(
+    pool: ReverseMapped, hidden: np.ndarray, d: np.ndarray, stream: np.random.Generator
+) -> np.ndarray:
     """How many hidden originals are read, exactly and within each distance, in one release.
 
     Without and with what the records tell whose originals he knows: two rows.
@@ -203,30 +210,33 @@ def _reverse(pool: Rearranged, hidden: np.ndarray, d: np.ndarray, stream: np.ran
     low, high = pool.cuts[rank[source]], pool.cuts[rank[source] + 1]
     kept = (1.0 - p) * pool.keys.chances(pool.keys.at[rank], low, high) / shown
     k = hidden.size
-    there = pool.keys.chances(
+    of_hidden = pool.keys.chances(
         np.tile(pool.keys.at[rank[hidden]], k), np.repeat(low[hidden], k), np.repeat(high[hidden], k)
     )
-    there = (1.0 - p) * there.reshape(k, k) / shown[hidden, None]
+    of_hidden = (1.0 - p) * of_hidden.reshape(k, k) / shown[hidden, None]
     owner = np.empty(n, dtype=np.int64)  # of the value that a record shows, any one where several have it
     owner[np.lexsort((stream.random(n), rank[source]))] = np.arange(n)
-    end, told = followed(owner, hidden, np.log(np.maximum(kept, LEAST_CHANCE) / p))
-    alike = 1.0 / (1.0 + np.exp(-np.clip(told, -FAR, FAR)))  # kept, as far as others tell
+    end, log_odds = followed(owner, hidden, np.log(np.maximum(kept, LEAST_CHANCE) / p))
+    kept_chance = 1.0 / (1.0 + np.exp(-np.clip(log_odds, -FAR, FAR)))  # kept, as far as others tell
     of_value = np.empty(k)
-    of_value[np.searchsorted(hidden, end)] = alike
-    both = np.outer(alike, of_value), np.outer(1.0 - alike, 1.0 - of_value)
-    own = hidden == end[:, None]
-    both = np.where(own, alike[:, None], both[0]), np.where(own, 1.0 - alike[:, None], both[1])
-    ways = (there + p, both[0] * there + both[1] * p)
+    of_value[np.searchsorted(hidden, end)] = kept_chance
+    both = np.outer(kept_chance, of_value), np.outer(1.0 - kept_chance, 1.0 - of_value)
+    closed = hidden == end[:, None]
+    both = (
+        np.where(closed, kept_chance[:, None], both[0]),
+        np.where(closed, 1.0 - kept_chance[:, None], both[1]),
+    )
+    ways = (of_hidden + p, both[0] * of_hidden + both[1] * p)
     return np.array([_named(pool, hidden, way, d) for way in ways])
 
 
-def followed(owner: np.ndarray, hidden: np.ndarray, told: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def followed(owner: np.ndarray, hidden: np.ndarray, log_odds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """From each hidden record on to the owner of what it shows, and so on, up to a hidden one again.
 
-    Returns these ones, and the sums of what is told of the records in between: along a cycle all records were
+    Returns these ones, and the sums of the log odds of the records in between: along a cycle all records were
     kept or all were swapped, since the values of either stay among them.
     """
-    onward, total = owner.copy(), told.copy()
+    onward, total = owner.copy(), log_odds.copy()
     onward[hidden], total[hidden] = hidden, 0.0
     for _ in range(int(owner.size).bit_length()):  # twice as far each time
         total = np.clip(total + total[onward], -FARTHEST, FARTHEST)
@@ -234,7 +244,7 @@ def followed(owner: np.ndarray, hidden: np.ndarray, told: np.ndarray) -> tuple[n
     return onward[owner[hidden]], total[owner[hidden]]
 
 
-def _named(pool: Rearranged, hidden: np.ndarray, chance: np.ndarray, d: np.ndarray) -> np.ndarray:
+def _named(pool: ReverseMapped, hidden: np.ndarray, chance: np.ndarray, d: np.ndarray) -> np.ndarray:
     """How many are named exactly and within each distance by who weighs records (rows) and values so."""
     values = pool.units[hidden]
     balance(chance, ROUNDS)
@@ -245,20 +255,24 @@ def _named(pool: Rearranged, hidden: np.ndarray, chance: np.ndarray, d: np.ndarr
     )
 
 
-def _additive(pool: Rearranged, hidden: np.ndarray, d: np.ndarray, stream: np.random.Generator) -> np.ndarray:
-    """The same where kept records show noise, and donors are along one cycle."""
+def _additive(
+    pool: ReverseMapped, hidden: np.ndarray, d: np.ndarray, stream: np.random.Generator
+) -> np.ndarray:
+    """How many hidden originals are read where kept records show noise, and donors are along one cycle."""
     n, p, k = pool.n, pool.law.p, hidden.size
-    coin, source, known = stream.random(n) < p, np.arange(n), np.ones(n, dtype=bool)
-    swapped = stream.permutation(np.flatnonzero(coin))
+    is_swapped, source, known = stream.random(n) < p, np.arange(n), np.ones(n, dtype=bool)
+    swapped = stream.permutation(np.flatnonzero(is_swapped))
     source[swapped], known[hidden] = np.roll(swapped, 1), False
     line = pool.keys.at[pool.rank]
-    z = np.where(coin, line[source], line + pool.law._replace(sigma=1.0).draw(stream, n))[hidden]
+    z = np.where(is_swapped, line[source], line + pool.law._replace(sigma=1.0).draw(stream, n))[hidden]
     within, exact = np.zeros(d.size), 0.0
-    printed = np.sort(source[coin & known & ~known[source]])  # hidden originals, shown by records he knows
-    sure = coin[hidden] & known[source[hidden]]  # they show originals that he knows
+    shown = np.sort(
+        source[is_swapped & known & ~known[source]]
+    )  # hidden originals, shown by records he knows
+    sure = is_swapped[hidden] & known[source[hidden]]  # they show originals that he knows
     end, _ = followed(source, hidden, np.zeros(n))
     for row, last in zip(hidden[sure], end[sure], strict=True):
-        some = printed[printed != last] if printed.size > 1 else printed  # a cycle does not close at once
+        some = shown[shown != last] if shown.size > 1 else shown  # a cycle does not close at once
         exact += np.sum(some == row) / max(1, some.size)
         points = pool.units[some if some.size else known][None]
         within += _near(pool, points, np.ones(points.shape), d, pool.units[[row]])
@@ -274,7 +288,7 @@ def _additive(pool: Rearranged, hidden: np.ndarray, d: np.ndarray, stream: np.ra
 
 
 def _near(
-    pool: Rearranged, points: np.ndarray, weights: np.ndarray, d: np.ndarray, values: np.ndarray
+    pool: ReverseMapped, points: np.ndarray, weights: np.ndarray, d: np.ndarray, values: np.ndarray
 ) -> np.ndarray:
     """How many of some originals lie in the windows of most weight; points ascend in each row."""
     wide, first = pool.wide(d), np.empty((points.shape[0], d.size))

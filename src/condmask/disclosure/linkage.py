@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.disclosure.original import evenly_spaced
+from condmask.disclosure.folds import evenly_spaced
 from condmask.disclosure.risk_result import wilson
 
 TRIED = 1 << 13  # masked records that are linked
@@ -34,8 +34,8 @@ class Linkage:
         Numbers of nearest originals.
     linked : tuple of float
         The share of records whose original is among the k nearest.
-    chance : tuple of float
-        The same of who guesses blindly, k / n.
+    blind : tuple of float
+        The share of records that a blind guess links, k / n.
     """
 
     n: int
@@ -43,18 +43,18 @@ class Linkage:
     columns: tuple[str, ...]
     k: tuple[int, ...]
     linked: tuple[float, ...]
-    chance: tuple[float, ...]
+    blind: tuple[float, ...]
 
     def interval(self) -> tuple[np.ndarray, np.ndarray]:
         """Wilson's 95% intervals of the shares, for the records that were tried being a sample of all."""
         return wilson(np.array(self.linked), self.tried)
 
     def to_dict(self) -> dict[str, Any]:
-        """In terms of JSON."""
+        """The linkage in terms of JSON."""
         low, high = self.interval()
         return {
             "n": self.n, "tried": self.tried, "columns": list(self.columns), "k": list(self.k),
-            "linked": list(self.linked), "chance": list(self.chance),
+            "linked": list(self.linked), "blind": list(self.blind),
             "low": low.tolist(), "high": high.tolist(),
         }  # fmt: skip
 
@@ -64,8 +64,8 @@ class Linkage:
             f"Records linked by {', '.join(self.columns)}: {self.tried:,} looked for among {self.n:,}",
             f"{'k nearest':>12}{'linked':>12}{'95% interval':>20}{'blindly':>12}",
         ]
-        for k, share, a, b, chance in zip(self.k, self.linked, low, high, self.chance, strict=True):
-            lines.append(f"{k:>12}{share:>12.4f}{f'{a:.4f} - {b:.4f}':>20}{chance:>12.4f}")
+        for k, share, a, b, blind in zip(self.k, self.linked, low, high, self.blind, strict=True):
+            lines.append(f"{k:>12}{share:>12.4f}{f'{a:.4f} - {b:.4f}':>20}{blind:>12.4f}")
         return "\n".join(lines)
 
 
@@ -108,7 +108,7 @@ def record_linkage(x: Any, z: Any, *, others: Any = None, k: Any = (1, 5, 10)) -
     >>> x = np.random.default_rng(1).laplace(10, 1000, 5_000)
     >>> scheme = cm.ConditionalMasking(0.6, 1000.0)
     >>> found = cm.record_linkage(x, scheme.mask(x, rng=2), k=[1, 100])
-    >>> bool(found.linked[0] < 0.01), found.chance
+    >>> bool(found.linked[0] < 0.01), found.blind
     (True, (0.0002, 0.02))
     """
     from scipy.spatial import cKDTree  # takes .1 s to import
@@ -122,9 +122,9 @@ def record_linkage(x: Any, z: Any, *, others: Any = None, k: Any = (1, 5, 10)) -
     original = _table([*first.values(), *clear.values()], names)
     released = _table([*second.values(), *clear.values()], names)
     _checks.same_length(released[:, 0], "z", len(original), "x")
-    there = ~np.isnan(original + released).any(axis=1)
-    _checks.at_least_two(int(np.count_nonzero(there)), "x")
-    original, released = original[there], released[there]
+    present = ~np.isnan(original + released).any(axis=1)
+    _checks.at_least_two(int(np.count_nonzero(present)), "x")
+    original, released = original[present], released[present]
     spread = original.std(axis=0)
     spread[spread == 0.0] = 1.0
     original, released = original / spread, released / spread
@@ -133,15 +133,15 @@ def record_linkage(x: Any, z: Any, *, others: Any = None, k: Any = (1, 5, 10)) -
     most = min(max(numbers), n)
     tree = cKDTree(original)
     near = tree.query(released[rows], k=most)[0].reshape(rows.size, most)
-    own = np.sqrt(np.sum((released[rows] - original[rows]) ** 2, axis=1))
-    slack = SLACK * (own + 1.0)
-    nearer = np.sum(near < (own - slack)[:, None], axis=1)
-    equal = np.sum(np.abs(near - own[:, None]) <= slack[:, None], axis=1)
+    distance = np.sqrt(np.sum((released[rows] - original[rows]) ** 2, axis=1))
+    slack = SLACK * (distance + 1.0)
+    nearer = np.sum(near < (distance - slack)[:, None], axis=1)
+    equal = np.sum(np.abs(near - distance[:, None]) <= slack[:, None], axis=1)
     full = equal + nearer == most  # there may be more as near as the last ones
     unsure = np.flatnonzero(full & (equal > 0))
     if unsure.size:
         inside = tree.query_ball_point(
-            released[rows[unsure]], own[unsure] + slack[unsure], return_length=True
+            released[rows[unsure]], distance[unsure] + slack[unsure], return_length=True
         )
         equal[unsure] = inside - nearer[unsure]
     linked = []
@@ -155,10 +155,10 @@ def record_linkage(x: Any, z: Any, *, others: Any = None, k: Any = (1, 5, 10)) -
 
 
 def _numbers(k: Any) -> list[int]:
-    given = [k] if isinstance(k, int | np.integer) else list(k)
-    if not given:
+    numbers = [k] if isinstance(k, int | np.integer) else list(k)
+    if not numbers:
         raise ValueError("k must hold at least one number, got none")
-    return [_checks.whole(each, "k", least=1) for each in given]
+    return [_checks.whole(each, "k", least=1) for each in numbers]
 
 
 def _table(columns: list[np.ndarray], names: tuple[str, ...]) -> np.ndarray:

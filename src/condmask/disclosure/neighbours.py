@@ -11,13 +11,11 @@ neighbours serve is tried on one half of the records, and counted on the other. 
 him weaker; that he is right is counted, not computed.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from condmask.disclosure.original import Original
-from condmask.disclosure.record_posteriors import Seen
-from condmask.disclosure.reverse_mapped_risk import Rearranged
+from condmask.disclosure.record_posteriors import RecordPosteriors
+from condmask.disclosure.reverse_mapped_original import ReverseMapped
 from condmask.kernels.windows import best_of_points
 
 NUMBERS = (16, 64, 256)  # of neighbours that are tried
@@ -25,66 +23,72 @@ NODES, WEIGHTS = np.array([-1.7320508, 0.0, 1.7320508]), np.array([1.0, 4.0, 1.0
 CHUNK = 1 << 20  # points at a time
 
 
-class Scaled(NamedTuple):
-    """Columns that are not masked: a row for each record, of unit variance, missing values at the mean."""
+def standardised(columns: list[np.ndarray]) -> np.ndarray:
+    """A row for each record: columns of unit variance, missing values at the mean.
 
-    table: np.ndarray
-
-
-def scaled(columns: list[np.ndarray]) -> Scaled:
-    """Columns in units of their standard deviation; constant ones are left out, gaps are a column."""
+    Constant columns are left out; where values are missing is a column of its own.
+    """
     parts = []
     for column in columns:
-        there = ~np.isnan(column)
-        if not there.all() and there.any():
-            parts.append(there.astype(np.float64))
-        known = np.where(there, column, column[there].mean() if there.any() else 0.0)
-        parts.append(known)
-    kept = [(part - part.mean()) / part.std() for part in parts if part.std() > 0.0]
-    return Scaled(np.column_stack(kept) if kept else np.zeros((columns[0].size, 1)))
+        present = ~np.isnan(column)
+        if not present.all() and present.any():
+            parts.append(present.astype(np.float64))
+        parts.append(np.where(present, column, column[present].mean() if present.any() else 0.0))
+    varying = [(part - part.mean()) / part.std() for part in parts if part.std() > 0.0]
+    return np.column_stack(varying) if varying else np.zeros((columns[0].size, 1))
 
 
 def by_neighbours(
-    file: Original, z: np.ndarray, rows: np.ndarray, known: Scaled, seen: Seen, d: np.ndarray
+    file: Original,
+    z: np.ndarray,
+    rows: np.ndarray,
+    table: np.ndarray,
+    posteriors: RecordPosteriors,
+    d: np.ndarray,
 ) -> tuple[np.ndarray, int]:
     """The share of the records at `rows` that he comes near, and of how many that is."""
     from scipy.spatial import cKDTree  # takes .1 s to import
 
     most = min(NUMBERS[-1], file.n - 1)
-    tree = cKDTree(known.table)
-    near = _others(tree.query(known.table[rows], k=most + 1)[1], rows, most)
+    tree = cKDTree(table)
+    near = _others(tree.query(table[rows], k=most + 1)[1], rows, most)
     numbers = sorted({min(k, most) for k in NUMBERS})
-    hits = np.array([_hits(file, z, rows, near[:, :k], seen, d) for k in numbers])
+    hits = np.array([_hits(file, z, rows, near[:, :k], posteriors, d) for k in numbers])
     half = np.arange(rows.size) % 2 == 0
-    found = np.empty(d.size)
+    risk = np.empty(d.size)
     for k in range(d.size):  # without columns is one of the ways
-        ways = np.concatenate((hits[:, :, k], seen.hit[None, :, k]))
+        ways = np.concatenate((hits[:, :, k], posteriors.hit[None, :, k]))
         best = int(np.argmax(ways[:, half].mean(axis=1)))
-        found[k] = ways[best][~half].mean()
-    return found, int(np.count_nonzero(~half))
+        risk[k] = ways[best][~half].mean()
+    return risk, int(np.count_nonzero(~half))
 
 
-def _others(found: np.ndarray, rows: np.ndarray, most: int) -> np.ndarray:
+def _others(nearest: np.ndarray, rows: np.ndarray, most: int) -> np.ndarray:
     """The neighbours without the record itself, which need not come first among equals."""
-    own = found == rows[:, None]
-    own[~own.any(axis=1), -1] = True
-    return np.asarray(found[~own].reshape(rows.size, most))
+    itself = nearest == rows[:, None]
+    itself[~itself.any(axis=1), -1] = True
+    return np.asarray(nearest[~itself].reshape(rows.size, most))
 
 
 def _hits(
-    file: Original, z: np.ndarray, rows: np.ndarray, near: np.ndarray, seen: Seen, d: np.ndarray
+    file: Original,
+    z: np.ndarray,
+    rows: np.ndarray,
+    near: np.ndarray,
+    posteriors: RecordPosteriors,
+    d: np.ndarray,
 ) -> np.ndarray:
     hits, lot = np.empty((rows.size, d.size), dtype=bool), max(1, CHUNK // (4 * near.shape[1]))
     wide = file.wide(d)
     for start in range(0, rows.size, lot):
-        own = slice(start, start + lot)
-        points, weights = _points(file, z[own], near[own], seen.density[own])
+        some = slice(start, start + lot)
+        points, weights = _points(file, z[some], near[some], posteriors.density[some])
         order = np.argsort(points, axis=1)
-        points, weights = (np.take_along_axis(each, order, axis=1) for each in (points, weights))
+        points, weights = (np.take_along_axis(x, order, axis=1) for x in (points, weights))
         first = np.empty((points.shape[0], d.size))
         best_of_points(points, weights, wide, first)
-        original = file.units[rows[own], None]
-        hits[own] = (first <= original) & (original < first + wide)
+        original = file.units[rows[some], None]
+        hits[some] = (first <= original) & (original < first + wide)
     return hits
 
 
@@ -96,7 +100,7 @@ def _points(
     steps = file.units[near]
     swapped = np.repeat((law.p * density / k)[:, None], k, axis=1)
     at, sigma = z, law.sigma / file.grid.step
-    if isinstance(file, Rearranged):  # what is known of a value is where its key lies
+    if isinstance(file, ReverseMapped):  # what is known of a value is where its key lies
         at, steps, sigma = file.between(file.places_of(z)), file.keys.at[file.rank[near]], 1.0
     spread = 0.9 * steps.std(axis=1) * k**-0.2
     scale = (sigma**2 + spread**2)[:, None]
@@ -107,6 +111,6 @@ def _points(
     guesses = (middle[:, :, None] + across).reshape(z.size, -1)
     kept = (kept[:, :, None] * WEIGHTS).reshape(z.size, -1)
     anywhere = file.units[near]
-    if isinstance(file, Rearranged):
+    if isinstance(file, ReverseMapped):
         guesses = file.keys.numbers(guesses)
     return np.concatenate((anywhere, guesses), axis=1), np.concatenate((swapped, kept), axis=1)

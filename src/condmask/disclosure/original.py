@@ -10,15 +10,12 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._grid import Grid, default_step, grid_of, nearest
-from condmask.disclosure.swap_attack import Rows
-from condmask.disclosure.swap_posterior import fold_of, folds_for
 from condmask.engines.counting import count
 from condmask.grids import check_fits
 from condmask.law import Law
 from condmask.missing_codes import without_codes
 
 ONES = Grid(1.0, 1.0)
-MOST = 1 << 17  # records that the best attacker is tried on; evenly spaced ones where there are more
 
 
 class Original:
@@ -40,14 +37,14 @@ class Original:
 
     @cached_property
     def values(self) -> np.ndarray:
-        """As they are masked, in the units of the data."""
+        """The originals as they are masked, in the units of the data."""
         return self.law.from_units(self.units)
 
     @cached_property
     def counted(self) -> tuple[np.ndarray, np.ndarray]:
         """Distinct units, ascending, and the number of records before each and in all."""
-        found = count(self.units, ONES)[0]
-        return found.values, found.below
+        counts = count(self.units, ONES)[0]
+        return counts.values, counts.below
 
     def near(self, d: np.ndarray) -> np.ndarray:
         """How far apart two units must not be, for less than d."""
@@ -60,44 +57,37 @@ class Original:
     def share(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
         """The share of records at units from first on and before last."""
         places, below = self.counted
-        found = below[np.searchsorted(places, last)] - below[np.searchsorted(places, first)]
-        return np.asarray(found / self.n)
-
-    def rows(self, most: int = MOST) -> Rows:
-        """The records that are looked at, and the folds they are in."""
-        chosen = evenly_spaced(self.n, most)
-        folds = folds_for(chosen.size)
-        return Rows(chosen, fold_of(chosen.size, folds), folds)
+        records = below[np.searchsorted(places, last)] - below[np.searchsorted(places, first)]
+        return np.asarray(records / self.n)
 
     def some(self, rows: np.ndarray) -> "Original":
-        """Some records."""
+        """The originals of some records."""
         return Original(self.units[rows], self.kind, self.law)
 
 
-def evenly_spaced(n: int, most: int) -> np.ndarray:
-    """Rows, all where there are no more than so many."""
-    if n <= most:
-        return np.arange(n)
-    return (np.arange(most) * (n / most)).astype(np.int64)
+def distinct(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct values, ascending, and the number of records before each and in all."""
+    places, counts = np.unique(values, return_counts=True)
+    return places, np.append(0, np.cumsum(counts))
 
 
-def taken(x: Any, scheme: Any, name: str = "x") -> tuple[np.ndarray, np.ndarray, str, Law]:
+def units_of(x: Any, scheme: Any, name: str = "x") -> tuple[np.ndarray, np.ndarray, str, Law]:
     """A column in units of the law of a scheme, where it is present, its kind, and the law with a grid.
 
     Data off the grid are those of a release for which they are rounded.
     """
     column = frames.column(x, name)
     values = without_codes(column.array, scheme.missing, column.kind)
-    there = _checks.present(values, name, "omit")
-    there = np.ones(values.size, dtype=bool) if there is None else there
-    known = np.ascontiguousarray(values[there])
+    present = _checks.present(values, name, "omit")
+    present = np.ones(values.size, dtype=bool) if present is None else present
+    values = np.ascontiguousarray(values[present])
     if scheme.reverse_mapping:
-        return known, there, column.kind, Law(scheme.p, scheme.noise, scheme.sigma)
+        return values, present, column.kind, Law(scheme.p, scheme.noise, scheme.sigma)
     law = scheme.law
     if law.grid is None:  # digits are not looked at then
         law = law._replace(grid=grid_of(default_step(law.sigma)))
-        check_fits(known, law, name, column.kind)
-        units = law.to_units(known)
+        check_fits(values, law, name, column.kind)
+        units = law.to_units(values)
     else:
-        units = scheme.canonical(nearest(known, law.grid, column.kind), name, column.kind)
-    return units, there, column.kind, law
+        units = scheme.canonical(nearest(values, law.grid, column.kind), name, column.kind)
+    return units, present, column.kind, law

@@ -4,16 +4,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask.disclosure import swap_posterior
-from condmask.disclosure.credible_window import MOST_CELLS, bits_for, room
+from condmask.disclosure.convolution import pieces_around
+from condmask.disclosure.credible_window import MOST_CELLS, bits_for
+from condmask.disclosure.folds import FoldCounts, folded_rows
 from condmask.disclosure.joint_attack import chances as chances_of
 from condmask.disclosure.original import Original
-from condmask.disclosure.swap_attack import FULL, Task
-from condmask.disclosure.value_attack import outlooks, task_of
+from condmask.disclosure.swap_attack import FULL, StrataAttack
+from condmask.disclosure.value_attack import attack_on, windows_by_cells
 
 
-class Seen(NamedTuple):
-    """Of some records, for each width of interval.
+class RecordPosteriors(NamedTuple):
+    """What the best attacker makes of some records, for each width of interval.
 
     Attributes
     ----------
@@ -36,54 +37,57 @@ class Seen(NamedTuple):
     density: np.ndarray
 
 
-def looked_at(
-    file: Original, z: np.ndarray, rows: np.ndarray, d: np.ndarray, steady: tuple[np.ndarray, np.ndarray]
-) -> Seen:
-    """Of the records at `rows`, whose masked values z are in units of the law."""
+def record_posteriors(
+    file: Original, z: np.ndarray, rows: np.ndarray, d: np.ndarray, constant: tuple[np.ndarray, np.ndarray]
+) -> RecordPosteriors:
+    """What the best attacker makes of the records at `rows`, which show z in units of the law."""
     wide, p, m = file.wide(d), file.law.p, rows.size
-    found = Seen(
-        np.tile(steady[1], (m, 1)), np.tile(p * steady[0], (m, 1)), np.zeros((m, d.size), dtype=bool),
+    posteriors = RecordPosteriors(
+        np.tile(constant[1], (m, 1)), np.tile(p * constant[0], (m, 1)), np.zeros((m, d.size), dtype=bool),
         np.full(m, p), np.zeros(m),
     )  # fmt: skip
-    everyone, at = file.rows(file.n), z.astype(np.int64)
-    task = task_of(file, everyone, FULL._replace(rows=file.n))
-    if task is not None:
-        order = np.argsort(at, kind="stable")
-        for lot in _lots(task.problem, at[order], wide):
-            _look(found, task, file, order[lot], at, everyone.fold[rows], wide, steady)
+    everyone, points = folded_rows(file.n, file.n), z.astype(np.int64)
+    attack = attack_on(file, everyone, FULL._replace(rows=file.n))
+    if attack is not None:
+        order = np.argsort(points, kind="stable")
+        for lot in _lots(attack.folded, points[order], wide):
+            _fill(posteriors, attack, file, order[lot], points, everyone.fold[rows], wide, constant)
     original = file.units[rows]
     for k, width in enumerate(wide):
-        found.hit[:, k] = (found.first[:, k] <= original) & (original < found.first[:, k] + width)
-    return found
+        first = posteriors.first[:, k]
+        posteriors.hit[:, k] = (first <= original) & (original < first + width)
+    return posteriors
 
 
-def _lots(problem: swap_posterior.Problem, ordered: np.ndarray, wide: np.ndarray) -> list[slice]:
+def _lots(folded: FoldCounts, ordered: np.ndarray, wide: np.ndarray) -> list[slice]:
     """Masked values whose cells, the finest of all widths, fit into memory together."""
-    bits = int(bits_for(problem, wide).min())
-    pieces = swap_posterior.pieces_around(ordered, problem, bits) if ordered.size else None
-    if pieces is None or pieces.cells <= MOST_CELLS:
+    bits = int(bits_for(folded, wide).min())
+    pieces = pieces_around(ordered, folded, bits) if ordered.size else None
+    if pieces is None or pieces.size <= MOST_CELLS:
         return [slice(0, ordered.size)]
-    return [slice(start, start + room(pieces)) for start in range(0, ordered.size, room(pieces))]
+    lot = pieces.values_within(MOST_CELLS)
+    return [slice(start, start + lot) for start in range(0, ordered.size, lot)]
 
 
-def _look(
-    found: Seen, task: Task, file: Original, members: np.ndarray, at: np.ndarray, fold: np.ndarray,
-    wide: np.ndarray, steady: tuple[np.ndarray, np.ndarray],
+def _fill(
+    posteriors: RecordPosteriors, attack: StrataAttack, file: Original, members: np.ndarray,
+    points: np.ndarray, fold: np.ndarray, wide: np.ndarray, constant: tuple[np.ndarray, np.ndarray],
 ) -> None:  # fmt: skip
+    """Fill in what the best attacker makes of the masked values at `members`."""
     if not members.size:
         return
-    p, points = file.law.p, at[members]
-    for which, outlook in outlooks(task, file, wide, steady, points):
+    p = file.law.p
+    for which, windows in windows_by_cells(attack, file, wide, constant, points[members]):
         for k in np.unique(fold[members]).tolist():
-            who = outlook.attacker(k)
-            some = np.flatnonzero(fold[members] == k)
-            if who is None or not some.size:
+            attacker = windows.attacker(k)
+            rows = members[fold[members] == k]
+            if attacker is None or not rows.size:
                 continue
-            law, noised = who.densities(points[some])
+            law, noised = attacker.densities(points[rows])
             swapped = chances_of(p, np.log(law) - np.log(noised)) if p else np.zeros(law.size)
-            cells = outlook.at(points[some])
-            choice, mass = outlook.best(who, cells, swapped)
-            to = members[some]
-            found.first[np.ix_(to, which)], found.chance[np.ix_(to, which)] = outlook.first(choice), mass
-            found.swapped[to] = swapped
-            found.density[to] = law / (1 << outlook.cells.bits)
+            cells = windows.at(points[rows])
+            choice, mass = windows.best(attacker, cells, swapped)
+            to = np.ix_(rows, which)
+            posteriors.first[to], posteriors.chance[to] = windows.first(choice), mass
+            posteriors.swapped[rows] = swapped
+            posteriors.density[rows] = law / windows.cells.width

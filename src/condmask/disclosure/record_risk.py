@@ -7,8 +7,8 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask.disclosure import baselines
-from condmask.disclosure.original import taken
-from condmask.disclosure.risk import both, files_of, looked_at, pool_codes
+from condmask.disclosure.original import units_of
+from condmask.disclosure.risk import both, files_of, pool_codes, posteriors_of
 from condmask.grids import check_released
 from condmask.scheme import Scheme
 
@@ -27,20 +27,20 @@ class RecordRisk:
         Positions of the records in the file, those without an original or a masked value left out.
     guess : ndarray of shape (records,)
         The middle of the interval of width 2 d that he names.
-    chance : ndarray of shape (records,)
-        How sure he is that the original lies within d of it: its posterior probability.
+    posterior : ndarray of shape (records,)
+        How sure he is that the original lies within d of it.
     hit : ndarray of bool
         Whether it does.
-    swapped : ndarray of shape (records,)
-        The chance that the record was swapped, as he has it.
+    swap_posterior : ndarray of shape (records,)
+        How sure he is that the record was swapped.
     """
 
     d: float
     rows: np.ndarray
     guess: np.ndarray
-    chance: np.ndarray
+    posterior: np.ndarray
     hit: np.ndarray
-    swapped: np.ndarray
+    swap_posterior: np.ndarray
 
     def exposed(self, k: int = 10) -> np.ndarray:
         """The records that he is right about, and surest of.
@@ -57,14 +57,13 @@ class RecordRisk:
         """
         most = _checks.whole(k, "k", least=1)
         hits = np.flatnonzero(self.hit)
-        return np.asarray(self.rows[hits[np.argsort(-self.chance[hits], kind="stable")[:most]]])
+        return np.asarray(self.rows[hits[np.argsort(-self.posterior[hits], kind="stable")[:most]]])
 
     def to_frame(self) -> Any:
         """A row for every record, as a pandas data frame."""
-        columns = {
-            name: getattr(self, name).tolist() for name in ("rows", "guess", "chance", "hit", "swapped")
-        }
-        return frames.data_frame({"record": columns.pop("rows"), **columns})
+        names = ("guess", "posterior", "hit", "swap_posterior")
+        columns = {name: getattr(self, name).tolist() for name in names}
+        return frames.data_frame({"record": self.rows.tolist(), **columns})
 
     def to_dict(self) -> dict[str, Any]:
         """Figures over all records, in terms of JSON: nothing of any record by itself.
@@ -72,12 +71,12 @@ class RecordRisk:
         Returns
         -------
         dict
-            "n", "d", "hit", the share of records, "chance", the mean, and "surest", the share of records of
-            which he is sure to nine in ten.
+            "n", "d", "hit", the share of records, "posterior", the mean, and "surest", the share of records
+            of which he is sure to nine in ten.
         """
         return {
             "n": int(self.rows.size), "d": self.d, "hit": float(self.hit.mean()),
-            "chance": float(self.chance.mean()), "surest": float(np.mean(self.chance > 0.9)),
+            "posterior": float(self.posterior.mean()), "surest": float(np.mean(self.posterior > 0.9)),
         }  # fmt: skip
 
     def __repr__(self) -> str:
@@ -115,7 +114,7 @@ def record_risk(x: Any, z: Any, scheme: Any, *, d: float, strata: Any = None) ->
     Notes
     -----
     The attacker is the best one of `risk`: he knows p, sigma, the noise and the law of the data, learned from
-    other records than the one he looks at. That he is right in `chance` of the records of which he says so
+    other records than the one he looks at. That he is right in `posterior` of the records of which he says so
     is a matter of his law being right; docs/risk.rst shows how nearly. Cost: some .1 s for 10,000 records.
 
     Examples
@@ -125,23 +124,25 @@ def record_risk(x: Any, z: Any, scheme: Any, *, d: float, strata: Any = None) ->
     >>> x = np.random.default_rng(1).laplace(10, 1000, 5_000)
     >>> scheme = cm.ConditionalMasking(0.6, 1000.0)
     >>> found = cm.record_risk(x, scheme.mask(x, rng=2), scheme, d=500)
-    >>> print(round(float(found.hit.mean()), 2), round(float(found.chance.mean()), 2))
+    >>> print(round(float(found.hit.mean()), 2), round(float(found.posterior.mean()), 2))
     0.4 0.41
     """
     distance = float(_checks.not_negative(d, "d"))
     if not isinstance(scheme, Scheme) or (scheme.law is None and not scheme.reverse_mapping):
         raise TypeError(f"scheme must be one that describes its noise, got {scheme!r}")
-    there, (original, masked), strata, _ = both(x, z, strata, None, scheme)
-    rows = np.flatnonzero(there)
-    units, _, kind, law = taken(original, scheme)
+    present, (original, masked), strata, _ = both(x, z, strata, None, scheme)
+    rows = np.flatnonzero(present)
+    units, _, kind, law = units_of(original, scheme)
     z_units = law.to_units(masked)
     check_released(z_units, law, "z", rows)
     code = pool_codes(strata, scheme, np.ones(units.size, dtype=bool), "record_risk")
-    wanted = np.array([distance])
+    width = np.array([distance])
     guess, chance, hit, swapped = (np.empty(units.size) for _ in range(4))
-    for own, file in files_of(units, kind, law, scheme, code):
-        seen = looked_at(file, z_units[own], np.arange(file.n), wanted, baselines.by_constant(file, wanted))
-        inside = 0.5 * (float(file.wide(wanted)[0]) - (law.grid is not None))  # whole steps of a grid
-        guess[own] = (seen.first[:, 0] + inside) * file.grid.step
-        chance[own], hit[own], swapped[own] = seen.chance[:, 0], seen.hit[:, 0], seen.swapped
+    for rows_of_pool, file in files_of(units, kind, law, scheme, code):
+        constant = baselines.by_constant(file, width)
+        posteriors = posteriors_of(file, z_units[rows_of_pool], np.arange(file.n), width, constant)
+        inside = 0.5 * (float(file.wide(width)[0]) - (law.grid is not None))  # whole steps of a grid
+        guess[rows_of_pool] = (posteriors.first[:, 0] + inside) * file.grid.step
+        chance[rows_of_pool], hit[rows_of_pool] = posteriors.chance[:, 0], posteriors.hit[:, 0]
+        swapped[rows_of_pool] = posteriors.swapped
     return RecordRisk(distance, rows, guess, chance, hit.astype(bool), swapped)

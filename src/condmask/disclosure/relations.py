@@ -5,11 +5,12 @@ at least, holds in swapped records, which carry all values of one donor, and sel
 """
 
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.disclosure.causes import correlation, ranks
+from condmask.disclosure.audit_input import AuditInput
+from condmask.disclosure.correlations import pearson, ranks
 
 SEARCHED, LOOKED_AT = 256, 1 << 14  # rows: where identities are searched, where columns are compared
 HOLDS = 0.5  # of the records in which it says anything
@@ -39,10 +40,10 @@ class Identity(NamedTuple):
         for name, factor in ((self.left, 1.0), *self.right):
             size += np.abs(factor * table[name])
             slack += 0.5 * abs(factor) * steps[name]
-        return np.asarray(np.abs(self.left_over(table)) <= slack * (1.0 + SLACK) + SLACK * size)
+        return np.asarray(np.abs(self.residual(table)) <= slack * (1.0 + SLACK) + SLACK * size)
 
-    def left_over(self, table: dict[str, np.ndarray]) -> np.ndarray:
-        """The left side less the right one."""
+    def residual(self, table: dict[str, np.ndarray]) -> np.ndarray:
+        """The left side of the identity less the right one."""
         return np.asarray(table[self.left] - sum(factor * table[name] for name, factor in self.right))
 
     def __str__(self) -> str:
@@ -50,39 +51,41 @@ class Identity(NamedTuple):
         return f"{self.left!r} = {' + '.join(terms)}"
 
 
+def steps_of(data: AuditInput, schemes: dict[str, Any]) -> Steps:
+    """What masking rounds each column to."""
+    return dict.fromkeys(data.clear, 0.0) | {name: scheme.step for name, scheme in schemes.items()}
+
+
 def identities(table: dict[str, np.ndarray], steps: Steps, masked: set[str]) -> list[Identity]:
-    """Those that hold in most of some rows and concern a masked column."""
+    """The identities that hold in most of some rows and concern a masked column."""
     some = {name: x[:: max(1, x.size // SEARCHED)] for name, x in table.items()}
-    found: list[Identity] = []
+    holding: list[Identity] = []
     tried = [*_ratios(some), *_totals(list(some))]
     if len(some) <= MOST_COLUMNS:
         tried += _sums(list(some))
-    for each in tried:
-        if not masked & set(each.names) or any(_same(each, other) for other in found):
+    for identity in tried:
+        names = identity.names
+        if not masked & set(names) or any(set(names) == set(other.names) for other in holding):
             continue
-        says = sum((some[name] != 0.0).astype(int) for name in each.names) >= 2
-        there = says & ~np.isnan(sum(some[name] for name in each.names))
-        if there.sum() >= FEWEST and each.holds(some, steps)[there].mean() >= HOLDS:
-            found.append(each)
-    return found
-
-
-def _same(a: Identity, b: Identity) -> bool:
-    return set(a.names) == set(b.names)
+        two = sum((some[name] != 0.0).astype(int) for name in names) >= 2  # else it says nothing
+        rows = two & ~np.isnan(sum(some[name] for name in names))
+        if rows.sum() >= FEWEST and identity.holds(some, steps)[rows].mean() >= HOLDS:
+            holding.append(identity)
+    return holding
 
 
 def _ratios(table: dict[str, np.ndarray]) -> list[Identity]:
-    found = []
+    ratios = []
     for a, b in combinations(table, 2):
-        there = (table[b] != 0.0) & (table[a] != 0.0) & ~np.isnan(table[a] + table[b])
-        # a factor of an indicator is a value of the other, and would be told in a message
-        if there.sum() >= FEWEST and all(np.ptp(table[name][there]) > 0.0 for name in (a, b)):
+        rows = (table[b] != 0.0) & (table[a] != 0.0) & ~np.isnan(table[a] + table[b])
+        # a factor of an indicator is a value of the other, and would stand in a message
+        if rows.sum() >= FEWEST and all(np.ptp(table[name][rows]) > 0.0 for name in (a, b)):
             with np.errstate(invalid="ignore", over="ignore"):
-                factor = float(np.nanmedian(table[a][there] / table[b][there]))
+                factor = float(np.nanmedian(table[a][rows] / table[b][rows]))
             if np.isfinite(factor) and factor != 0.0:
                 short = len(f"{factor:.6g}") <= len(f"{1.0 / factor:.6g}")
-                found.append(Identity(a, ((b, factor),)) if short else Identity(b, ((a, 1.0 / factor),)))
-    return found
+                ratios.append(Identity(a, ((b, factor),)) if short else Identity(b, ((a, 1.0 / factor),)))
+    return ratios
 
 
 def _totals(names: list[str]) -> list[Identity]:
@@ -102,8 +105,8 @@ def _sums(names: list[str]) -> list[Identity]:
 def hang_together(table: dict[str, np.ndarray], noise: dict[str, float]) -> bool:
     """Whether noise of such a size shows in what is left of one column given another."""
     for a, b in combinations(table, 2):
-        there = ~np.isnan(table[a] + table[b])
-        x, y = table[a][there], table[b][there]
+        present = ~np.isnan(table[a] + table[b])
+        x, y = table[a][present], table[b][present]
         if x.size < FEWEST or x.min() == x.max():
             continue
         x, y = x - x.mean(), y - y.mean()
@@ -125,21 +128,21 @@ class Copy(NamedTuple):
 
 def copies(masked: dict[str, np.ndarray], clear: dict[str, np.ndarray]) -> list[Copy]:
     """Columns in clear that are copies of masked ones, monotone in them, or closely correlated."""
-    found = []
+    pairs = []
     for name, x in masked.items():
         for other, y in clear.items():
             step = max(1, x.size // LOOKED_AT)
-            there = ~(np.isnan(x[::step]) | np.isnan(y[::step]))
-            a, b = x[::step][there], y[::step][there]
+            present = ~(np.isnan(x[::step]) | np.isnan(y[::step]))
+            a, b = x[::step][present], y[::step][present]
             if a.size < FEWEST:
                 continue
             equal = float(np.mean((a == b) & (a != 0.0)))
-            straight, rank = abs(correlation(a, b)), abs(correlation(ranks(a), ranks(b)))
+            straight, rank = abs(pearson(a, b)), abs(pearson(ranks(a), ranks(b)))
             if equal >= HOLDS:
-                found.append(Copy(name, other, f"is the same in {equal:.0%} of the records", equal))
+                pairs.append(Copy(name, other, f"is the same in {equal:.0%} of the records", equal))
             elif max(straight, rank) > NEAR:
                 kind = "rank correlation" if rank > straight else "correlation"
-                found.append(
+                pairs.append(
                     Copy(name, other, f"follows it ({kind} {max(straight, rank):.3f})", max(straight, rank))
                 )
-    return found
+    return pairs

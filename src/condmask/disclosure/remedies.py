@@ -1,4 +1,4 @@
-"""Schemes that hide the coins that one shows: reverse mapping, and coarser steps. Each is tried."""
+"""Schemes that hide which records were swapped: reverse mapping, and coarser steps. Each is tried."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,7 +10,7 @@ from condmask._grid import default_step, round_and_pass, shown, step_for, suits,
 from condmask.disclosure import causes, guard_rails
 from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.audit_result import Audit, Proposal
-from condmask.disclosure.review import review
+from condmask.disclosure.release_audit import audit_columns
 from condmask.disclosure.swap_attack import FULL, HALF
 from condmask.grids import COARSEST
 
@@ -20,23 +20,21 @@ ENDS = 3  # values at either end, where these are what comes back to its record
 TRIED = 4  # coarser steps
 
 
-def mended(found: Audit, data: AuditInput, schemes: dict[str, Any]) -> Audit:
-    """With the schemes that hide the coins, or else the best coarser step of those tried.
+def with_proposals(audit: Audit, data: AuditInput, schemes: dict[str, Any]) -> Audit:
+    """The audit with the schemes that hide who was swapped, or else the best coarser step of those tried.
 
     Where equal values tell, donors from a permutation alone if these do, else with coarser steps.
     """
     more = ""
-    if any(cause.name == "ties" for cause in found.causes):
+    if any(cause.name == "ties" for cause in audit.causes):
         schemes = {name: replace(scheme, donors="permutation") for name, scheme in schemes.items()}
-        alone = Proposal(schemes, 'pass donors="permutation"', review(data, schemes, FULL))
+        alone = Proposal(schemes, 'pass donors="permutation"', audit_columns(data, schemes, FULL))
         if alone.hides:
-            return replace(found, proposals=(alone,))
+            return replace(audit, proposals=(alone,))
         more = f"{alone.remedy}, "
-    tried = [
-        each for each in (reverse_mapping(data, schemes), _coarser(data, schemes, more)) if each is not None
-    ]
-    hiding = tuple(each for each in tried if each.hides)
-    return replace(found, proposals=hiding or tuple(tried))
+    tried = (reverse_mapping(data, schemes), _coarser(data, schemes, more))
+    proposals = tuple(proposal for proposal in tried if proposal is not None)
+    return replace(audit, proposals=tuple(p for p in proposals if p.hides) or proposals)
 
 
 def reverse_mapping(data: AuditInput, schemes: dict[str, Any]) -> Proposal | None:
@@ -48,16 +46,20 @@ def reverse_mapping(data: AuditInput, schemes: dict[str, Any]) -> Proposal | Non
     are aggregated where rare values there come back to their records.
     """
     p = next(iter(schemes.values())).p
-    if guard_rails.review_clear(data)[0] is not None or guard_rails.pools(data, p)[0] is not None:
+    if guard_rails.review_clear(data).refusal is not None or not guard_rails.pools_hold(data, p):
         return None
     for ends in (0, ENDS):
-        scales = {name: _scale(data.only(name), name, scheme, ends) for name, scheme in schemes.items()}
-        known = {name: each for name, each in scales.items() if each is not None}
-        if len(known) < len(scales):
+        scales: dict[str, dict[str, Any]] = {}
+        for name, scheme in schemes.items():
+            scale = _scale(data.only(name), name, scheme, ends)
+            if scale is not None:
+                scales[name] = scale
+        if len(scales) < len(schemes):
             continue
-        found = {name: _reversed(scheme, known[name], ends) for name, scheme in schemes.items()}
-        if guard_rails.hold(data, found):
-            proposal = Proposal(found, _said(known, ends), review(data, found, FULL))
+        proposed = {name: _reversed(scheme, scales[name], ends) for name, scheme in schemes.items()}
+        if guard_rails.hold(data, proposed):
+            audit = audit_columns(data, proposed, FULL)
+            proposal = Proposal(proposed, _how_to_reverse(scales, ends), audit)
             return proposal if proposal.hides else None
     return None
 
@@ -78,16 +80,16 @@ def _scale(data: AuditInput, name: str, scheme: Any, ends: int) -> dict[str, Any
 
 
 def _reversed(scheme: Any, scale: dict[str, Any], ends: int) -> Any:
-    own = {"reverse_mapping": True, "aggregate_ends": ends, "decimals": None, "step": None}
-    return replace(scheme, **own, donors="permutation", **scale)
+    options = {"reverse_mapping": True, "aggregate_ends": ends, "decimals": None, "step": None}
+    return replace(scheme, **options, donors="permutation", **scale)
 
 
-def _said(options: dict[str, dict[str, Any]], ends: int) -> str:
+def _how_to_reverse(scales: dict[str, dict[str, Any]], ends: int) -> str:
     parts = ["pass reverse_mapping=True", *([f"aggregate_ends={ends}"] if ends else [])]
-    for name, own in options.items():
-        if own:
-            said = f'scale="log", sigma={own["sigma"]:g}'
-            parts.append(said if len(options) == 1 else f"{said} for {name!r}")
+    for name, scale in scales.items():
+        if scale:
+            options = f'scale="log", sigma={scale["sigma"]:g}'
+            parts.append(options if len(scales) == 1 else f"{options} for {name!r}")
     return ", ".join(parts)
 
 
@@ -106,17 +108,17 @@ def _coarser(data: AuditInput, schemes: dict[str, Any], more: str) -> Proposal |
     """With the first steps that hide the coins of each visible column, or the best of those tried."""
     better, remedies, rounds = dict(schemes), [], False
     for name, scheme in schemes.items():
-        own = data.only(name)
-        alone = review(own, {name: scheme}, HALF)
+        column = data.only(name)
+        alone = audit_columns(column, {name: scheme}, HALF)
         if not alone.visible:
             continue
         best, chosen = (True, alone.guessed + alone.certain), None
         for step in _steps(data.values[name], data.kinds[name], scheme):
             try:
-                each = review(own, {name: step.scheme}, HALF)
+                audit = audit_columns(column, {name: step.scheme}, HALF)
             except ValueError:  # the grid cannot hold the values
                 continue
-            rank = each.visible or each.unchanged > causes.UNCHANGED, each.guessed + each.certain
+            rank = audit.visible or audit.unchanged > causes.UNCHANGED, audit.guessed + audit.certain
             if rank < best:
                 best, chosen = rank, step
             if not rank[0]:
@@ -126,7 +128,7 @@ def _coarser(data: AuditInput, schemes: dict[str, Any], more: str) -> Proposal |
             remedies.append(chosen.remedy if len(schemes) == 1 else f"{chosen.remedy} for {name!r}")
     if not remedies:
         return None
-    return Proposal(better, more + ", ".join(remedies), review(data, better, FULL), rounds)
+    return Proposal(better, more + ", ".join(remedies), audit_columns(data, better, FULL), rounds)
 
 
 def _steps(values: np.ndarray, kind: str, scheme: Any) -> Iterator[_Step]:
@@ -135,14 +137,14 @@ def _steps(values: np.ndarray, kind: str, scheme: Any) -> Iterator[_Step]:
     if not values.any():
         return
     now, most = scheme.step or default_step(scheme.sigma), COARSEST * scheme.sigma
-    own = visible_grid(values, kind, now)
-    if own is None and scheme.step == 0.0:
+    grid = visible_grid(values, kind, now)
+    if grid is None and scheme.step == 0.0:
         yield _Step(replace(scheme, step=None), "leave step out", False)
-    if own is not None and not suits(scheme.step, own):
-        step = step_for(now, own)
+    if grid is not None and not suits(scheme.step, grid):
+        step = step_for(now, grid)
         if step <= most:
             yield _Step(_on(scheme, step), f"pass step={shown(step)}", False)
-    least = max(now, 0.0 if own is None else own.step)
+    least = max(now, 0.0 if grid is None else grid.step)
     powers = 10.0 ** np.arange(np.floor(np.log10(least)), np.floor(np.log10(most)) + 1.0)
     steps = [float(f"{times * power:.1g}") for power in powers for times in (1.0, 5.0)]
     for step in [step for step in steps if least < step <= most][-TRIED:]:

@@ -9,16 +9,19 @@ from condmask.disclosure import (
     baselines,
     neighbours,
     record_posteriors,
+    reverse_mapped_original,
     reverse_mapped_risk,
     value_attack,
     verbatim,
 )
 from condmask.disclosure.audit import audit as audit_of
-from condmask.disclosure.original import Original, evenly_spaced, taken
-from condmask.disclosure.record_posteriors import Seen
-from condmask.disclosure.reverse_mapped_risk import Rearranged
+from condmask.disclosure.folds import evenly_spaced
+from condmask.disclosure.original import Original, distinct, units_of
+from condmask.disclosure.record_posteriors import RecordPosteriors
+from condmask.disclosure.reverse_mapped_original import ReverseMapped
 from condmask.disclosure.risk_result import BEST, CONSTANT, LINKED, MEAN, RELEASED, Risk
 from condmask.disclosure.swap_attack import FULL, Effort
+from condmask.disclosure.verbatim import Verbatim
 from condmask.donor_pools import donor_pools
 from condmask.draws import mask_rows
 from condmask.grids import check_released
@@ -48,7 +51,8 @@ def risk(x: Any, scheme: Any, *, d: Any, others: Any = None, strata: Any = None,
     strata : array_like of shape (n,), or sequence of several, optional
         The columns that the scheme names as strata. Attackers know them, too.
     audit : bool
-        Whether to look at the coins, as `audit` does; of a scheme that swaps, without reverse mapping.
+        Whether to tell how well one can guess which records were swapped, as `audit` does; of a scheme that
+        swaps, without reverse mapping.
 
     Returns
     -------
@@ -85,7 +89,7 @@ def risk(x: Any, scheme: Any, *, d: Any, others: Any = None, strata: Any = None,
     than 131,072 records he is tried on so many. docs/risk.rst derives all of them.
 
     Under reverse mapping the figures are those of the joint law of originals and released values among many
-    records, and of simulated maps for rare values; `worst` of the result is of single records.
+    records, and of simulated maps for rare values; `most_exposed` of the result is of single records.
 
     Cost: O(n log n), .2 s for a million records; with `others` a search for neighbours. Under reverse mapping
     some .3 s a distance for 100,000 distinct values.
@@ -106,15 +110,15 @@ def risk(x: Any, scheme: Any, *, d: Any, others: Any = None, strata: Any = None,
     best attacker [0.41 0.66]
     """
     scheme, distances = _known(scheme), checked_distances(d)
-    units, there, kind, law = taken(x, scheme)
-    code = pool_codes(strata, scheme, there)
-    known = None if others is None else _others(others, there)
+    units, present, kind, law = units_of(x, scheme)
+    code = pool_codes(strata, scheme, present)
+    columns = None if others is None else _others(others, present)
     parts = [
-        _expected(file, scheme, distances, None if known is None else [column[rows] for column in known])
+        _expected(file, scheme, distances, None if columns is None else [column[rows] for column in columns])
         for rows, file in files_of(units, kind, law, scheme, code)
     ]
     coins = _audited(x, scheme, strata) if audit and units.size else None
-    return _together("scheme", parts, distances, coins, scheme)
+    return _of_all("scheme", parts, distances, coins, scheme)
 
 
 def release_risk(
@@ -161,107 +165,119 @@ def release_risk(
     present, (x, z), strata, others = both(x, z, strata, others, scheme)
     if scheme.law is None and not scheme.reverse_mapping:
         return _without_law(x, z, scheme, distances)
-    units, there, kind, law = taken(x, scheme)
+    units, in_both, kind, law = units_of(x, scheme)
     masked = law.to_units(frames.column(z, "z").array)
     check_released(masked, law, "z", np.flatnonzero(present))
-    code = pool_codes(strata, scheme, there)
-    known = None if others is None else _others(others, there)
+    code = pool_codes(strata, scheme, in_both)
+    columns = None if others is None else _others(others, in_both)
     parts = []
     for rows, file in files_of(units, kind, law, scheme, code):
-        own = None if known is None else [column[rows] for column in known]
-        parts.append(_found(file, masked[rows], scheme, distances, own))
+        own = None if columns is None else [column[rows] for column in columns]
+        parts.append(_in_release(file, masked[rows], scheme, distances, own))
     coins = _audited(x, scheme, strata) if audit else None
-    return _together("release", parts, distances, coins, scheme)
+    return _of_all("release", parts, distances, coins, scheme)
 
 
-class Part(NamedTuple):
-    """Of one donor pool: how many records, what each attacker reaches and is tried on, what is printed, and
-    the greatest chance of a record to be shown nearer than d to its original."""
+class PoolRisk(NamedTuple):
+    """The risk of one donor pool.
+
+    How many records, what each attacker reaches and on how many records that was tried, what is released
+    verbatim, and the greatest chance of a record to be shown nearer than d to its original.
+    """
 
     n: int
     attackers: dict[str, np.ndarray]
     records: dict[str, int]
-    printed: verbatim.Printed
-    worst: np.ndarray | None
+    verbatim: Verbatim
+    most_exposed: np.ndarray | None
 
 
 def _expected(
-    file: Original, scheme: Any, d: np.ndarray, known: list[np.ndarray] | None, effort: Effort = FULL
-) -> Part:
-    """Of one donor pool, before it is masked."""
-    steady, worst = baselines.by_constant(file, d), None
-    if isinstance(file, Rearranged):
-        found, worst = reverse_mapped_risk.expected(file, d, steady)
+    file: Original, scheme: Any, d: np.ndarray, others: list[np.ndarray] | None, effort: Effort = FULL
+) -> PoolRisk:
+    """The risk of one donor pool before it is masked."""
+    constant, most_exposed = baselines.by_constant(file, d), None
+    if isinstance(file, ReverseMapped):
+        risks, most_exposed = reverse_mapped_risk.expected(file, d, constant)
     else:
-        found = {
+        risks = {
             RELEASED: baselines.by_released(file, d),
             MEAN: baselines.by_mean(file, d, shared_donors=scheme.shared_donors or file.law.p == 0.0),
-            BEST: value_attack.by_posterior(file, d, steady, effort),
+            BEST: value_attack.by_posterior(file, d, constant, effort),
         }
-    found = {RELEASED: found[RELEASED], MEAN: found[MEAN], CONSTANT: steady[0], BEST: found[BEST]}
-    records = dict.fromkeys(found, file.n)
-    _raise_best(found)
-    if known is not None:
+    risks = {RELEASED: risks[RELEASED], MEAN: risks[MEAN], CONSTANT: constant[0], BEST: risks[BEST]}
+    records = dict.fromkeys(risks, file.n)
+    _raise_best(risks)
+    if others is not None:
         rows = evenly_spaced(file.n, TRIED_WITH_OTHERS)
         z = drawn(file, rows)
-        found[LINKED], records[LINKED] = neighbours.by_neighbours(
-            file, z, rows, neighbours.scaled(known), looked_at(file, z, rows, d, steady), d
-        )
-        found[LINKED] = np.fmax(found[LINKED], found[BEST])  # he may forget what he knows besides
-    return Part(file.n, found, records, _printed(file, scheme), worst)
+        posteriors = posteriors_of(file, z, rows, d, constant)
+        _add_linked(risks, records, file, z, rows, others, posteriors, d)
+    return PoolRisk(file.n, risks, records, _verbatim(file, scheme), most_exposed)
 
 
-def _found(file: Original, z: np.ndarray, scheme: Any, d: np.ndarray, known: list[np.ndarray] | None) -> Part:
-    """Of one donor pool and its release."""
-    steady = baselines.by_constant(file, d)
+def _in_release(
+    file: Original, z: np.ndarray, scheme: Any, d: np.ndarray, others: list[np.ndarray] | None
+) -> PoolRisk:
+    """The risk of one donor pool and its release."""
+    constant = baselines.by_constant(file, d)
     rows = evenly_spaced(file.n, TRIED)
-    each = looked_at(file, z[rows], rows, d, steady)
+    posteriors = posteriors_of(file, z[rows], rows, d, constant)
     away = np.abs(z - file.units)
-    found = {
+    risks = {
         RELEASED: np.array([np.mean(away < near) for near in file.near(d)]),
         MEAN: baselines.around(file, float(file.law.from_units(z).mean()), d),
-        CONSTANT: steady[0],
-        BEST: each.hit.mean(axis=0),
+        CONSTANT: constant[0],
+        BEST: posteriors.hit.mean(axis=0),
     }
-    records = dict.fromkeys(found, file.n) | {BEST: rows.size}
-    _raise_best(found)
-    if known is not None:
+    records = dict.fromkeys(risks, file.n) | {BEST: rows.size}
+    _raise_best(risks)
+    if others is not None:
         some = evenly_spaced(rows.size, TRIED_WITH_OTHERS)
-        found[LINKED], records[LINKED] = neighbours.by_neighbours(
-            file, z[rows[some]], rows[some], neighbours.scaled(known), Seen(*(a[some] for a in each)), d
-        )
-        found[LINKED] = np.fmax(found[LINKED], found[BEST])
-    worst = reverse_mapped_risk.worst(file, d) if isinstance(file, Rearranged) else None
-    return Part(file.n, found, records, _printed(file, scheme, z), worst)
+        of_some = RecordPosteriors(*(column[some] for column in posteriors))
+        _add_linked(risks, records, file, z[rows[some]], rows[some], others, of_some, d)
+    most_exposed = reverse_mapped_risk.most_exposed(file, d) if isinstance(file, ReverseMapped) else None
+    return PoolRisk(file.n, risks, records, _verbatim(file, scheme, z), most_exposed)
 
 
-def _printed(file: Original, scheme: Any, z: np.ndarray | None = None) -> verbatim.Printed:
-    """What of the originals is expected to be printed, or is."""
-    if isinstance(file, Rearranged):
-        return reverse_mapped_risk.printed(file)
+def _add_linked(
+    risks: dict[str, np.ndarray], records: dict[str, int], file: Original, z: np.ndarray, rows: np.ndarray,
+    others: list[np.ndarray], posteriors: RecordPosteriors, d: np.ndarray,
+) -> None:  # fmt: skip
+    """Add the attacker who knows other columns; he may forget these."""
+    risk, records[LINKED] = neighbours.by_neighbours(
+        file, z, rows, neighbours.standardised(others), posteriors, d
+    )
+    risks[LINKED] = np.fmax(risk, risks[BEST])
+
+
+def _raise_best(risks: dict[str, np.ndarray]) -> None:
+    """The best attacker may say what the others say."""
+    risks[BEST] = np.fmax.reduce([risks[name] for name in (BEST, CONSTANT, RELEASED, MEAN)])
+
+
+def _verbatim(file: Original, scheme: Any, z: np.ndarray | None = None) -> Verbatim:
+    """What of the originals is released verbatim: as expected, or as found in a release."""
+    if isinstance(file, ReverseMapped):
+        return reverse_mapped_risk.verbatim(file)
     if z is None:
         return verbatim.expected(file, shared_donors=scheme.shared_donors)
-    return verbatim.found(file, z, shared_donors=scheme.shared_donors)
+    return verbatim.in_release(file, z, shared_donors=scheme.shared_donors)
 
 
-def looked_at(
-    file: Original, z: np.ndarray, rows: np.ndarray, d: np.ndarray, steady: tuple[np.ndarray, np.ndarray]
-) -> Seen:
+def posteriors_of(
+    file: Original, z: np.ndarray, rows: np.ndarray, d: np.ndarray, constant: tuple[np.ndarray, np.ndarray]
+) -> RecordPosteriors:
     """What the best attacker makes of the masked values z of the records at `rows`."""
-    if isinstance(file, Rearranged):
-        return reverse_mapped_risk.looked_at(file, z, rows, d, steady)
-    return record_posteriors.looked_at(file, z, rows, d, steady)
-
-
-def _raise_best(found: dict[str, np.ndarray]) -> None:
-    """The best attacker may say what the others say."""
-    found[BEST] = np.fmax.reduce([found[name] for name in (BEST, CONSTANT, RELEASED, MEAN)])
+    if isinstance(file, ReverseMapped):
+        return reverse_mapped_risk.record_posteriors(file, z, rows, d, constant)
+    return record_posteriors.record_posteriors(file, z, rows, d, constant)
 
 
 def drawn(file: Original, rows: np.ndarray) -> np.ndarray:
     """Masked values of some records, as they are drawn for trials; never for a release."""
     stream = np.random.default_rng(SEED)
-    if isinstance(file, Rearranged):
+    if isinstance(file, ReverseMapped):
         return np.asarray(reverse_mapped_risk.drawn(file, stream)[rows])
     if file.law.p == 0.0:
         return np.asarray(file.units[rows] + file.law.draw(stream, rows.size))
@@ -269,38 +285,37 @@ def drawn(file: Original, rows: np.ndarray) -> np.ndarray:
 
 
 def _without_law(x: np.ndarray, z: np.ndarray, scheme: Any, d: np.ndarray) -> Risk:
-    ordered, away = np.sort(x), np.abs(z - x)
-    last = np.searchsorted(ordered, ordered[:, None] + 2.0 * d)
-    constant = (last - np.arange(x.size)[:, None]).max(axis=0) / x.size
-    found = {
-        RELEASED: np.array([np.mean(away < each) for each in d]),
-        MEAN: np.array([np.mean(np.abs(x - z.mean()) < each) for each in d]),
-        CONSTANT: constant,
+    """The risk of a release of whose noise nothing is known."""
+    away = np.abs(z - x)
+    risks = {
+        RELEASED: np.array([np.mean(away < distance) for distance in d]),
+        MEAN: np.array([np.mean(np.abs(x - z.mean()) < distance) for distance in d]),
+        CONSTANT: baselines.fullest_windows(*distinct(x), 2.0 * d)[0],
     }
-    return Risk("release", x.size, tuple(d.tolist()), found, dict.fromkeys(found, x.size), None, None, scheme)
+    return Risk("release", x.size, tuple(d.tolist()), risks, dict.fromkeys(risks, x.size), None, None, scheme)
 
 
-def _together(of: str, parts: list[Part], d: np.ndarray, coins: Any, scheme: Any) -> Risk:
-    """Of all donor pools: shares are averaged over records."""
+def _of_all(of: str, parts: list[PoolRisk], d: np.ndarray, coins: Any, scheme: Any) -> Risk:
+    """The risk of all donor pools: shares are averaged over records."""
     n, first = sum(part.n for part in parts), parts[0]
-    found = {
+    risks = {
         name: np.sum([part.n / n * part.attackers[name] for part in parts], axis=0)
         for name in first.attackers
     }
     records = {name: sum(part.records[name] for part in parts) for name in first.records}
-    worsts = [part.worst for part in parts if part.worst is not None]
-    worst = np.max(worsts, axis=0) if worsts else None
-    if len(parts) == 1:
-        return Risk(of, n, tuple(d.tolist()), found, records, coins, first.printed, scheme, worst)
-    size = np.array([part.n for part in parts]) / n
-    printed_, tied, if_tied, if_untied = np.array([part.printed for part in parts]).T
-    total = size @ tied
-    with np.errstate(invalid="ignore", divide="ignore"):
-        both_ = verbatim.Printed(
-            float(size @ printed_), float(total), float(np.nansum(size * tied * if_tied) / total),
-            float(np.nansum(size * (1.0 - tied) * if_untied) / (1.0 - total)),
-        )  # fmt: skip
-    return Risk(of, n, tuple(d.tolist()), found, records, coins, both_, scheme, worst)
+    exposed = [part.most_exposed for part in parts if part.most_exposed is not None]
+    most_exposed = np.max(exposed, axis=0) if exposed else None
+    whole = first.verbatim
+    if len(parts) > 1:
+        size = np.array([part.n for part in parts]) / n
+        share, tied, if_tied, if_untied = np.array([part.verbatim for part in parts]).T
+        total = size @ tied
+        with np.errstate(invalid="ignore", divide="ignore"):
+            whole = Verbatim(
+                float(size @ share), float(total), float(np.nansum(size * tied * if_tied) / total),
+                float(np.nansum(size * (1.0 - tied) * if_untied) / (1.0 - total)),
+            )  # fmt: skip
+    return Risk(of, n, tuple(d.tolist()), risks, records, coins, whole, scheme, most_exposed)
 
 
 # --- what is given ---
@@ -308,24 +323,24 @@ def _together(of: str, parts: list[Part], d: np.ndarray, coins: Any, scheme: Any
 
 def both(x: Any, z: Any, strata: Any, others: Any, scheme: Any) -> tuple[np.ndarray, Any, Any, Any]:
     """Where records have an original and a masked value, and these with whatever goes with them."""
-    given = frames.column(x, "x"), frames.column(z, "z")
-    _checks.same_length(given[1].array, "z", given[0].array.size, "x")
+    pair = frames.column(x, "x"), frames.column(z, "z")
+    _checks.same_length(pair[1].array, "z", pair[0].array.size, "x")
     codes = getattr(scheme, "missing", ())
-    original, masked = (without_codes(each.array, codes, each.kind) for each in given)
-    there = ~(np.isnan(original) | np.isnan(masked))
-    _checks.at_least_two(int(np.count_nonzero(there)), "x")
-    if there.all():
-        return there, (x, masked), strata, others
+    original, masked = (without_codes(column.array, codes, column.kind) for column in pair)
+    present = ~(np.isnan(original) | np.isnan(masked))
+    _checks.at_least_two(int(np.count_nonzero(present)), "x")
+    if present.all():
+        return present, (x, masked), strata, others
     if strata is not None:
         names = names_of(scheme.strata)
         columns = frames.label_columns(strata, names, "strata")
         for column in columns:
-            _checks.same_length(column, "strata", there.size, "x")
-        strata = {name: column[there] for name, column in zip(names, columns, strict=True)}
+            _checks.same_length(column, "strata", present.size, "x")
+        strata = {name: column[present] for name, column in zip(names, columns, strict=True)}
     if others is not None:
-        others = {name: column[there] for name, column in frames.design(others, "others").items()}
-    kept = original[there].astype(np.float32) if given[0].kind == "float32" else original[there]
-    return there, (kept, masked[there]), strata, others
+        others = {name: column[present] for name, column in frames.design(others, "others").items()}
+    kept = original[present].astype(np.float32) if pair[0].kind == "float32" else original[present]
+    return present, (kept, masked[present]), strata, others
 
 
 def _known(scheme: Any) -> Any:
@@ -337,17 +352,17 @@ def _known(scheme: Any) -> Any:
 
 
 def checked_distances(d: Any) -> np.ndarray:
-    found = np.atleast_1d(_checks.distances(d, "d")).ravel()
-    if not found.size:
+    distances = np.atleast_1d(_checks.distances(d, "d")).ravel()
+    if not distances.size:
         raise ValueError("d must hold at least one distance, got none")
-    return found
+    return distances
 
 
-def _others(others: Any, there: np.ndarray) -> list[np.ndarray]:
+def _others(others: Any, present: np.ndarray) -> list[np.ndarray]:
     columns = frames.design(others, "others")
     for name, column in columns.items():
-        _checks.same_length(column, name, there.size, "x")
-    return [column[there] for column in columns.values()]
+        _checks.same_length(column, name, present.size, "x")
+    return [column[present] for column in columns.values()]
 
 
 def pool_codes(strata: Any, scheme: Any, there: np.ndarray, call: str = "risk") -> np.ndarray | None:
@@ -362,12 +377,14 @@ def files_of(
     """The donor pools of a column, and where their rows are."""
     members: list[Any] = [slice(None)] if code is None else list(rows_of(code).values())
     if scheme.reverse_mapping:
-        return list(zip(members, reverse_mapped_risk.pools(units, kind, scheme, code, members), strict=True))
+        return list(
+            zip(members, reverse_mapped_original.pools(units, kind, scheme, code, members), strict=True)
+        )
     return [(rows, Original(units[rows], kind, law)) for rows in members]
 
 
 def _audited(x: Any, scheme: Any, strata: Any) -> Any:
-    """What shows of the coins, of a scheme that has some; by reverse mapping no column shows its own."""
+    """The audit of a scheme that swaps; by reverse mapping no column shows who was swapped."""
     if scheme.reverse_mapping or scheme.law.p == 0.0:
         return None
     return audit_of(x, scheme, strata=strata)

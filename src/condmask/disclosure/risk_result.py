@@ -29,13 +29,13 @@ class Risk:
         P(abs(guess - X_i) < d) by attacker: the share of records that he comes so near.
     records : dict of str to int
         How many records each share is of: all, or those that an attacker was tried on.
-    coins : Audit or None
-        What an attacker can tell of the coins.
-    printed : Printed
+    audit : Audit or None
+        How well an attacker can tell which records were swapped.
+    verbatim : Verbatim or None
         What of the originals stands in the release as it is.
     scheme : scheme
         Of the release.
-    worst : ndarray of shape (distances,), optional
+    most_exposed : ndarray of shape (distances,), optional
         Of a scheme with reverse mapping: the greatest chance of a record that what is released for it is
         nearer than d to its original.
 
@@ -49,17 +49,17 @@ class Risk:
     d: tuple[float, ...]
     attackers: dict[str, np.ndarray]
     records: dict[str, int]
-    coins: Any
-    printed: Any
+    audit: Any
+    verbatim: Any
     scheme: Any
-    worst: np.ndarray | None = None
+    most_exposed: np.ndarray | None = None
 
     @property
     def lift(self) -> dict[str, np.ndarray]:
         """How many times as many records as the best constant each attacker comes near."""
         base = self.attackers[CONSTANT]
         with np.errstate(divide="ignore", invalid="ignore"):
-            return {name: found / base for name, found in self.attackers.items()}
+            return {name: risk / base for name, risk in self.attackers.items()}
 
     @property
     def low(self) -> dict[str, np.ndarray]:
@@ -89,27 +89,28 @@ class Risk:
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict for every attacker and distance: risk, lift over the best constant, interval, records."""
-        found = []
+        rows = []
         for name, risk in self.attackers.items():
             low, high = self.interval(name)
             for k, d in enumerate(self.d):
-                found.append({
+                rows.append({
                     "attacker": name, "d": d, "risk": float(risk[k]), "lift": float(self.lift[name][k]),
                     "low": float(low[k]), "high": float(high[k]), "records": self.records[name],
                 })  # fmt: skip
-        return found
+        return rows
 
     def to_frame(self) -> Any:
         """The rows as a pandas data frame."""
         return frames.of_rows(self.rows())
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it in terms of JSON.
+        """The risk in terms of JSON.
 
         Returns
         -------
         dict
-            "of", "n", "d", "risk" with a dict for every attacker and distance, "printed", "worst", "coins",
+            "of", "n", "d", "risk" with a dict for every attacker and distance, "verbatim",
+            "most_exposed", "audit",
             "scheme".
         """
         return {
@@ -117,9 +118,9 @@ class Risk:
             "n": self.n,
             "d": list(self.d),
             "risk": [{name: finite(value) for name, value in row.items()} for row in self.rows()],
-            "printed": None if self.printed is None else self.printed._asdict(),
-            "worst": None if self.worst is None else self.worst.tolist(),
-            "coins": None if self.coins is None else self.coins.to_dict(),
+            "verbatim": None if self.verbatim is None else self.verbatim._asdict(),
+            "most_exposed": None if self.most_exposed is None else self.most_exposed.tolist(),
+            "audit": None if self.audit is None else self.audit.to_dict(),
             "scheme": self.scheme.to_dict(),
         }
 
@@ -131,24 +132,25 @@ class Risk:
         what = "a release" if self.of == "scheme" else "this release"
         lines = [f"Share of {self.n:,} records that an attacker comes nearer than d, in {what}", ""]
         lines.append(f"{'d':{width}}" + "".join(f"{d:>12g}" for d in self.d))
-        for name, found in self.attackers.items():
-            lines.append(f"{name:{width}}" + "".join(f"{value:>12.3f}" for value in found))
-            low, high = self.interval(name)
-            ends = [f"{a:.3f}-{b:.3f}" for a, b in zip(low, high, strict=True)]
-            lines.append(" " * width + "".join(f"{each:>12}" for each in ends))
+        for name, risk in self.attackers.items():
+            lines.append(f"{name:{width}}" + "".join(f"{value:>12.3f}" for value in risk))
+            intervals = (f"{a:.3f}-{b:.3f}" for a, b in zip(*self.interval(name), strict=True))
+            lines.append(" " * width + "".join(f"{interval:>12}" for interval in intervals))
         lines.append("over the best constant")
         for name, lift in self.lift.items():
             if name != CONSTANT:
                 lines.append(f"  {name:{width - 2}}" + "".join(f"{value:>11.2f}x" for value in lift))
-        if self.worst is not None:
+        if self.most_exposed is not None:
             lines.append(
-                f"{'the most exposed record':{width}}" + "".join(f"{value:>12.3f}" for value in self.worst)
+                f"{'the most exposed record':{width}}"
+                + "".join(f"{value:>12.3f}" for value in self.most_exposed)
             )
-        if self.printed is not None:
-            lines += ["", *self.printed.lines()]
-        if self.coins is not None:
-            lines.append(f"coins guessed {self.coins.guessed:.1%} ({self.coins.blind:.1%} without a look)"
-                         f"{', VISIBLE' if self.coins.visible else ''}")  # fmt: skip
+        if self.verbatim is not None:
+            lines += ["", *self.verbatim.lines()]
+        if self.audit is not None:
+            guessed, blind = f"{self.audit.guessed:.1%}", f"{self.audit.blind:.1%} blindly"
+            visible = ", VISIBLE" if self.audit.visible else ""
+            lines.append(f"swapped or not, guessed right {guessed} ({blind}){visible}")
         return "\n".join([*lines, f"scheme {self.scheme!r}"])
 
 

@@ -17,7 +17,7 @@ MOST_NOISE = 700.0  # in the exponent: an infinite factor would make 0 something
 
 
 def kept_maps(values: np.ndarray, scheme: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Of many maps of ascending values: kept records, and the records whose values they get."""
+    """The kept records of many maps of ascending values, and the records whose values they get."""
     draws = np.random.default_rng(0)  # the same in every run
     for start, stop in blocks(MAPS, 1 + AT_ONCE // max(1, values.size)):
         kept = draws.random((stop - start, values.size)) >= scheme.p

@@ -43,40 +43,40 @@ def chances(p: float, donors: np.ndarray, arrivals: np.ndarray) -> Iterator[tupl
 
 def log_ratios(p: float, donors: np.ndarray, moved: np.ndarray, times: np.ndarray) -> np.ndarray:
     """log L where so many records show a value; `donors` and `moved` (k) are expected there."""
-    found = np.zeros(times.size)
-    for own, most in _alike(p, donors, moved):
-        shown = np.minimum(times[own], most)
-        laws = chances(p, donors[own], (1.0 - p) * moved[own])
+    ratios = np.zeros(times.size)
+    for rows, most in _alike(p, donors, moved):
+        shown = np.minimum(times[rows], most)
+        laws = chances(p, donors[rows], (1.0 - p) * moved[rows])
         for t, (swapped, kept) in zip(range(1, shown.max() + 1 if most > 1 else 1), laws, strict=False):
-            found[own] = np.where(shown == t, np.log(swapped) - np.log(kept), found[own])
-    return found
+            ratios[rows] = np.where(shown == t, np.log(swapped) - np.log(kept), ratios[rows])
+    return ratios
 
 
 def figures(
-    p: float, part: Outcomes, donors: np.ndarray, moved: np.ndarray, held: np.ndarray, unseen: np.ndarray
+    p: float, part: Outcomes, donors: np.ndarray, moved: np.ndarray, records: np.ndarray, unseen: np.ndarray
 ) -> np.ndarray:
     """The shares of coins guessed and of records certain, by who sees how many records show each value.
 
-    The publisher knows that `held` of his records have a value, and expects `unseen` more.
+    The publisher knows that so many of his `records` have a value, and expects `unseen` more.
     """
-    found = np.zeros(2)
-    for own, most in _alike(p, donors, moved):
-        swapped, kept, law, noised = (x[own] for x in (part.swapped, part.kept, part.law, part.noised))
-        arrivals, left = (1.0 - p) * moved[own], np.ones(own.size)
-        seen = chances(p, donors[own], arrivals) if most > 1 else repeat((left, left))
-        true = chances(p, unseen[own], p * held[own] + arrivals)
-        for t, of, (_, share) in zip(range(1, most + 1), seen, true, strict=False):
+    shares = np.zeros(2)
+    for rows, most in _alike(p, donors, moved):
+        swapped, kept, law, noised = (x[rows] for x in (part.swapped, part.kept, part.law, part.noised))
+        arrivals, left = (1.0 - p) * moved[rows], np.ones(rows.size)
+        expected = chances(p, donors[rows], arrivals) if most > 1 else repeat((left, left))
+        actual = chances(p, unseen[rows], p * records[rows] + arrivals)
+        for t, of, (_, share) in zip(range(1, most + 1), expected, actual, strict=False):
             chance, share = posterior(p, law * of[0], noised * of[1]), left if t == most else share
             now = swapped * share, kept * share, chance
-            found += guessed(*now), certain(*now, p)
+            shares += guessed(*now), certain(*now, p)
             left = np.maximum(left - share, 0.0)
-    return found
+    return shares
 
 
 def _alike(p: float, donors: np.ndarray, moved: np.ndarray) -> Iterator[tuple[np.ndarray, int]]:
     """Values at which about as many others are expected, and the most that are looked at; 1 beyond MOST."""
     octave = np.ceil(np.log2(np.clip(p * donors + (1.0 - p) * moved, 0.25, 2.0 * MOST)))
-    for each in np.unique(octave):
-        mean = 2.0**each
+    for exponent in np.unique(octave):
+        mean = 2.0**exponent
         most = int(mean + 6.0 * (2.0 * mean) ** 0.5) + 8 if mean <= MOST else 1
-        yield np.flatnonzero(octave == each), most
+        yield np.flatnonzero(octave == exponent), most

@@ -1,7 +1,7 @@
 """Records that are the only ones with their values in several columns: what a joint release may name.
 
 A swapped record carries all values of its donor, in all columns that were masked together. Where these values
-together are found once in a population, whoever knows them knows whose record was printed.
+together are found once in a population, whoever knows them knows whose record it was.
 """
 
 from typing import Any, NamedTuple
@@ -20,21 +20,21 @@ class Uniques(NamedTuple):
         Records with all values.
     unique : float
         Those that no other record of the file equals in all columns.
-    printed : float
+    verbatim : float
         Those whose values are in the release together, as expected of one that swaps with chance p.
-    population : float
+    correct_match : float
         The chance that a record that is unique in the file and matched is the right one in the population; 1
         where the file is the population.
     """
 
     n: int
     unique: float
-    printed: float
-    population: float
+    verbatim: float
+    correct_match: float
 
 
 def uniques(data: Any, scheme: Any, *, fraction: float = 1.0) -> Uniques:
-    """How many records are unique in columns masked together, and how many of these a release prints.
+    """How many records are unique in columns masked together, and how many of these a release shows.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def uniques(data: Any, scheme: Any, *, fraction: float = 1.0) -> Uniques:
     >>> import condmask as cm
     >>> people = {"age": [30, 30, 41, 52], "income": [10, 10, 10, 30]}
     >>> found = cm.uniques(people, cm.ConditionalMasking(0.6, 5.0))
-    >>> found.unique, round(found.printed, 3)
+    >>> found.unique, round(found.verbatim, 3)
     (0.5, 0.3)
     """
     share = float(_checks.positive(fraction, "fraction"))

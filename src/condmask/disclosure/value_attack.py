@@ -4,54 +4,55 @@ import numpy as np
 
 from condmask.disclosure import swap_attack
 from condmask.disclosure.baselines import around
-from condmask.disclosure.credible_window import Outlook, bits_for
+from condmask.disclosure.credible_window import CredibleWindows, bits_for
+from condmask.disclosure.folds import FoldedRows, folded_rows
 from condmask.disclosure.original import Original
-from condmask.disclosure.swap_attack import FULL, Effort, Rows, Task
+from condmask.disclosure.swap_attack import FULL, Effort, StrataAttack
 
 LEAST, MOST = 256, 2048  # masked values tried each way, of a fold
 EVALUATIONS = 4e6  # of windows
 
 
-def task_of(file: Original, rows: Rows, effort: Effort) -> Task | None:
-    """The attack on a file of whose records all are looked at; None where nobody knows of anybody else."""
-    tasks = swap_attack.lay_out(file.values, file.kind, file.law, None, rows, effort).tasks
-    return tasks[0] if tasks else None
+def attack_on(file: Original, rows: FoldedRows, effort: Effort) -> StrataAttack | None:
+    """The attack on a file all of whose records are looked at; None where nobody knows of anybody else."""
+    attacks = swap_attack.prepare(file.values, file.kind, file.law, None, rows, effort).attacks
+    return attacks[0] if attacks else None
 
 
-def outlooks(
-    task: Task,
+def windows_by_cells(
+    attack: StrataAttack,
     file: Original,
     wide: np.ndarray,
-    steady: tuple[np.ndarray, np.ndarray],
+    constant: tuple[np.ndarray, np.ndarray],
     around: np.ndarray | None = None,
-) -> list[tuple[np.ndarray, Outlook]]:
-    """Which of the widths share cells, and the outlook for these."""
-    (share, first), bits = steady, bits_for(task.problem, wide)
-    some = [(np.flatnonzero(bits == each), each) for each in np.unique(bits).tolist()]
+) -> list[tuple[np.ndarray, CredibleWindows]]:
+    """Which of the widths share cells of one size, and the windows of these."""
+    (share, first), bits = constant, bits_for(attack.folded, wide)
+    groups = [(np.flatnonzero(bits == size), size) for size in np.unique(bits).tolist()]
     return [
-        (own, Outlook(task, file, wide[own], (share[own], first[own]), each, around)) for own, each in some
+        (k, CredibleWindows(attack, file, wide[k], (share[k], first[k]), size, around)) for k, size in groups
     ]
 
 
 def by_posterior(
-    file: Original, d: np.ndarray, steady: tuple[np.ndarray, np.ndarray], effort: Effort = FULL
+    file: Original, d: np.ndarray, constant: tuple[np.ndarray, np.ndarray], effort: Effort = FULL
 ) -> np.ndarray:
     """The risk of who guesses the best interval for each masked value."""
-    rows = file.rows(effort.rows)
+    rows = folded_rows(file.n, effort.rows)
     some = file if rows.rows.size == file.n else file.some(rows.rows)
-    task = task_of(some, rows._replace(rows=np.arange(some.n)), effort)
-    if task is None:
-        return _without_law(some, d, steady)
-    found = np.zeros(d.size)
-    for which, outlook in outlooks(task, some, file.wide(d), steady):
-        length = min(outlook.noise.size, outlook.edges.size)
+    attack = attack_on(some, rows._replace(rows=np.arange(some.n)), effort)
+    if attack is None:
+        return _without_law(some, d, constant)
+    risk = np.zeros(d.size)
+    for which, windows in windows_by_cells(attack, some, file.wide(d), constant):
+        length = min(windows.noise.size, windows.edges.size)
         most = EVALUATIONS * effort.points / FULL.points / (2.0 * length * which.size)
-        found[which] = outlook.risk(int(np.clip(most, LEAST, MOST)), effort.attacked)
-    return found
+        risk[which] = windows.risk(int(np.clip(most, LEAST, MOST)), effort.attacked)
+    return risk
 
 
-def _without_law(file: Original, d: np.ndarray, steady: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Of a file of which nothing is known: who takes values as they are, or has one answer."""
+def _without_law(file: Original, d: np.ndarray, constant: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """The risk of a file of which nothing is known: who takes values as they are, or has one answer."""
     p, values = file.law.p, file.values
     lone = np.mean([around(file, guess, d) for guess in values[:: max(1, values.size // 256)]], axis=0)
-    return np.asarray(np.maximum(p * lone + (1.0 - p) * file.law.noise_within(d), p * steady[0]))
+    return np.asarray(np.maximum(p * lone + (1.0 - p) * file.law.noise_within(d), p * constant[0]))

@@ -11,17 +11,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask.disclosure import swap_posterior
-from condmask.disclosure.credible_window import MOST_CELLS, room
+from condmask.disclosure.convolution import pieces_around
+from condmask.disclosure.credible_window import MOST_CELLS
+from condmask.disclosure.folds import FoldCounts
 from condmask.disclosure.original import Original
 
 
-class Printed(NamedTuple):
+class Verbatim(NamedTuple):
     """Shares, from 0 to 1; NaN where there are none of those of which it is the share.
 
     Attributes
     ----------
-    verbatim : float
+    share : float
         Of the originals, as rounded to the grid: those whose value stands somewhere in the release.
     tied : float
         Of the masked values: those that another record shows, too.
@@ -29,28 +30,28 @@ class Printed(NamedTuple):
         Of those that do and of the others: the swapped ones. Without a look it is p of either.
     """
 
-    verbatim: float
+    share: float
     tied: float
     swapped_if_tied: float
     swapped_if_untied: float
 
     def lines(self) -> list[str]:
-        """For a reader."""
+        """The shares as lines of a text."""
         tied, untied = self.swapped_if_tied, self.swapped_if_untied
         return [
-            f"originals whose value is printed {self.verbatim:.1%}",
+            f"originals released verbatim {self.share:.1%}",
             f"masked values that recur {self.tied:.1%}; swapped are "
             f"{'none' if np.isnan(tied) else f'{tied:.1%}'} of these and "
             f"{'none' if np.isnan(untied) else f'{untied:.1%}'} of the others",
         ]
 
 
-def expected(file: Original, *, shared_donors: bool) -> Printed:
-    """In a release of the file."""
+def expected(file: Original, *, shared_donors: bool) -> Verbatim:
+    """What is expected in a release of the file."""
     p, n, (places, below) = file.law.p, file.n, file.counted
     counts = np.diff(below)
-    problem = swap_posterior.Problem(places.astype(np.int64), counts[None], file.law)
-    noised, alike = _kept(problem, counts, 1.0 - p)
+    folded = FoldCounts(places.astype(np.int64), counts[None], file.law)
+    noised, alike = _kept(folded, counts, 1.0 - p)
     none = np.exp(-noised) * (np.exp(-p * counts) if shared_donors else (1.0 - p) ** counts)
     others = none if shared_donors else none / (1.0 - p)
     swapped_tied = float(p * counts @ (1.0 - others))
@@ -58,37 +59,38 @@ def expected(file: Original, *, shared_donors: bool) -> Printed:
     return _shares(float(counts @ (1.0 - none)) / n, tied / n, swapped_tied / n, p)
 
 
-def found(file: Original, z: np.ndarray, *, shared_donors: bool) -> Printed:
-    """In a release, z in units of the law; which of its records were swapped is as expected."""
+def in_release(file: Original, z: np.ndarray, *, shared_donors: bool) -> Verbatim:
+    """What stands in a release, z in units of the law; which of its records were swapped is as expected."""
     _, place, counts = np.unique(z, return_inverse=True, return_counts=True)
     share, tied = float(np.isin(file.units, z).mean()), float((counts[place] > 1).mean())
-    return expected(file, shared_donors=shared_donors)._replace(verbatim=share, tied=tied)
+    return expected(file, shared_donors=shared_donors)._replace(share=share, tied=tied)
 
 
-def _shares(printed: float, tied: float, swapped_tied: float, p: float) -> Printed:
+def _shares(verbatim: float, tied: float, swapped_tied: float, p: float) -> Verbatim:
     rest = 1.0 - tied
-    return Printed(
-        float(printed), float(tied), swapped_tied / tied if tied > 1e-9 else float("nan"),
+    return Verbatim(
+        float(verbatim), float(tied), swapped_tied / tied if tied > 1e-9 else float("nan"),
         (p - swapped_tied) / rest if rest > 1e-9 else float("nan"),
     )  # fmt: skip
 
 
-def _kept(problem: swap_posterior.Problem, counts: np.ndarray, share: float) -> tuple[np.ndarray, float]:
+def _kept(folded: FoldCounts, counts: np.ndarray, share: float) -> tuple[np.ndarray, float]:
     """How many kept records are expected at each original, and how many of all agree with another one."""
-    steps, pieces = problem.values, swap_posterior.pieces_around(problem.values, problem)
-    if pieces.cells <= MOST_CELLS:
-        cells = swap_posterior.cells_around(steps, problem)
-        width = 1 << cells.bits
-        noised = share * cells.noised(cells.counted(steps, counts.astype(np.float64)))
-        each = noised / width
-        return cells.around(noised, steps, cells.at(steps)[0]) / width, float(noised @ -np.expm1(-each))
-    found, lot = np.empty(steps.size), room(pieces)
+    steps, pieces = folded.values, pieces_around(folded.values, folded)
+    if pieces.size <= MOST_CELLS:
+        cells = pieces.cells()
+        noised = share * cells.convolved(cells.histogram(steps, counts.astype(np.float64)))
+        per_step = noised / cells.width
+        at_steps = cells.interpolated(noised, steps, cells.at(steps)[0]) / cells.width
+        return at_steps, float(noised @ -np.expm1(-per_step))
+    at_steps, lot = np.empty(steps.size), pieces.values_within(MOST_CELLS)
     for start in range(0, steps.size, lot):
-        own = steps[start : start + lot]
-        cells = swap_posterior.cells_around(own, problem)
-        reach = cells.reach << cells.bits
-        first, last = np.searchsorted(steps, (own[0] - reach, own[-1] + reach + 1))
+        some = steps[start : start + lot]
+        cells = pieces_around(some, folded).cells()
+        reach = cells.reach * cells.width
+        first, last = np.searchsorted(steps, (some[0] - reach, some[-1] + reach + 1))
         inside = first + np.flatnonzero(cells.at(steps[first:last])[1])
-        noised = cells.noised(cells.counted(steps[inside], counts[inside].astype(np.float64)))
-        found[start : start + lot] = share * cells.around(noised, own, cells.at(own)[0]) / (1 << cells.bits)
-    return found, float(share * counts @ -np.expm1(-found))  # kept ones lie about where originals do
+        noised = cells.convolved(cells.histogram(steps[inside], counts[inside].astype(np.float64)))
+        at_some = cells.interpolated(noised, some, cells.at(some)[0])
+        at_steps[start : start + lot] = share * at_some / cells.width
+    return at_steps, float(share * counts @ -np.expm1(-at_steps))  # kept ones lie about where originals do

@@ -63,20 +63,20 @@ class Keys:
 
     def thresholds(self, ranks: np.ndarray) -> np.ndarray:
         """Below which keys so many records lie, in expectation; infinite for none and for all."""
-        found = np.empty(ranks.shape)
-        reverse_mapping.solve(ranks / self.n, self.nodes, self.below, self.slope, 1.0 / NODES, found)
-        found[ranks <= 0] = -np.inf
-        found[ranks >= self.n] = np.inf
-        return found
+        thresholds = np.empty(ranks.shape)
+        reverse_mapping.solve(ranks / self.n, self.nodes, self.below, self.slope, 1.0 / NODES, thresholds)
+        thresholds[ranks <= 0] = -np.inf
+        thresholds[ranks >= self.n] = np.inf
+        return thresholds
 
     def chances(self, at: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """That keys of values at places of the line lie between two thresholds each: entries of M."""
-        found = np.empty(at.size)
-        reverse_mapping.kept_between(at, low, high, self.normal, found)
-        return found
+        """The chances of keys from places of the line to lie between two thresholds each: entries of M."""
+        chances = np.empty(at.size)
+        reverse_mapping.kept_between(at, low, high, self.normal, chances)
+        return chances
 
     def density(self, t: np.ndarray) -> np.ndarray:
-        """Of keys at places of the line."""
+        """The density of keys at places of the line."""
         return np.asarray(np.interp(t, self.nodes, self.slope))
 
     def numbers(self, t: np.ndarray) -> np.ndarray:

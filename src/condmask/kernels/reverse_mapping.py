@@ -17,7 +17,7 @@ import numpy as np
 
 from condmask._jit import kernel
 
-STEADY = -1  # the window that serves everybody
+CONSTANT = -1  # the window that serves everybody
 NODES = 16.0  # in a sigma, between which chances are interpolated for windows: to 2e-4
 
 
@@ -90,12 +90,26 @@ def solve(shares, nodes, below, slope, spacing, threshold):
 
 @kernel
 def best_windows(
-    low, high, p, at, mass, held, end, part, steady, steady_bins, steady_parts, reach, normal, choice, chance
+    low,
+    high,
+    p,
+    at,
+    mass,
+    held,
+    end,
+    part,
+    constant,
+    constant_bins,
+    constant_parts,
+    reach,
+    normal,
+    choice,
+    chance,
 ):
     """choice[c], chance[c]: the bin at which the best window for a released value begins, and what it holds.
 
     The window from bin j on holds the share held[j] of all records, and ends in bin end[j] behind the part
-    part[j] of it; that which serves everybody holds `steady`, and begins and ends at two such places.
+    part[j] of it; that which serves everybody holds `constant`, and begins and ends at two such places.
     """
     buffer, curve = np.empty(at.size + 1), np.empty(0)
     for c in range(low.size):
@@ -119,12 +133,12 @@ def best_windows(
         total = running[last - first]
         if total > 0.0:
             running /= total
-        own = kept_up_to(running, first, steady_bins[1], steady_parts[1])
-        own -= kept_up_to(running, first, steady_bins[0], steady_parts[0])
-        best, chosen = p * steady + (1.0 - p) * own, STEADY
+        kept_share = kept_up_to(running, first, constant_bins[1], constant_parts[1])
+        kept_share -= kept_up_to(running, first, constant_bins[0], constant_parts[0])
+        best, chosen = p * constant + (1.0 - p) * kept_share, CONSTANT
         for j in range(np.searchsorted(end, first), last):
-            own = kept_up_to(running, first, end[j], part[j]) - kept_up_to(running, first, j, 0.0)
-            value = p * held[j] + (1.0 - p) * own
+            kept_share = kept_up_to(running, first, end[j], part[j]) - kept_up_to(running, first, j, 0.0)
+            value = p * held[j] + (1.0 - p) * kept_share
             if value > best:
                 best, chosen = value, j
         choice[c], chance[c] = chosen, best

@@ -26,17 +26,17 @@ def rearrange(x, swapped, kept, words, noise, ties, multiplied, z):
         order = np.empty(s - first, dtype=np.uint64)
         if not radix_argsort(words[first:s], order):
             order[:] = np.argsort(words[first:s], kind="mergesort")
-        own = np.empty(s - first)
-        take(values, swapped[first:s], own)
-        place(swapped[first:s], alone, order, own, to)
+        part = np.empty(s - first)
+        take(values, swapped[first:s], part)
+        place(swapped[first:s], alone, order, part, to)
 
         first, k = k, k + np.searchsorted(kept[k:], (row + 1) * n)
-        own, keys = np.empty(k - first), np.empty(k - first)
-        take(values, kept[first:k], own)
+        part, keys = np.empty(k - first), np.empty(k - first)
+        take(values, kept[first:k], part)
         make_keys(values, kept[first:k], noise[first:k], multiplied, keys)
-        if own.size and not sort_floats(own):
-            own.sort()
-        place(kept[first:k], _in_order(keys, ties[first:k]), alone, own, to)
+        if part.size and not sort_floats(part):
+            part.sort()
+        place(kept[first:k], _in_order(keys, ties[first:k]), alone, part, to)
 
 
 @kernel
@@ -53,11 +53,11 @@ def _in_order(keys, ties):
             if j == order.size or words[np.int64(order[j])] != words[np.int64(order[first])]:
                 if j - first > 1:
                     some = order[first:j].copy()
-                    own = np.empty(j - first, dtype=np.uint64)
-                    for i in range(own.size):
-                        own[i] = ties[np.int64(some[i])]
-                    by_word = np.argsort(own, kind="mergesort")
-                    for i in range(own.size):
+                    alike_ties = np.empty(j - first, dtype=np.uint64)
+                    for i in range(alike_ties.size):
+                        alike_ties[i] = ties[np.int64(some[i])]
+                    by_word = np.argsort(alike_ties, kind="mergesort")
+                    for i in range(alike_ties.size):
                         order[first + i] = some[by_word[i]]
                 first = j
     return order

@@ -15,7 +15,7 @@ import numpy as np
 
 from condmask._jit import kernel
 
-STEADY = -1  # the window that serves everybody; 2 e begins at edge e, 2 e + 1 ends there
+CONSTANT = -1  # the window that serves everybody; 2 e begins at edge e, 2 e + 1 ends there
 
 
 @kernel
@@ -45,11 +45,11 @@ def sum_around(cell, low, high, masses, noise, middle, running):
 
 @kernel
 def best_windows(
-    cells, chances, lows, highs, masses, noise, after, before, ends, begins, steady, others, choice, chance
+    cells, chances, lows, highs, masses, noise, after, before, ends, begins, constant, others, choice, chance
 ):
     """choice[i, k], chance[i, k]: the best window of width k for the masked value i, and what it holds.
 
-    after[k, e] and before[k, e] are F of the windows from edge e on, and up to it; steady[k] is F of the
+    after[k, e] and before[k, e] are F of the windows from edge e on, and up to it; constant[k] is F of the
     one that serves everybody, and where it begins and ends in cells; others[i, k] are edges at which windows
     are tried as well. Cells lows[i] .. highs[i] are within reach of the noise of masked value i.
     """
@@ -63,10 +63,10 @@ def best_windows(
         running = buffer[: high - low + 1]
         sum_around(cells[i], low, high, masses, noise, middle_of(noise), running)
         for k in range(after.shape[0]):
-            best = swapped * steady[k, 0] + kept * (
-                place(running, low, steady[k, 2]) - place(running, low, steady[k, 1])
+            best = swapped * constant[k, 0] + kept * (
+                place(running, low, constant[k, 2]) - place(running, low, constant[k, 1])
             )
-            chosen = STEADY
+            chosen = CONSTANT
             for e in range(low, high):
                 here = running[e - low]
                 value = swapped * after[k, e] + kept * (place(running, low, ends[k, e]) - here)
@@ -92,7 +92,7 @@ def middle_of(noise):
 
 
 @kernel
-def held(cells, lows, highs, masses, noise, ends, begins, steady, choice, share):
+def held(cells, lows, highs, masses, noise, ends, begins, constant, choice, share):
     """share[i, k]: how much of masses * noise around the masked value i the chosen windows hold."""
     longest = 0
     for i in range(cells.size):
@@ -103,8 +103,8 @@ def held(cells, lows, highs, masses, noise, ends, begins, steady, choice, share)
         running = buffer[: high - low + 1]
         sum_around(cells[i], low, high, masses, noise, middle_of(noise), running)
         for k in range(choice.shape[1]):
-            if choice[i, k] == STEADY:
-                first, last = steady[k, 1], steady[k, 2]
+            if choice[i, k] == CONSTANT:
+                first, last = constant[k, 1], constant[k, 2]
             else:
                 e = choice[i, k] // 2
                 if choice[i, k] % 2 == 0:

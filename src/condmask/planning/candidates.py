@@ -5,9 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.disclosure import baselines, reverse_mapped_risk, value_attack
-from condmask.disclosure.original import Original, evenly_spaced
-from condmask.disclosure.reverse_mapped_risk import Rearranged
+from condmask.disclosure import baselines, reverse_mapped_original, reverse_mapped_risk, value_attack
+from condmask.disclosure.folds import evenly_spaced
+from condmask.disclosure.original import Original
+from condmask.disclosure.rare_values import RareChances
+from condmask.disclosure.reverse_mapped_original import ReverseMapped
 from condmask.disclosure.swap_attack import Effort
 from condmask.planning import predicted_moments, predicted_quantiles, predicted_relations
 from condmask.planning.predicted_moments import Variances
@@ -62,7 +64,7 @@ class Column(NamedTuple):
         """The file as the scheme masks it, ascending: of evenly spaced records then all parts are alike."""
         law = scheme.law
         if law is None:
-            return reverse_mapped_risk.pools(self.ascending, self.kind, scheme, None, [slice(None)])[0]
+            return reverse_mapped_original.pools(self.ascending, self.kind, scheme, None, [slice(None)])[0]
         return Original(scheme.canonical(self.ascending, "x", self.kind), self.kind, law)
 
     def fits(self, scheme: Any) -> bool:
@@ -74,8 +76,16 @@ class Column(NamedTuple):
         return True
 
     def moments(self, file: Original) -> predicted_moments.Moments:
+<<<<<<< HEAD:src/condmask/planning/candidates.py
         """Moments of the file as masked; grids too fine to leave a trace in them share those of the first."""
-        step = 0.0 if isinstance(file, Rearranged) else file.law.step
+        step = 0.0 if isinstance(file, ReverseMapped) else file.law.step
+||||||| 76b2e9b:src/condmask/planning/candidate.py
+        """Of the file as it is masked; grids too fine to leave a trace in them share those of the first."""
+        step = 0.0 if isinstance(file, ReverseMapped) else file.law.step
+=======
+        """Of the file as it is masked; grids too fine to leave a trace in them share those of the first."""
+        step = 0.0 if isinstance(file, ReverseMapped) else file.law.step
+>>>>>>> disclosure:src/condmask/planning/candidate.py
         key = 0.0 if step <= FINE * float(file.values.std()) else step
         moments: predicted_moments.Moments = self.once(
             key, lambda: predicted_moments.moments(file.values, self.beside)
@@ -108,7 +118,7 @@ def candidate(column: Column, scheme: Any, d: np.ndarray) -> Candidate:
     """A scheme with the risks and the errors under it."""
     file = column.original(scheme)
     steady = baselines.by_constant(file, d)
-    if isinstance(file, Rearranged):
+    if isinstance(file, ReverseMapped):
         lone, worst, best = _attacked(file, d, steady)
     else:
         chances = baselines.released_near(file, d)
@@ -124,16 +134,16 @@ def candidate(column: Column, scheme: Any, d: np.ndarray) -> Candidate:
 
 
 def _attacked(
-    file: Rearranged, d: np.ndarray, steady: tuple[np.ndarray, np.ndarray]
+    file: ReverseMapped, d: np.ndarray, steady: tuple[np.ndarray, np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Who takes the released value for the original, the worst record, and the best attacker.
 
     The law of the map is that of many records, and so evenly spaced ones have it, too; rare values have not.
     """
     some = file if file.n <= EFFORT.rows else file.some(evenly_spaced(file.n, EFFORT.rows))
-    rare, none = file.lone(d), np.empty((0, d.size))
-    nobody = reverse_mapped_risk.Lone(np.empty(0, dtype=np.int64), none, none)
-    chances = reverse_mapped_risk.own_chances(some, d, nobody)
+    rare, none = file.rare(d), np.empty((0, d.size))
+    nobody = RareChances(np.empty(0, dtype=np.int64), none, none)
+    chances = reverse_mapped_risk.released_near(some, d, nobody)
     places, below = file.counted
     at, near = places[rare.at][:, None], file.near(d)
     first = np.searchsorted(places, at - near, side="right")
@@ -150,7 +160,7 @@ def predicted(
     """n times the variances of all statistics; and how much longer intervals are of what concerns the column
     alone, T at the deciles, and of what relates it to others."""
     law, n = file.law, file.n
-    if isinstance(file, Rearranged):
+    if isinstance(file, ReverseMapped):
         alone = _exact(file, column)
         longer = np.ones(DECILES.size)
         v = predicted_relations.rearranged(file.values, scheme)
@@ -178,9 +188,19 @@ def predicted(
     return {"mean": alone["mean"], "std": alone["std"], **beside, **quantiles_}, (own, related)
 
 
-def _exact(file: Rearranged, column: Column) -> dict[str, Variances]:
+<<<<<<< HEAD:src/condmask/planning/candidates.py
+def _exact(file: ReverseMapped, column: Column) -> dict[str, Variances]:
     """n times the variances of what concerns the column alone: exact in another order, but for mean ends."""
     moments = column.moments(file).means
+||||||| 76b2e9b:src/condmask/planning/candidate.py
+def _exact(file: ReverseMapped, column: Column) -> dict[str, Variances]:
+    """Of what concerns the column alone, released in another order: exact but for means at the ends."""
+    own = column.moments(file).means
+=======
+def _exact(file: ReverseMapped, column: Column) -> dict[str, Variances]:
+    """Of what concerns the column alone, released in another order: exact but for means at the ends."""
+    own = column.moments(file).means
+>>>>>>> disclosure:src/condmask/planning/candidate.py
     unit = float(file.values.var())
     rows = evenly_spaced(file.n, ROWS)
     ordered = predicted_quantiles.Ordered(file.values[rows], file.values[rows])

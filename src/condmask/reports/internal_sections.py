@@ -100,9 +100,9 @@ def risk_section(name: str, original: OriginalColumn, others: list[str]) -> Html
         f"{number_text(records.d)} to {share(figures['hit'])}, expects to do so for "
         f"{share(figures['posterior'])}, and is sure to nine in ten of {share(figures['surest'])}."
     )
-    if risk.worst is not None:
-        shares.append(["a record's released value, at the most", *map(share, risk.worst)])
-    printed = [] if risk.printed is None else [_capital(line) + "." for line in risk.printed.lines()]
+    if risk.most_exposed is not None:
+        shares.append(["a record's released value, at the most", *map(share, risk.most_exposed)])
+    printed = [] if risk.verbatim is None else [_capital(line) + "." for line in risk.verbatim.lines()]
     return html.join([
         html.table(caption, head, shares),
         Html("") if original.insiders is None else insider_table(name, original.insiders),

@@ -8,9 +8,10 @@ import numpy as np
 from condmask import frames
 from condmask.disclosure.audit import audit
 from condmask.disclosure.audit_result import Audit
+from condmask.disclosure.folds import evenly_spaced
 from condmask.disclosure.insider_risk import InsiderRisk, insider_risk
 from condmask.disclosure.linkage import Linkage, record_linkage
-from condmask.disclosure.original import evenly_spaced, taken
+from condmask.disclosure.original import units_of
 from condmask.disclosure.record_risk import RecordRisk, record_risk
 from condmask.disclosure.risk import release_risk
 from condmask.disclosure.risk_result import Risk
@@ -98,7 +99,7 @@ class Original:
         )
         strata = None if pools is None else pools[rows]
         if scheme.grid is not None:  # in double precision, single ones are off their grid
-            units, *_, law = taken(x, scheme)
+            units, *_, law = units_of(x, scheme)
             x = law.from_units(units)
         some = evenly_spaced(x.size, x.size if view.reverse_mapping else MOST_RECORDS)
         middle = sorted(d)[len(d) // 2]

@@ -22,7 +22,7 @@ import numpy as np
 
 from condmask._blocks import BLOCK, Workers, ordered_map
 from condmask._randomness import DONOR, NOISE, Key, words
-from condmask.disclosure import guard_rails
+from condmask.disclosure.aggregated_ends import aggregate
 from condmask.donor_pools import Pools
 from condmask.draws import MaskedBlocks, coins, in_order
 from condmask.kernels import masking, range_partition, reverse_mapping_rows
@@ -49,7 +49,7 @@ def blocks_of(
     made = RearrangedBlocks(columns, laws, scales, key, pools=pools, rows=rows, workers=workers)
     for x, scheme in zip(columns, schemes, strict=True):
         if scheme.aggregate_ends:
-            guard_rails.aggregate(x, None if pools is None else pools.pool, scheme.aggregate_ends)
+            aggregate(x, None if pools is None else pools.pool, scheme.aggregate_ends)
     return made
 
 
@@ -65,7 +65,7 @@ def mask_rows(x: np.ndarray, scheme: Any, stream: np.random.Generator) -> np.nda
     )  # fmt: skip
     if scheme.aggregate_ends:
         for row in z:
-            guard_rails.aggregate(row, None, scheme.aggregate_ends)
+            aggregate(row, None, scheme.aggregate_ends)
     return z
 
 

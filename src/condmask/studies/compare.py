@@ -19,7 +19,7 @@ from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.shuffling import DataShuffling
 from condmask.schemes.swapping import DataSwapping
 from condmask.studies import equal_risk
-from condmask.studies.attacker import Attacker
+from condmask.studies.attacker import FittedAttacker
 from condmask.studies.losses import NAMES, losses
 from condmask.studies.populations import Fixed
 from condmask.studies.simulate import DECILES, simulate
@@ -177,7 +177,7 @@ def compare(
     scheme = replace(scheme, missing=())
     if scheme.grid is not None:
         values = scheme.grid.values(scheme.grid.units(values))
-    attacker = Attacker(values, beside, d)
+    attacker = FittedAttacker(values, beside, d)
     risk = attacker.risk(scheme, seeded_key(seed, b"risk").stream(0, 0))
     if attacker.constant() >= 1.0:
         raise ValueError(f"d must leave a risk below 1, got {d:g}, within which one guess is of every value")
@@ -207,8 +207,8 @@ def _complete(x: Any, other: Any, scheme: ConditionalMasking) -> tuple[np.ndarra
 
 
 def _tuned(
-    x: np.ndarray, beside: list[np.ndarray], scheme: ConditionalMasking, risk: float, attacker: Attacker,
-    seed: int,
+    x: np.ndarray, beside: list[np.ndarray], scheme: ConditionalMasking, risk: float,
+    attacker: FittedAttacker, seed: int,
 ) -> tuple[dict[str, Scheme], dict[str, str]]:  # fmt: skip
     """The methods at this risk, and why others are none."""
     own_method = "reverse mapping" if scheme.reverse_mapping else "conditional masking"

@@ -15,7 +15,7 @@ from condmask.schemes.additive import AdditiveNoise
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.multiplicative import MultiplicativeNoise
 from condmask.schemes.swapping import RankSwapping
-from condmask.studies.attacker import Attacker
+from condmask.studies.attacker import FittedAttacker
 
 LEAST, MOST = 1e-2, 1e2  # standard deviations of noise
 CLOSE = 0.005  # of the logarithm of a parameter
@@ -39,7 +39,7 @@ def families(
 
 
 def tuned(
-    make: Callable[[float], Scheme], low: float, high: float, risk: float, attacker: Attacker, seed: int
+    make: Callable[[float], Scheme], low: float, high: float, risk: float, attacker: FittedAttacker, seed: int
 ) -> Scheme | None:
     """The scheme of a family that leaves this risk; None where none does."""
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import condmask as cm
-from condmask.disclosure import review, swap_attack
+from condmask.disclosure import release_audit, swap_attack
 from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.swap_attack import Figures
 
@@ -18,7 +18,7 @@ def clear(monkeypatch, *found):
     columns = {name: stream.normal(0.0, 100.0, 400) for name in names}
     monkeypatch.setattr(swap_attack, "figures", lambda *_, **__: next(figures))
     data = AuditInput(columns, dict.fromkeys(names, "float64"), {}, None)
-    return review.is_clear(data, dict.fromkeys(names, cm.ConditionalMasking(0.6, 20.0)))
+    return release_audit.nothing_visible(data, dict.fromkeys(names, cm.ConditionalMasking(0.6, 20.0)))
 
 
 def figures(more=0.0, certain=0.0, unchanged=0.0):
@@ -47,6 +47,6 @@ def test_a_brief_look_is_not_enough_where_the_grid_or_the_coin_is_to_be_warned_o
     x = np.random.default_rng(1).normal(0.0, 100.0, 400)
     data = AuditInput({"a": x}, {"a": "float64"}, {}, None)
 
-    assert review.is_clear(data, {"a": cm.ConditionalMasking(0.6, 20.0)})
-    assert not review.is_clear(data, {"a": cm.ConditionalMasking(0.6, 20.0, step=0)})
-    assert not review.is_clear(data, {"a": cm.ConditionalMasking(0.91, 20.0)})
+    assert release_audit.nothing_visible(data, {"a": cm.ConditionalMasking(0.6, 20.0)})
+    assert not release_audit.nothing_visible(data, {"a": cm.ConditionalMasking(0.6, 20.0, step=0)})
+    assert not release_audit.nothing_visible(data, {"a": cm.ConditionalMasking(0.91, 20.0)})

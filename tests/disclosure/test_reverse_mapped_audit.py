@@ -270,7 +270,7 @@ def test_what_is_printed_says_why_a_column_alone_tells_nothing():
     text = str(cm.audit(HEAPED, scheme(500.0)))
 
     assert "By reverse mapping a column alone shows nothing of who was swapped" in text
-    assert f"{'coins guessed':26}{'60.0%':>12}" in text
+    assert f"{'guessed right':26}{'60.0%':>12}" in text
     assert "By reverse mapping" not in str(cm.audit(A, cm.ConditionalMasking(P, 1.0)))
 
 

@@ -1,0 +1,43 @@
+"""What columns tell of each other, in words: identities, copies in clear, and pairs that go together."""
+
+from condmask.disclosure.causes import Cause, tells
+from condmask.disclosure.relations import Copy, Identity
+
+
+def of_copy(copy: Copy) -> Cause:
+    """The cause that a column in clear repeats a masked one, or goes with it."""
+    return Cause(
+        "copy", copy.share, f"mask {copy.clear!r} together with it, or drop it",
+        f"{copy.clear!r} is left in clear and {copy.how} as {copy.masked!r}: it gives the values away",
+        copy.masked,
+    )  # fmt: skip
+
+
+def of_lone_identity(identity: Identity, share: float, masked: set[str]) -> Cause | None:
+    """The cause that all columns of an identity but a masked one are in clear; None where more are masked."""
+    names = [name for name in identity.names if name in masked]
+    if len(names) > 1:
+        return None
+    text = f"{identity} in {share:.0%} of the records, and all but {names[0]!r} is left in clear"
+    remedy = "mask another of these columns together with it, or drop one"
+    return Cause("copy", share, remedy, text, names[0])
+
+
+def of_identity(identity: Identity, guessed: float, blind: float, masked: set[str]) -> Cause:
+    """The cause that an identity holds in swapped records alone."""
+    clear = [name for name in identity.names if name not in masked]
+    column = next(name for name in identity.names if name in masked)
+    text = f"{identity} in swapped records, not in kept ones: {tells(guessed)}"
+    remedy = f"drop {clear[0]!r}" if clear else f"drop {column!r} and compute it from the masked others"
+    return Cause("identity", guessed - blind, remedy, text, column)
+
+
+def of_pair(a: str, b: str, guessed: float, blind: float, *, clear: bool) -> Cause:
+    """The cause that two columns, the second masked or in clear, go together otherwise in kept records."""
+    if clear:
+        text = f"{b!r} is left in clear and goes with {a!r} in kept records, not in swapped ones"
+        remedy = f"mask within strata by {b!r}, or drop it"
+    else:
+        text = f"{a!r} and {b!r} hang together more closely in swapped records than in kept ones"
+        remedy = "pass smaller sigmas, or drop one of them"
+    return Cause("relation", guessed - blind, remedy, f"{text}: {tells(guessed)}", a if clear else b)
