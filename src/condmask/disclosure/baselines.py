@@ -71,7 +71,6 @@ def around(file: Original, guess: float, d: np.ndarray) -> np.ndarray:
 
 def mean_of_masked(file: Original, *, shared_donors: bool) -> tuple[float, float]:
     """Expectation and standard error of the mean of the masked values, given the file."""
-<<<<<<< HEAD
     x, p, noise = file.values, file.law.p, file.law.noise_moments(2, 1.0)
     moments = np.array([1.0, 0.0, x.var()])
     found = polynomial_variance(
@@ -79,20 +78,3 @@ def mean_of_masked(file: Original, *, shared_donors: bool) -> tuple[float, float
         of_moment(moments, 1, 0.0, noise[:2], p), p, shared_donors=shared_donors,
     )  # fmt: skip
     return float(x.mean()), float(np.sqrt(found.file.item() / file.n))
-||||||| 76b2e9b
-    x, p = file.values, file.law.p
-    variance = float(x.var())
-    v, d = variance + (1.0 - p) * file.law.variance, (1.0 - p) ** 2 * variance
-    found = variance_given_file(
-        np.array(v), np.array(d), np.array(variance), 0.0, shared_donors=shared_donors, p=p
-    )
-    return float(x.mean()), float(np.sqrt(max(float(found), 0.0) / file.n))
-=======
-    x, p = file.values, file.law.p
-    variance = float(x.var())
-    v, d = variance + (1.0 - p) * file.law.variance, (1.0 - p) ** 2 * variance
-    of_mean = variance_given_file(
-        np.array(v), np.array(d), np.array(variance), 0.0, shared_donors=shared_donors, p=p
-    )
-    return float(x.mean()), float(np.sqrt(max(float(of_mean), 0.0) / file.n))
->>>>>>> disclosure

@@ -76,16 +76,8 @@ class Column(NamedTuple):
         return True
 
     def moments(self, file: Original) -> predicted_moments.Moments:
-<<<<<<< HEAD:src/condmask/planning/candidates.py
         """Moments of the file as masked; grids too fine to leave a trace in them share those of the first."""
         step = 0.0 if isinstance(file, ReverseMapped) else file.law.step
-||||||| 76b2e9b:src/condmask/planning/candidate.py
-        """Of the file as it is masked; grids too fine to leave a trace in them share those of the first."""
-        step = 0.0 if isinstance(file, ReverseMapped) else file.law.step
-=======
-        """Of the file as it is masked; grids too fine to leave a trace in them share those of the first."""
-        step = 0.0 if isinstance(file, ReverseMapped) else file.law.step
->>>>>>> disclosure:src/condmask/planning/candidate.py
         key = 0.0 if step <= FINE * float(file.values.std()) else step
         moments: predicted_moments.Moments = self.once(
             key, lambda: predicted_moments.moments(file.values, self.beside)
@@ -188,19 +180,9 @@ def predicted(
     return {"mean": alone["mean"], "std": alone["std"], **beside, **quantiles_}, (own, related)
 
 
-<<<<<<< HEAD:src/condmask/planning/candidates.py
 def _exact(file: ReverseMapped, column: Column) -> dict[str, Variances]:
     """n times the variances of what concerns the column alone: exact in another order, but for mean ends."""
     moments = column.moments(file).means
-||||||| 76b2e9b:src/condmask/planning/candidate.py
-def _exact(file: ReverseMapped, column: Column) -> dict[str, Variances]:
-    """Of what concerns the column alone, released in another order: exact but for means at the ends."""
-    own = column.moments(file).means
-=======
-def _exact(file: ReverseMapped, column: Column) -> dict[str, Variances]:
-    """Of what concerns the column alone, released in another order: exact but for means at the ends."""
-    own = column.moments(file).means
->>>>>>> disclosure:src/condmask/planning/candidate.py
     unit = float(file.values.var())
     rows = evenly_spaced(file.n, ROWS)
     ordered = predicted_quantiles.Ordered(file.values[rows], file.values[rows])
