@@ -122,7 +122,7 @@ def steepness(shape: Shape, tol: float) -> tuple[float, float]:
 
 
 def waves(shape: Shape, width: float, reach: int, orders: int) -> tuple[np.ndarray, np.ndarray]:
-    """The same before they are summed: a bandwidth b damps the term at w by exp(-b^2 w^2 / 2).
+    """The terms before they are summed: a bandwidth b damps the term at w by exp(-b^2 w^2 / 2).
 
     Returns the terms, of shape (orders, reach + 1, nodes), and -w^2 / 2.
     """

@@ -48,7 +48,7 @@ def table(masking: Masking, tol: float, density: bool = False) -> Table:
 
 @lru_cache(maxsize=64)
 def smooth_table(masking: Masking, tol: float, density: bool = False) -> Table:
-    """The same of what remains of K, or of K', without its step: ``1{u >= 0} / p``, smoothed for T_b."""
+    """A table of what remains of K, or of K', without its step: ``1{u >= 0} / p``, smoothed for T_b."""
     p = masking.p
     if weight.is_discrete(masking):
         half = table(masking, tol).coefficients[:, 0] - 0.5 / p
@@ -67,7 +67,7 @@ def smooth_table(masking: Masking, tol: float, density: bool = False) -> Table:
 
 @lru_cache(maxsize=64)
 def normal_table(tol: float, density: bool = False, boost: float = 0.0) -> Table:
-    """The same of the normal distribution function less one half, or of its density, in its own units.
+    """A table of the normal distribution function less one half, or of its density, in its own units.
 
     `boost` (of the distribution function) takes that multiple of its second derivative from it.
     """

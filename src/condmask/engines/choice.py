@@ -65,7 +65,7 @@ def choose(masking: Masking, n: int, points: int, tol: float, method: str) -> st
 
 
 def choose_counted(masking: Masking, serves: bool, tol: float, method: str) -> str:
-    """The same for data on a grid; `serves`: whether they are not spread too widely for a transform."""
+    """The engine for data on a grid; `serves`: whether they are not spread too widely for a transform."""
     check_tol(masking, tol)
     if method == "auto":
         return "grid" if serves else "lattice"

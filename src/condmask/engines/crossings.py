@@ -50,10 +50,10 @@ def crossing_points(
         _crossings, curve, q[order] * curve.n, tol * curve.n, *ends, reach, resolution,
         crossing == "rearranged",
     )  # fmt: skip
-    found = np.empty(q.size)
+    points = np.empty(q.size)
     parts = ordered_map(task, blocks(q.size, MANY), workers if q.size > MANY else 1)
-    found[order] = np.concatenate([*parts, np.empty(0)])
-    return found + 0.0  # zero has no sign
+    points[order] = np.concatenate([*parts, np.empty(0)])
+    return points + 0.0  # zero has no sign
 
 
 def monotone_values(
@@ -80,8 +80,8 @@ def _rearranged_at(
         return 1.0
 
     def reached(q: float) -> bool:
-        found = quantiles(curve, np.array([q]), reach, resolution, 0.25 * tol, "rearranged")
-        return bool(found[0] <= x)
+        quantile = quantiles(curve, np.array([q]), reach, resolution, 0.25 * tol, "rearranged")
+        return bool(quantile[0] <= x)
 
     # T and its rearrangement differ by little, so the bracket grows from T(x)
     low = high = min(max(near, 0.0), 1.0)
@@ -107,12 +107,12 @@ def _crossings(
     rearranged: bool,
     part: tuple[int, int],
 ) -> np.ndarray:
-    found = np.empty(part[1] - part[0])
+    points = np.empty(part[1] - part[0])
     stack = np.empty(quantile.DEPTH, POINT)
     before, up_to = (np.searchsorted(curve.values, right, side) for side in ("left", "right"))
     stack[0] = right, 0.0, 0.0, before, up_to, curve.values.size
     evaluate(curve, stack, curve.half, 0, 1)
     quantile.crossings(
-        curve, targets[slice(*part)], slack, left, right, reach, resolution, rearranged, stack, found
+        curve, targets[slice(*part)], slack, left, right, reach, resolution, rearranged, stack, points
     )
-    return found
+    return points

@@ -37,7 +37,7 @@ def length(counts: ValueCounts, masking: Masking) -> float:
 
 
 def pieces_length(counts: ValueCounts, reach: int) -> float:
-    """The same, where records reach so many steps."""
+    """How many points all pieces have together, where records reach so many steps."""
     gaps = np.diff(counts.values)
     cut = gaps[gaps > 2.0 * reach]
     return float(counts.values[-1] - counts.values[0] - cut.sum() + 2.0 * reach * (1 + cut.size))
@@ -135,7 +135,7 @@ def modes_of(masking: Masking, size: int) -> int:
 
 
 def smoothed_modes(masking: Masking, size: int) -> int:
-    """The same of T_b."""
+    """How many frequencies of a transform of this size T_b consists of."""
     cutoff = SATURATION + 0.25 * max(0.0, -np.log(masking.p))
     return int(cutoff * masking.delta / masking.beta * size / (2.0 * pi)) + 2
 

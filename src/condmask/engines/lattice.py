@@ -85,18 +85,18 @@ def curve(
         n = z.size
         z, first = np.unique(z, return_index=True)
         below = np.append(first, n)
-    found = _empty(z, below)._replace(half=0.5 if masking.delta > 0.0 and masking.beta == 0.0 else 0.0)
+    built = _empty(z, below)._replace(half=0.5 if masking.delta > 0.0 and masking.beta == 0.0 else 0.0)
     if weight.has_closed_form(masking) and masking.beta == 0.0:
         amplitude, decay = weight.laplace_tail(masking)
         sums = np.empty((2, z.size))
-        exponentials.exponential_sums(z, found.below, decay * sigma, sums)
+        exponentials.exponential_sums(z, built.below, decay * sigma, sums)
         jump = 1.0 + 2.0 * amplitude
-        return found._replace(jump=jump, decay=decay * sigma, amplitude=2.0 * amplitude, sums=sums)
+        return built._replace(jump=jump, decay=decay * sigma, amplitude=2.0 * amplitude, sums=sums)
     kernels = kernels_of(masking, tol, density)
     rise, bend = _steepness(kernels[0])
-    layers = [_layer(z, found.below, sigma, kernel, workers) for kernel in kernels]
-    found = _joined(found, layers)._replace(scale=sigma, rise=rise, bend=bend)
-    return found if masking.beta > 0.0 else found._replace(jump=1.0 / masking.p)
+    layers = [_layer(z, built.below, sigma, kernel, workers) for kernel in kernels]
+    built = _joined(built, layers)._replace(scale=sigma, rise=rise, bend=bend)
+    return built if masking.beta > 0.0 else built._replace(jump=1.0 / masking.p)
 
 
 def smooth_curve(
@@ -155,21 +155,21 @@ def boosted(
     table = partial(weights.normal_table, tol, density, boost)
     rise, bend = expansion.steepness(shape, tol)
     limit = 0.0 if density else 1.0
-    found = _empty(z, below)
-    layer = _layer(z, found.below, width, Kernel(shape, 1.0, limit, 1.0, tol, table), 1)
-    return _joined(found, [layer])._replace(scale=width, rise=rise, bend=bend)
+    records = _empty(z, below)
+    layer = _layer(z, records.below, width, Kernel(shape, 1.0, limit, 1.0, tol, table), 1)
+    return _joined(records, [layer])._replace(scale=width, rise=rise, bend=bend)
 
 
 def values(curve: Curve, x: np.ndarray, workers: Workers = 1) -> np.ndarray:
     """T at any x; the density times sigma where the curve is one."""
     ascending = x.size < 2 or bool((x[1:] >= x[:-1]).all())
     order = slice(None) if ascending else np.argsort(x)
-    found = np.empty(x.size)
+    t = np.empty(x.size)
     parts = ordered_map(
         partial(_values, curve, x[order]), blocks(x.size, POINTS), workers if x.size > POINTS else 1
     )
-    found[order] = np.concatenate([*parts, np.empty(0)])
-    return found
+    t[order] = np.concatenate([*parts, np.empty(0)])
+    return t
 
 
 def _values(curve: Curve, x: np.ndarray, points: tuple[int, int]) -> np.ndarray:
@@ -247,11 +247,11 @@ def _lattice(
     """A layer from stretches: the values start .. stop, where their cells begin, and the power sums."""
     rows, polynomials, offset, reach = [], [], 0, cells.reach * width
     for start, stop, origin, moments in stretches:
-        found = expansion.local_polynomials(moments, cells, kernel.shape.density, kernel.limit)
+        local = expansion.local_polynomials(moments, cells, kernel.shape.density, kernel.limit)
         high = origin + len(moments) * width + reach
-        rows.append((start, stop, offset, len(found), origin, origin - reach, high))
-        polynomials.append(found)
-        offset += len(found)
+        rows.append((start, stop, offset, len(local), origin, origin - reach, high))
+        polynomials.append(local)
+        offset += len(local)
     constants = {
         "weight": kernel.weight, "per_width": 1.0 / width, "margin": cells.reach,
         "limit": kernel.limit, "reach": reach, "unit": unit,
@@ -324,15 +324,15 @@ def _stretches(z: np.ndarray, width: float, reach: float) -> tuple[np.ndarray, n
     counts = np.diff(starts, append=z.size)
     room = CELLS + z.size // RECORDS_PER_CELL
     fewest = min(FEWEST, int(counts.max()))
-    found = _merged(z, starts, counts, fewest, reach)
-    if _cells(z, *found, width, reach) <= room:
-        return found
+    stretches = _merged(z, starts, counts, fewest, reach)
+    if _cells(z, *stretches, width, reach) <= room:
+        return stretches
     levels = np.unique(counts[counts > fewest])
     low, high = 0, levels.size  # the smallest level that fits; none at all fits for certain
     while low < high:
         middle = (low + high) // 2
-        found = _merged(z, starts, counts, int(levels[middle]), reach)
-        low, high = (low, middle) if _cells(z, *found, width, reach) <= room else (middle + 1, high)
+        stretches = _merged(z, starts, counts, int(levels[middle]), reach)
+        low, high = (low, middle) if _cells(z, *stretches, width, reach) <= room else (middle + 1, high)
     fewest = int(levels[low]) if low < levels.size else z.size + 1
     return _merged(z, starts, counts, fewest, reach)
 

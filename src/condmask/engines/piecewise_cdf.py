@@ -35,10 +35,10 @@ class PiecewiseCDF:
 
     def at(self, x: np.ndarray) -> np.ndarray:
         """The value at any points."""
-        found = np.empty(x.size)
+        values = np.empty(x.size)
         for start, stop in blocks(x.size, POINTS):
-            found[start:stop] = self._at(x[start:stop])
-        return found
+            values[start:stop] = self._at(x[start:stop])
+        return values
 
     def quantile(self, q: np.ndarray, crossing: str) -> np.ndarray:
         """The first points where the value reaches q, or where its monotone rearrangement does."""
@@ -63,14 +63,14 @@ class PiecewiseCDF:
         )
 
     def _first(self, q: np.ndarray) -> np.ndarray:
-        found = np.full(q.size, np.inf)
+        points = np.full(q.size, np.inf)
         for left, width, part in zip(self.lefts, self.widths, self.coefficients, strict=True):
-            rest = np.flatnonzero(np.isinf(found))
+            rest = np.flatnonzero(np.isinf(points))
             if rest.size:
                 own = np.empty(rest.size)
                 bisection.first_crossings(part, left, width, q[rest], own)
-                found[rest] = own
-        return np.where(np.isinf(found), self.lefts[-1] + self.widths[-1] * self.sizes[-1], found)
+                points[rest] = own
+        return np.where(np.isinf(points), self.lefts[-1] + self.widths[-1] * self.sizes[-1], points)
 
     def _rearranged_quantile(self, q: np.ndarray) -> np.ndarray:
         total, ends = np.zeros(q.size), self.lefts + self.widths * self.sizes

@@ -52,8 +52,8 @@ def selected(z: np.ndarray, ranks: np.ndarray, ends: tuple[float, float]) -> np.
     at = np.clip(np.searchsorted(near, known), first, last)
     times = np.insert(np.ones(near.size, dtype=np.int64), at, counts[part] - (last - first))
     smaller = (below[part] - held)[place]  # values in parts that were left out
-    found = np.searchsorted(np.cumsum(times), ranks - smaller, side="right")
-    return np.asarray(np.insert(near, at, known)[found] + 0.0)
+    index = np.searchsorted(np.cumsum(times), ranks - smaller, side="right")
+    return np.asarray(np.insert(near, at, known)[index] + 0.0)
 
 
 def _words(values: np.ndarray) -> np.ndarray:

@@ -33,8 +33,8 @@ class StepCDF:
         """The monotone rearrangement of T at grid points, within [0, 1], whatever `tol`."""
         values, edges = self.rearrangement.ascending
         place = np.searchsorted(edges[1:], k, side="right")
-        found = np.clip(values[np.minimum(place, values.size - 1)], 0.0, 1.0)
-        return np.asarray(np.where(place < values.size, np.where(k < self.starts[0], 0.0, found), 1.0))
+        t = np.clip(values[np.minimum(place, values.size - 1)], 0.0, 1.0)
+        return np.asarray(np.where(place < values.size, np.where(k < self.starts[0], 0.0, t), 1.0))
 
     def quantile(self, q: np.ndarray, crossing: str) -> np.ndarray:
         """The first grid points where T reaches q, or where its monotone rearrangement does."""

@@ -61,8 +61,8 @@ class Inequality(Shared):
         """
         self._refuse_additive()
         target = check_target(target)
-        found = self._bounded([self._gini()], 1.0, confidence_level, target, "the Gini coefficient")
-        return found._replace(**{name: getattr(found, name).item() for name in Interval._fields[:4]})
+        intervals = self._bounded([self._gini()], 1.0, confidence_level, target, "the Gini coefficient")
+        return intervals._replace(**{name: getattr(intervals, name).item() for name in Interval._fields[:4]})
 
     @by_replicate()
     def lorenz(self, q: Any) -> Any:
@@ -115,8 +115,10 @@ class Inequality(Shared):
         shares = _checks.probabilities(q, "q")
         self._refuse_additive()
         target, ordinates = check_target(target), inequality.lorenz(self._sample, shares.ravel())
-        found = self._bounded(ordinates, shares.ravel(), confidence_level, target, "the Lorenz curve")
-        return found._replace(**{name: shaped(getattr(found, name), shares) for name in Interval._fields[:4]})
+        intervals = self._bounded(ordinates, shares.ravel(), confidence_level, target, "the Lorenz curve")
+        return intervals._replace(
+            **{name: shaped(getattr(intervals, name), shares) for name in Interval._fields[:4]}
+        )
 
     # --- private ---
 
@@ -136,13 +138,11 @@ class Inequality(Shared):
             ends = bounded.placed(value, error, -np.inf, np.inf, level)
             return interval(value, error, level, target, quantity, ends=ends)
         nearest = np.clip(value, 0.0, highest)
-        found = interval(
+        intervals = interval(
             nearest, error, level, target, quantity, ends=bounded.placed(value, error, 0.0, highest, level)
         )
         outside = np.count_nonzero(nearest != value)
         if not outside:
-            return found
-        about = (
-            f"{found.about}; {outside} of the estimates lie outside what can be, and the nearest end is given"
-        )
-        return found._replace(about=about)
+            return intervals
+        lost = f"{outside} of the estimates lie outside what can be, and the nearest end is given"
+        return intervals._replace(about=f"{intervals.about}; {lost}")

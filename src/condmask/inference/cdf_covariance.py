@@ -1,8 +1,8 @@
 r"""Mean products of what T is made of at many points together, for its simultaneous distribution.
 
-As `variances`, with matrices in place of squares: sums over the masked values of psi at x_i times psi at x_j,
-and over the originals of r at both. Records are counted in cells of sigma/32, and the points moved to edges
-of cells: a kink of the kernel costs less than a percent of a standard error then.
+As `cdf_variance`, with matrices in place of squares: sums over the masked values of psi at x_i times psi
+at x_j, and over the originals of r at both. Records are counted in cells of sigma/32, and the points moved to
+edges of cells: a kink of the kernel costs less than a percent of a standard error then.
 
 Cells farther from all points than K reaches are taken together, gap by gap, so wide data take no more time.
 """
@@ -65,7 +65,7 @@ def products(counts: ValueCounts, masking: Masking, x: np.ndarray) -> Products:
 def products_under(
     share: Callable[[np.ndarray], np.ndarray], n: int, masking: Masking, x: np.ndarray
 ) -> Products:
-    """The same as expected of n records whose originals have the distribution function `share`, of steps."""
+    """The products to expect of n records whose originals have a distribution function, `share`, of steps."""
     width, noise = cdf_variance.lattice(masking, CELLS_PER_SIGMA)
     reach = cdf_variance.kernels(noise, noise.delta).reach
 
@@ -83,7 +83,7 @@ def products_under(
 
 
 def without_noise(share: np.ndarray, p: float) -> Products:
-    """The same of records that masking leaves as they are, of which so many lie at or below each point."""
+    """The products of records that masking leaves as they are, `share` of them at or below each point."""
     both = np.minimum(share[:, None], share)
     return Products(share, both, (1.0 - p) * share, (1.0 - p) ** 2 * both)
 

@@ -266,7 +266,7 @@ def windows(cell: np.ndarray, length: int = WINDOW) -> Iterator[np.ndarray]:
 
 @lru_cache(maxsize=16)
 def kernels(noise: Masking, width: float) -> Kernels:
-    """Those of T for noise on a grid of noise.delta, at multiples of `width`, both in units of sigma."""
+    """The kernels of T for noise on a grid of noise.delta, at multiples of `width`, in units of sigma."""
     p, beta = noise.p, noise.beta
     reach = ceil((weight.reach(noise._replace(beta=0.0), TAIL) + SATURATION * beta) / width) + 1
     if reach > MOST_REACH:

@@ -55,13 +55,13 @@ def _looked_up(
 
     def at(places: np.ndarray) -> np.ndarray:
         """Where T* has the values at these places, row by row; the left end where it has none."""
-        found = np.zeros(places.shape)
+        points = np.zeros(places.shape)
         for row, k in enumerate(own.tolist()):
             edges = near[k][1]  # T* has value k from edge k to edge k + 1
-            found[row] = edges[places[row]]
+            points[row] = edges[places[row]]
             if known.smooth and sizes[k]:
-                found[row] = 0.5 * (found[row] + edges[places[row] + 1])
-        return found
+                points[row] = 0.5 * (points[row] + edges[places[row] + 1])
+        return points
 
     def differences(places: np.ndarray) -> np.ndarray:
         """r + T* - q at the lower ends, r - T* + q at the upper ones: below 0 where x is excluded."""
@@ -123,8 +123,8 @@ def _searched(
         reached = q[each] + np.where(side, -1.0, 1.0) * radius(x, each)
         after, inside = np.zeros(x.size, dtype=bool), (reached > 0.0) & (reached < 1.0)
         after[inside] = x[inside] < at(reached[inside])
-        found = np.where(side, after & (reached > 0.0), after | (reached >= 1.0))
-        return np.asarray(found.reshape(values.shape))
+        lies_after = np.where(side, after & (reached > 0.0), after | (reached >= 1.0))
+        return np.asarray(lies_after.reshape(values.shape))
 
     left = np.where(lower, np.maximum(q[own] - widest, 0.0), q[own])
     right = np.where(lower, q[own], np.minimum(q[own] + widest, 1.0))

@@ -48,7 +48,7 @@ def by_digits(source, target, bits):
 
 @kernel
 def order_by(words, bits, order):
-    """The same, where so many of the top bits, a multiple of DIGIT, part nearly all words.
+    """order: the argsort of words of which so many of the top bits, a multiple of DIGIT, part nearly all.
 
     Returns 0 if they do not, 1 if all words differ before their places begin, 2 if some may be equal.
     """

@@ -85,7 +85,7 @@ def power_sums(z, start, stop, origin, per_width, first, moments):
 
 @kernel(fastmath=SAFE_MATH)
 def scattered_power_sums(z, below, start, stop, origin, per_width, first, moments):
-    """The same of values in any order, with their counts."""
+    """Power sums of values in any order, with their counts."""
     counted = below.size > 0
     t, cell, count = np.empty(CHUNK), np.empty(CHUNK, dtype=np.int32), np.ones(CHUNK)
     for begin in range(start, stop, CHUNK):

@@ -21,7 +21,7 @@ class NoisySample(UngriddedSample):
     """Records to which noise was added, all of them; a smoothed distribution function alone is defined."""
 
     def bandwidth(self, given: Any) -> float | None:
-        """As of a masked sample; None stands for "scott", since there is no unsmoothed estimator."""
+        """A bandwidth from a number or a rule; None stands for "scott": nothing unsmoothed is estimated."""
         return super().bandwidth("scott" if given is None else given)
 
     def engine(self, points: int, bandwidth: float | None, tol: float) -> str:

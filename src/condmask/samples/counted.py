@@ -85,16 +85,16 @@ class CountedSample:
         at, half = self._points(x, bandwidth), 0.5 if bandwidth is None else 0.0
         sigma = self.law.sigma / self._counted_law.step
         if chosen == "grid":
-            found = self._whole(masking, tol, density).at(at)
+            t = self._whole(masking, tol, density).at(at)
         elif chosen == "lattice":
-            found = curves.values(self._curve(masking, tol, density), at + half, self._workers)
-            found = found / sigma if density else found
+            t = curves.values(self._curve(masking, tol, density), at + half, self._workers)
+            t = t / sigma if density else t
         else:
-            found = pairwise.evaluate(
+            t = pairwise.evaluate(
                 self.counts.records(), at + half, sigma, masking,
                 tol=tol, method=chosen, density=density, workers=self._workers,
             )  # fmt: skip
-        return np.asarray(found / self._counted_law.step if density else found)
+        return np.asarray(t / self._counted_law.step if density else t)
 
     def quantiles(self, q: np.ndarray, bandwidth: float | None, tol: float, crossing: str) -> np.ndarray:
         return self.from_steps(self.cdf(bandwidth, tol).quantile(q - tol, crossing))
@@ -104,16 +104,16 @@ class CountedSample:
 
     def bounds(self, x: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
         if self._times == 1:
-            found = self.values(x, None, tol, "auto")
-            return found, found
+            t = self.values(x, None, tol, "auto")
+            return t, t
         low, high = self._bounding(tol)
         at = self._points(x, None)
         return low.at(at), high.at(at)
 
     def quantile_bounds(self, q: np.ndarray, tol: float, crossing: str) -> tuple[np.ndarray, np.ndarray]:
         if self._times == 1:
-            found = self.quantiles(q, None, tol, crossing)
-            return found, found
+            quantiles = self.quantiles(q, None, tol, crossing)
+            return quantiles, quantiles
         low, high = self._bounding(tol)
         firsts, lasts = (bound.quantile(q - tol, crossing) for bound in (high, low))
         return self._grid.values(firsts * self._times), self._grid.values(lasts * self._times)
@@ -165,8 +165,8 @@ class CountedSample:
                 density=density, workers=self._workers, below=self.counts.below,
             )  # fmt: skip
 
-        found: Curve = self._kept.get((masking, tol, density, "lattice"), make)
-        return found
+        curve: Curve = self._kept.get((masking, tol, density, "lattice"), make)
+        return curve
 
     def _values(self) -> np.ndarray:
         """The counted values in the units of the data."""

@@ -75,8 +75,8 @@ class ExactSample(CountedSample):
         return whole_powers(values, counts, self._ends, order)
 
     def powers(self, order: int) -> Powers:
-        found = self._two if order <= 2 else self._powers(order)
-        return found._replace(means=found.means[: order + 1])
+        powers = self._two if order <= 2 else self._powers(order)
+        return powers._replace(means=powers.means[: order + 1])
 
     def moments(self, order: int) -> Powers:
         return self.powers(order)
@@ -93,8 +93,8 @@ class ExactSample(CountedSample):
     ) -> np.ndarray:
         if bandwidth is None:
             return self._empirical(self.counts.values).at(x)
-        found = curves.values(self._smoothed(bandwidth, tol, density), x, self._workers)
-        return np.asarray(found / bandwidth if density else found)
+        t = curves.values(self._smoothed(bandwidth, tol, density), x, self._workers)
+        return np.asarray(t / bandwidth if density else t)
 
     def quantiles(self, q: np.ndarray, bandwidth: float | None, tol: float, crossing: str) -> np.ndarray:
         if bandwidth is None and self._cells is None and not self._sorting and q.size <= FEW:
@@ -110,8 +110,12 @@ class ExactSample(CountedSample):
         return self._empirical(low + self._width).at(x), self._empirical(low).at(x)
 
     def quantile_bounds(self, q: np.ndarray, tol: float, crossing: str) -> tuple[np.ndarray, np.ndarray]:
-        found = self.quantiles(q, None, tol, crossing)
-        low = found if self._cells is None else self._cells.values[np.searchsorted(self.counts.values, found)]
+        quantiles = self.quantiles(q, None, tol, crossing)
+        low = (
+            quantiles
+            if self._cells is None
+            else self._cells.values[np.searchsorted(self.counts.values, quantiles)]
+        )
         return low, low + self._width
 
     def cdf(self, bandwidth: float | None, tol: float) -> CDF:
@@ -140,5 +144,5 @@ class ExactSample(CountedSample):
         def make() -> Curve:
             return curves.boosted(self.counts.values, bandwidth, 0.0, tol, density=density, below=self._below)
 
-        found: Curve = self._kept.get((bandwidth, tol, density), make)
-        return found
+        curve: Curve = self._kept.get((bandwidth, tol, density), make)
+        return curve

@@ -74,8 +74,8 @@ class UngriddedSample:
                 tol=tol, method=chosen, density=density, workers=self._workers,
             )  # fmt: skip
         curve = self._smooth_curve if bandwidth is not None else self._curve
-        found = curves.values(curve(masking, tol, density), x, self._workers)
-        return found / self.law.sigma if density else found
+        t = curves.values(curve(masking, tol, density), x, self._workers)
+        return t / self.law.sigma if density else t
 
     def quantiles(self, q: np.ndarray, bandwidth: float | None, tol: float, crossing: str) -> np.ndarray:
         return self.cdf(bandwidth, tol).quantile(q - tol, crossing)
@@ -84,12 +84,12 @@ class UngriddedSample:
         return self.cdf(bandwidth, tol).rearranged(x, max(tol, FINEST_REARRANGED))
 
     def bounds(self, x: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
-        found = self.values(x, self.bandwidth(None), tol, "auto")
-        return found, found
+        t = self.values(x, self.bandwidth(None), tol, "auto")
+        return t, t
 
     def quantile_bounds(self, q: np.ndarray, tol: float, crossing: str) -> tuple[np.ndarray, np.ndarray]:
-        found = self.quantiles(q, self.bandwidth(None), tol, crossing)
-        return found, found
+        quantiles = self.quantiles(q, self.bandwidth(None), tol, crossing)
+        return quantiles, quantiles
 
     def cdf(self, bandwidth: float | None, tol: float) -> CDF:
         masking = checked_masking(self.law, bandwidth)
@@ -101,7 +101,7 @@ class UngriddedSample:
         return steps
 
     def noise_class(self) -> NoiseClass:
-        """As if the records had been rounded to the default grid, and with them the points."""
+        """The records as if they had been rounded to the default grid, and with them the points."""
         fine = grid_of(default_step(self.law.sigma))
 
         def points(x: np.ndarray, bandwidth: float | None) -> np.ndarray:
@@ -115,19 +115,19 @@ class UngriddedSample:
             z = self._sorted
             return curves.curve(z, self.law.sigma, masking, tol, density=density, workers=self._workers)
 
-        found: Curve = self._kept.get((masking, tol, density), make)
-        return found
+        curve: Curve = self._kept.get((masking, tol, density), make)
+        return curve
 
     def _smooth_curve(self, masking: Masking, tol: float, density: bool) -> Curve:
-        """The same of T_b from unsorted records, where the data are not spread too widely for that."""
+        """The curve of T_b from unsorted records, where the data are not spread too widely for that."""
 
         def make() -> Curve | None:
             return curves.smooth_curve(
                 self.z, self.law.sigma, masking, tol, density=density, workers=self._workers
             )
 
-        found: Curve | None = self._kept.get((masking, tol, density, "unsorted"), make)
-        return self._curve(masking, tol, density) if found is None else found
+        curve: Curve | None = self._kept.get((masking, tol, density, "unsorted"), make)
+        return self._curve(masking, tol, density) if curve is None else curve
 
     @cached_property
     def _sorted(self) -> np.ndarray:
