@@ -134,7 +134,7 @@ def test_coins_that_show_are_accepted_only_where_the_recipe_says_so(folder):
     (folder / "recipe.toml").write_text("accept_visible_coins = true\n" + RECIPE)
     cm.run_recipe(folder / "recipe.toml")
 
-    assert "Coins are visible" in (folder / "internal.html").read_text(encoding="utf-8")
+    assert "<strong>Yes: " in (folder / "internal.html").read_text(encoding="utf-8")
 
 
 def test_a_recipe_masks_by_reverse_mapping(folder):
