@@ -262,7 +262,7 @@ def test_ends_are_where_the_rearrangement_differs_by_its_own_standard_error(
     target, donors, p, n, rounded, monkeypatch
 ):
     # in 150 records at p = .15, n p^2 / 10 = .34 is less than tau; with sigma 60 steps variances are exact
-    monkeypatch.setattr(score_inversion, "PLACES", 4_000)  # every one
+    monkeypatch.setattr(score_inversion, "CANDIDATES", 4_000)  # every one
     scheme = cm.ConditionalMasking(p, 60.0, donors=donors, decimals=0)
     x = rounded * np.rint(90.0 / rounded * np.random.default_rng(2).standard_normal(n))
     z, probabilities = scheme.mask(x, rng=2), np.array([0.04, 0.25, 0.4, 0.55, 0.7, 0.93])
