@@ -23,7 +23,6 @@ from scipy.special import ndtri
 import condmask as cm
 from benchmarks.cells import command, row
 from benchmarks.laws import LAWS, STEPS
-from condmask.inference.theorem import sums_at
 
 LEVELS = (0.95, 0.9)
 TARGETS = ("population", "file")
@@ -158,7 +157,7 @@ def naive(estimate, z, data, points, level):
     if data == "inequality":
         return {}
     normal, n = float(ndtri(0.5 + 0.5 * level)), z.size
-    means = sums_at(np.array(points), None)(estimate._sources[0])
+    means = estimate._variance_curve(None).means(np.array(points))
     half = normal * np.sqrt(np.maximum(means.psi_squared - means.psi**2, 0.0) / n)
     found = {
         f"cdf {a:g}": (value - own, value + own) for a, value, own in zip(AT, means.psi, half, strict=True)

@@ -15,7 +15,7 @@ from condmask.deconvolution import table, weight
 from condmask.deconvolution.weight import Masking
 from condmask.disclosure import credible_window, digit_classes, record_posteriors, swap_posterior, verbatim
 from condmask.disclosure.audit import posterior
-from condmask.estimates import inequality
+from condmask.inference import inequality
 from condmask.kernels import learned_density as kernels
 
 NANOSECONDS = np.random.default_rng(1).normal(1.7e18, 1e15, 200)

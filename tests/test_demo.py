@@ -3,14 +3,13 @@
 Oracle: NumPy on the records of the survey themselves.
 """
 
-import json
-
 import numpy as np
 import pytest
 
-from condmask import cli, read_release
+from condmask import read_release
 from condmask.demo import run, show, survey
-from condmask.files.read import read_column, read_schemes
+from condmask.files.read import read_column
+from condmask.releases.read import read_schemes
 
 
 @pytest.fixture(scope="module")
@@ -73,42 +72,7 @@ def test_every_step_is_timed(kept):
     assert all(seconds >= 0 for _, seconds in kept[0].seconds)
 
 
-def test_the_command_prints_the_table(capsys):
-    code = cli.main(["demo", "--rows", "5000"])
-
-    out, err = capsys.readouterr()
-    assert (code, err) == (0, "")  # no warning either
-    assert out.startswith("Weekly earnings (dollars) of 5,000 husbands")
-    assert "What an attacker learns" in out
-
-
 def test_the_text_has_a_line_for_every_row(kept):
     lines = show(kept[0]).splitlines()
 
     assert all(any(line.startswith(f"{name} ") for line in lines) for name, *_ in kept[0].rows)
-
-
-def test_the_command_prints_json_and_keeps_the_file(capsys, tmp_path):
-    path = tmp_path / "masked.parquet"
-
-    code = cli.main(["demo", "--rows", "5000", "--out", str(path), "--json"])
-
-    result = json.loads(capsys.readouterr().out)
-    assert code == 0
-    assert (result["n"], len(result["rows"]), result["scheme"]["p"]) == (5000, 11, 0.6)
-    assert result["rows"][0]["estimated"] == read_release(path, "earnings").mean()
-
-
-def test_an_existing_file_is_kept(capsys, tmp_path):
-    path = tmp_path / "masked.parquet"
-    path.write_text("mine")
-
-    code = cli.main(["demo", "--rows", "5000", "--out", str(path)])
-
-    assert (code, path.read_text()) == (1, "mine")
-    assert capsys.readouterr().err.startswith("condmask: error: ")
-
-
-def test_too_few_rows_are_wrong_usage(capsys):
-    assert cli.main(["demo", "--rows", "3"]) == 2
-    assert capsys.readouterr().err == "condmask: error: --rows must be a whole number of at least 50, got 3\n"

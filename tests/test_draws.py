@@ -20,7 +20,7 @@ from scipy.stats import binomtest, chisquare, kstest, laplace, norm, pearsonr
 import condmask as cm
 from condmask._blocks import BLOCK
 from condmask._randomness import Key
-from condmask.draws import Release
+from condmask.draws import MaskedBlocks
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -226,7 +226,7 @@ def test_a_lone_swapped_row_takes_another_value():
     seen = 0
     for seed in range(400):
         key = Key(seed.to_bytes(16))
-        z, by_eq_1 = (Release([x], [law], key, cycle=cycle).masked(1)[0] for cycle in (True, False))
+        z, by_eq_1 = (MaskedBlocks([x], [law], key, cycle=cycle).masked(1)[0] for cycle in (True, False))
         swapped, taken = split(x, z)
         assert (taken != swapped).all()
         if swapped.size == 1:

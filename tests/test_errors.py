@@ -155,13 +155,6 @@ SCHEME = [
     ),
     *(
         Row(
-            lambda v=v, name=name: scheme(**{name: v}), TypeError, f"{name} must be None or a name, got {v!r}"
-        )
-        for name in ("group",)
-        for v in (1, "", ["region"])
-    ),
-    *(
-        Row(
             lambda v=v: scheme(strata=v),
             TypeError,
             f"strata must be None, a name or a sequence of names, got {v!r}",
@@ -481,11 +474,6 @@ TABLE = [
         "frame must have the column 'county', it has 'income', 'bonus', 'region', 'name'",
     ),
     Row(lambda: table(frame=GENERIC), TypeError, "frame must be a data frame, got ndarray"),
-    Row(
-        lambda: table(frame={"income": GENERIC, "bonus": GENERIC}),
-        TypeError,
-        "frame must be a data frame, got dict",
-    ),
     Row(
         lambda: cm.mask_table(FRAME, {"region": scheme()}),
         TypeError,

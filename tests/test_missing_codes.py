@@ -245,7 +245,7 @@ def test_codes_are_refused_on_which_more_than_one_masked_value_in_a_million_rele
 
 def test_a_code_within_reach_is_refused_before_anything_is_drawn(monkeypatch):
     scheme = replace(SCHEME, missing=(*CODES, 1000.0))
-    monkeypatch.setattr("condmask.schemes.conditional.release_key", None)
+    monkeypatch.setattr("condmask.schemes.prepare.release_key", None)
 
     with pytest.raises(
         ValueError,
@@ -268,7 +268,7 @@ def test_values_that_rounding_puts_on_a_code_count():
 
 
 def test_a_code_that_is_hit_nevertheless_is_not_published(monkeypatch):
-    monkeypatch.setattr("condmask.schemes.conditional.refuse_reachable", lambda *_: None)
+    monkeypatch.setattr("condmask.schemes.prepare.refuse_reachable", lambda *_: None)
     scheme = replace(SCHEME, missing=(*CODES, *range(2500, 3500, 10)))
 
     with pytest.raises(ValueError, match=r"x has a masked value that is its code \d+; nothing was released"):

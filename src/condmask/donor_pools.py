@@ -4,8 +4,8 @@ A pool is a stratum; records whose value is missing belong to none. Within a poo
 counted in file order.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,38 +40,63 @@ def make_pools(code: np.ndarray, there: np.ndarray | None) -> Pools:
     return Pools(pool, np.cumsum(size) - size, size, order)
 
 
+def donor_pools(
+    scheme: Any, labels: Sequence[Labels], patterns: Sequence[np.ndarray], present: np.ndarray
+) -> np.ndarray | None:
+    """The pool of each record, as a number from 0 on; None where all records are one.
+
+    Parameters
+    ----------
+    scheme : scheme
+        Says what becomes of small strata.
+    labels : sequence of Labels
+        The columns that the scheme names as strata.
+    patterns : sequence of ndarray of bool
+        Where columns that were masked together have values; none where they do not part the donors.
+    present : ndarray of bool, shape (n,)
+        The records that are in a pool; numbers of others mean nothing.
+    """
+    if not labels and not patterns:
+        return None
+    pattern = crossed(patterns, present.size) if patterns else None
+    parts = [column.code for column in labels]
+    code = crossed(parts if pattern is None else [*parts, pattern], present.size)
+    return merged(code, pattern, present) if scheme.small_strata == "merge" else code
+
+
+def present_values(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Where records have a value in any column; and where in each, if that differs and parts the donors."""
+    masks = [~np.isnan(column) for column in columns]
+    present = np.logical_or.reduce(masks)
+    alike = all(np.array_equal(mask, present) for mask in masks)
+    return present, [] if alike else masks
+
+
 def pools_of(
-    columns: list[np.ndarray], strata: Sequence[Labels], nan_policy: str, names: list[str], *, merge: bool
+    scheme: Any, columns: Mapping[str, np.ndarray], strata: Sequence[Labels], nan_policy: str
 ) -> tuple[Pools | None, tuple[str, ...]]:
-    """Donor pools by stratum and by which of the columns are missing; None where all rows are one pool.
+    """Donor pools of columns that are masked together; None where all rows are one pool.
 
     And the columns whose pattern of missing values parts the pools, none where it does not. Small strata are
-    pooled under ``merge``, else refused.
+    pooled where the scheme says so, else refused.
     """
-    n = columns[0].size
-    there = [_checks.present(x, name, nan_policy) for x, name in zip(columns, names, strict=True)]
-    if not strata and all(mask is None for mask in there):
+    gaps = [_checks.present(x, name, nan_policy) is not None for name, x in columns.items()]
+    if not strata and not any(gaps):
         return None, ()
-    every = np.ones(n, dtype=bool)
-    masks = [every if mask is None else mask for mask in there]
-    known = np.logical_or.reduce(masks)
-    pattern = None
-    if not all(np.array_equal(mask, known) for mask in masks):
-        pattern = crossed(masks, n)
-    code = crossed([*(labels.code for labels in strata), *([] if pattern is None else [pattern])], n)
-    if merge:
-        code = merged(code, pattern, known)
-    pools = make_pools(code, None if known.all() else known)
-    if strata or pattern is not None:
-        _refuse_small(pools, strata, pattern, masks, names, merge=merge)
-    return pools, () if pattern is None else tuple(names)
+    present, patterns = present_values(list(columns.values()))
+    code = donor_pools(scheme, strata, patterns, present)
+    pools = make_pools(
+        np.zeros(present.size, dtype=np.int64) if code is None else code, None if present.all() else present
+    )
+    if strata or patterns:
+        _refuse_small(pools, strata, patterns, list(columns), merge=scheme.small_strata == "merge")
+    return pools, tuple(columns) if patterns else ()
 
 
 def _refuse_small(
     pools: Pools,
     strata: Sequence[Labels],
-    pattern: np.ndarray | None,
-    masks: list[np.ndarray],
+    patterns: Sequence[np.ndarray],
     names: list[str],
     *,
     merge: bool,
@@ -81,7 +106,8 @@ def _refuse_small(
     if not small.size:
         return
     row = int(pools.order[pools.first[small[0]]])
-    missing = [name for name, mask in zip(names, masks, strict=True) if not mask[row]]
+    pattern = crossed(patterns, pools.pool.size) if patterns else None
+    missing = [name for name, mask in zip(names, patterns, strict=False) if not mask[row]]
     gaps = "" if pattern is None else f" without {', '.join(missing)}" if missing else " without a gap"
     if pattern is not None:
         count = np.bincount(pattern[pools.pool >= 0])[pattern[row]]

@@ -83,12 +83,12 @@ def in_order(drawn: np.ndarray) -> Iterator[np.ndarray]:
             places = np.concatenate(held)
             some = drawn[places] << np.uint64(bits)
         order = np.empty_like(some)
-        if not cycles.order_words(some, order):
+        if not cycles.radix_argsort(some, order):
             order = np.argsort(some, kind="stable").astype(np.uint64)
         yield order if places is None else places[order].astype(np.uint64)
 
 
-class Release:
+class MaskedBlocks:
     """Columns on their way to being masked together: one coin and one donor per record.
 
     Parameters

@@ -175,15 +175,18 @@ def codes(labels: Any) -> tuple[np.ndarray, list[Any]]:
     return code.astype(np.int64), distinct.tolist()
 
 
-def numeric_columns(table: Any, left: set[str]) -> dict[str, np.ndarray]:
-    """The columns of a data frame or a dict that hold numbers, yes and no, or times, but for some."""
+def numeric_columns(table: Any, left: set[str], most: int | None = None) -> dict[str, np.ndarray]:
+    """The columns of a data frame or a dict that hold numbers, yes and no, or times, but for some.
+
+    ``most`` is how many of the others are looked at, the first ones; None is all.
+    """
     found = {}
-    for name in list(table) if isinstance(table, dict) else as_frame(table).columns:
-        if name not in left:
-            try:
-                found[name] = column(_in_numbers(table_column(table, name)), name, finite=False).array
-            except (TypeError, ValueError):  # text, numbers too large
-                continue
+    names = list(table) if isinstance(table, dict) else as_frame(table).columns
+    for name in [name for name in names if name not in left][:most]:
+        try:
+            found[name] = column(_in_numbers(table_column(table, name)), name, finite=False).array
+        except (TypeError, ValueError):  # text, numbers too large
+            continue
     return found
 
 

@@ -1,17 +1,9 @@
 """What the API says of its arguments is said of options; an option with one value is given once."""
 
-import contextlib
-import os
-import resource
-import signal
-import subprocess
-import sys
-import threading
-
 import pytest
 from command_line import MASK
 
-from condmask.cli import info, parser
+from condmask.cli import parser
 
 
 def to_cli_terms(text, command="mask"):
@@ -63,49 +55,3 @@ def test_an_option_with_one_value_is_given_once(run, command, option):
 
     assert code == 2
     assert err.splitlines()[-1] == f"condmask: error: {option[0]} must be given once, got it twice"
-
-
-def test_the_command_leaves_no_core_and_gives_the_limit_back(run, source, monkeypatch):
-    first, hard = resource.getrlimit(resource.RLIMIT_CORE)
-    before, seen = (min(4096, hard) if hard >= 0 else 4096, hard), []
-    resource.setrlimit(resource.RLIMIT_CORE, before)
-    monkeypatch.setattr(info, "run", lambda _: str(seen.append(resource.getrlimit(resource.RLIMIT_CORE)[0])))
-    try:
-        code, _, _ = run("info", source)
-        assert (code, seen) == (0, [0])
-        assert resource.getrlimit(resource.RLIMIT_CORE) == before
-    finally:
-        resource.setrlimit(resource.RLIMIT_CORE, (first, hard))
-
-
-@pytest.mark.parametrize("bug", [KeyError("x"), IndexError(3), ZeroDivisionError("float division by zero")])
-def test_a_bug_shows_where_it_is(run, source, monkeypatch, bug):
-    def broken(_):
-        raise bug
-
-    monkeypatch.setattr(info, "run", broken)
-    with pytest.raises(type(bug)):
-        run("info", source)
-
-
-def test_a_polite_kill_is_no_traceback(tmp_path):
-    os.mkfifo(tmp_path / "a.csv")
-    arguments = ["mask", "a.csv", "b.csv", "-c", "x", *MASK]
-    job = subprocess.Popen(
-        [sys.executable, "-m", "condmask", *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True
-    )
-
-    def read_in_its_place():
-        job.wait()
-        os.close(os.open(tmp_path / "a.csv", os.O_RDONLY | os.O_NONBLOCK))
-
-    threading.Thread(target=read_in_its_place).start()  # if it ends too early, it keeps nobody waiting
-    with open(tmp_path / "a.csv", "wb"):  # as soon as the job opens it too
-        job.send_signal(signal.SIGTERM)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            job.wait(60)
-    _, err = job.communicate()  # the file is at its end: the job is too, whatever it made of the signal
-
-    assert job.returncode == 128 + signal.SIGTERM
-    assert err == ""
-    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]

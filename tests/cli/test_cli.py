@@ -1,15 +1,23 @@
 """The command line fails in one sentence, and helps at once."""
 
+import contextlib
 import io
 import os
+import resource
+import signal
 import subprocess
 import sys
+import threading
 
+import pandas as pd
 import pytest
 from command_line import MASK
 
 import condmask as cm
 from condmask import cli
+from condmask.cli import info
+from condmask.releases.mask_file import mask_file
+from condmask.schemes.conditional import ConditionalMasking
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -202,3 +210,90 @@ def test_a_reader_that_leaves_early_is_no_error(masked):
     os.close(out)
 
     assert (finished.returncode, finished.stderr) == (1, "")
+
+
+UNUSED = {"pandas", "matplotlib", "tqdm", "scipy.stats", "narwhals", "polars"}
+
+
+def imported(*commands):
+    """The modules of a process that has done these commands."""
+    texts = [[str(one) for one in arguments] for arguments in commands]
+    code = (
+        f"import sys; from condmask.cli import main; codes = [main(each) for each in {texts!r}]; "
+        "print('\\n', *sys.modules, file=sys.stderr); sys.exit(any(codes))"
+    )
+    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert finished.returncode == 0, finished.stderr
+    return set(finished.stderr.split())
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_mask_and_estimate_import_no_data_frames(source, tmp_path, suffix):
+    path = tmp_path / f"in.{suffix}"
+    frame = pd.read_parquet(source)
+    frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path)
+    commands = []
+    for name in ("income", "gaps", "age"):
+        target = tmp_path / f"{name}.{suffix}"
+        options = ["--accept-visible-coins", "--omit-missing", "--strata", "region"]
+        options += ["--decimals", "0"] if name == "age" else []
+        commands += [["mask", path, target, "-c", name, *MASK, *options]]
+        commands += [["estimate", target, "--other", "educ"]]
+
+    assert not imported(*commands) & UNUSED
+
+
+def test_info_compiles_nothing(masked):
+    assert not imported(["info", masked]) & (UNUSED | {"numba", "llvmlite"})
+
+
+def test_what_is_imported_would_be_seen(source, tmp_path):
+    mask_file(source, tmp_path / "out.parquet", {"income": ConditionalMasking(0.6, 400.0)})
+
+    assert {"numpy", "pyarrow"} <= imported(["estimate", tmp_path / "out.parquet"])
+
+
+def test_the_command_leaves_no_core_and_gives_the_limit_back(run, source, monkeypatch):
+    first, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    before, seen = (min(4096, hard) if hard >= 0 else 4096, hard), []
+    resource.setrlimit(resource.RLIMIT_CORE, before)
+    monkeypatch.setattr(info, "run", lambda _: str(seen.append(resource.getrlimit(resource.RLIMIT_CORE)[0])))
+    try:
+        code, _, _ = run("info", source)
+        assert (code, seen) == (0, [0])
+        assert resource.getrlimit(resource.RLIMIT_CORE) == before
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, (first, hard))
+
+
+@pytest.mark.parametrize("bug", [KeyError("x"), IndexError(3), ZeroDivisionError("float division by zero")])
+def test_a_bug_shows_where_it_is(run, source, monkeypatch, bug):
+    def broken(_):
+        raise bug
+
+    monkeypatch.setattr(info, "run", broken)
+    with pytest.raises(type(bug)):
+        run("info", source)
+
+
+def test_a_polite_kill_is_no_traceback(tmp_path):
+    os.mkfifo(tmp_path / "a.csv")
+    arguments = ["mask", "a.csv", "b.csv", "-c", "x", *MASK]
+    job = subprocess.Popen(
+        [sys.executable, "-m", "condmask", *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+
+    def read_in_its_place():
+        job.wait()
+        os.close(os.open(tmp_path / "a.csv", os.O_RDONLY | os.O_NONBLOCK))
+
+    threading.Thread(target=read_in_its_place).start()  # if it ends too early, it keeps nobody waiting
+    with open(tmp_path / "a.csv", "wb"):  # as soon as the job opens it too
+        job.send_signal(signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            job.wait(60)
+    _, err = job.communicate()  # the file is at its end: the job is too, whatever it made of the signal
+
+    assert job.returncode == 128 + signal.SIGTERM
+    assert err == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]

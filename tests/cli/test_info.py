@@ -9,7 +9,7 @@ import pytest
 from command_line import answer
 
 import condmask as cm
-from condmask.files.read import read_schemes
+from condmask.releases.read import read_schemes
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 

@@ -1,6 +1,5 @@
-"""``condmask risk`` and ``condmask plan``: the API's figures of a column of a file."""
+"""``condmask risk``: the API's figures of a column of a file."""
 
-import numpy as np
 import pandas as pd
 import pytest
 from command_line import MASK, answer
@@ -105,99 +104,6 @@ def test_no_option_of_a_scheme_goes_with_a_release(run, option):
     assert run("risk", "none.csv", "-c", "income", *options) == (
         2, "", f"condmask: error: {option[0]} must be left out where --release has the scheme\n"
     )  # fmt: skip
-
-
-PLAN = ("-c", "income", "--p", "0.3", "0.6", "--sigma", "300", "900")
-
-
-def test_a_plan_of_a_file(run, source, tmp_path):
-    options = (*PLAN, "--max-risk", "200=0.5", "--other", "educ", "--max-error", "mean=60", "median=90")
-    found = answer(run("plan", source, *options, "--json", "--plot", tmp_path / "a.png"))
-
-    x, w = cm.read_column(source, "income"), cm.read_column(source, "educ")
-    made = cm.plan(
-        x, max_risk={200.0: 0.5}, max_error={"mean": 60.0, "median": 90.0}, other=w,
-        p=[0.3, 0.6], sigma=[300.0, 900.0],
-    )  # fmt: skip
-    assert found == made.to_dict()
-    assert (tmp_path / "a.png").stat().st_size > 10_000
-    code, text, err = run("plan", source, *options, "--all", "--check", "20")
-    assert (code, err) == (0, "")
-    assert "most useful" in text
-    assert "20 releases: ratios are known to" in text
-    assert "frontier" not in text.splitlines()[0]
-
-
-@pytest.mark.parametrize(
-    ("options", "asked"),
-    [
-        (("--reverse-mapping", "--scale", "log"), {"reverse_mapping": True, "scale": "log"}),
-        (("--no-reverse-mapping",), {"reverse_mapping": False}),
-    ],
-)
-def test_a_plan_of_one_kind_with_a_cap_on_records(run, source, options, asked):
-    command = (
-        "plan",
-        source,
-        "-c",
-        "income",
-        "--p",
-        "0.6",
-        "--sigma",
-        "0.9",
-        "--max-record-risk",
-        "200=0.99",
-    )
-    found = answer(run(*command, *options, "--json"))
-
-    x = cm.read_column(source, "income")
-    assert found == cm.plan(x, max_record_risk={200.0: 0.99}, p=[0.6], sigma=[0.9], **asked).to_dict()
-    assert found["max_record_risk"] == {"200": 0.99}
-
-
-def test_codes_are_no_incomes_when_planning(run, source, tmp_path):
-    frame = pd.read_parquet(source)
-    plain = np.where(np.arange(len(frame)) % 9 == 0, np.nan, frame["income"])
-    frame["income"] = np.nan_to_num(plain, nan=-9999.0)
-    frame.to_csv(tmp_path / "a.csv", index=False)
-
-    found = answer(run("plan", tmp_path / "a.csv", *PLAN, "--within", "200", "--missing", "-9999", "--json"))
-    assert found == cm.plan(plain, d=200.0, p=[0.3, 0.6], sigma=[300.0, 900.0]).to_dict()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ((), "--max-risk, --max-record-risk or --within must be given, got none"),
-        (("--max-record-risk", "x=.5"), "--max-record-risk must be of the form DISTANCE=RISK, got 'x'"),
-        (("--max-risk", "x=.5"), "--max-risk must be of the form DISTANCE=RISK, got 'x'"),
-        (("--max-risk", "25=x"), "--max-risk: must be of the form NAME=NUMBER, got '25=x'"),
-        (("--within", "1", "--plot", "a.doc"), "--plot must end in one of"),
-        (("--within", "1", "--check", "1"), "--check must be a whole number of at least 10"),
-    ],
-)
-def test_wrong_usage_of_plan(run, options, message):
-    code, _, err = run("plan", "none.csv", *PLAN, *options)
-
-    assert code == 2
-    assert message in err
-
-
-def test_the_column_and_the_options_are_named(run, source):
-    for options, said in (
-        (("--max-risk", "200=0.01"), "--max-risk at d=200 must be at least"),
-        (
-            ("--max-risk", "200=0.5", "--max-error", "mean=0.1"),
-            "--max-risk and --max-record-risk and --max-error must be",
-        ),
-    ):
-        code, _, err = run("plan", source, *PLAN, *options)
-        assert code == 1
-        assert err.startswith(f"condmask: error: {said}")
-    frame = pd.read_parquet(source).assign(income="a")
-    frame.to_parquet(source)
-    for command in (("plan", source, *PLAN), ("risk", source, "-c", "income", *MASK)):
-        assert "error: income must be numeric" in run(*command, "--within", "9")[2]
 
 
 def test_nobody_knows_the_column_itself(run, source):

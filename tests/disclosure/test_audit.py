@@ -18,7 +18,7 @@ from condmask._randomness import Key
 from condmask.disclosure import causes, joint_attack, relations
 from condmask.disclosure.audit import check, posterior
 from condmask.disclosure.audit_input import AuditInput
-from condmask.draws import Release, coins
+from condmask.draws import MaskedBlocks, coins
 from condmask.scheme import Scheme
 
 N, P, SIGMA = 20_000, 0.6, 500.0
@@ -229,7 +229,7 @@ def test_posteriors_are_what_they_say():
     x = np.append(np.where(U < 0.8, np.rint(X / 100) * 100, WHOLE), np.nan)
     used = scheme(decimals=0)
     units = used.law.to_units(x[:-1])
-    z = np.append(Release([units], [used.law], KEY).masked(1)[0], np.nan)
+    z = np.append(MaskedBlocks([units], [used.law], KEY).masked(1)[0], np.nan)
     swapped = np.zeros(N, dtype=bool)
     swapped[coins(KEY, P, 0, N)[0]] = True
 
@@ -253,7 +253,7 @@ def released(columns, schemes):
     """Columns masked together, as arrays, and the coins."""
     laws = [used.law for used in schemes.values()]
     units = [used.law.to_units(columns[name]) for name, used in schemes.items()]
-    z = Release(units, laws, KEY).masked(1)
+    z = MaskedBlocks(units, laws, KEY).masked(1)
     swapped = np.zeros(N, dtype=bool)
     swapped[coins(KEY, P, 0, N)[0]] = True
     return dict(zip(schemes, z, strict=True)), swapped

@@ -119,10 +119,10 @@ def test_crossings_are_those_of_the_whole_line(units, p, q, noise):
     first, rearranged = reference.grid_quantiles(line.at(k).tolist(), q)
     q = np.array(q)
 
-    assert line.first(q).tolist() == (k[0] + np.minimum(first, k.size - 1)).tolist()
+    assert line.quantile(q, "first").tolist() == (k[0] + np.minimum(first, k.size - 1)).tolist()
     # few are counted, many sorted
-    assert line.rearranged(q).tolist() == (k[0] + rearranged).tolist()
-    assert line.rearranged(np.tile(q, 20)).tolist() == np.tile(k[0] + rearranged, 20).tolist()
+    assert line.quantile(q, "rearranged").tolist() == (k[0] + rearranged).tolist()
+    assert line.quantile(np.tile(q, 20), "rearranged").tolist() == np.tile(k[0] + rearranged, 20).tolist()
 
 
 @settings(max_examples=60)
@@ -133,10 +133,10 @@ def test_crossings_are_those_of_the_whole_line(units, p, q, noise):
 def test_the_rearrangement_has_the_values_of_the_line_in_ascending_order(units, p):
     line = grid.steps(counts(units), Masking("normal", p, 0.0, 0.4))
     k = np.arange(line.starts[0], line.starts[-1] + np.diff(line.offsets)[-1])
-    found = line.rearranged_at(k)
+    found = line.rearranged(k)
 
     assert found.tolist() == np.clip(np.sort(line.at(k)), 0.0, 1.0).tolist()
-    assert line.rearranged_at(np.array([-np.inf, k[0] - 1, k[-1] + 1, np.inf])).tolist() == [0, 0, 1, 1]
+    assert line.rearranged(np.array([-np.inf, k[0] - 1, k[-1] + 1, np.inf])).tolist() == [0, 0, 1, 1]
 
 
 # --- T_b ------------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ def test_smooth_crossings_are_those_of_a_fine_scan(units, p, q, steps):
         np.arange(a, a + w * n, spacing) for a, w, n in zip(line.lefts, line.widths, line.sizes, strict=True)
     ])  # fmt: skip
     value = line.at(x)
-    first, below = line.first(np.array(q)), line.rearranged(np.array(q))
+    first, below = line.quantile(np.array(q), "first"), line.quantile(np.array(q), "rearranged")
     for target, found, length in zip(q, first, below, strict=True):
         # |T'| <= 1/(p sqrt(2 pi) b) < 3 a step, and a crossing is known to rounding of T
         assert abs(line.at(np.array([found]))[0] - target) <= 1e-12 or line.at(x).max() < target
@@ -230,10 +230,10 @@ def test_the_smooth_rearrangement_undoes_its_quantiles(p):
     data = counts([-30, -3, 0, 0, 4, 9_000])
     line = grid.polynomials(data, Masking("normal", p, 1.2, 0.4), 1e-10)
     q = np.array([0.03, 0.2, 0.5, 0.75, 0.9])
-    x = line.rearranged(q)
+    x = line.quantile(q, "rearranged")
 
-    assert line.rearranged_at(x, 1e-9) == pytest.approx(q, abs=2e-9)
-    assert line.rearranged_at(np.array([-np.inf, -1e9, 1e9, np.inf]), 1e-9) == pytest.approx(
+    assert line.rearranged(x, 1e-9) == pytest.approx(q, abs=2e-9)
+    assert line.rearranged(np.array([-np.inf, -1e9, 1e9, np.inf]), 1e-9) == pytest.approx(
         [0, 0, 1, 1], abs=1e-9
     )
 

@@ -262,7 +262,7 @@ def test_counts_stand_for_their_records(noise, p, beta, delta, data):
         of_records = curves.values(curves.curve(records, sigma, masking, tol, density=density), x)
         assert np.abs(found - of_records).max() <= 2.0 * tol
         if beta > 0.0:
-            smooth = curves.smooth_curve(z, sigma, masking, tol, density=density, below=below)
+            smooth = curves.smooth_curve(records, sigma, masking, tol, density=density)
             if smooth is not None:
                 assert np.abs(curves.values(smooth, x) - of_records).max() <= 2.0 * tol
 

@@ -207,7 +207,7 @@ def test_covariances_have_the_variances_of_the_intervals_on_their_diagonal(donor
     estimate = scheme.estimate(scheme.mask(x, rng=8, **given), **given)
     points = np.array([-40.0, 0.0, 30.0, 80.0])
 
-    found = estimate._covariance(0, points, target)
+    found = estimate._covariance(points, target)
 
     expected = 400 * estimate.cdf_interval(points, target=target).standard_error ** 2
     np.testing.assert_allclose(np.diag(found), expected, rtol=1e-6)

@@ -183,11 +183,11 @@ def test_bounds_are_as_narrow_as_the_cells():
 
 PUBLISHED = {
     "p": 0.6, "sigma": 1.0, "noise": "normal", "step": 1.0, "strata": None,
-    "group": None, "patterns": (), "missing": (), "missing_as": "code", "donors": "permutation",
+    "missing": (), "missing_as": "code", "donors": "permutation",
 }  # fmt: skip
 DIFFERENT = [
     {"p": 0.7}, {"sigma": 2.0}, {"noise": "laplace"}, {"step": 0.5},
-    {"strata": "region"}, {"strata": ("region", "sex")}, {"group": "g"}, {"patterns": ("age",)},
+    {"strata": "region"}, {"strata": ("region", "sex")},
     {"missing": (-8.0,)}, {"missing": (-8.0, -9.0)}, {"donors": "sample"},
 ]  # fmt: skip
 
@@ -211,6 +211,14 @@ def test_counts_of_schemes_that_differ_in_one_thing_are_not_added(options):
             scheme_.estimate(counts)
     again = cm.Counts.from_bytes(second.to_bytes())
     assert (again + second).n == other.estimate(second).n + 3 == 6  # what is alike is added
+
+
+def test_counts_of_columns_of_different_origins_are_not_added():
+    for origin in (Origin("g"), Origin(patterns=("age",))):
+        first, second = counted(scheme(), [1.0, 1.0]), counted(scheme(), [1.0, 1.0], origin=origin)
+        with pytest.raises(ValueError, match=r"^other must be Counts of the same scheme "):
+            first.merge(second)
+        assert scheme().estimate(second).origin == origin
 
 
 # --- reverse mapping: counts by value ---
@@ -310,7 +318,7 @@ def test_brackets_after_reverse_mapping_hold_what_the_records_say(seed, n, most,
 
 OTHERS = [
     {"p": 0.7}, {"sigma": 2.0}, {"noise": "laplace"}, {"scale": "log"}, {"aggregate_ends": 3},
-    {"strata": "region"}, {"group": "g"}, {"patterns": ("age",)}, {"missing": (-8.0,)},
+    {"strata": "region"}, {"missing": (-8.0,)},
     {"reverse_mapping": False, "step": 0.5},
 ]  # fmt: skip
 

@@ -312,7 +312,7 @@ def test_the_interquartile_range_without_masking_joins_its_quartiles_by_their_co
 
 
 def test_gini_does_not_depend_on_where_it_is_integrated(monkeypatch):
-    from condmask.estimates import inequality
+    from condmask.inference import inequality
 
     estimate = release(donors="sample")
     found, line = estimate.gini_interval(), estimate.lorenz([0.3, 0.8])

@@ -44,3 +44,16 @@ def test_a_table_has_one_estimate_and_its_interval(target):
     inside = (t >= 0.0) & (t <= 1.0)
     shown = np.array([found[f"cdf at {each:g}"].estimate for each in points])
     assert shown[inside].tolist() == t[inside].tolist()
+
+
+def test_mean_and_standard_deviation_are_computed_once_with_their_intervals(monkeypatch):
+    scheme = cm.ConditionalMasking(0.3, 0.9)
+    estimate = scheme.estimate(scheme.mask(X, rng=1, accept_visible_coins=True))
+    apart = {"mean": estimate.mean_interval(), "s.d.": estimate.std_interval()}
+    monkeypatch.delattr(cm.Estimate, "mean")
+    monkeypatch.delattr(cm.Estimate, "std")
+
+    found = estimate.summary([0.5])
+
+    for name, interval in apart.items():
+        assert found[name][:4] == interval[:4]

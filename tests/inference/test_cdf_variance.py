@@ -176,3 +176,43 @@ def test_known_values_have_no_noise():
         atol=1e-12,
     )
     assert cdf_variance.without_noise(counts, 0.4, x).psi.tolist() == [0.0, 2.0, 3.0]
+
+
+POOLS = [1, 5, 40, 900]  # records
+
+
+@pytest.mark.parametrize("masking", [
+    Masking("normal", 0.4, 0.0, 1 / 50), Masking("laplace", 0.6, 0.0, 1 / 400),
+    Masking("normal", 0.7, 0.0, 1.5),
+    Masking("normal", 0.4, 0.3, 1 / 50), Masking("laplace", 0.6, 2.0, 0.3),
+])  # fmt: skip
+def test_pools_are_summed_as_each_by_itself_term_by_term_or_by_transforms(masking, monkeypatch):
+    rng = np.random.default_rng(7)
+    pools = [np.rint(rng.laplace(rng.normal(0.0, 3.0), 1.5, n) / masking.delta) for n in POOLS]
+    pools = [ValueCounts(*np.unique(z, return_counts=True)) for z in pools]
+    x = np.sort(
+        np.concatenate((np.rint(rng.normal(0.0, 40.0, 30) / masking.delta), pools[2].values[:5], [-1e9, 1e9]))
+    )
+    alone = [cdf_variance.sums(counts, masking, x) for counts in pools]
+
+    for most in (0, 50 * x.size, 1 << 30):
+        monkeypatch.setattr(cdf_variance, "MOST_TERMS", most)
+        psi, residual = cdf_variance.PoolSums(pools, masking).at(x)
+
+        np.testing.assert_allclose(psi, [sums.psi for sums in alone], rtol=0.0, atol=1e-9)
+        np.testing.assert_allclose(residual, [sums.residual for sums in alone], rtol=0.0, atol=1e-9)
+
+
+def test_points_near_those_of_before_are_looked_up(monkeypatch):
+    _, counts = sample(1 / 50)
+    masking, x = Masking("normal", 0.4, 0.0, 1 / 50), np.arange(-40.0, 40.0)
+    expected, curve, made = cdf_variance.sums(counts, masking, x), cdf_variance.CdfSums(counts, masking), []
+    nodes = cdf_variance._nodes
+    monkeypatch.setattr(cdf_variance, "_nodes", lambda *args: made.append(args) or nodes(*args))
+
+    curve.at(x[20:30])
+    for _ in range(3):
+        np.testing.assert_allclose(curve.at(x), expected, rtol=0.0, atol=1e-9)
+        curve.at(x[5:7])
+
+    assert len(made) == 2

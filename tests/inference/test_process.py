@@ -13,6 +13,7 @@ from scipy.stats import kstwobign, multivariate_normal
 
 import condmask as cm
 from condmask.inference import process
+from condmask.inference.variance_curve import VarianceCurve
 
 pytestmark = [
     pytest.mark.usefixtures("unaudited"),
@@ -47,16 +48,15 @@ def test_the_covariance_is_that_of_many_releases(p, donors, noise):
     t = reference.cdfs(z, POINTS, noise, p, 1.0 / SIGMA)
     of_file = (x[:, None, :] <= POINTS[:, None]).mean(axis=2)
     scheme = cm.ConditionalMasking(p, SIGMA, donors=donors, noise=noise, decimals=0)
-    source = scheme.estimate(z[0])._sources[0]
+    source = scheme.estimate(z[0])._sample
     estimates = [scheme.estimate(row) for row in z[:60]]
 
     for target, apart in (("population", t), ("file", t - of_file)):
         seen = N * np.cov(apart.T)
         # under the law that the data have, and as the masked values show it, on average
-        known = process.covariance(
-            source, POINTS, [], shared_donors=donors == "sample", target=target, under=below
-        )
-        found = [each._covariance(0, POINTS, target) for each in estimates]
+        curve = VarianceCurve(source, [], None, shared_donors=donors == "sample")
+        known = process.covariance(curve, POINTS, target=target, under=below)
+        found = [each._covariance(POINTS, target) for each in estimates]
         assert near(known, seen, R, N)
         error = np.std(found, axis=0) / np.sqrt(len(found))
         assert (np.abs(np.mean(found, axis=0) - known) <= 4.5 * error + 3.0 / N * np.diag(known).max()).all()
@@ -74,7 +74,7 @@ def test_strata_whose_donors_are_their_own_have_smaller_covariances(p, larger):
     of_file = (x[:, None, :] <= POINTS[:, None]).mean(axis=2)
     scheme = cm.ConditionalMasking(p, SIGMA, donors="sample", decimals=0, strata="region")
 
-    found = np.array([scheme.estimate(row, strata=strata)._covariance(0, POINTS, "file") for row in z[:60]])
+    found = np.array([scheme.estimate(row, strata=strata)._covariance(POINTS, "file") for row in z[:60]])
 
     seen = N * np.cov((t - of_file).T)
     error = found.std(axis=0) / np.sqrt(60)
@@ -82,7 +82,7 @@ def test_strata_whose_donors_are_their_own_have_smaller_covariances(p, larger):
     # 4.5 standard errors of both
     slack = 4.5 * np.sqrt(error**2 + 2.0 * size**2 / R) + 3.0 / (N / 3) * size
     assert (np.abs(found.mean(axis=0) - seen) <= slack).all()
-    blind = np.mean([scheme.estimate(row)._covariance(0, POINTS, "file") for row in z[:60]], axis=0)
+    blind = np.mean([scheme.estimate(row)._covariance(POINTS, "file") for row in z[:60]], axis=0)
     assert blind[2, 2] > larger * found.mean(axis=0)[2, 2]
 
 
@@ -93,11 +93,11 @@ def test_without_masking_the_covariance_is_that_of_the_bridge():
     points = np.quantile(x, [0.1, 0.5, 0.5, 0.8])
     shares = [(x <= t).mean() for t in points]
 
-    found = estimate._covariance(0, points, "population")
+    found = estimate._covariance(points, "population")
 
     bridge = [[min(s, t) - s * t for t in shares] for s in shares]
     np.testing.assert_allclose(found, bridge, rtol=0.0, atol=1e-6)
-    np.testing.assert_allclose(estimate._covariance(0, points, "file"), 0.0, rtol=0.0, atol=1e-6)
+    np.testing.assert_allclose(estimate._covariance(points, "file"), 0.0, rtol=0.0, atol=1e-6)
 
 
 def test_the_largest_size_of_a_bridge_has_the_law_of_kolmogorov():

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import condmask as cm
-from condmask.engines.grid import Steps
+from condmask.engines import rearrangement
+from condmask.engines.step_cdf import StepCDF
 from condmask.inference import score_inversion
 
 NEAR = np.random.default_rng(1).normal(0.0, 10.0, 300)
@@ -16,13 +17,13 @@ DATA = {"one piece": NEAR, "three pieces": np.concatenate([NEAR - 1e6, NEAR, NEA
 @pytest.mark.parametrize("bandwidth", [None, 3.0])
 @pytest.mark.parametrize("z", DATA.values(), ids=DATA)
 def test_sorting_all_and_sorting_what_is_near_give_the_same(z, bandwidth, monkeypatch):
-    source = cm.ConditionalMasking(0.4, 8.0, decimals=2).estimate(np.round(z, 2))._sources[0]
-    known = score_inversion._Line(source.line(bandwidth, 1e-10))
+    source = cm.ConditionalMasking(0.4, 8.0, decimals=2).estimate(np.round(z, 2))._sample
+    known = source.cdf(bandwidth, 1e-10).rearrangement
     ranges = [(0.1, 0.2), (-0.3, 0.05), (0.3, 0.4), (0.9, 1.5), (0.6123, 0.6124), (5.0, 6.0)]
 
-    monkeypatch.setattr(score_inversion, "BROAD", 0.0)
+    monkeypatch.setattr(rearrangement, "BROAD", 0.0)
     together = [known.between(*each) for each in ranges]
-    monkeypatch.setattr(score_inversion, "BROAD", np.inf)
+    monkeypatch.setattr(rearrangement, "BROAD", np.inf)
     alone = [known.between(*each) for each in ranges]
 
     for (values, edges), (same, at), (low, high) in zip(together, alone, ranges, strict=True):
@@ -32,12 +33,13 @@ def test_sorting_all_and_sorting_what_is_near_give_the_same(z, bandwidth, monkey
         assert edges.size == values.size + 1
 
 
-def test_a_line_is_sorted_once():
-    source = cm.ConditionalMasking(0.4, 8.0, decimals=2).estimate(np.round(NEAR, 2))._sources[0]
-    line = source.line(None, 1e-10)
+def test_a_function_is_sorted_once():
+    source = cm.ConditionalMasking(0.4, 8.0, decimals=2).estimate(np.round(NEAR, 2))._sample
+    cdf = source.cdf(None, 1e-10)
 
-    assert score_inversion._known(line) is score_inversion._known(line)
-    assert score_inversion._known(line)._ascending is score_inversion._known(line)._ascending
+    assert source.cdf(None, 1e-10) is cdf
+    assert cdf.rearrangement is cdf.rearrangement
+    assert cdf.rearrangement.ascending is cdf.rearrangement.ascending
 
 
 def ends(t, q, radius):
@@ -75,11 +77,11 @@ def test_an_interval_ends_where_the_points_are_excluded(radius, count):
     def quantiles(values):
         return first + np.minimum(np.searchsorted(t, values), count - 1.0)
 
-    line = Steps(np.array([first]), [np.random.default_rng(9).permutation(t)])
+    line = StepCDF(np.array([first]), [np.random.default_rng(9).permutation(t)])
     expected = first + np.transpose([ends(t.tolist(), each, by_place) for each in q])
 
-    assert np.array_equal(score_inversion.searched(quantiles, q, at, 1.1), expected)
-    low, high = score_inversion.within(line, q, at, 1.1)
+    assert np.array_equal(score_inversion._searched(quantiles, q, at, 1.1), expected)
+    low, high = score_inversion.invert_score_test(line, q, at, 1.1, 0.0)
     assert np.array_equal(low, expected[0])
     # where no point is too high it is the end of the line
     assert np.array_equal(np.minimum(high, first + count - 1.0), expected[1])
@@ -93,7 +95,7 @@ def test_the_ends_of_the_line_are_asked_for_once():
         return values
 
     q = np.arange(1, 10) / 10
-    low, high = score_inversion.searched(quantiles, q, lambda x, own: np.full(x.size, 0.25), 2.0)
+    low, high = score_inversion._searched(quantiles, q, lambda x, own: np.full(x.size, 0.25), 2.0)
 
     # to the last halving of a mesh of [0, 1] or less in 32 parts
     assert low == pytest.approx(np.maximum(q - 0.25, 0.0), abs=2.0**-21)

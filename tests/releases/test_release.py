@@ -139,7 +139,7 @@ def test_an_estimate_from_a_part_warns(tmp_path):
     assert "group_means, weighted_mean and regress have means of parts" in str(caught[0].message)
     assert caught[0].filename == __file__
     with pytest.warns(cm.EstimateWarning, match=message) as caught:
-        cm.read_summary(tmp_path / "a.parquet", "income")
+        cm.read_counts(tmp_path / "a.parquet", "income")
     assert caught[0].filename == __file__
 
 
@@ -159,7 +159,7 @@ def test_whole_releases_do_not_warn(tmp_path, released):
         warnings.simplefilter("error")
         for name in SCHEMES:
             assert cm.read_release(tmp_path / "a.parquet", name).n == 4000 - 100 * (name == "bonus")
-            cm.read_summary(tmp_path / "a.parquet", name)
+            cm.read_counts(tmp_path / "a.parquet", name)
 
 
 def test_whole_strata_are_releases_of_their_own(tmp_path):

@@ -1,18 +1,10 @@
 """HTML by parts. Oracle: html.escape, and an XML parser."""
 
 from html import escape
-from xml.etree import ElementTree
 
-import pytest
-
-from condmask.reports import formulas, html
+from condmask.reports import html
 
 MARKUP = "<b a='1' c=\"2\">&amp;</b>"
-
-
-def words(formula):
-    """A formula without its elements."""
-    return "".join(ElementTree.fromstring(f"<all>{formula}</all>").itertext())
 
 
 def test_what_is_no_html_is_escaped_once():
@@ -36,18 +28,3 @@ def test_heads_are_repeated_as_plain_text_for_narrow_screens():
 def test_names_are_listed():
     assert html.names([]) == "none"
     assert html.names(["a", "b"]) == "<bdi><code>a</code></bdi>, <bdi><code>b</code></bdi>"
-
-
-@pytest.mark.parametrize(
-    ("formula", "said"),
-    [
-        (formulas.equation_1(), "Zi={XJwith probability\u00a0pXi+Yiwith probability\u00a01\u2212p"),
-        (formulas.moments(), "E(X)=E(Z)Var(X)=Var(Z)\u2212(1\u2212p)Var(Y)"),
-        (
-            formulas.distribution(),
-            "F^(t)=1n\u2211j=1nK(t\u2212Zj\u03c3)pK(u)+(1\u2212p)E(K(u\u2212Y\u03c3))=1u\u22650",
-        ),
-    ],
-)
-def test_formulas(formula, said):
-    assert words(formula) == said

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from condmask.schemes.conditional import ConditionalMasking
 
 DECILES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
-# Files beyond this many bytes are estimated from counts, in one pass and little memory.
+# Files beyond this many bytes are estimated from a summary, in one pass and little memory.
 SUMMARISED = 1 << 30
 PARTS = ("value", "standard_error", "low", "high")
 
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> str:
             raise UsageError(f"{option} must name another column, got {column!r} twice")
     if args.group in schemes:
         raise UsageError(f"--group must name a column that was not masked, got {args.group!r}")
-    # sums kept in counts have correlations with columns that are not masked, but after reverse mapping
+    # sums beside counts have correlations with columns that are not masked, but after reverse mapping
     clear = None if args.other in schemes or schemes[column].reverse_mapping else args.other
     counts: Any = None
     estimate: Any

@@ -13,10 +13,11 @@ from condmask.disclosure.audit_result import FEWEST, Audit
 from condmask.disclosure.remedies import mended
 from condmask.disclosure.review import is_clear, review
 from condmask.disclosure.swap_attack import FULL
+from condmask.donor_pools import donor_pools, present_values
 from condmask.grids import check_fits, check_released
 from condmask.missing_codes import drop_codes, released_codes, without_codes
 from condmask.scheme import Scheme, common_method
-from condmask.strata import crossed, labels_of, not_masked
+from condmask.strata import labels_of, not_masked
 
 
 def audit(data: Any, scheme: Any, *, strata: Any = None) -> Audit:
@@ -165,8 +166,9 @@ def _data(data: Any, scheme: Any, strata: Any) -> AuditInput:
         columns = {column.name or "x": column}
     n = next(iter(columns.values())).array.size
     labels = labels_of(strata, names, n, "x", "audit")
-    code = crossed([part.code for part in labels], n) if labels else None
     kinds = {name: column.kind for name, column in columns.items()}
     own = dict(zip(columns, schemes.values(), strict=True))
     values, _ = drop_codes(own, {name: column.array for name, column in columns.items()}, kinds, "omit")
-    return AuditInput(values, kinds, clear, code)
+    present, patterns = present_values(list(values.values()))
+    code = donor_pools(next(iter(schemes.values())), labels, patterns, present)
+    return AuditInput(values, kinds, clear, None if code is None else np.where(present, code, -1))

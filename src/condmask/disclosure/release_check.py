@@ -1,8 +1,8 @@
 """Before anything is released: are the coins hidden? A release that would show them is refused."""
 
-import warnings
 from typing import Any
 
+from condmask._warn import warn
 from condmask.disclosure import guard_rails
 from condmask.disclosure.audit import check
 from condmask.disclosure.audit_input import AuditInput
@@ -37,7 +37,7 @@ def check_release(data: AuditInput, schemes: dict[str, Any]) -> None:
             raise ReleaseError(f"{shown[0]}; {'; or '.join(remedies)}{GO_ON}")
     found = check(data, schemes)
     if found is not None:
-        say(found, stacklevel=4)
+        say(found)
 
 
 def _say_of_rails(*found: tuple[str | None, list[str]]) -> None:
@@ -47,7 +47,7 @@ def _say_of_rails(*found: tuple[str | None, list[str]]) -> None:
             raise ReleaseError(refusal + GO_ON)
     for _, told in found:
         for text in told:
-            warnings.warn(text, ReleaseWarning, stacklevel=5)
+            warn(text, ReleaseWarning)
 
 
 def check_beside(data: AuditInput, schemes: dict[str, Any]) -> None:
@@ -61,12 +61,12 @@ def check_beside(data: AuditInput, schemes: dict[str, Any]) -> None:
         if any(cause.name != "copy" for cause in relations) and found.visible:
             raise ReleaseError(found.refusal + GO_ON)
         for cause in relations:
-            warnings.warn(f"{cause.text}; {cause.remedy}", ReleaseWarning, stacklevel=4)
+            warn(f"{cause.text}; {cause.remedy}", ReleaseWarning)
 
 
-def say(found: Audit, *, stacklevel: int) -> None:
+def say(found: Audit) -> None:
     """Refuse or warn, as an audit has it."""
     if found.visible:
         raise ReleaseError(found.refusal + GO_ON)
     for text in found.warnings:
-        warnings.warn(text, ReleaseWarning, stacklevel=stacklevel + 1)
+        warn(text, ReleaseWarning)

@@ -19,12 +19,13 @@ from condmask.disclosure.record_posteriors import Seen
 from condmask.disclosure.reverse_mapped_risk import Rearranged
 from condmask.disclosure.risk_result import BEST, CONSTANT, LINKED, MEAN, RELEASED, Risk
 from condmask.disclosure.swap_attack import FULL, Effort
+from condmask.donor_pools import donor_pools
 from condmask.draws import mask_rows
 from condmask.grids import check_released
 from condmask.law import Law
 from condmask.missing_codes import without_codes
 from condmask.scheme import Scheme
-from condmask.strata import crossed, labels_of, merged, names_of, rows_of
+from condmask.strata import labels_of, names_of, rows_of
 
 TRIED = 1 << 13  # records on which attackers are tried that look at masked values one by one
 TRIED_WITH_OTHERS = 1 << 12  # and those that look for neighbours, on half of these
@@ -351,11 +352,8 @@ def _others(others: Any, there: np.ndarray) -> list[np.ndarray]:
 
 def pool_codes(strata: Any, scheme: Any, there: np.ndarray, call: str = "risk") -> np.ndarray | None:
     """The pool of each record that is there; None where all are one."""
-    labels = labels_of(strata, scheme.strata, there.size, "x", call)
-    if not labels:
-        return None
-    code = crossed([part.code for part in labels], there.size)
-    return np.asarray((merged(code, None, there) if scheme.small_strata == "merge" else code)[there])
+    code = donor_pools(scheme, labels_of(strata, scheme.strata, there.size, "x", call), [], there)
+    return None if code is None else np.asarray(code[there])
 
 
 def files_of(

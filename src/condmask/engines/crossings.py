@@ -24,7 +24,20 @@ def quantiles(
     crossing: str,
     workers: Workers = 1,
 ) -> np.ndarray:
-    """Crossings of T at q to within `tol`: the first, or that of the monotone rearrangement of T.
+    """Crossings of T at q to within `tol`: the first, or that of the monotone rearrangement of T."""
+    return crossing_points(curve, q - tol, reach, resolution, tol, crossing, workers)
+
+
+def crossing_points(
+    curve: Curve,
+    q: np.ndarray,
+    reach: float,
+    resolution: float,
+    tol: float,
+    crossing: str,
+    workers: Workers = 1,
+) -> np.ndarray:
+    """Where T reaches q, first, or where its monotone rearrangement does; below it is a miss by `tol`.
 
     `reach`: the distance within which a record's weight changes; `resolution`: the spacing at which a
     crossing between records is not pursued further.
@@ -34,7 +47,7 @@ def quantiles(
         ends, resolution = (float(np.floor(ends[0])), float(np.ceil(ends[1]))), 1.0
     order = np.argsort(q)
     task = partial(
-        _crossings, curve, (q[order] - tol) * curve.n, tol * curve.n, *ends, reach, resolution,
+        _crossings, curve, q[order] * curve.n, tol * curve.n, *ends, reach, resolution,
         crossing == "rearranged",
     )  # fmt: skip
     found = np.empty(q.size)

@@ -12,174 +12,23 @@ few frequencies are left of it, and it is a polynomial on cells some tenth of th
 The line is cut where no record lies within reach; between the pieces T is constant. Lengths are in steps.
 """
 
-from functools import cached_property
 from itertools import pairwise
 from math import factorial, pi
 
 import numpy as np
 
-from condmask._blocks import blocks
 from condmask.deconvolution import weight
 from condmask.deconvolution.expansion import fast_length
 from condmask.deconvolution.table import smallest_tol
 from condmask.deconvolution.weight import SATURATION, Masking
 from condmask.engines.counting import ValueCounts
-from condmask.kernels import bisection
+from condmask.engines.piecewise_cdf import PiecewiseCDF
+from condmask.engines.step_cdf import StepCDF
 from condmask.law import FINE_GRID
 
 LONGEST, RECORDS_PER_POINT = 1 << 18, 4  # points of all pieces together, beyond which a lattice is faster
 ORDER = 8  # coefficients of the polynomials of T_b
-FEW = 16  # quantiles, for which counting is sooner done than sorting
-POINTS = 1 << 16
 STRIDE = 32
-
-
-class Steps:
-    """T_1: constant from each grid point to the next, given at all points of some pieces of the line.
-
-    Parameters
-    ----------
-    starts : ndarray of shape (pieces,)
-        The first point of each piece.
-    values : list of ndarray
-        T at the points of each piece; it keeps the last value until the next piece, and is 0 before all.
-    """
-
-    def __init__(self, starts: np.ndarray, values: list[np.ndarray]) -> None:
-        self.starts = starts
-        self.offsets = np.cumsum([0, *(part.size for part in values)])
-        self.values = values[0] if len(values) == 1 else np.concatenate(values)
-
-    def at(self, k: np.ndarray) -> np.ndarray:
-        """T at grid points."""
-        return self._look_up(self.values, k)
-
-    def rearranged_at(self, k: np.ndarray, tol: float = 0.0) -> np.ndarray:
-        """The monotone rearrangement of T at grid points, within [0, 1], whatever `tol`."""
-        values, ends = self._ascending
-        place = np.searchsorted(ends, k - self.starts[0], side="right")
-        found = np.clip(values[np.minimum(place, values.size - 1)], 0.0, 1.0)
-        return np.asarray(np.where(place < values.size, np.where(k < self.starts[0], 0.0, found), 1.0))
-
-    def first(self, q: np.ndarray) -> np.ndarray:
-        """The first grid points where T reaches q."""
-        index = np.searchsorted(self._running, q)
-        return self._point(np.minimum(index, self.values.size - 1))
-
-    def rearranged(self, q: np.ndarray) -> np.ndarray:
-        """The same of the monotone rearrangement."""
-        if q.size > FEW:
-            values, ends = self._ascending
-            return np.asarray(self.starts[0] + np.append(0.0, ends)[np.searchsorted(values, q)])
-        found = np.array([np.count_nonzero(self.values < target) for target in q], dtype=np.float64)
-        for last, gap in zip(self.offsets[1:-1] - 1, self._gaps, strict=True):
-            found += gap * (self.values[last] < q)
-        return np.asarray(self.starts[0] + found)
-
-    @property
-    def _gaps(self) -> np.ndarray:
-        """The points between the pieces, on which T keeps its last value."""
-        return np.diff(self.starts) - np.diff(self.offsets)[:-1]
-
-    @cached_property
-    def _running(self) -> np.ndarray:
-        return np.maximum.accumulate(self.values)
-
-    @cached_property
-    def _ascending(self) -> tuple[np.ndarray, np.ndarray]:
-        """T in ascending order, and how many points have a value up to each."""
-        if not self._gaps.size:
-            return np.sort(self.values), np.arange(1.0, self.values.size + 1.0)
-        values = np.append(self.values, self.values[self.offsets[1:-1] - 1])
-        order = np.argsort(values, kind="stable")
-        lengths = np.append(np.ones(self.values.size), self._gaps)
-        return values[order], np.cumsum(lengths[order])
-
-    def _look_up(self, values: np.ndarray, k: np.ndarray) -> np.ndarray:
-        piece = np.maximum(np.searchsorted(self.starts, k, side="right") - 1, 0)
-        with np.errstate(invalid="ignore"):  # infinite points
-            place = np.clip(k - self.starts[piece], 0.0, np.diff(self.offsets)[piece] - 1.0)
-        return np.asarray(
-            np.where(k < self.starts[0], 0.0, values[self.offsets[piece] + place.astype(np.int64)])
-        )
-
-    def _point(self, index: np.ndarray) -> np.ndarray:
-        piece = np.searchsorted(self.offsets, index, side="right") - 1
-        return np.asarray(self.starts[piece] + (index - self.offsets[piece]))
-
-
-class Polynomials:
-    """T_b, or its density: a polynomial on each of many equal cells, on some pieces of the line.
-
-    Parameters
-    ----------
-    lefts, widths : ndarray of shape (pieces,)
-        Where the cells of each piece begin, and their width.
-    coefficients : list of ndarray of shape (cells, ORDER)
-        In powers of the position in a cell, from -1/2 to 1/2.
-    before : ndarray of shape (pieces + 1,)
-        The value before each piece, and after all.
-    """
-
-    def __init__(
-        self, lefts: np.ndarray, widths: np.ndarray, coefficients: list[np.ndarray], before: np.ndarray
-    ) -> None:
-        self.lefts, self.widths, self.coefficients, self.before = lefts, widths, coefficients, before
-        self.sizes = np.array([len(part) for part in coefficients])
-        self.offsets = np.cumsum([0, *self.sizes])
-        self.together = coefficients[0] if len(coefficients) == 1 else np.concatenate(coefficients)
-
-    def at(self, x: np.ndarray) -> np.ndarray:
-        """The value at any points."""
-        found = np.empty(x.size)
-        for start, stop in blocks(x.size, POINTS):
-            found[start:stop] = self._at(x[start:stop])
-        return found
-
-    def first(self, q: np.ndarray) -> np.ndarray:
-        """The first points where the value reaches q."""
-        found = np.full(q.size, np.inf)
-        for left, width, part in zip(self.lefts, self.widths, self.coefficients, strict=True):
-            rest = np.flatnonzero(np.isinf(found))
-            if rest.size:
-                own = np.empty(rest.size)
-                bisection.first_crossings(part, left, width, q[rest], own)
-                found[rest] = own
-        return np.where(np.isinf(found), self.lefts[-1] + self.widths[-1] * self.sizes[-1], found)
-
-    def rearranged(self, q: np.ndarray) -> np.ndarray:
-        """The same of the monotone rearrangement."""
-        total, ends = np.zeros(q.size), self.lefts + self.widths * self.sizes
-        for k, (width, part) in enumerate(zip(self.widths, self.coefficients, strict=True)):
-            own = np.empty(q.size)
-            bisection.lengths_below(part, width, q, own)
-            total += own
-            if k + 1 < self.lefts.size:
-                total += (self.lefts[k + 1] - ends[k]) * (self.before[k + 1] < q)
-        return np.asarray(self.lefts[0] + total)
-
-    def rearranged_at(self, x: np.ndarray, tol: float) -> np.ndarray:
-        """The monotone rearrangement at any points, within [0, 1], to `tol`, by bisection of its inverse."""
-        low, high = np.zeros(x.size), np.ones(x.size)
-        while x.size and float((high - low).max()) > tol:
-            middle = 0.5 * (low + high)
-            reached = self.rearranged(middle) <= x
-            low, high = np.where(reached, middle, low), np.where(reached, high, middle)
-        return np.asarray(np.where(x < self.lefts[0], 0.0, 0.5 * (low + high)))
-
-    def _at(self, x: np.ndarray) -> np.ndarray:
-        piece = np.maximum(np.searchsorted(self.lefts, x, side="right") - 1, 0)
-        with np.errstate(invalid="ignore"):  # infinite points
-            position = (x - self.lefts[piece]) / self.widths[piece]
-        inside = (position >= 0.0) & (position < self.sizes[piece])
-        cell = np.where(inside, position, 0.0).astype(np.int64)
-        t = np.where(inside, position, 0.0) - cell - 0.5
-        rows = self.together[self.offsets[piece] + cell]
-        value = rows[:, -1].copy()
-        for order in range(rows.shape[1] - 2, -1, -1):
-            value *= t
-            value += rows[:, order]
-        return np.where(inside, value, self.before[piece + (position > 0.0)])
 
 
 def length(counts: ValueCounts, masking: Masking) -> float:
@@ -199,7 +48,7 @@ def serves(counts: ValueCounts, masking: Masking) -> bool:
     return length(counts, masking) <= max(LONGEST, counts.n / RECORDS_PER_POINT)
 
 
-def steps(counts: ValueCounts, masking: Masking) -> Steps:
+def steps(counts: ValueCounts, masking: Masking) -> StepCDF:
     """T_1 at the points of the grid; masking.delta is the step in units of sigma."""
     n, p, reach = counts.n, masking.p, reach_of(masking)
     starts, values, before = [], [], 0
@@ -218,10 +67,10 @@ def steps(counts: ValueCounts, masking: Masking) -> Steps:
         starts.append(first - reach)
         values.append(around)
         before += part.n
-    return Steps(np.array(starts), values)
+    return StepCDF(np.array(starts), values)
 
 
-def polynomials(counts: ValueCounts, masking: Masking, tol: float, *, density: bool = False) -> Polynomials:
+def polynomials(counts: ValueCounts, masking: Masking, tol: float, *, density: bool = False) -> PiecewiseCDF:
     """T_b, or its derivative by the step, to `tol`."""
     n, reach = counts.n, reach_of(masking)
     lefts, widths, coefficients, before = [], [], [], [0]
@@ -240,10 +89,10 @@ def polynomials(counts: ValueCounts, masking: Masking, tol: float, *, density: b
         widths.append(width)
         before.append(before[-1] + part.n)
     outside = np.zeros(len(before)) if density else np.array(before) / n
-    return Polynomials(np.array(lefts), np.array(widths), coefficients, outside)
+    return PiecewiseCDF(np.array(lefts), np.array(widths), coefficients, outside)
 
 
-def bounds(line: Steps, counts: ValueCounts, masking: Masking, times: int) -> tuple[Steps, Steps]:
+def bounds(line: StepCDF, counts: ValueCounts, masking: Masking, times: int) -> tuple[StepCDF, StepCDF]:
     """T_1 at its least and its largest where each grid point stands for a cell of so many finer ones.
 
     Within a cell, the counts lie between those up to its ends and the smooth part between its values there,
@@ -263,11 +112,11 @@ def bounds(line: Steps, counts: ValueCounts, masking: Masking, times: int) -> tu
     lowest = np.concatenate((np.full(farther, -slack), before + np.minimum(left, smooth) - slack))
     highest = np.concatenate((np.full(farther, slack), up_to + np.maximum(left, smooth) + slack))
     ends = line.offsets[1:-1] + farther
-    return Steps(starts, np.split(lowest, ends)), Steps(starts, np.split(highest, ends))
+    return StepCDF(starts, np.split(lowest, ends)), StepCDF(starts, np.split(highest, ends))
 
 
 def reach_of(masking: Masking) -> int:
-    """Steps beyond which a record counts as 0 or 1, to a tenth of the rounding error of its weight."""
+    """StepCDF beyond which a record counts as 0 or 1, to a tenth of the rounding error of its weight."""
     return int(np.ceil(weight.reach(masking, 0.1 * smallest_tol(masking.p)) / masking.delta)) + 1
 
 
@@ -365,7 +214,7 @@ def smoothed_mass(spectrum: np.ndarray, masking: Masking, step: float, size: int
 def local_polynomials(
     mass: np.ndarray, total: int, size: int, reach: int, tol: float, density: bool
 ) -> tuple[np.ndarray, float]:
-    """Polynomials on cells that begin `reach` steps before the first value, and their width."""
+    """PiecewiseCDF on cells that begin `reach` steps before the first value, and their width."""
     modes = mass.size + 1
     theta = 2.0 * pi / size * np.arange(1, modes)
     height = 2.0 / size * np.abs(mass) * (1.0 if density else 1.0 / theta)

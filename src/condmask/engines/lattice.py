@@ -107,9 +107,8 @@ def smooth_curve(
     *,
     density: bool = False,
     workers: Workers = 1,
-    below: np.ndarray | None = None,
 ) -> Curve | None:
-    """The same of T_b from z in any order, since nothing is counted; it serves values, not crossings.
+    """n T_b from z in any order, since nothing is counted; it serves values, not crossings.
 
     None where the data are spread over too many cells for that.
     """
@@ -124,9 +123,8 @@ def smooth_curve(
     spread = (float(z.max()) - low) / width
     if not spread < SCATTERED_CELLS:
         return None
-    found = _empty(z, below)
     moments = np.zeros((int(spread) + 2, ORDER))
-    task = partial(_scattered, z, found.below, low, 1.0 / width, len(moments))
+    task = partial(_scattered, z, low, 1.0 / width, len(moments))
     for part in ordered_map(task, blocks(z.size, SUMMED_BLOCK), workers):
         moments += part
     layers = []
@@ -137,7 +135,7 @@ def smooth_curve(
         cells = expansion.cells(kernel.shape, kernel.tol, given)
         stretch = 0, z.size, low, expansion.coarser(moments, times)
         layers.append(_lattice(kernel, cells, times * width, unit, [stretch], _NO_TABLE))
-    return _joined(found, layers)
+    return _joined(_empty(z), layers)
 
 
 def boosted(
@@ -284,10 +282,10 @@ def _joined(curve: Curve, layers: list[Layer]) -> Curve:
 
 
 def _scattered(
-    z: np.ndarray, below: np.ndarray, origin: float, per_width: float, cells: int, rows: tuple[int, int]
+    z: np.ndarray, origin: float, per_width: float, cells: int, rows: tuple[int, int]
 ) -> np.ndarray:
     moments = np.zeros((cells, ORDER))
-    lattice.scattered_power_sums(z, below, *rows, origin, per_width, 0, moments)
+    lattice.scattered_power_sums(z, _ALL_RECORDS, *rows, origin, per_width, 0, moments)
     return moments
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from condmask import _checks
 from condmask._randomness import Key, check_rng
 from condmask.estimates.base import Shared
+from condmask.estimates.batch import by_replicate
 from condmask.inference.intervals import TARGETS, check_target, multiplier
-from condmask.inference.process import covariance, largest
-from condmask.inference.theorem import finest_tol
-from condmask.samples.sample import MaskedSample
+from condmask.inference.process import Share, before_rounding, covariance, equal_steps, half_step, largest
+from condmask.inference.variance_curve import finest_tol
 
 LARGE = 1000  # records, from which on two samples are compared by T as it is
 DRAWN = 1000  # points of a figure
@@ -128,20 +128,7 @@ class Bands(Shared):
         level, _ = multiplier(confidence_level)
         target, random = check_target(target), _generator(rng)
         points, draws = _checks.whole(points, "points", least=2), _checks.whole(draws, "draws", least=100)
-        found = []
-        for k, source in enumerate(self._sources):
-            x = _points(source, points)
-            if not self._batch:
-                x = np.unique(x)
-            sizes = largest(self._covariance(k, x, target), draws, random)
-            half = float(np.quantile(sizes, level)) / np.sqrt(source.n)
-            t = source.monotone(x, None, finest_tol(source))
-            found.append((x, np.maximum(t - half, 0.0), np.minimum(t + half, 1.0), t, half))
-        if self._batch:
-            x, low, high, t, half = (np.array(each) for each in zip(*found, strict=True))
-        else:
-            x, low, high, t, half = found[0]
-        return Band(x, low, high, t, half, level, target, f"the distribution function {TARGETS[target]}")
+        return self._band(level, target, random, points, draws, distinct=not self._batch)
 
     def plot_cdf(
         self, *, ax: Any = None, confidence_level: float = 0.95, target: str = "population", rng: Any = None
@@ -184,7 +171,7 @@ class Bands(Shared):
         band = self.cdf_band(confidence_level=confidence_level, target=target, rng=rng)
         beyond = BESIDE * (band.x[-1] - band.x[0])
         x = np.union1d(band.x, np.linspace(band.x[0] - beyond, band.x[-1] + beyond, DRAWN))
-        t = self._sources[0].monotone(x, None, finest_tol(self._sources[0]))
+        t = self._sample.monotone(x, None, finest_tol(self._sample))
         ends = np.maximum(t - band.half_width, 0.0), np.minimum(t + band.half_width, 1.0)
         return distribution_function(
             x, t, *ends, f"{100 * band.confidence_level:g}% band, {TARGETS[band.target]}", ax
@@ -192,13 +179,28 @@ class Bands(Shared):
 
     # --- private ---
 
-    def _covariance(
-        self, k: int, x: np.ndarray, target: str, under: Callable[[np.ndarray], np.ndarray] | None = None
-    ) -> np.ndarray:
-        return covariance(
-            self._sources[k], x, self._strata_of(k), shared_donors=self.scheme.donors == "sample",
-            target=target, under=under,
-        )  # fmt: skip
+    @by_replicate()
+    def _band(
+        self,
+        level: float,
+        target: str,
+        random: np.random.Generator,
+        points: int,
+        draws: int,
+        *,
+        distinct: bool,
+    ) -> Band:
+        sample, x = self._sample, equal_steps(self._sample, points)
+        if distinct:
+            x = np.unique(x)
+        sizes = largest(self._covariance(x, target), draws, random)
+        half = float(np.quantile(sizes, level)) / np.sqrt(sample.n)
+        t = sample.monotone(x, None, finest_tol(sample))
+        about = f"the distribution function {TARGETS[target]}"
+        return Band(x, np.maximum(t - half, 0.0), np.minimum(t + half, 1.0), t, half, level, target, about)
+
+    def _covariance(self, x: np.ndarray, target: str, under: Share | None = None) -> np.ndarray:
+        return covariance(self._variance_curve(None), x, target=target, under=under)
 
 
 def compare_distributions(
@@ -245,36 +247,32 @@ def compare_distributions(
     """
     estimates = [_single(a, "a")] if callable(b) else [_single(a, "a"), _single(b, "b")]
     points, draws = _checks.whole(points, "points", least=2), _checks.whole(draws, "draws", least=100)
-    random, sources = _generator(rng), [each._sources[0] for each in estimates]
-    x = np.unique(np.concatenate([_points(source, points // len(sources)) for source in sources]))
-    if len(sources) == 1:
-        x = x + _half_step(sources[0])
-
-        def under(values: np.ndarray) -> np.ndarray:
-            return _probabilities(b, values + _half_step(sources[0]))
-
-        other = _probabilities(b, x)
-        difference = _at(sources[0], x, rearranged=False) - other
-        total = a._covariance(0, x - _half_step(sources[0]), "population", under) / sources[0].n
-    else:
-        x = x + max(_half_step(source) for source in sources)
-        few = min(source.n for source in sources) < LARGE
-        first, second = (_at(source, x, rearranged=few) for source in sources)
-        difference = first - second
-        total = sum(
-            (
-                each._covariance(0, x - _half_step(source), "population") / source.n
-                for each, source in zip(estimates, sources, strict=True)
-            ),
-            np.zeros((x.size, x.size)),
+    random, samples = _generator(rng), [estimate._sample for estimate in estimates]
+    x = np.unique(np.concatenate([equal_steps(sample, points // len(samples)) for sample in samples]))
+    if len(samples) == 1:
+        half = half_step(samples[0])
+        x = x + half
+        difference = before_rounding(samples[0], x, rearranged=False) - _probabilities(b, x)
+        total = (
+            estimates[0]._covariance(x - half, "population", lambda values: _probabilities(b, values + half))
+            / samples[0].n
         )
+        about = "whether the population has the given distribution"
+    else:
+        x = x + max(half_step(sample) for sample in samples)
+        few = min(sample.n for sample in samples) < LARGE
+        first, second = (before_rounding(sample, x, rearranged=few) for sample in samples)
+        difference = first - second
+        covariances = (
+            estimate._covariance(x - half_step(sample), "population") / sample.n
+            for estimate, sample in zip(estimates, samples, strict=True)
+        )
+        total = sum(covariances, np.zeros((x.size, x.size)))
+        about = "whether both populations have one distribution"
     sizes = largest(total, draws, random)
     worst = int(np.argmax(np.abs(difference)))
     statistic = float(np.abs(difference[worst]))
     pvalue = float((1 + np.count_nonzero(sizes >= statistic)) / (draws + 1))
-    about = "whether both populations have one distribution"
-    if len(sources) == 1:
-        about = "whether the population has the given distribution"
     return Comparison(statistic, pvalue, float(x[worst]), float(difference[worst]), about)
 
 
@@ -289,34 +287,13 @@ def _single(estimate: Any, name: str) -> Bands:
     estimate._refuse_additive()
     if estimate._batch:
         raise ValueError(
-            f"{name} must be the estimate of one column, got {len(estimate._sources)} replicates"
+            f"{name} must be the estimate of one column, got {len(estimate._replicates)} replicates"
         )
     return estimate
 
 
-def _points(source: MaskedSample, count: int) -> np.ndarray:
-    """Points at equal steps of T."""
-    levels = (np.arange(count) + 0.5) / count
-    return source.quantiles(levels, None, finest_tol(source), "rearranged")
-
-
-def _at(source: MaskedSample, x: np.ndarray, *, rearranged: bool) -> np.ndarray:
-    """T at points between those of the grid: as of the data before they were rounded to it."""
-    at = x - _half_step(source)
-    return (
-        source.monotone(at, None, finest_tol(source))
-        if rearranged
-        else source.values(at, None, finest_tol(source), "auto")
-    )
-
-
-def _half_step(source: MaskedSample) -> float:
-    """By how much rounding may have moved a value."""
-    return 0.5 * source.law.step
-
-
 def _probabilities(cdf: Callable[[np.ndarray], Any], x: np.ndarray) -> np.ndarray:
-    found = np.asarray(cdf(x), dtype=np.float64)
-    if found.shape != x.shape or not ((found >= 0.0) & (found <= 1.0)).all():
+    shares = np.asarray(cdf(x), dtype=np.float64)
+    if shares.shape != x.shape or not ((shares >= 0.0) & (shares <= 1.0)).all():
         raise ValueError("b must give a probability for each value of an array")
-    return found
+    return shares

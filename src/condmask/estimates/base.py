@@ -6,15 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from condmask import _checks
 from condmask.estimates.origin import Origin
+from condmask.inference import rearranged_variance
 from condmask.inference.cdf_variance import Sums
 from condmask.inference.intervals import UndefinedError
-from condmask.inference.theorem import AsymptoticVariance, asymptotic_variance, finest_tol, sums_at
+from condmask.inference.theorem import AsymptoticVariance, PoolMeans, asymptotic_variance
+from condmask.inference.variance_curve import VarianceCurve, finest_tol
 from condmask.law import Law
-from condmask.samples.by_pool import strata
+from condmask.samples.by_pool import by_pool
+from condmask.samples.cache import BoundedCache
+from condmask.samples.masked_sample import CROSSINGS, MaskedSample
 from condmask.samples.records import Records
-from condmask.samples.sample import BoundedCache, MaskedSample
 
+CURVES = 2  # of T_1 and a T_b
 CERTAIN = 3.0  # standard errors, beyond which a share is taken to be above 0
 
 
@@ -51,8 +56,8 @@ class Shared:
         return self._sources[0]
 
     @cached_property
-    def _split(self) -> BoundedCache:
-        return BoundedCache(1)
+    def _curves(self) -> BoundedCache:
+        return BoundedCache(CURVES)
 
     @cached_property
     def _undoing(self) -> BoundedCache:
@@ -70,26 +75,57 @@ class Shared:
                 "distribution is estimated smoothed alone"
             )
 
-    def _spread(self, k: int, of: Callable[[MaskedSample], Sums]) -> AsymptoticVariance:
-        """n times the variances of an estimate from replicate k (`inference.theorem`)."""
-        shared = self.scheme.donors == "sample"
-        return asymptotic_variance(of, self._sources[k], self._strata_of(k), shared_donors=shared)
+    @property
+    def _shared_donors(self) -> bool:
+        """Whether donors are drawn anew for each record, so that records may share one."""
+        return bool(self.scheme.donors == "sample")
 
-    def _below_zero(self, k: int) -> tuple[float, float]:
-        """The share of negative values in the original file of replicate k, and its standard error."""
-        source = self._sources[k]
+    @cached_property
+    def _donor_pools(self) -> list[MaskedSample]:
+        """The records by pool of donors; none where all are one, or it makes no difference."""
+        return by_pool(self._records, self._law) if self._shared_donors else []
+
+    def _asymptotic_variance(self, ingredients: Callable[[MaskedSample], Sums]) -> AsymptoticVariance:
+        """n times the variances of an estimate of whose ingredients the means over a sample are given."""
+        sample, pools = self._sample, None
+        if self._donor_pools:
+            means = [ingredients(pool) for pool in self._donor_pools]
+            psi, residual = (np.array([getattr(own, name) for own in means]) for name in ("psi", "residual"))
+            pools = PoolMeans(np.array([pool.n / sample.n for pool in self._donor_pools]), psi, residual)
+        return asymptotic_variance(
+            ingredients(sample), pools, shared_donors=self._shared_donors, p=sample.law.p
+        )
+
+    def _variance_curve(self, bandwidth: float | None) -> VarianceCurve:
+        """The variances of T at all points, of T_b for a bandwidth: one for all levels and targets."""
+
+        def make() -> VarianceCurve:
+            return VarianceCurve(
+                self._sample, self._donor_pools, bandwidth, shared_donors=self._shared_donors
+            )
+
+        curve: VarianceCurve = self._curves.get(bandwidth, make)
+        return curve
+
+    def _below_zero(self) -> tuple[float, float]:
+        """The share of negative values in the original file, and its standard error."""
         # T is constant from one point of the grid to the next
-        x = np.array([-0.5 * source.law.step or np.nextafter(0.0, -1.0)])
-        around = self._spread(k, sums_at(x, None))
-        share = source.values(x, None, finest_tol(source), "auto").item()
-        return share, float(np.sqrt(around.file.item() / source.n))
+        x = np.array([-0.5 * self._law.step or np.nextafter(0.0, -1.0)])
+        error = self._variance_curve(None).at(x).standard_error(self._sample.n, "file")
+        share = self._sample.values(x, None, finest_tol(self._sample), "auto")
+        return share.item(), error.item()
 
-    def _strata_of(self, k: int) -> list[MaskedSample]:
-        """The records of replicate k by pool of donors; none where all are one, or it makes no difference."""
-        if self.scheme.donors != "sample":
-            return []
-        found: list[MaskedSample] = self._split.get(k, lambda: strata(self._records, k, self._law))
-        return found
+    def _crossing(self, crossing: str | None) -> str:
+        """Which crossing of T is its quantile, by default the one with the smaller error."""
+        if crossing is None:
+            return rearranged_variance.crossing_of(self._law.p, self._sample.n)
+        return _checks.choice(crossing, "crossing", CROSSINGS)
+
+    # --- replicate by replicate ---
+
+    def _spread(self, k: int, ingredients: Callable[[MaskedSample], Sums]) -> AsymptoticVariance:
+        variance: AsymptoticVariance = self._replicates[k]._asymptotic_variance(ingredients)
+        return variance
 
     def _result(self, values: list[Any]) -> Any:
         return np.array(values, dtype=np.float64) if self._batch else float(values[0])

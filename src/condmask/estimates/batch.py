@@ -65,9 +65,12 @@ def row_of(given: Any, k: int) -> Any:
 def stacked(answers: list[Any]) -> Any:
     """Answers of one form, each number and array in it along a leading axis; what is neither is the first's.
 
-    Forms are numbers, arrays, tuples, named tuples, dataclasses and mappings of these.
+    Forms are numbers, arrays, tuples, named tuples, dataclasses and mappings of these; text that differs is
+    along a leading axis, too.
     """
     first = answers[0]
+    if isinstance(first, str) and len(set(answers)) > 1:
+        return np.array(answers)
     if isinstance(first, bool | str) or first is None:
         return first
     if isinstance(first, STACKED):

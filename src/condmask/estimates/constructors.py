@@ -6,16 +6,18 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
+from condmask.donor_pools import donor_pools
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.law import Law
 from condmask.missing_codes import released_codes, without_codes
 from condmask.samples.by_pool import plain
 from condmask.samples.columns import counted_column
+from condmask.samples.counted import CountedSample
 from condmask.samples.exact import EXACT, ExactSample
+from condmask.samples.masked_sample import MaskedSample
 from condmask.samples.records import Records
-from condmask.samples.sample import Counted, MaskedSample
-from condmask.strata import crossed, labels_of, listed, merged
+from condmask.strata import labels_of, listed
 
 
 def estimate_records(
@@ -41,7 +43,7 @@ def estimate_records(
     source: MaskedSample
     for row in rows:
         if law.grid is not None:
-            source = Counted(counted_column(row, law.grid, column.kind, threads), law, threads)
+            source = CountedSample(counted_column(row, law.grid, column.kind, threads), law, threads)
             there = _checks.present(row, "z", policy) if source.n < row.size else None
         else:
             there = _checks.present(row, "z", policy)
@@ -64,7 +66,7 @@ def estimate_counts(scheme: Any, counts: Counts, *, workers: Workers = 1) -> Est
     if scheme.reverse_mapping:
         source = ExactSample(counts.value_counts, threads, width=counts.resolution)
     else:
-        source = Counted(counts.value_counts, scheme.law, threads, times=1 << counts.level)
+        source = CountedSample(counts.value_counts, scheme.law, threads, times=1 << counts.level)
     return Estimate(scheme, [source], pairs=(counts.pairs, counts.value_counts), origin=counts.origin)
 
 
@@ -72,23 +74,15 @@ def _donor_pools(
     scheme: Any, rows: np.ndarray, strata: Any, patterns: Any
 ) -> tuple[np.ndarray | None, str | None]:
     """The pool of each record, None where all are one; and what must be given for that."""
-    wanting, pattern, n = None, None, rows.shape[1]
+    n = rows.shape[1]
     if strata is None and scheme.strata is not None:
-        wanting = (
+        return None, (
             f"strata must be given: donors were drawn within {listed(scheme.strata)}, so pass "
             f"{'that column' if isinstance(scheme.strata, str) else 'these columns'} to estimate()"
         )
-        parts = []
-    else:
-        parts = [labels.code for labels in labels_of(strata, scheme.strata, n, "z", "estimate")]
-    if patterns is not None:
-        missing = [np.isnan(column) for column in frames.design(patterns, "patterns").values()]
-        _checks.same_length(missing[0], "patterns", n, "z")
-        pattern = crossed(missing, n)
-        parts.append(pattern)
-    if wanting is not None or not parts:
-        return None, wanting
-    code = crossed(parts, n)
-    if scheme.small_strata == "merge":
-        code = merged(code, pattern, ~np.isnan(rows).any(axis=0))
-    return code, None
+    labels = labels_of(strata, scheme.strata, n, "z", "estimate")
+    columns = [] if patterns is None else list(frames.design(patterns, "patterns").values())
+    for column in columns:
+        _checks.same_length(column, "patterns", n, "z")
+    present = ~np.isnan(rows).any(axis=0)
+    return donor_pools(scheme, labels, [~np.isnan(column) for column in columns], present), None

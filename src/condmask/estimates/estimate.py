@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,26 +10,38 @@ import numpy as np
 from condmask import _checks
 from condmask._warn import warn
 from condmask.deconvolution.table import smallest_tol
-from condmask.engines.choice import METHODS
 from condmask.engines.counting import ValueCounts
+from condmask.estimates import overview
 from condmask.estimates.bands import Bands
 from condmask.estimates.batch import by_replicate
+from condmask.estimates.distribution import Distribution
+from condmask.estimates.distribution_intervals import DistributionIntervals
+from condmask.estimates.functionals import Functionals
 from condmask.estimates.inequality import Inequality
 from condmask.estimates.moment_intervals import MomentIntervals
 from condmask.estimates.origin import NOWHERE, Origin
-from condmask.estimates.overview import Overview
+from condmask.estimates.overview import DECILES
 from condmask.estimates.pair_intervals import PairIntervals
+from condmask.estimates.results import Intervals
 from condmask.estimates.subsets import Selection
 from condmask.inference.covariance import summarised
-from condmask.inference.intervals import EstimateWarning
+from condmask.inference.intervals import EstimateWarning, check_target
 from condmask.law import Law
-from condmask.samples.bandwidth import RULES
+from condmask.samples.masked_sample import MaskedSample
 from condmask.samples.moments import shift
 from condmask.samples.records import Records
-from condmask.samples.sample import MaskedSample
 
 
-class Estimate(Overview, Inequality, MomentIntervals, PairIntervals, Bands, Selection):
+class Estimate(
+    Distribution,
+    DistributionIntervals,
+    Functionals,
+    Inequality,
+    Bands,
+    MomentIntervals,
+    PairIntervals,
+    Selection,
+):
     r"""Estimates about the original variable from its masked values and the published scheme.
 
     Made by the `estimate` method of a scheme, from records, rows of a batch or `Counts`. Nothing here
@@ -108,8 +121,81 @@ class Estimate(Overview, Inequality, MomentIntervals, PairIntervals, Bands, Sele
         {"grid", "series", "interpolant", "lattice", "exact"}
         """
         points = _checks.whole(points, "points", least=1)
-        source = self._sources[0]
-        return source.engine(points, source.width(bandwidth), _checks.positive(tol, "tol"))
+        sample = self._sources[0]
+        return sample.engine(points, sample.bandwidth(bandwidth), _checks.positive(tol, "tol"))
+
+    def summary(
+        self,
+        quantiles: Any = DECILES,
+        *,
+        points: Any = (),
+        bandwidth: Any = None,
+        confidence_level: float = 0.95,
+        target: str = "population",
+    ) -> Intervals:
+        """Mean, standard deviation, quantiles and distribution function with standard errors and intervals.
+
+        Parameters
+        ----------
+        quantiles : array_like
+            Probabilities.
+        points : array_like
+            Where the distribution function is asked for, in the units of the data.
+        bandwidth
+            As for `cdf`: with one, quantiles and the distribution function are smoothed, and so is what their
+            intervals are about.
+        confidence_level, target
+            As for `mean_interval`.
+
+        Returns
+        -------
+        Intervals
+            By name: "mean", "s.d.", "quantile 0.5", "cdf at 1000"; printed, a table. Estimates lie within
+            their intervals: where `cdf` leaves [0, 1], the nearer end stands for it.
+
+        Raises
+        ------
+        ValueError
+            If the estimate is of a batch.
+
+        Notes
+        -----
+        After reverse mapping `about` says N, by which statistics with other columns vary more (`spreads`).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> x = np.random.default_rng(2).normal(100.0, 15.0, 20_000)
+        >>> scheme = cm.ConditionalMasking(0.6, 10.0)
+        >>> found = scheme.estimate(scheme.mask(x, rng=3)).summary([0.5])
+        >>> list(found)
+        ['mean', 's.d.', 'quantile 0.5']
+        >>> bool(found["mean"].low < 100.0 < found["mean"].high)
+        True
+        """
+        if self._batch:
+            raise ValueError("z must be 1-D for a summary, got a batch; estimate its rows one by one")
+        level = _checks.probability(confidence_level, "confidence_level")
+        options: dict[str, Any] = {"confidence_level": level, "target": check_target(target)}
+        q = _checks.probabilities(quantiles, "quantiles").ravel() if np.size(quantiles) else np.empty(0)
+        t = _checks.reals(points, "points").ravel() if np.size(points) else np.empty(0)
+        found = {"mean": self.mean_interval(**options), "s.d.": self.std_interval(**options)}
+        if q.size:
+            intervals = self.quantile_interval(q, bandwidth=bandwidth, **options)
+            found |= overview.by_name("quantile", q, intervals)
+        if t.size:
+            intervals = self.cdf_interval(t, bandwidth=bandwidth, **options)
+            inside = np.clip(intervals.estimate, intervals.low, intervals.high)
+            found |= overview.by_name("cdf at", t, intervals._replace(estimate=inside))
+        if not self.scheme.reverse_mapping:
+            return overview.table(found, self.n)
+        table = overview.table(found, self.n, exact=overview.exactness(self.scheme))
+        try:
+            ratio = max(each.N for each in self.spreads().values())
+        except ValueError:  # pools that are not known, or small
+            return table
+        return replace(table, about=f"{table.about}; for other columns N = {ratio:.2f}")
 
     # --- moments (Theorem 2.1) ---
 
@@ -193,177 +279,6 @@ class Estimate(Overview, Inequality, MomentIntervals, PairIntervals, Bands, Sele
         with np.errstate(over="ignore"):
             return float(shift(about_center, distance)[order] * np.float64(scale) ** order)
 
-    # --- distribution (Theorems 2.2 and 2.3) ---
-
-    def cdf(
-        self,
-        t: Any,
-        *,
-        bandwidth: Any = None,
-        tol: float = 1e-10,
-        method: str = "auto",
-        monotone: bool = False,
-    ) -> Any:
-        """Distribution function of the original.
-
-        Parameters
-        ----------
-        t : float or array_like of any shape
-            Where, in the units of the data.
-        bandwidth : float or {"scott", "silverman", "undersmooth"}, optional
-            Standard deviation of the smoothing, in the units of the data. None gives the unsmoothed,
-            unbiased T_1; a number or rule gives T_b, which estimates the smoothed distribution. Additive
-            noise has no T_1: there None stands for "scott".
-        tol : float
-            Largest absolute error the computation may add; it says nothing about sampling error. At least
-            2e-14 / p, the rounding error of values of size 1/p.
-        method : {"auto", "grid", "series", "interpolant", "lattice"}
-            How the sum is evaluated; the answer is the same within `tol`. See `engine`.
-        monotone : bool
-            Rearrange T into a distribution function: never decreasing, within [0, 1], to within `tol` or
-            1e-8. Its quantiles are those of ``crossing="rearranged"``.
-
-        Returns
-        -------
-        float or ndarray of the shape of `t`
-            With a leading axis of replicates where `z` is 2-D. May leave [0, 1] unless `monotone`.
-
-        Raises
-        ------
-        ValueError
-            If `t` is NaN, `bandwidth` or `tol` is not positive, or the method cannot meet `tol`.
-
-        Notes
-        -----
-        Theorem 2.2 (T_1) and 2.3 (T_b), with the kernel of the noise as it was rounded; T_1 is constant
-        from each grid point to the next. "grid" costs one count of the records and one Fourier transform
-        over the range of the data, "lattice" one sort or, of counts, none; then any point costs little.
-        "series" and "interpolant" cost O(n) a point.
-
-        Examples
-        --------
-        >>> import condmask as cm
-        >>> masked = [-1.2, -0.4, 0.1, 0.3, 0.9, 2.2]
-        >>> cm.ConditionalMasking(0.6, 1.0, step=0.1).estimate(masked).cdf([0.0, 1.0]).round(4)
-        array([0.2609, 0.911 ])
-        """
-        if not monotone:
-            return self._evaluate(t, bandwidth, tol, method, density=False)
-        points, tol = _checks.reals(t, "t"), _checks.positive(tol, "tol")
-        if method not in ("auto", "grid", "lattice"):
-            raise ValueError(
-                f"method must be 'auto', 'grid' or 'lattice' where monotone=True, got {method!r}"
-            )
-        found = [s.monotone(points.ravel(), s.width(bandwidth), tol) for s in self._sources]
-        return self._shaped(found, points.shape)
-
-    def cdf_bounds(self, t: Any, *, tol: float = 1e-10) -> tuple[Any, Any]:
-        """Between which values T_1 of the records lies, where Counts have counted neighbours together.
-
-        As `cdf`, twice: the lower and the upper bound, equal where nothing was lost.
-        """
-        points, tol = _checks.reals(t, "t"), _checks.positive(tol, "tol")
-        found = [source.bounds(points.ravel(), tol) for source in self._sources]
-        low, high = zip(*found, strict=True)
-        return self._shaped(list(low), points.shape), self._shaped(list(high), points.shape)
-
-    def pdf(self, t: Any, *, bandwidth: Any = "scott", tol: float = 1e-10, method: str = "auto") -> Any:
-        """Density of the original, smoothed: the derivative of T_b.
-
-        Parameters
-        ----------
-        t, bandwidth, method
-            As in `cdf`; a bandwidth is needed.
-        tol : float
-            Largest absolute error of the computation, in units of 1/sigma (of 1/bandwidth for the series).
-
-        Returns
-        -------
-        float or ndarray of the shape of `t`
-            Per unit of the data. May be negative.
-        """
-        if bandwidth is None:
-            raise ValueError("bandwidth must be a positive number or a rule for a density, got None")
-        return self._evaluate(t, bandwidth, tol, method, density=True)
-
-    def quantile(
-        self, q: Any, *, bandwidth: Any = None, tol: float = 1e-10, crossing: str | None = None
-    ) -> Any:
-        """Quantiles of the original: where `cdf` crosses the probabilities.
-
-        Parameters
-        ----------
-        q : float or array_like of any shape
-            Probabilities, 0 < q < 1.
-        bandwidth, tol
-            As in `cdf`.
-        crossing : {"first", "rearranged"}, optional
-            T is not monotone and may cross a probability several times. "first" is the least x with
-            T(x) >= q, the generalised inverse; "rearranged" the quantile of the monotone rearrangement of
-            T. Where p and n are small the first crossing is biased, in the tails by as much as a standard
-            error, so "rearranged" is the default below p = .5, for fewer than 2000 records below a p that
-            rises as log n falls, .71 at 200 and .77 at 100; else "first".
-
-        Returns
-        -------
-        float or ndarray of the shape of `q`
-            In the units of the data; a leading axis of replicates where `z` is 2-D.
-
-        Raises
-        ------
-        ValueError
-            If a probability lies outside (0, 1).
-
-        Notes
-        -----
-        A probability counts as reached where T >= q - tol. Intervals on which a bound of T stays below that
-        are excluded and others halved, so no crossing is missed but for excursions by less than rounding;
-        on a grid T_1 is known at all points. Cost: as `cdf`, then O(log n) a crossing.
-
-        There are no weights: swapped records show values of others, and to take these out the noise would
-        have to be undone among records of one weight alone, which magnifies errors without bound.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import condmask as cm
-        >>> x = np.random.default_rng(1).laplace(10, 1000, 20_000)
-        >>> scheme = cm.ConditionalMasking(0.6, 1000.0)
-        >>> estimate = scheme.estimate(scheme.mask(x, rng=2))
-        >>> bool(abs(estimate.quantile(0.5) - np.median(x)) < 50)
-        True
-        """
-        probabilities, tol = _checks.probabilities(q, "q"), _checks.positive(tol, "tol")
-        crossing = self._crossing(crossing)
-        wanted = probabilities.ravel()
-        found = [s.quantiles(wanted, s.width(bandwidth), tol, crossing) for s in self._sources]
-        return self._shaped(found, probabilities.shape)
-
-    def quantile_bounds(self, q: Any, *, tol: float = 1e-10, crossing: str | None = None) -> tuple[Any, Any]:
-        """Between which values the quantiles of the records lie, as `cdf_bounds`."""
-        probabilities, tol = _checks.probabilities(q, "q"), _checks.positive(tol, "tol")
-        crossing, wanted = self._crossing(crossing), probabilities.ravel()
-        found = [source.quantile_bounds(wanted, tol, crossing) for source in self._sources]
-        low, high = zip(*found, strict=True)
-        return self._shaped(list(low), probabilities.shape), self._shaped(list(high), probabilities.shape)
-
-    def bandwidth(self, rule: str = "scott") -> Any:
-        """The bandwidth that a rule gives for these masked values.
-
-        Parameters
-        ----------
-        rule : {"scott", "silverman", "undersmooth"}
-            1.06 or 0.9 times min(s.d., IQR/1.34) n^(-1/5); "undersmooth" is 1.06 with n^(-1/3).
-
-        Returns
-        -------
-        float or ndarray of shape (replicates,)
-            In the units of the data.
-        """
-        return self._result(
-            [source.width(_checks.choice(rule, "rule", tuple(RULES))) for source in self._sources]
-        )
-
     # --- two variables (Theorem 2.5) ---
 
     def covariance(self, other: Any = None) -> Any:
@@ -441,14 +356,6 @@ class Estimate(Overview, Inequality, MomentIntervals, PairIntervals, Bands, Sele
         return self._result(found)
 
     # --- private ---
-
-    def _evaluate(self, t: Any, bandwidth: Any, tol: float, method: str, *, density: bool) -> Any:
-        points, tol = _checks.reals(t, "t"), _checks.positive(tol, "tol")
-        _checks.choice(method, "method", METHODS)
-        found = [
-            s.values(points.ravel(), s.width(bandwidth), tol, method, density=density) for s in self._sources
-        ]
-        return self._shaped(found, points.shape)
 
     def _products(self, other: Any) -> Iterator[tuple[float, tuple[float, float], float]]:
         """For each replicate the covariance and both variances of the originals, in safe units, and the

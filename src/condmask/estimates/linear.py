@@ -371,8 +371,8 @@ class LinearEstimates(ByName, Shared):
         """Whether a replicate, of which a mean is negative, is known to have next to no negative values."""
         if self._law.p == 0.0 or not np.any(means < 0.0):
             return False
-        share, error = self._below_zero(k)
-        return share <= CERTAIN * error <= CERTAIN * KNOWN
+        share, error = self._replicates[k]._below_zero()
+        return bool(share <= CERTAIN * error <= CERTAIN * KNOWN)
 
     def _warn_of_tails_in(self, columns: list[np.ndarray]) -> None:
         """Of the original and of regressors."""

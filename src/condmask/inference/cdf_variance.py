@@ -27,12 +27,15 @@ from condmask.deconvolution import weight
 from condmask.deconvolution.expansion import fast_length
 from condmask.deconvolution.weight import SATURATION, Masking
 from condmask.engines.counting import ValueCounts
+from condmask.kernels.pools import add_pool_sums
 
 CELLS_PER_SIGMA = 64
 CELLS_PER_BANDWIDTH = 4  # at least, between which T_b is interpolated
 TAIL = 1e-10  # of a kernel, beyond which it counts as constant
 WINDOW = 1 << 14  # cells
 MOST_REACH = 1 << 17  # cells; of T_b that are so many bandwidths, and of T_1 two thousand
+MOST_TERMS = 1 << 15  # pairs of a point and a record of a pool; more are sooner transformed
+OF_POOLS = [0, 2]  # of the kernels, those of psi and of the residual
 SMOOTHED = 1 << 20  # pairs of a point and a cell that are looked at together
 
 
@@ -70,37 +73,141 @@ class Kernels(NamedTuple):
     jumps: np.ndarray
 
 
+class CdfSums:
+    """The `Sums` of T at any points in steps: whole ones for T_1, any for T_b.
+
+    What was transformed last is kept, so points near those of before are looked up.
+
+    Parameters
+    ----------
+    counts : ValueCounts
+        Of the masked values, in steps.
+    masking : Masking
+    """
+
+    def __init__(self, counts: ValueCounts, masking: Masking) -> None:
+        self._counts, self._below = counts, counts.below
+        self._at = Positions(masking)
+        self._cell, self._held = cells(counts, self._at.width)
+        self._below_cell = np.concatenate((np.zeros(1), np.cumsum(self._held)))
+        self._nodes = 0.0, np.empty((5, 0))
+
+    def at(self, x: np.ndarray) -> Sums:
+        """The sums at points x."""
+        _, _, limits, jumps = self._at.kernels
+        left, along = self._at.between(x, self._cell)
+        total = np.empty((len(limits), x.size))
+        for window in windows(left):
+            first, nodes = self._nodes_over(left[window].min(), left[window].max() + 1.0)
+            place = (left[window] - first).astype(np.int64)
+            total[:, window] = nodes[:, place] + along[window] * (nodes[:, place + 1] - nodes[:, place])
+        up_to, following = (
+            self._below_cell[np.searchsorted(self._cell, at, side="right")] for at in (left, left + 1.0)
+        )
+        between = up_to + along * (following - up_to)
+        total += limits[:, None] * between
+        if self._at.steps:
+            exact = self._below[np.searchsorted(self._counts.values, x, side="right")]
+            total += jumps[:, None] * (exact - between)
+        return Sums(*total)
+
+    def _nodes_over(self, first: float, last: float) -> tuple[float, np.ndarray]:
+        """The sums at cells that hold these, but for what records farther to the left add."""
+        start, nodes = self._nodes
+        size = nodes.shape[1]
+        if size and start <= first and last < start + size:
+            return start, nodes
+        if size and max(last, start + size - 1.0) - min(first, start) < WINDOW:
+            first, last = min(first, start), max(last, start + size - 1.0)
+        nodes = _nodes(self._cell, self._held, self._at, first, int(last - first) + 1)
+        self._nodes = first, nodes
+        return first, nodes
+
+
+class Positions:
+    """Where points lie among the cells, and the kernels between them.
+
+    Attributes
+    ----------
+    steps : bool
+        Whether it is T_1, whose jumps stand at the records.
+    width : float
+        Of a cell, in steps of the grid.
+    noise : Masking
+        With noise rounded to the cells.
+    kernels : Kernels
+    """
+
+    def __init__(self, masking: Masking) -> None:
+        self.steps = masking.beta == 0.0
+        self.width, self.noise = lattice(masking)
+        self.in_sigma = self.width * masking.delta
+        self.kernels = kernels(self.noise, self.in_sigma)
+
+    def between(self, x: np.ndarray, cell: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The cells at or before points x, and how far they lie towards the next; `cell`: occupied ones."""
+        position = (x + 1.0) / self.width - 1.0
+        if not self.steps:
+            position = (x - 0.5 * max(self.width - 1.0, 0.0)) / self.width
+        reach = self.kernels.reach
+        position = np.clip(position, cell[0] - reach - 1.0, cell[-1] + reach + 1.0)
+        left = np.floor(position)
+        return left, position - left
+
+
+class PoolSums:
+    """The sums of psi and of the residual over the records of each pool, at any points.
+
+    Pools of few records are summed term by term, others by a transform each.
+
+    Parameters
+    ----------
+    pools : list of ValueCounts
+        Of the masked values of each pool.
+    masking : Masking
+    """
+
+    def __init__(self, pools: list[ValueCounts], masking: Masking) -> None:
+        self._pools, self._masking, self._at = pools, masking, Positions(masking)
+        self._sizes = np.array([counts.values.size for counts in pools])
+        self._transformed: dict[int, CdfSums] = {}
+
+    def at(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Both sums, of shape (pools, points)."""
+        total = np.zeros((2, len(self._pools), x.size))
+        few = self._sizes * x.size <= MOST_TERMS
+        if few.any():
+            total[:, few] = self._term_by_term(np.flatnonzero(few).tolist(), x)
+        for k in np.flatnonzero(~few).tolist():
+            if k not in self._transformed:
+                self._transformed[k] = CdfSums(self._pools[k], self._masking)
+            sums = self._transformed[k].at(x)
+            total[:, k] = sums.psi, sums.residual
+        return total[0], total[1]
+
+    def _term_by_term(self, pools: list[int], x: np.ndarray) -> np.ndarray:
+        values, counts = (
+            np.concatenate([getattr(self._pools[k], name) for k in pools]) for name in ("values", "counts")
+        )
+        cell, (_, table, limits, jumps) = cell_of(values, self._at.width), self._at.kernels
+        left, along = self._at.between(x, np.array([cell.min(), cell.max()]))
+        total = np.zeros((2, len(pools), x.size))
+        add_pool_sums(
+            values, cell, counts, np.append(0, np.cumsum(self._sizes[pools])), x, left, along,
+            table[OF_POOLS], limits[OF_POOLS], jumps[OF_POOLS] * self._at.steps, total,
+        )  # fmt: skip
+        return total
+
+
 def sums(counts: ValueCounts, masking: Masking, x: np.ndarray) -> Sums:
-    """At points x in steps: whole ones for T_1, any for T_b."""
-    width, noise = lattice(masking)
-    reach, _, limits, jumps = kernels(noise, width * masking.delta)
-    cell, held = cells(counts, width)
-    below = np.concatenate((np.zeros(1), np.cumsum(held)))
-    position = (x + 1.0) / width - 1.0 if masking.beta == 0.0 else (x - 0.5 * max(width - 1.0, 0.0)) / width
-    position = np.clip(position, cell[0] - reach - 1.0, cell[-1] + reach + 1.0)
-    left = np.floor(position)
-    along = position - left
-    found = np.empty((len(limits), x.size))
-    for own in windows(left):
-        first = left[own].min()
-        nodes = _nodes(cell, held, noise, width * masking.delta, first, int(left[own].max() - first) + 2)
-        place = (left[own] - first).astype(np.int64)
-        found[:, own] = nodes[:, place] + along[own] * (nodes[:, place + 1] - nodes[:, place])
-    up_to, next_ = (below[np.searchsorted(cell, at, side="right")] for at in (left, left + 1.0))
-    between = up_to + along * (next_ - up_to)
-    found += limits[:, None] * between
-    if masking.beta == 0.0:
-        known = counts.below[np.searchsorted(counts.values, x, side="right")]
-        found += jumps[:, None] * (known - between)
-    return Sums(*found)
+    """The sums of T at points x in steps: whole ones for T_1, any for T_b."""
+    return CdfSums(counts, masking).at(x)
 
 
 def without_noise(counts: ValueCounts, p: float, x: np.ndarray) -> Sums:
-    """The same of records that masking leaves as they are, or replaces by others that are the same."""
-    found = np.concatenate((np.zeros(1), np.cumsum(counts.counts)))[
-        np.searchsorted(counts.values, x, side="right")
-    ]
-    return Sums(found, found, (1.0 - p) * found, (1.0 - p) ** 2 * found, found)
+    """The sums of T of records that masking leaves as they are, or replaces by others that are the same."""
+    up_to = counts.below[np.searchsorted(counts.values, x, side="right")].astype(np.float64)
+    return Sums(up_to, up_to, (1.0 - p) * up_to, (1.0 - p) ** 2 * up_to, up_to)
 
 
 def smoothed(counts: ValueCounts, x: np.ndarray, width: float) -> Sums:
@@ -113,12 +220,12 @@ def smoothed(counts: ValueCounts, x: np.ndarray, width: float) -> Sums:
     cell = np.rint(counts.values * (CELLS_PER_SIGMA / width))
     first = np.flatnonzero(np.diff(cell, prepend=np.nan) != 0.0)
     at, held = cell[first] * (width / CELLS_PER_SIGMA), np.add.reduceat(counts.counts, first)
-    found = np.empty((2, x.size))
+    means = np.empty((2, x.size))
     for start, stop in blocks(x.size, max(1, SMOOTHED // at.size)):
         psi = ndtr((x[start:stop, None] - at) / width)
-        found[:, start:stop] = psi @ held, psi**2 @ held
+        means[:, start:stop] = psi @ held, psi**2 @ held
     nothing = np.zeros(x.size)
-    return Sums(found[0], found[1], nothing, nothing, found[1])
+    return Sums(means[0], means[1], nothing, nothing, means[1])
 
 
 def lattice(masking: Masking, per_sigma: int = CELLS_PER_SIGMA) -> tuple[float, Masking]:
@@ -135,9 +242,14 @@ def lattice(masking: Masking, per_sigma: int = CELLS_PER_SIGMA) -> tuple[float, 
 
 def cells(counts: ValueCounts, width: float) -> tuple[np.ndarray, np.ndarray]:
     """The occupied cells, ascending, and how many records are in each."""
-    cell = np.floor(counts.values / width + (0.5 if width < 1.0 else 0.0))
+    cell = cell_of(counts.values, width)
     first = np.flatnonzero(np.diff(cell, prepend=np.nan) != 0.0)
     return cell[first], np.add.reduceat(counts.counts, first).astype(np.float64)
+
+
+def cell_of(values: np.ndarray, width: float) -> np.ndarray:
+    """The cells of values in steps."""
+    return np.asarray(np.floor(values / width + (0.5 if width < 1.0 else 0.0)))
 
 
 def windows(cell: np.ndarray, length: int = WINDOW) -> Iterator[np.ndarray]:
@@ -207,16 +319,14 @@ def _integral(transform: np.ndarray, w: np.ndarray, size: int, width: float) -> 
     return np.asarray(whole + 0.5 + (np.arange(size) - size // 2) / size)
 
 
-def _nodes(
-    cell: np.ndarray, held: np.ndarray, noise: Masking, width: float, first: float, length: int
-) -> np.ndarray:
+def _nodes(cell: np.ndarray, held: np.ndarray, at: Positions, first: float, length: int) -> np.ndarray:
     """The sums at so many cells from `first` on, but for what records farther to the left add."""
-    reach = kernels(noise, width).reach
+    reach = at.kernels.reach
     start, stop = np.searchsorted(cell, (first - reach, first + length + reach))
     size = 1 << (length + 2 * reach - 1).bit_length()
     dense = np.zeros(size)
     dense[(cell[start:stop] - first + reach).astype(np.int64)] = held[start:stop]
-    spectrum = np.fft.rfft(dense) * _transforms(noise, width, size)
+    spectrum = np.fft.rfft(dense) * _transforms(at.noise, at.in_sigma, size)
     return np.asarray(np.fft.irfft(spectrum, size)[:, 2 * reach : 2 * reach + length])
 
 

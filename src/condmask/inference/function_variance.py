@@ -11,10 +11,10 @@ from numpy.polynomial.polynomial import polyval
 from condmask.inference import expectations
 from condmask.inference.cdf_variance import Sums
 from condmask.inference.far_expectations import Function, NotFiniteError
-from condmask.inference.theorem import masking
+from condmask.samples.bandwidth import masking
+from condmask.samples.masked_sample import MaskedSample
 from condmask.samples.moments import theorem_2_1
 from condmask.samples.noise_class import NoiseClass
-from condmask.samples.sample import MaskedSample
 
 
 def sums_of(*functions: Function) -> Callable[[MaskedSample], Sums]:

@@ -7,46 +7,37 @@ import numpy as np
 
 from condmask.inference import cdf_covariance
 from condmask.inference.cdf_covariance import Products
-from condmask.inference.theorem import masking, sums_at
-from condmask.samples.sample import MaskedSample
+from condmask.inference.theorem import covariance_given_file
+from condmask.inference.variance_curve import VarianceCurve, finest_tol
+from condmask.samples.bandwidth import masking
+from condmask.samples.masked_sample import MaskedSample
 
 Share = Callable[[np.ndarray], np.ndarray]
 RIDGE = 1e-12  # against rounding
 
 
-def covariance(
-    source: MaskedSample,
-    x: np.ndarray,
-    strata: list[MaskedSample],
-    *,
-    shared_donors: bool,
-    target: str,
-    under: Share | None = None,
-) -> np.ndarray:
-    """n times that of T at ascending points, about the population or the original file.
+def covariance(curve: VarianceCurve, x: np.ndarray, *, target: str, under: Share | None = None) -> np.ndarray:
+    """n times the covariances of T at ascending points, about the population or the original file.
 
-    `under` is a hypothetical distribution function of the originals as they were rounded; without, the
-    distribution is estimated.
+    `curve` has its variances. `under` is a hypothetical distribution function of the originals as they were
+    rounded; without, the distribution is estimated.
     """
-    found, n = _products(source, x, under), source.n
-    t, rest = found.psi / n, found.residual / n
-    means, rests = np.outer(t, t), np.outer(rest, rest)
-    if strata and shared_donors:
-        within = [(part.n / n, sums_at(x, None)(part)) for part in strata]
-        means = sum((share * np.outer(own.psi, own.psi) for share, own in within), np.zeros(means.shape))
-        rests = sum(
-            (share * np.outer(own.residual, own.residual) for share, own in within), np.zeros(means.shape)
+    sample, n = curve.sample, curve.sample.n
+    products = _products(sample, x, under)
+    t, residual = products.psi / n, products.residual / n
+    mean_products, residual_products = np.outer(t, t), np.outer(residual, residual)
+    if curve.pools:
+        pools = curve.pool_means(x)
+        mean_products, residual_products = (
+            (pools.share * means.T) @ means for means in (pools.psi, pools.residual)
         )
     order = np.arange(x.size)
-    sample = t[np.minimum(order[:, None], order)] - np.outer(t, t)
-    total = found.psi_products / n - means
-    if source.law.p == 1.0:  # what is released is the file
-        total = np.zeros(total.shape)
-    elif shared_donors:
-        total = total - (found.residual_products / n - rests)
-    else:
-        total = total - (t[np.minimum(order[:, None], order)] - means)
-    return np.asarray(total + sample if target == "population" else total)
+    both = t[np.minimum(order[:, None], order)]  # the chance that a value lies below two points
+    file = covariance_given_file(
+        products.psi_products / n - mean_products, products.residual_products / n - residual_products,
+        both - mean_products, 0.0, shared_donors=curve.shared_donors, p=sample.law.p,
+    )  # fmt: skip
+    return file + (both - np.outer(t, t)) if target == "population" else file
 
 
 def largest(covariance: np.ndarray, draws: int, rng: Any) -> np.ndarray:
@@ -60,14 +51,30 @@ def largest(covariance: np.ndarray, draws: int, rng: Any) -> np.ndarray:
     return np.asarray(np.abs(drawn).max(axis=1))
 
 
-def _products(source: MaskedSample, x: np.ndarray, under: Share | None) -> Products:
-    part = source.noise_class()
-    points = part.points(x, None)
-    if part.law is None:
-        below = np.append(0.0, np.cumsum(part.counts.counts))
-        held = below[np.searchsorted(part.counts.values, points, side="right")]
-        return cdf_covariance.without_noise(held, source.law.p)
-    own = masking(part.law, None)
+def equal_steps(sample: MaskedSample, count: int) -> np.ndarray:
+    """Points at equal steps of T, rearranged."""
+    levels = (np.arange(count) + 0.5) / count
+    return sample.quantiles(levels, None, finest_tol(sample), "rearranged")
+
+
+def before_rounding(sample: MaskedSample, x: np.ndarray, *, rearranged: bool) -> np.ndarray:
+    """T at points between those of the grid, as of the data before they were rounded to it."""
+    at, tol = x - half_step(sample), finest_tol(sample)
+    return sample.monotone(at, None, tol) if rearranged else sample.values(at, None, tol, "auto")
+
+
+def half_step(sample: MaskedSample) -> float:
+    """By how much rounding may have moved a value."""
+    return 0.5 * sample.law.step
+
+
+def _products(sample: MaskedSample, x: np.ndarray, under: Share | None) -> Products:
+    records = sample.noise_class()
+    points = records.points(x, None)
+    if records.law is None:
+        up_to = records.counts.below[np.searchsorted(records.counts.values, points, side="right")]
+        return cdf_covariance.without_noise(up_to.astype(np.float64), sample.law.p)
+    own = masking(records.law, None)
     if under is None:
-        return cdf_covariance.products(part.counts, own, points)
-    return cdf_covariance.products_under(lambda steps: under(part.values(steps)), source.n, own, points)
+        return cdf_covariance.products(records.counts, own, points)
+    return cdf_covariance.products_under(lambda steps: under(records.values(steps)), sample.n, own, points)

@@ -9,28 +9,46 @@ bisection.
 """
 
 from collections.abc import Callable
-from functools import cached_property
-from threading import Lock
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from condmask.engines.grid import Polynomials, Steps
+from condmask.engines.cdf import CDF
+from condmask.engines.rearrangement import Rearrangement
 
-NODES = 4  # of T_b in each cell of its polynomials
-PLACES = 24  # at which an end is looked for at a time
+CANDIDATES = 24  # places at which an end is looked for at a time
 MESH, HALVINGS = 32, 16  # values of T*
-SHARES = np.arange(1, PLACES) / PLACES
-BROAD = 0.05  # a range of T, from which on all of it is sorted, once for all that is asked
+SHARES = np.arange(1, CANDIDATES) / CANDIDATES
 
 Radius = Callable[[np.ndarray, np.ndarray], np.ndarray]  # at points, for the probabilities of these places
 
 
-def within(
-    line: Steps | Polynomials, q: np.ndarray, radius: Radius, widest: float
+def invert_score_test(
+    cdf: CDF, q: np.ndarray, radius: Radius, widest: float, tol: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The ends for each probability, in steps; no radius is larger than `widest`."""
-    known = _known(line)
+    """The ends of the interval for each probability, in the units of the distribution function T.
+
+    Parameters
+    ----------
+    cdf : CDF
+    q : ndarray
+        Probabilities.
+    radius : callable
+        How far T* may lie from q: takes points, and for each the place of its probability in q.
+    widest : float
+        No radius is larger.
+    tol : float
+        By so much T* may stay below a probability that counts as reached, where it is searched.
+    """
+    known = cdf.rearrangement
+    if known is None:
+        return _searched(lambda values: cdf.quantile(values - tol, "rearranged"), q, radius, widest)
+    return _looked_up(known, q, radius, widest)
+
+
+def _looked_up(
+    known: Rearrangement, q: np.ndarray, radius: Radius, widest: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The ends from T* as a whole."""
     near = [known.between(float(each) - widest, float(each) + widest) for each in q]
     sizes, many = np.array([values.size for values, _ in near]), q.size
     own, lower = np.tile(np.arange(many), 2), np.repeat([True, False], many)
@@ -82,10 +100,10 @@ def within(
     return low, high
 
 
-def searched(
+def _searched(
     quantiles: Callable[[np.ndarray], np.ndarray], q: np.ndarray, radius: Radius, widest: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same from the quantiles of T* alone: the values of T* at the ends are searched for."""
+    """The ends from the quantiles of T* alone: the values of T* there are searched for."""
     own, lower = np.tile(np.arange(q.size), 2), np.repeat([True, False], q.size)
 
     known: dict[float, float] = {}
@@ -125,82 +143,7 @@ def searched(
 def _spread_out(values: np.ndarray) -> np.ndarray:
     """Places among ascending values, evenly by themselves and by value."""
     if values.size == 0:
-        return np.zeros(2 * PLACES, dtype=np.int64)
-    even = np.linspace(float(values[0]), float(values[-1]), PLACES)
-    by_place = np.rint(np.linspace(0.0, values.size - 1.0, PLACES)).astype(np.int64)
+        return np.zeros(2 * CANDIDATES, dtype=np.int64)
+    even = np.linspace(float(values[0]), float(values[-1]), CANDIDATES)
+    by_place = np.rint(np.linspace(0.0, values.size - 1.0, CANDIDATES)).astype(np.int64)
     return np.sort(np.append(np.searchsorted(values, even), by_place))
-
-
-class _Line:
-    """The values of T from left to right, and on how long a stretch it has each.
-
-    `length` where all are the same, which they are in one piece; else `lengths`.
-    """
-
-    def __init__(self, line: Steps | Polynomials) -> None:
-        self.smooth = isinstance(line, Polynomials)
-        if isinstance(line, Steps):
-            values, sizes, widths = line.values, np.diff(line.offsets), np.ones(line.starts.size)
-            lefts, between = line.starts, values[line.offsets[1:-1] - 1]
-        else:
-            places = (np.arange(NODES) + 0.5) / NODES - 0.5
-            values = (line.together @ (places[:, None] ** np.arange(line.together.shape[1])).T).ravel()
-            sizes, widths = NODES * line.sizes, line.widths / NODES
-            lefts, between = line.lefts, line.before[1:-1]
-        self.origin, self.length, self.lengths = float(lefts[0]), float(widths[0]), np.empty(0)
-        if lefts.size > 1:
-            cuts, gaps = np.cumsum(sizes)[:-1], lefts[1:] - (lefts + widths * sizes)[:-1]
-            values = np.insert(values, cuts, between)
-            self.lengths = np.insert(np.repeat(widths, sizes), cuts, gaps)
-        self.values = values
-
-    @cached_property
-    def highest(self) -> np.ndarray:
-        """T up to each value at most."""
-        return np.asarray(np.maximum.accumulate(self.values))
-
-    @cached_property
-    def lowest(self) -> np.ndarray:
-        """T from each value on at least."""
-        return np.asarray(np.minimum.accumulate(self.values[::-1])[::-1])
-
-    def between(self, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
-        """The values in a range, ascending; T* has value k from edge k to edge k + 1."""
-        if high - low >= BROAD:
-            values, edges = self._ascending
-            first, stop = np.searchsorted(values, low), np.searchsorted(values, high, side="right")
-            return values[first:stop], edges[first : stop + 1]
-        part = slice(np.searchsorted(self.highest, low), np.searchsorted(self.lowest, high, side="right"))
-        values, lengths = self.values[part], self.lengths[part]
-        inside, under = (values >= low) & (values <= high), values < low
-        if self.lengths.size == 0:
-            return self._in_order(values[inside], float(part.start + np.count_nonzero(under)))
-        before = self.lengths[: part.start].sum() + lengths[under].sum()
-        return self._in_order(values[inside], before, lengths[inside])
-
-    @cached_property
-    def _ascending(self) -> tuple[np.ndarray, np.ndarray]:
-        return self._in_order(self.values, 0.0, self.lengths if self.lengths.size else None)
-
-    def _in_order(
-        self, values: np.ndarray, before: float, lengths: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Values ascending, and their edges; smaller ones take `before`, a number of values or a length."""
-        if lengths is None:
-            found = np.sort(values)
-            return found, self.origin + self.length * (before + np.arange(found.size + 1.0))
-        order = np.argsort(values, kind="stable")
-        return values[order], self.origin + np.cumsum(np.append(before, lengths[order]))
-
-
-_LINES: WeakKeyDictionary[Steps | Polynomials, _Line] = WeakKeyDictionary()
-_LOCK = Lock()  # a dictionary of weak references that grows in one thread must not be read in another
-
-
-def _known(line: Steps | Polynomials) -> _Line:
-    """BoundedCache as long as the line itself: intervals of all levels and targets ask for it."""
-    with _LOCK:
-        found = _LINES.get(line)
-        if found is None:
-            found = _LINES[line] = _Line(line)
-    return found

@@ -18,7 +18,7 @@ MOVES = 8  # a word; of random words it takes 1
 
 
 @kernel
-def order_words(words, order):
+def radix_argsort(words, order):
     """order: the stable argsort of the words, as words; returns whether they are random enough for it."""
     bits = DIGIT
     while ALIKE << bits < words.size:

@@ -1,13 +1,13 @@
 """Reverse mapping of many small files at once, for studies: each row of a block is a file of its own.
 
-Cost: O(1) a record, by the counting sorts of `ordering` and `cycle`; where values or keys lie in a tiny part
-of their range, O(log n).
+Cost: O(1) a record, by the counting sorts of `counting_sort` and `cycle`; where values or keys lie in a tiny
+part of their range, O(log n).
 """
 
 import numpy as np
 
 from condmask._jit import kernel
-from condmask.kernels.cycle import order_words
+from condmask.kernels.cycle import radix_argsort
 from condmask.kernels.range_partition import make_keys, order_floats, place, sort_floats, take
 
 
@@ -24,7 +24,7 @@ def rearrange(x, swapped, kept, words, noise, ties, multiplied, z):
     for row in range(x.shape[0]):
         first, s = s, s + np.searchsorted(swapped[s:], (row + 1) * n)
         order = np.empty(s - first, dtype=np.uint64)
-        if not order_words(words[first:s], order):
+        if not radix_argsort(words[first:s], order):
             order[:] = np.argsort(words[first:s], kind="mergesort")
         own = np.empty(s - first)
         take(values, swapped[first:s], own)

@@ -11,9 +11,10 @@ import numpy as np
 
 from condmask.deconvolution.weight import Masking
 from condmask.inference import cdf_covariance
-from condmask.inference.theorem import masking, variance_given_file
+from condmask.inference.theorem import variance_given_file
 from condmask.law import Law
 from condmask.planning.predicted_moments import Variances
+from condmask.samples.bandwidth import masking
 
 NODES = 201  # equally likely errors of T
 

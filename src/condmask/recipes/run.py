@@ -2,28 +2,23 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from condmask import _checks
 from condmask._blocks import Workers
 from condmask.disclosure.risk import risk
 from condmask.disclosure.risk_result import BEST
 from condmask.files.atomic import FileError, fingerprint
-from condmask.files.formats import columns_exist, reading
+from condmask.files.formats import reading
 from condmask.files.metadata import target_fingerprints
 from condmask.files.publish import writable
-from condmask.files.read import column_of, open_table
-from condmask.files.spool import coded
-from condmask.missing_codes import without_codes
+from condmask.files.read import read_column, read_labels
 from condmask.recipes.recipe import Recipe, read_recipe
 from condmask.releases.mask_file import mask_file
 from condmask.reports import charts
 from condmask.reports.report import report, to_write
-from condmask.strata import crossed, merged, names_of
+from condmask.strata import names_of
 
 
 class RecipeResult(NamedTuple):
@@ -150,26 +145,15 @@ def run_recipe(
 
 def _check_risks(recipe: Recipe) -> None:
     """Refuse a release whose best attacker, who sees the masked value alone, would come near too many."""
+    source, csv = recipe.source, recipe.csv
     for name, caps in recipe.checks.items():
         scheme, distances = recipe.schemes[name], list(caps)
-        with reading(recipe.source):
-            table = open_table(recipe.source, recipe.csv)
-            groups = names_of(scheme.strata)
-            columns_exist(table, [name, *groups])
-            x = column_of(table, name)
-            parts = [np.concatenate(list(coded(table, group, {}))) for group in groups]
+        x = read_column(source, name, csv=csv)
         if x.dtype == object:
-            raise TypeError(f"{name} must be numbers in {recipe.source}, got something else")
-        kind = "float32" if x.dtype == np.float32 else "float64"
-        x = without_codes(x, scheme.missing, kind)
-        there = ~np.isnan(x)
-        pools = None
-        if parts:
-            code = crossed(parts, x.size)
-            pools = (merged(code, None, there) if scheme.small_strata == "merge" else code)[there]
-        alone = replace(scheme, strata=None if pools is None else "pools", small_strata="refuse", missing=())
-        found = risk(x[there], alone, d=distances, strata=pools, audit=False).attackers[BEST]
-        for d, share in zip(distances, found, strict=True):
+            raise TypeError(f"{name} must be numbers in {source}, got something else")
+        strata = {group: read_labels(source, group, csv=csv) for group in names_of(scheme.strata)}
+        best = risk(x, scheme, d=distances, strata=strata or None, audit=False).attackers[BEST]
+        for d, share in zip(distances, best, strict=True):
             if share > caps[d]:
                 raise ValueError(
                     f"checks.{name} allows the best attacker to come nearer than {d:g} to {caps[d]:g} of the "

@@ -13,8 +13,9 @@ from condmask.files.formats import columns_exist, format_of, in_lines, reading
 from condmask.files.metadata import published, target_fingerprints
 from condmask.files.publish import writable
 from condmask.files.read import column_of, converted, open_table
-from condmask.releases.masking import MOST_CLEAR, job_of, release
+from condmask.releases.masking import job_of, release
 from condmask.releases.release import Release
+from condmask.schemes.prepare import MOST_CLEAR
 from condmask.strata import names_of
 
 

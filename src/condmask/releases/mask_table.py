@@ -10,13 +10,12 @@ from typing import Any
 from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._randomness import check_rng
-from condmask.disclosure.audit_input import AuditInput
-from condmask.donor_pools import pools_of
 from condmask.files.metadata import Published
-from condmask.missing_codes import drop_codes, is_code, refuse_reachable, restore_codes
+from condmask.missing_codes import is_code, restore_codes
 from condmask.releases.release import Release, origins_of
-from condmask.scheme import common_method, release_key
-from condmask.schemes.rounding import asked, rounded
+from condmask.scheme import common_method
+from condmask.schemes.prepare import BEGINNING, MOST_CLEAR, prepare
+from condmask.schemes.rounding import asked
 from condmask.strata import Labels, not_masked
 
 
@@ -91,24 +90,21 @@ def mask_table(
     parts = not_masked(within.strata, schemes)
     labels = [Labels(*frames.codes(frames.labels(frames.table_column(frame, part)))) for part in parts]
     policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
-    to_grid = asked(round, schemes)
-    kinds, merge = {name: c.kind for name, c in columns.items()}, within.small_strata == "merge"
-    known, policy = drop_codes(schemes, {name: c.array for name, c in columns.items()}, kinds, policy)
-    known, shifts = rounded(schemes, known, kinds) if to_grid else (known, {})
-    pools, patterns = pools_of(list(known.values()), labels, policy, list(columns), merge=merge)
-    if not accept_visible_coins:
-        clear = frames.numeric_columns(frame, {*schemes, *parts})
-        masking.check(schemes, AuditInput(known, kinds, clear, None if pools is None else pools.pool))
-    units = {name: schemes[name].canonical(x, name, kinds[name]) for name, x in known.items()}
-    refuse_reachable(schemes, units, kinds)
-    key = release_key(random, named, list(units.values()), pools)
-    threads = _checks.workers(workers)
-    masked = masking.masked_columns(schemes, units, key, pools, threads)
+    to_grid, threads = asked(round, schemes), _checks.workers(workers)
+    kinds = {name: column.kind for name, column in columns.items()}
+    clear = frames.numeric_columns(frame, {*schemes, *parts}, MOST_CLEAR)
+    made = prepare(
+        schemes, {name: column.array for name, column in columns.items()}, kinds, published=named,
+        labels=labels, clear={name: values[:BEGINNING] for name, values in clear.items()}, rng=random,
+        nan_policy=policy, to_grid=to_grid, audited=not accept_visible_coins,
+    )  # fmt: skip
+    masked = masking.masked_columns(schemes, made.units, made.key, made.pools, threads)
     released = {}
     for (name, column), z in zip(columns.items(), masked, strict=True):
         scheme = schemes[name]
         nulls = is_code(column.array, scheme.missing, column.kind) if scheme.missing_as == "null" else None
         released[name] = column.back(restore_codes(scheme, z, column.array, column.kind, name), nulls)
-    origins = origins_of(named, patterns, key.tag(), shifts)
-    published = Published(next(iter(units.values())).size, named, origins)
+    published = Published(
+        masked[0].size, named, origins_of(named, made.patterns, made.key.tag(), made.shifts)
+    )
     return Release(published, data=frames.with_columns(frame, released))

@@ -32,14 +32,16 @@ MAPPED = (
 )
 
 
-def not_promised(*, mapped: bool) -> Html:
+def not_promised(*, reverse_mapping: bool) -> Html:
     """A section of the page, for reverse mapping or noise."""
-    return section("What the scheme does not promise", items([*ALWAYS, *(MAPPED if mapped else NOISED)]))
+    return section(
+        "What the scheme does not promise", items([*ALWAYS, *(MAPPED if reverse_mapping else NOISED)])
+    )
 
 
-def computed(file: str, column: str, *, mapped: bool) -> Html:
+def what_can_be_computed(file: str, column: str, *, reverse_mapping: bool) -> Html:
     """How analysts go on, with the release alone."""
-    if mapped:
+    if reverse_mapping:
         return _read_off(file, column)
     variable = column if column.isidentifier() else "masked"
     code = (
@@ -50,13 +52,13 @@ def computed(file: str, column: str, *, mapped: bool) -> Html:
         f'{variable}.correlation("another column")\n'
         f'{variable}.group_means("a column of labels")'
     )
-    said = paragraph(
+    explanation = paragraph(
         "From the masked columns and the parameters above, without the original: mean, standard deviation, "
         "moments, distribution function, quantiles, Gini coefficient, correlations, means of groups and "
         "regressions, each with its standard error and interval. Use all records, in their order: groups are "
         "told by a label, and never cut out."
     )
-    return section("What can be computed", said, tag("pre", tag("code", code)))
+    return section("What can be computed", explanation, tag("pre", tag("code", code)))
 
 
 def _read_off(file: str, column: str) -> Html:
@@ -70,25 +72,25 @@ def _read_off(file: str, column: str) -> Html:
         f'{variable}.correlation("another column")\n'
         f'{variable}.group_means("a column of labels")'
     )
-    said = paragraph(
+    explanation = paragraph(
         "What concerns one column alone is read from its values as they stand, with any software: mean, "
         "total, standard deviation, quantiles, distribution function, Gini coefficient. For the original "
         "file it is exact; for the population it has the errors of a sample that is not masked. The same "
         "holds in whole strata. Correlations, means of groups and regressions on other columns are not read "
         "off: they are estimated as below, with standard errors and intervals."
     )
-    return section("What can be computed", said, tag("pre", tag("code", code)))
+    return section("What can be computed", explanation, tag("pre", tag("code", code)))
 
 
-def internal() -> Html:
+def internal_notice() -> Html:
     """Who must not read on."""
-    said = (
+    notice = (
         "Internal: do not publish. This report holds figures of the original, its hash, and record numbers."
     )
-    return tag("p", said, class_="internal")
+    return tag("p", notice, class_="internal")
 
 
-def public(file: str) -> Html:
+def public_notice(file: str) -> Html:
     """Where all of it is from."""
-    said = "Every figure and picture here was computed from the release alone, "
-    return paragraph(join([said, name(file), ": anybody who has it can compute them again."]))
+    origin = "Every figure and picture here was computed from the release alone, "
+    return paragraph(join([origin, name(file), ": anybody who has it can compute them again."]))

@@ -10,9 +10,9 @@ from condmask.disclosure.risk_result import CONSTANT
 from condmask.inference.intervals import Interval
 from condmask.reports import charts, html
 from condmask.reports.html import Html, paragraph, section, tag
-from condmask.reports.original import Beside, Original
-from condmask.reports.public_sections import distances, share, statistic
-from condmask.reports.release_view import Told, figure_of
+from condmask.reports.original import Original, OriginalColumn
+from condmask.reports.public_sections import distances, present, share, statistic_name
+from condmask.reports.release_view import ReleaseView, number_text
 
 SHOWN = 10  # most exposed records
 FAR = 5.0  # standard errors: by chance once in a million
@@ -26,22 +26,22 @@ def facts(original: Original) -> dict[str, Any]:
     }
 
 
-def compared(told: Told, name: str, found: dict[str, Interval], beside: Beside) -> Html:
-    """The estimates beside the figures of the original."""
+def utility(view: ReleaseView, name: str, estimates: dict[str, Interval], original: OriginalColumn) -> Html:
+    """The estimates beside the statistics of the original."""
     rows, far = [], []
-    for what, each in found.items():
-        actual, error = beside.actual[what], float(each.standard_error)
-        off = float(each.estimate) - actual
-        exact = told.mapped and not told.schemes[name].aggregate_ends
-        times = off / error if error > 0.0 else float("nan")
-        if exact and abs(off) > ROUNDED * max(abs(actual), abs(float(each.estimate))):
+    exact = view.reverse_mapping and not view.schemes[name].aggregate_ends
+    for statistic, interval in estimates.items():
+        actual, estimate = original.actual[statistic], float(interval.estimate)
+        standard_error, error = float(interval.standard_error), estimate - actual
+        times = error / standard_error if standard_error > 0.0 else float("nan")
+        if exact and abs(error) > ROUNDED * max(abs(actual), abs(estimate)):
             times = np.inf
         if abs(times) > FAR:
-            far.append(what)
+            far.append(statistic)
         rows.append([
-            statistic(what), *(figure_of(value, error) for value in (
-                actual, beside.masked[what], float(each.estimate), error, off
-            )), figure_of(round(times, 1)) if np.isfinite(times) else "",
+            statistic_name(statistic), *(number_text(value, standard_error) for value in (
+                actual, original.masked[statistic], estimate, standard_error, error
+            )), number_text(round(times, 1)) if np.isfinite(times) else "",
         ])  # fmt: skip
     head = ["", "original", "as masked", "estimate", "predicted error", "actual error", "actual / predicted"]
     caption = html.join([
@@ -49,40 +49,40 @@ def compared(told: Told, name: str, found: dict[str, Interval], beside: Beside) 
         "The predicted error is the standard error for this file; as masked is what a reader finds who "
         "takes masked values for true ones",
     ])  # fmt: skip
-    drawn = told.picture(
+    picture = view.picture(
         name,
         lambda estimate: charts.distributions(
-            estimate, None if told.mapped else _masked(told, name), beside.values, "file"
+            estimate, None if view.reverse_mapping else present(view.masked(name)), original.values, "file"
         ),
     )
     lines = (
         "original and estimate"
-        if told.mapped
+        if view.reverse_mapping
         else (
             "original, masked values, and the estimate with the band that holds all of it in 95 of 100 "
             "releases"
         )
     )
-    said = html.join(["Distribution function of ", html.name(name), f" in the file: {lines}."])
-    warned = paragraph(
+    picture_caption = html.join(["Distribution function of ", html.name(name), f" in the file: {lines}."])
+    warning = paragraph(
         f"More than {FAR:g} predicted errors off: {', '.join(far)}. Is this the original of the release?"
     )
     return html.join([
         html.table(caption, head, rows),
-        tag("div", warned, class_="note") if far else Html(""),
-        Html("") if drawn is None else html.figure(drawn, said),
+        tag("div", warning, class_="note") if far else Html(""),
+        Html("") if picture is None else html.figure(picture, picture_caption),
     ])  # fmt: skip
 
 
-def learned(name: str, beside: Beside, known: list[str]) -> Html:
+def risk_section(name: str, original: OriginalColumn, others: list[str]) -> Html:
     """What attackers learn of one column."""
-    risk, each = beside.risk, beside.records
+    risk, records = original.risk, original.records
     shares, lifts = [], []
-    for attacker, found in risk.attackers.items():
+    for attacker, near in risk.attackers.items():
         low, high = risk.interval(attacker)
         shares.append([attacker, *(
             f"{share(value)} ({share(a)}\u2013{share(b)})"
-            for value, a, b in zip(found, low, high, strict=True)
+            for value, a, b in zip(near, low, high, strict=True)
         )])  # fmt: skip
         if attacker != CONSTANT:
             lifts.append([attacker, *(f"{value:.2f}" for value in risk.lift[attacker])])
@@ -90,24 +90,24 @@ def learned(name: str, beside: Beside, known: list[str]) -> Html:
     caption = html.join([
         "Share of ", html.name(name), " that an attacker comes nearer than a distance, with its 95% interval"
     ])  # fmt: skip
-    where = html.join(["Other columns that one attacker knows: ", html.names(known), "."])
-    figures = each.to_dict()
-    surest = each.exposed(SHOWN)
-    order = {int(row): k for k, row in enumerate(each.rows)}
-    exposed = [[f"{row + 1:,}", share(float(each.chance[order[int(row)]]))] for row in surest]
+    known_to_one = html.join(["Other columns that one attacker knows: ", html.names(others), "."])
+    figures = records.to_dict()
+    surest = records.exposed(SHOWN)
+    order = {int(row): k for k, row in enumerate(records.rows)}
+    exposed = [[f"{row + 1:,}", share(float(records.chance[order[int(row)]]))] for row in surest]
     counted = (
         f"Of {figures['n']:,} records that were looked at one by one, the best attacker comes nearer than "
-        f"{figure_of(each.d)} to {share(figures['hit'])}, expects to do so for {share(figures['chance'])}, "
-        f"and is sure to nine in ten of {share(figures['surest'])}."
+        f"{number_text(records.d)} to {share(figures['hit'])}, expects to do so for "
+        f"{share(figures['chance'])}, and is sure to nine in ten of {share(figures['surest'])}."
     )
     if risk.worst is not None:
         shares.append(["a record's released value, at the most", *map(share, risk.worst)])
     printed = [] if risk.printed is None else [_capital(line) + "." for line in risk.printed.lines()]
     return html.join([
         html.table(caption, head, shares),
-        Html("") if beside.insiders is None else insiders(name, beside.insiders),
+        Html("") if original.insiders is None else insider_table(name, original.insiders),
         html.table("Times as many as the best constant guess", head, lifts),
-        paragraph(where),
+        paragraph(known_to_one),
         html.figure(charts.attackers(risk), "Attackers side by side, with 95% intervals."),
         *map(paragraph, printed),
         paragraph(counted),
@@ -118,62 +118,66 @@ def learned(name: str, beside: Beside, known: list[str]) -> Html:
     ])  # fmt: skip
 
 
-def insiders(name: str, found: InsiderRisk) -> Html:
+def insider_table(name: str, insiders: InsiderRisk) -> Html:
     """What is read by who knows most of a pool."""
     rows = [
         [f"all but {row['unknown']:,}", *(
-            f"{share(own)} ({share(other)})"
-            for own, other in zip(
+            f"{share(mapped)} ({share(additive)})"
+            for mapped, additive in zip(
                 (row["exact"], *row["within"]), (row["additive_exact"], *row["additive_within"]), strict=True
             )
         )]
-        for row in found.rows()
+        for row in insiders.rows()
     ]  # fmt: skip
     caption = html.join([
         "Insiders: share of the values of ", html.name(name), " he does not know that are read by who knows "
-        f"all others of a group of {found.n:,}; in brackets, under additive noise of the same p and sigma",
+        f"all others of a group of {insiders.n:,}; in brackets, under additive noise of the same p and sigma",
     ])  # fmt: skip
     return html.table(
-        caption, ["who knows", "exactly", *(f"within {each}" for each in distances(list(found.d)))], rows
+        caption, ["who knows", "exactly", *(f"within {d}" for d in distances(list(insiders.d)))], rows
     )
 
 
-def audited(found: Audit, *, mapped: bool) -> Html:
-    """What shows of the coins."""
+def audit_section(audit: Audit, *, reverse_mapping: bool) -> Html:
+    """How well an attacker could tell which records were swapped."""
     figures = [
-        ["coins guessed", share(found.guessed)],
-        ["without a look", share(found.blind)],
-        ["records known for certain", share(found.certain)],
-        ["kept records unchanged", share(found.unchanged)],
+        ["guessed right", share(audit.guessed)],
+        ["blindly", share(audit.blind)],
+        ["records known for certain", share(audit.certain)],
+        ["kept records unchanged", share(audit.unchanged)],
     ]
-    shown = "Masking would refuse it: " if mapped else "Coins are visible: "  # of guard rails, too
-    verdict = shown + found.refusal if found.visible else "Coins are hidden."
+    refused = "Masking would refuse it: " if reverse_mapping else "Yes: "  # for other reasons, too
+    verdict = refused + audit.refusal if audit.visible else "No, as far as this audit looks."
     causes = [
         html.join([
             cause.name, *([" (", html.name(cause.column), ")"] if cause.column else []),
             f": {cause.text}; {cause.remedy}",
         ])
-        for cause in found.causes
+        for cause in audit.causes
     ]  # fmt: skip
     return section(
-        "Audit of the coins",
+        "Which records were swapped",
         paragraph("Could somebody tell which records were swapped? ", tag("strong", verdict)),
-        html.table("Coins and records, in shares of all", ["", "share"], figures),
+        html.table(
+            "How many an attacker guesses rightly, swapped or kept, in shares of all", ["", "share"], figures
+        ),
         html.join([paragraph("What shows, and what would help:"), html.items(causes)])
         if causes
         else Html(""),
-        html.items(found.warnings) if found.warnings else Html(""),
+        html.items(audit.warnings) if audit.warnings else Html(""),
     )
 
 
-def linked(original: Original) -> Html:
+def linkage_section(original: Original) -> Html:
     """Records found again, and those that are the only ones of their kind."""
     rows = []
-    for how, found in original.linkage().items():
-        low, high = found.interval()
+    for how, linkage in original.linkage().items():
+        low, high = linkage.interval()
         rows += [
             [f"{how}, among {k} nearest", share(part), f"{share(a)}\u2013{share(b)}", share(chance)]
-            for k, part, a, b, chance in zip(found.k, found.linked, low, high, found.chance, strict=True)
+            for k, part, a, b, chance in zip(
+                linkage.k, linkage.linked, low, high, linkage.chance, strict=True
+            )
         ]
     parts = [
         html.table(
@@ -182,26 +186,22 @@ def linked(original: Original) -> Html:
             rows,
         )
     ]
-    once = original.uniques()
-    if once is not None:
+    uniques = original.uniques()
+    if uniques is not None:
         parts.append(paragraph(
-            f"{share(once.unique)} of the records are the only ones with their values in the columns masked "
-            f"together, and {share(once.printed)} of all have these values printed together in a release."
+            f"{share(uniques.unique)} of the records are the only ones with their values in the columns "
+            f"masked together, and {share(uniques.printed)} of all have these values printed together in a "
+            "release."
         ))  # fmt: skip
     return section("Record linkage", *parts)
 
 
-def signed() -> Html:
+def approval() -> Html:
     """Who answers for the release; the day is written by hand, so that a report can be made again."""
     rows = "".join(
-        tag("tr", tag("th", each, scope="row"), tag("td", "")) for each in ("Name", "Date", "Signed")
+        tag("tr", tag("th", label, scope="row"), tag("td", "")) for label in ("Name", "Date", "Signed")
     )
     return section("Approval", tag("table", tag("tbody", Html(rows)), class_="sign"))
-
-
-def _masked(told: Told, name: str) -> Any:
-    values = told.values(name)
-    return values[~np.isnan(values)]
 
 
 def _capital(line: str) -> str:

@@ -19,28 +19,28 @@ from condmask.files.csv_format import CsvFormat
 from condmask.files.formats import columns_exist, reading
 from condmask.files.read import column_of, open_table
 from condmask.missing_codes import without_codes
-from condmask.reports.release_view import Told, digest
+from condmask.reports.release_view import ReleaseView, digest
 
 MOST_RECORDS = 1 << 16  # that are looked at one by one
 
 
 @dataclass(frozen=True)
-class Beside:
-    """One column of the original, beside what was released of it.
+class OriginalColumn:
+    """One column of the original, with what attackers learn of it from the release.
 
     Attributes
     ----------
     values : ndarray
-        The originals as they were masked: those that are there, rounded to the grid.
+        The originals as they were masked: those that are not missing, rounded to the grid.
     actual : dict of str to float
         What the release estimates, computed from the original.
     masked : dict of str to float
-        The same of the masked values, as if they were the original.
+        These statistics of the masked values, as if they were the original.
     risk : Risk
     records : RecordRisk
         At the middle one of the distances, for evenly spaced records.
     insiders : InsiderRisk, optional
-        Of reverse mapping.
+        Under reverse mapping.
     """
 
     values: np.ndarray
@@ -58,22 +58,22 @@ class Original:
     ----------
     path : path
         Of the original.
-    told : Told
+    view : ReleaseView
         The release.
     csv : CsvFormat, optional
         How the original is written, as for `mask_file`.
     """
 
-    def __init__(self, path: Path, told: Told, csv: CsvFormat | None = None) -> None:
-        self.path, self._told = path, told
+    def __init__(self, path: Path, view: ReleaseView, csv: CsvFormat | None = None) -> None:
+        self.path, self._view = path, view
         with reading(path):
             table = open_table(path, csv)
-            columns_exist(table, list(told.schemes))
-            self._raw = {name: column_of(table, name) for name in told.schemes}
+            columns_exist(table, list(view.schemes))
+            self._raw = {name: column_of(table, name) for name in view.schemes}
         for name, values in self._raw.items():
-            if values.size != told.rows:
+            if values.size != view.rows:
                 raise ValueError(
-                    f"source must have the {told.rows} rows of the release, got {values.size} in {path}"
+                    f"source must have the {view.rows} rows of the release, got {values.size} in {path}"
                 )
             if values.dtype == object:
                 raise TypeError(
@@ -82,92 +82,93 @@ class Original:
         self.sha256 = digest(path)
 
     def audit(self) -> Audit:
-        """What an attacker could tell of the coins."""
-        told = self._told
-        groups = {name: told.columns.strata(name) for name in told.groups}
-        return audit({**self._raw, **told.numbers, **groups}, told.schemes)
+        """How well an attacker could tell which records were swapped."""
+        view = self._view
+        groups = {name: view.columns.strata(name) for name in view.strata}
+        return audit({**self._raw, **view.clear, **groups}, view.schemes)
 
-    def beside(self, name: str, wanted: list[str], d: list[float]) -> Beside:
-        """A column beside what was released of it."""
-        told, estimate = self._told, self._told.file[name]
+    def column(self, name: str, statistics: list[str], d: list[float]) -> OriginalColumn:
+        """One column, its statistics, and what attackers learn of it."""
+        view, estimate = self._view, self._view.release[name]
         x, z, rows = self._both(name)
-        pools, known = estimate._pools(), {other: each[rows] for other, each in told.known.items()}
+        pools, others = estimate._pools(), {other: values[rows] for other, values in view.others.items()}
         scheme = replace(
-            told.schemes[name], strata=None if pools is None else "pools", small_strata="refuse", missing=()
+            view.schemes[name], strata=None if pools is None else "pools", small_strata="refuse", missing=()
         )
         strata = None if pools is None else pools[rows]
         if scheme.grid is not None:  # in double precision, single ones are off their grid
             units, *_, law = taken(x, scheme)
             x = law.from_units(units)
-        some = evenly_spaced(x.size, x.size if told.mapped else MOST_RECORDS)
+        some = evenly_spaced(x.size, x.size if view.reverse_mapping else MOST_RECORDS)
         middle = sorted(d)[len(d) // 2]
-        risk = release_risk(x, z, scheme, d=d, others=known or None, strata=strata, audit=False)
-        each = record_risk(
+        risk = release_risk(x, z, scheme, d=d, others=others or None, strata=strata, audit=False)
+        records = record_risk(
             x[some], z[some], scheme, d=middle, strata=None if strata is None else strata[some]
         )
-        actual = figures(x, wanted, {**known, **self._partners(name, rows)})
-        masked = figures(z.astype(np.float64), wanted, {**known, **self._partners(name, rows, masked=True)})
-        each = replace(each, rows=np.flatnonzero(rows)[some][each.rows])
-        insiders = insider_risk(x, scheme, d=d, strata=strata) if told.mapped else None
-        return Beside(x, actual, masked, risk, each, insiders)
+        records = replace(records, rows=np.flatnonzero(rows)[some][records.rows])
+        actual = statistics_of(x, statistics, {**others, **self._partners(name, rows, masked=False)})
+        partners = self._partners(name, rows, masked=True)
+        masked = statistics_of(z.astype(np.float64), statistics, {**others, **partners})
+        insiders = insider_risk(x, scheme, d=d, strata=strata) if view.reverse_mapping else None
+        return OriginalColumn(x, actual, masked, risk, records, insiders)
 
     def linkage(self) -> dict[str, Linkage]:
         """Records found again by the masked columns alone, and together with those in clear."""
-        told = self._told
-        pairs = {name: self._columns(name) for name in told.schemes}
+        view = self._view
+        pairs = {name: self._columns(name) for name in view.schemes}
         x, z = ({name: pair[k] for name, pair in pairs.items()} for k in (0, 1))
-        found = {"by the masked columns": record_linkage(x, z)}
-        if told.known:
-            found["by these and the columns in clear"] = record_linkage(x, z, others=told.known)
-        return found
+        linkage = {"by the masked columns": record_linkage(x, z)}
+        if view.others:
+            linkage["by these and the columns in clear"] = record_linkage(x, z, others=view.others)
+        return linkage
 
     def uniques(self) -> Uniques | None:
         """Records that are unique in the columns masked together; None where one is masked."""
         if len(self._raw) < 2:
             return None
-        scheme = next(iter(self._told.schemes.values()))
+        scheme = next(iter(self._view.schemes.values()))
         return uniques({name: self._columns(name)[0] for name in self._raw}, scheme)
 
     def _columns(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Originals and masked values, NaN where one is missing; in single precision where they were."""
         column = frames.column(self._raw[name], name)
-        x = without_codes(column.array, self._told.schemes[name].missing, column.kind)
-        return x.astype(np.float32) if column.kind == "float32" else x, self._told.values(name)
+        x = without_codes(column.array, self._view.schemes[name].missing, column.kind)
+        return x.astype(np.float32) if column.kind == "float32" else x, self._view.masked(name)
 
     def _both(self, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Those that are there, and in which rows."""
+        """Originals and masked values that are not missing, and in which rows they are."""
         x, z = self._columns(name)
         rows = ~(np.isnan(x) | np.isnan(z))
         if not rows.any() or not np.array_equal(np.isnan(x), np.isnan(z)):
             raise ValueError(f"{name} must be missing in the same rows of source and release, got others")
         return x[rows], z[rows], rows
 
-    def _partners(self, name: str, rows: np.ndarray, *, masked: bool = False) -> dict[str, np.ndarray]:
-        """The other masked columns."""
+    def _partners(self, name: str, rows: np.ndarray, *, masked: bool) -> dict[str, np.ndarray]:
+        """The other masked columns, or the originals of these."""
         others = [other for other in self._raw if other != name]
         return {other: self._columns(other)[int(masked)][rows] for other in others}
 
 
-def figures(values: np.ndarray, wanted: list[str], others: dict[str, np.ndarray]) -> dict[str, float]:
+def statistics_of(values: np.ndarray, names: list[str], others: dict[str, np.ndarray]) -> dict[str, float]:
     """Statistics of a column by the names that `summary` gives them."""
-    found = {}
-    for what in wanted:
-        if what == "mean":
-            found[what] = float(values.mean())
-        elif what == "s.d.":
-            found[what] = float(values.std(ddof=1))
-        elif what.startswith("quantile "):
-            q = float(what.removeprefix("quantile "))
-            found[what] = float(np.quantile(values, q, method="inverted_cdf"))
+    statistics = {}
+    for name in names:
+        if name == "mean":
+            statistics[name] = float(values.mean())
+        elif name == "s.d.":
+            statistics[name] = float(values.std(ddof=1))
+        elif name.startswith("quantile "):
+            q = float(name.removeprefix("quantile "))
+            statistics[name] = float(np.quantile(values, q, method="inverted_cdf"))
         else:
-            other = others[what.removeprefix("correlation with ")]
-            there = ~np.isnan(other)
-            found[what] = correlation(values[there], other[there].astype(np.float64))
-    return found
+            other = others[name.removeprefix("correlation with ")]
+            complete = ~np.isnan(other)
+            statistics[name] = correlation(values[complete], other[complete].astype(np.float64))
+    return statistics
 
 
 def correlation(x: np.ndarray, w: np.ndarray) -> float:
-    """Of two columns; NaN where one is constant."""
+    """The correlation of two columns; NaN where one is constant."""
     x, w = x - x.mean(), w - w.mean()
-    below = float(np.sqrt((x @ x) * (w @ w)))
-    return float(x @ w) / below if below > 0.0 else float("nan")
+    scale = float(np.sqrt((x @ x) * (w @ w)))
+    return float(x @ w) / scale if scale > 0.0 else float("nan")

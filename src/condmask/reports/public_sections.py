@@ -4,37 +4,38 @@ import platform
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
+
 from condmask._digits import number
-from condmask.inference.intervals import Interval
 from condmask.reports import charts, formulas, html
 from condmask.reports.html import Html, paragraph, section, tag
-from condmask.reports.release_view import Told, figure_of
+from condmask.reports.release_view import ReleaseView, number_text
 from condmask.schemes.parameters import PARAMETERS
 
 
-def facts(told: Told, more: dict[str, Any] | None = None) -> Html:
+def facts(view: ReleaseView, more: dict[str, Any] | None = None) -> Html:
     """What was released, and with what."""
-    clear = [name for name in told.names if name not in told.schemes]
-    software = ", ".join(f"{each} {version(each)}" for each in ("condmask", "numpy", "scipy"))
+    clear = [name for name in view.names if name not in view.schemes]
+    software = ", ".join(f"{package} {version(package)}" for package in ("condmask", "numpy", "scipy"))
     return html.facts({
-        "Release": html.name(told.path.name),
-        "Records": f"{told.rows:,}",
-        "Masked columns": html.names(told.schemes),
+        "Release": html.name(view.path.name),
+        "Records": f"{view.rows:,}",
+        "Masked columns": html.names(view.schemes),
         "Columns in clear": html.names(clear),
-        "SHA-256 of the release": tag("code", told.sha256),
+        "SHA-256 of the release": tag("code", view.sha256),
         **(more or {}),
         "Software": f"{software}, Python {platform.python_version()}",
     })  # fmt: skip
 
 
-def masked(told: Told) -> Html:
+def scheme_section(view: ReleaseView) -> Html:
     """The scheme in words, in numbers and as an equation."""
-    said = html.items(html.join([html.name(name), ": ", told.sentence(name)]) for name in told.schemes)
-    table = html.table("Parameters", ["", *map(html.name, told.schemes)], _parameters(told))
-    if told.mapped:
-        return section("How it was masked", said, *_mapped(told), table)
+    sentences = html.items(html.join([html.name(name), ": ", view.sentence(name)]) for name in view.schemes)
+    table = html.table("Parameters", ["", *map(html.name, view.schemes)], _parameters(view))
+    if view.reverse_mapping:
+        return section("How it was masked", sentences, *_reverse_mapping(view), table)
     parts: list[Html] = [
-        said,
+        sentences,
         paragraph("Record by record, Z is released, X the original, J another record and Y noise:"),
         formulas.equation_1(),
         paragraph("so that"),
@@ -42,19 +43,21 @@ def masked(told: Told) -> Html:
         paragraph("and the distribution function is estimated by the weight K that undoes the masking:"),
         formulas.distribution(),
     ]
-    if len(told.schemes) > 1:
+    if len(view.schemes) > 1:
         parts.append(
             paragraph("The columns were masked together: a swapped record has all values of one donor.")
         )
     return section("How it was masked", *parts, table)
 
 
-def _mapped(told: Told) -> list[Html]:
+def _reverse_mapping(view: ReleaseView) -> list[Html]:
     """What reverse mapping did, what is exact, and what is printed."""
     parts = [
         paragraph("X being the original, V the value with noise Y by which the kept records are ordered:")
     ]
-    parts += [formulas.keys(scale) for scale in dict.fromkeys(each.scale for each in told.schemes.values())]
+    parts += [
+        formulas.keys(scale) for scale in dict.fromkeys(scheme.scale for scheme in view.schemes.values())
+    ]
     parts.append(
         paragraph(
             "The kept record with the smallest V got the smallest value of the kept ones, and so on. No "
@@ -62,14 +65,14 @@ def _mapped(told: Told) -> list[Html]:
             "each was swapped with probability p."
         )
     )
-    if len(told.schemes) > 1:
+    if len(view.schemes) > 1:
         parts.append(
             paragraph(
                 "The columns were masked together: a swapped record has all values of one other record. The "
                 "kept ones were put back column by column."
             )
         )
-    ends = any(scheme.aggregate_ends for scheme in told.schemes.values())
+    ends = any(scheme.aggregate_ends for scheme in view.schemes.values())
     but = ", but for the ends of each group, which are means" if ends else ""
     largest = "" if ends else "the largest and "
     parts.append(
@@ -82,14 +85,16 @@ def _mapped(told: Told) -> list[Html]:
     return parts
 
 
-def _parameters(told: Told) -> list[list[Any]]:
-    """Those that differ from nothing in any column."""
+def _parameters(view: ReleaseView) -> list[list[Any]]:
+    """A row for each parameter that one of the columns has."""
     rows = []
-    labels = {name: parameter.label for name, parameter in PARAMETERS.items()}
-    for name, label in labels.items():
-        values = [getattr(scheme, name) for scheme in told.schemes.values()]
+    for name, parameter in PARAMETERS.items():
+        values = [getattr(scheme, name) for scheme in view.schemes.values()]
         if any(value not in (None, (), 0.0) for value in values):
-            rows.append([html.join([label, " (", html.name(name), ")"]), *map(_value, values)])
+            rows.append([html.join([parameter.label, " (", html.name(name), ")"]), *map(_value, values)])
+    patterns = view.release.patterns.values()
+    if any(patterns):
+        rows.append(["donors within the pattern of missing values of", *map(_value, patterns)])
     return rows
 
 
@@ -105,65 +110,61 @@ def _value(value: Any) -> Any:
     return f"{value:,}" if isinstance(value, int) else repr(value)
 
 
-def estimated(told: Told, name: str) -> Html:
+def distribution_section(view: ReleaseView, name: str) -> Html:
     """What the release tells of one column of the original."""
-    masked_values = None if told.mapped else _present(told, name)  # that stand as they are
-    drawn = told.picture(name, lambda estimate: charts.distributions(estimate, masked_values))
+    masked = None if view.reverse_mapping else present(view.masked(name))  # that stand as they are
+    picture = view.picture(name, lambda estimate: charts.distributions(estimate, masked))
     wrong = "; dashed, the masked values read as if they were true, which is wrong"
     caption = html.join([
         "Distribution function of ", html.name(name), ": estimated, with the band that holds all of it in 95 "
-        f"of 100 files{'' if told.mapped else wrong}.",
+        f"of 100 files{'' if view.reverse_mapping else wrong}.",
     ])  # fmt: skip
     return html.join([
-        estimates(told, name), Html("") if drawn is None else html.figure(drawn, caption)
+        estimate_table(view, name), Html("") if picture is None else html.figure(picture, caption)
     ])  # fmt: skip
 
 
-def estimates(told: Told, name: str, *, beside: bool = True) -> Html:
-    """Estimates of one column of the population; `beside` as of `Told.summary`."""
-    found = told.summary(name, "population", beside=beside)
-    if not found:
+def estimate_table(view: ReleaseView, name: str, *, correlations: bool = True) -> Html:
+    """Estimates of one column of the population; `correlations` as of `ReleaseView.estimates`."""
+    estimates = view.estimates(name, "population", correlations=correlations)
+    if not estimates:
         return paragraph("Nothing can be estimated from so few records.")
-    return table(html.join(["Estimates of ", html.name(name), " in the population, from the release"]), found)
-
-
-def table(caption: Any, found: dict[str, Interval]) -> Html:
-    """Estimates with their intervals."""
     rows = [
-        [statistic(what), *(figure_of(value, each.standard_error) for value in (
-            each.estimate, each.standard_error, each.low, each.high
+        [statistic_name(statistic), *(number_text(value, interval.standard_error) for value in (
+            interval.estimate, interval.standard_error, interval.low, interval.high
         ))]
-        for what, each in found.items()
+        for statistic, interval in estimates.items()
     ]  # fmt: skip
+    caption = html.join(["Estimates of ", html.name(name), " in the population, from the release"])
     return html.table(caption, ["", "estimate", "standard error", "95% from", "to"], rows)
 
 
-def statistic(what: str) -> Html:
-    """The name of a statistic."""
-    words = {"mean": "mean", "s.d.": "standard deviation", "quantile 0.5": "median"}
-    before, found, other = what.partition("correlation with ")
-    if found and not before:
-        return html.join([found, html.name(other)])
-    return html.text(words.get(what, what))
+def statistic_name(statistic: str) -> Html:
+    """The name of a statistic for readers."""
+    names = {"mean": "mean", "s.d.": "standard deviation", "quantile 0.5": "median"}
+    before, correlation, other = statistic.partition("correlation with ")
+    if correlation and not before:
+        return html.join([correlation, html.name(other)])
+    return html.text(names.get(statistic, statistic))
 
 
-def noted(told: Told) -> Html:
-    """What the estimates said of themselves."""
-    if not told.warnings:
+def notes(view: ReleaseView) -> Html:
+    """The warnings of the estimates."""
+    if not view.warnings:
         return Html("")
-    return section("Notes", html.items(tag("span", each, class_="note") for each in told.warnings))
+    return section("Notes", html.items(tag("span", warning, class_="note") for warning in view.warnings))
 
 
 def share(value: float) -> str:
-    """In percent."""
+    """A share in percent."""
     return "none" if value != value else f"{100.0 * value:.1f}%"
 
 
 def distances(d: list[float]) -> list[str]:
-    """As heads of columns."""
-    return [number(each) for each in d]
+    """Distances as heads of columns."""
+    return [number(distance) for distance in d]
 
 
-def _present(told: Told, name: str) -> Any:
-    values = told.values(name)
-    return values[values == values]
+def present(values: np.ndarray) -> np.ndarray:
+    """The values that are not missing."""
+    return np.asarray(values[~np.isnan(values)])

@@ -22,11 +22,11 @@ from condmask.releases.release import FileColumns, Release
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.strata import names_of
 
-BESIDE = 8  # columns in clear whose correlations are told, and that an attacker is taken to know
+MOST_OTHERS = 8  # columns in clear whose correlations are told, and that an attacker is taken to know
 MOST_CLEAR = 64  # of which they are the first
 
 
-class Told:
+class ReleaseView:
     """A release, read.
 
     Parameters
@@ -47,94 +47,94 @@ class Told:
             if not isinstance(scheme, ConditionalMasking):
                 raise TypeError(f"release must be masked by ConditionalMasking, got {scheme!r} for {name!r}")
         first = next(iter(self.schemes.values()))
-        self.mapped: bool = first.reverse_mapping  # all columns, or none
-        self.groups = names_of(first.strata)
+        self.reverse_mapping: bool = first.reverse_mapping  # all columns, or none
+        self.strata = names_of(first.strata)
         self.sha256 = digest(path)
         self.columns = _ReadOnce(path)
-        self.file = Release(published, path=path, columns=self.columns, workers=workers)
-        self._read: dict[str, np.ndarray | None] = {}
-        self.warnings: list[str] = []  # what estimates said of themselves
+        self.release = Release(published, path=path, columns=self.columns, workers=workers)
+        self._numbers: dict[str, np.ndarray | None] = {}
+        self.warnings: list[str] = []  # of estimates
 
     @cached_property
     def _clear(self) -> list[str]:
         """The columns that are neither masked nor tell donor pools."""
-        left = [name for name in self.names if name not in self.schemes and name not in self.groups]
-        return [name for name in left[:MOST_CLEAR] if left.count(name) == 1]
+        names = [name for name in self.names if name not in self.schemes and name not in self.strata]
+        return [name for name in names[:MOST_CLEAR] if names.count(name) == 1]
 
     @cached_property
-    def numbers(self) -> dict[str, np.ndarray]:
-        """Those of them that are numbers."""
-        found = {name: self._number(name) for name in self._clear}
-        return {name: values for name, values in found.items() if values is not None}
+    def clear(self) -> dict[str, np.ndarray]:
+        """The columns in clear that are numbers."""
+        columns = {name: self._clear_numbers(name) for name in self._clear}
+        return {name: values for name, values in columns.items() if values is not None}
 
     @cached_property
-    def known(self) -> dict[str, np.ndarray]:
-        """The first of these that are complete and no constants."""
-        found: dict[str, np.ndarray] = {}
+    def others(self) -> dict[str, np.ndarray]:
+        """The first columns in clear that are complete and no constants: an attacker knows them."""
+        others: dict[str, np.ndarray] = {}
         for name in self._clear:
-            values = self._number(name) if len(found) < BESIDE else None
+            values = self._clear_numbers(name) if len(others) < MOST_OTHERS else None
             if values is not None and np.isfinite(values).all() and values.min() < values.max():
-                found[name] = values
-        return found
+                others[name] = values
+        return others
 
-    def _number(self, name: str) -> np.ndarray | None:
-        if name not in self._read:
+    def _clear_numbers(self, name: str) -> np.ndarray | None:
+        if name not in self._numbers:
             with reading(self.path):
-                self._read[name] = numeric(open_table(self.path), name)
-        return self._read[name]
+                self._numbers[name] = numeric(open_table(self.path), name)
+        return self._numbers[name]
 
-    def values(self, name: str) -> np.ndarray:
+    def masked(self, name: str) -> np.ndarray:
         """The masked values of a column, in single precision where they were; NaN where one is missing."""
         column = frames.column(self.columns.numbers(name), name)
-        own = without_codes(column.array, released_codes(self.schemes[name]), column.kind)
-        return own.astype(np.float32) if column.kind == "float32" else own
+        values = without_codes(column.array, released_codes(self.schemes[name]), column.kind)
+        return values.astype(np.float32) if column.kind == "float32" else values
 
     def sentence(self, name: str) -> str:
         """How a column was masked."""
-        return sentence(self.schemes[name], self.file.origins[name])
+        return sentence(self.schemes[name], self.release.origins[name])
 
-    def summary(self, name: str, target: str, *, beside: bool = True) -> dict[str, Interval]:
+    def estimates(self, name: str, target: str, *, correlations: bool = True) -> dict[str, Interval]:
         """Estimates of the original with their intervals; none where there are too few records.
 
-        `beside` is whether correlations with other columns are among them.
+        `correlations` is whether those with other columns are among them.
         """
-        estimate = self.file[name]
-        found = dict(self._asked(name, estimate.summary, target=target) or {})
-        for other, values in self._beside(name) if beside else ():
-            told = self._asked(name, estimate.correlation_interval, values, target=target)
-            if told is not None:
-                found[f"correlation with {other}"] = told
-        return found
+        estimate = self.release[name]
+        estimates = dict(self._noted(name, estimate.summary, target=target) or {})
+        for other, values in self._partners(name) if correlations else ():
+            interval = self._noted(name, estimate.correlation_interval, values, target=target)
+            if interval is not None:
+                estimates[f"correlation with {other}"] = interval
+        return estimates
 
     def picture(self, name: str, draw: Callable[[Any], Any]) -> Any:
         """What `draw` makes of the estimate; None where it cannot be had."""
-        return self._asked(name, draw, self.file[name])
+        return self._noted(name, draw, self.release[name])
 
-    def _beside(self, name: str) -> Iterator[tuple[str, Any]]:
+    def _partners(self, name: str) -> Iterator[tuple[str, Any]]:
         """Columns whose correlation with a masked one can be had."""
-        yield from self.known.items()
-        group = self.file.group
+        yield from self.others.items()
+        group = self.release.group
         for other in self.schemes:
             if other != name and group[name] is not None and group[name] == group[other]:
-                yield other, self.file[other]
+                yield other, self.release[other]
 
-    def _asked(self, name: str, call: Callable[..., Any], *given: Any, **options: Any) -> Any:
-        """What is asked of an estimate, None where that does not exist; what it says is noted."""
+    def _noted(self, name: str, call: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """What a call gives, None where that does not exist; its warnings, or its refusal, are noted."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                found = call(*given, **options)
+                result = call(*arguments, **options)
             except ValueError as error:  # what does not exist, or not for so few records
-                found = None
+                result = None
                 self._note(f"{name}: {error}")
-        for each in caught:
-            if issubclass(each.category, UserWarning):
-                self._note(f"{name}: {each.message}")
-        return found
+        for warning in caught:
+            if issubclass(warning.category, UserWarning):
+                self._note(f"{name}: {warning.message}")
+        return result
 
-    def _note(self, said: str) -> None:
-        if said not in self.warnings:
-            self.warnings.append(said)
+    def _note(self, text: str) -> None:
+        if text not in self.warnings:
+            self.warnings.append(text)
 
 
 class _ReadOnce(FileColumns):
@@ -173,6 +173,6 @@ def digest(path: Path) -> str:
         return digest_of(path)
 
 
-def figure_of(value: float, error: float | None = None) -> str:
+def number_text(value: float, error: float | None = None) -> str:
     """A number for readers, with a true minus."""
     return number(value, error).replace("-", "\u2212")

@@ -12,7 +12,7 @@ from condmask.files.csv_format import CsvFormat
 from condmask.reports import charts, disclaimers, html, internal_sections, public_sections
 from condmask.reports.html import section
 from condmask.reports.original import Original
-from condmask.reports.release_view import Told
+from condmask.reports.release_view import ReleaseView
 
 SUFFIXES = (".html", ".htm")
 PARTS = (0.25, 0.5, 1.0)  # of sigma: distances where none are given
@@ -89,7 +89,7 @@ def report(
     >>> pd.DataFrame({"income": income}).to_parquet(here / "people.parquet")
     >>> scheme = cm.ConditionalMasking(0.6, 1000.0, decimals=2)
     >>> released = here / "released.parquet"
-    >>> schemes = cm.mask_file(here / "people.parquet", released, {"income": scheme})
+    >>> release = cm.mask_file(here / "people.parquet", released, {"income": scheme})
     >>> cm.report(here / "people.parquet", released, here / "internal.html", d=[250, 500])
     >>> cm.report(None, released, here / "public.html", public=True)
     >>> "SHA-256 of the original" in (here / "internal.html").read_text()
@@ -99,62 +99,67 @@ def report(
     >>> folder.cleanup()
     """
     threads = _checks.workers(workers)
-    out, found = Path(path), to_write(path, [release, *([] if source is None else [source])], overwrite)
+    out, previous = Path(path), to_write(path, [release, *([] if source is None else [source])], overwrite)
     distances = None if d is None else _distances(d)
     if source is None and not public:
         raise ValueError("source must be the original where public is False, got None")
     charts.ready()
-    told = Told(Path(release), threads)
+    view = ReleaseView(Path(release), threads)
     for name in distances or ():
-        if name is not None and name not in told.schemes:
+        if name is not None and name not in view.schemes:
             raise ValueError(
-                f"d must be of the masked columns {_checks.listed(list(told.schemes))}, got {name!r}"
+                f"d must be of the masked columns {_checks.listed(list(view.schemes))}, got {name!r}"
             )
     if public:
-        text = public_page(told)
+        text = public_page(view)
     else:
         assert source is not None
-        text = internal_page(told, Original(Path(source), told, csv), distances)
-    with publishing({out: found}) as (output,):
+        text = internal_page(view, Original(Path(source), view, csv), distances)
+    with publishing({out: previous}) as (output,):
         output.write(text.encode())
 
 
-def public_page(told: Told) -> str:
+def public_page(view: ReleaseView) -> str:
     """What the release tells; the original is not even known here."""
-    title = f"Release {told.path.name}"
-    columns = [section(html.name(name), public_sections.estimated(told, name)) for name in told.schemes]
+    title = f"Release {view.path.name}"
+    columns = [
+        section(html.name(name), public_sections.distribution_section(view, name)) for name in view.schemes
+    ]
     return html.page(
-        title, disclaimers.public(told.path.name), public_sections.facts(told), public_sections.masked(told),
-        *columns, public_sections.noted(told),
-        disclaimers.computed(told.path.name, next(iter(told.schemes)), mapped=told.mapped),
-        disclaimers.not_promised(mapped=told.mapped),
+        title, disclaimers.public_notice(view.path.name), public_sections.facts(view),
+        public_sections.scheme_section(view),
+        *columns, public_sections.notes(view),
+        disclaimers.what_can_be_computed(
+            view.path.name, next(iter(view.schemes)), reverse_mapping=view.reverse_mapping
+        ),
+        disclaimers.not_promised(reverse_mapping=view.reverse_mapping),
     )  # fmt: skip
 
 
-def internal_page(told: Told, original: Original, d: dict[str | None, list[float]] | None) -> str:
+def internal_page(view: ReleaseView, original: Original, d: dict[str | None, list[float]] | None) -> str:
     """All of it, for those who may read the original."""
     columns = []
-    for name in told.schemes:
-        found = told.summary(name, "file")
-        beside = original.beside(name, list(found), _near(told, name, d))
+    for name in view.schemes:
+        estimates = view.estimates(name, "file")
+        column = original.column(name, list(estimates), _distances_of(view, name, d))
         columns.append(
             section(
                 html.name(name),
                 html.tag("h3", "What analysts will find"),
-                public_sections.estimates(told, name, beside=False),
+                public_sections.estimate_table(view, name, correlations=False),
                 html.tag("h3", "Beside the original"),
-                internal_sections.compared(told, name, found, beside),
+                internal_sections.utility(view, name, estimates, column),
                 html.tag("h3", "What attackers learn"),
-                internal_sections.learned(name, beside, list(told.known)),
+                internal_sections.risk_section(name, column, list(view.others)),
             )
         )  # fmt: skip
     return html.page(
-        f"Release {told.path.name}: internal report", disclaimers.internal(),
-        public_sections.facts(told, internal_sections.facts(original)), public_sections.masked(told),
-        internal_sections.audited(original.audit(), mapped=told.mapped),
-        *columns, internal_sections.linked(original), public_sections.noted(told),
-        disclaimers.not_promised(mapped=told.mapped),
-        internal_sections.signed(),
+        f"Release {view.path.name}: internal report", disclaimers.internal_notice(),
+        public_sections.facts(view, internal_sections.facts(original)), public_sections.scheme_section(view),
+        internal_sections.audit_section(original.audit(), reverse_mapping=view.reverse_mapping),
+        *columns, internal_sections.linkage_section(original), public_sections.notes(view),
+        disclaimers.not_promised(reverse_mapping=view.reverse_mapping),
+        internal_sections.approval(),
     )  # fmt: skip
 
 
@@ -170,29 +175,29 @@ def to_write(path: Any, others: list[Any], overwrite: bool) -> tuple[int, ...] |
         raise FileError(f"{out} is a directory")
     if not out.parent.is_dir():
         raise FileError(f"{out.parent}: no such directory")
-    found = fingerprint(out)
-    if found is not None and not overwrite:
+    previous = fingerprint(out)
+    if previous is not None and not overwrite:
         raise FileError(f"{out} exists; it is replaced only with --force (overwrite=True)")
-    return found
+    return previous
 
 
 def _distances(d: Any) -> dict[str | None, list[float]]:
     """Distances by column; those under None are for all others."""
-    given: dict[Any, Any] = dict(d) if isinstance(d, Mapping) else {None: d}
-    found = {}
-    for name, each in given.items():
-        what = "d" if name is None else f"d for {name!r}"
-        found[name] = sorted(set(_checks.distances(each, what).ravel().tolist()))
-        if not found[name]:
-            raise ValueError(f"{what} must hold at least one distance, got none")
-    return found
+    by_column: dict[Any, Any] = dict(d) if isinstance(d, Mapping) else {None: d}
+    distances = {}
+    for name, values in by_column.items():
+        argument = "d" if name is None else f"d for {name!r}"
+        distances[name] = sorted(set(_checks.distances(values, argument).ravel().tolist()))
+        if not distances[name]:
+            raise ValueError(f"{argument} must hold at least one distance, got none")
+    return distances
 
 
-def _near(told: Told, name: str, d: dict[str | None, list[float]] | None) -> list[float]:
+def _distances_of(view: ReleaseView, name: str, d: dict[str | None, list[float]] | None) -> list[float]:
     """The distances for a column."""
     if d is not None and (name in d or None in d):
         return d.get(name) or d[None]
-    scheme, unit = told.schemes[name], 1.0
+    scheme, unit = view.schemes[name], 1.0
     if scheme.scale == "log":
-        unit = abs(float(told.file[name].quantile(0.5))) or 1.0
+        unit = abs(float(view.release[name].quantile(0.5))) or 1.0
     return [float(f"{part * scheme.sigma * unit:.3g}") for part in PARTS]

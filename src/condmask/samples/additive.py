@@ -11,46 +11,48 @@ import numpy as np
 
 from condmask.deconvolution.table import smallest_tol
 from condmask.engines import lattice as curves
+from condmask.engines.cdf import CDF, CurveCDF
 from condmask.kernels.curve import Curve
 from condmask.samples.bandwidth import check_bandwidth
-from condmask.samples.sample import Sample
+from condmask.samples.ungridded import UngriddedSample
 
 
-class NoisySample(Sample):
+class NoisySample(UngriddedSample):
     """Records to which noise was added, all of them; a smoothed distribution function alone is defined."""
 
-    def width(self, bandwidth: Any) -> float | None:
+    def bandwidth(self, given: Any) -> float | None:
         """As of a masked sample; None stands for "scott", since there is no unsmoothed estimator."""
-        return super().width("scott" if bandwidth is None else bandwidth)
+        return super().bandwidth("scott" if given is None else given)
 
-    def engine(self, points: int, width: float | None, tol: float) -> str:
+    def engine(self, points: int, bandwidth: float | None, tol: float) -> str:
         return "lattice"
 
     def values(
-        self, x: np.ndarray, width: float | None, tol: float, method: str, *, density: bool = False
+        self, x: np.ndarray, bandwidth: float | None, tol: float, method: str, *, density: bool = False
     ) -> np.ndarray:
         if method not in ("auto", "lattice"):
             raise ValueError(f"method must be 'auto' or 'lattice' for additive noise, got {method!r}")
         if density:
             raise ValueError("the density of the original is not estimated from additive noise; use cdf")
-        return curves.values(self._searchable(width, tol, x)[0], x, self._workers)
+        return self.cdf(bandwidth, tol).at(x)
 
-    def _searchable(
-        self, width: float | None, tol: float, what: np.ndarray
-    ) -> tuple[Curve, np.ndarray, float, float]:
-        assert width is not None
+    def cdf(self, bandwidth: float | None, tol: float) -> CDF:
+        assert bandwidth is not None
         if self.law.noise != "laplace":
             raise ValueError(
                 "noise must be 'laplace' for a distribution function, got 'normal': normal noise has no "
                 "bounded inverse, so only moments and correlations can be estimated"
             )
-        check_bandwidth(width, self.law)
-        boost = 0.5 * (self.law.sigma / width) ** 2
+        check_bandwidth(bandwidth, self.law)
+        boost = 0.5 * (self.law.sigma / bandwidth) ** 2
         least = smallest_tol(1.0) * (1.0 + boost)  # the kernel reaches some boost / 2
         if tol < least:
             raise ValueError(
-                f"tol must be at least {least:.1e} at bandwidth={width:g} and sigma={self.law.sigma:g} "
+                f"tol must be at least {least:.1e} at bandwidth={bandwidth:g} and sigma={self.law.sigma:g} "
                 f"(rounding), got {tol!r}"
             )
-        curve: Curve = self._kept.get((width, tol), lambda: curves.boosted(self._sorted(), width, boost, tol))
-        return curve, what, float(curve.layers["reach"].max()), 1e-13 * width
+        curve: Curve = self._kept.get(
+            (bandwidth, tol), lambda: curves.boosted(self._sorted, bandwidth, boost, tol)
+        )
+        reach = float(curve.layers["reach"].max())
+        return CurveCDF(curve, reach, 1e-13 * bandwidth, tol, self._workers)

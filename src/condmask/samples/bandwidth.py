@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
+from condmask.deconvolution import weight
+from condmask.deconvolution.weight import Masking
 from condmask.law import Law
 
 # "scott" is R's bw.nrd; it reproduces the paper's tables (docs/theory.rst, "Bandwidth")
@@ -38,6 +40,12 @@ def quartile_places(n: int) -> tuple[np.ndarray, np.ndarray]:
     return low.astype(np.int64), place - low
 
 
+def masking(law: Law, bandwidth: float | None) -> Masking:
+    """What K depends on at this bandwidth; None stands for T_1."""
+    beta = 0.0 if bandwidth is None else bandwidth / law.sigma
+    return Masking(law.noise, law.p, beta, law.step / law.sigma)
+
+
 def check_bandwidth(width: float, law: Law) -> None:
     """Refuse a bandwidth so far from sigma that powers of their ratio overflow, or too fine for the grid."""
     if not NARROWEST <= width / law.sigma <= WIDEST:
@@ -50,3 +58,16 @@ def check_bandwidth(width: float, law: Law) -> None:
             f"bandwidth must be at least {FEWEST_STEPS} steps of the grid, {FEWEST_STEPS * law.step:g}, "
             f"got {width:g} with step={law.step:g}"
         )
+
+
+def checked_masking(law: Law, bandwidth: float | None) -> Masking:
+    """What K depends on at this bandwidth, which is refused where it is too small or large."""
+    if bandwidth is not None:
+        check_bandwidth(bandwidth, law)
+    return masking(law, bandwidth)
+
+
+def search_lengths(masking: Masking, sigma: float, tol: float) -> tuple[float, float]:
+    """How far a record reaches, and how near a crossing of T is searched, where sigma is so long."""
+    finest = sigma if masking.beta == 0.0 else min(1.0, masking.beta) * sigma
+    return (weight.reach(masking, 0.25 * tol) + 1.0) * sigma, 1e-13 * finest

@@ -16,21 +16,23 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import Workers
-from condmask.engines import crossings, sorting
 from condmask.engines import lattice as curves
+from condmask.engines import sorting
+from condmask.engines.cdf import CDF, CurveCDF, EmpiricalCDF, ranks_of
 from condmask.engines.counting import EMPTY, ValueCounts, by_value
 from condmask.kernels.curve import Curve
 from condmask.law import Law
 from condmask.samples.bandwidth import check_bandwidth
+from condmask.samples.cache import BoundedCache
+from condmask.samples.counted import KEPT, CountedSample
 from condmask.samples.moments import Powers, whole_powers
 from condmask.samples.noise_class import NoiseClass
-from condmask.samples.sample import KEPT, BoundedCache, Counted
 
 EXACT = Law(1.0, "normal", 0.0)  # nothing is left of the noise
 FEW = 64  # quantiles, which are not worth sorting all records
 
 
-class ExactSample(Counted):
+class ExactSample(CountedSample):
     """Values of the original, in any order.
 
     Parameters
@@ -47,7 +49,7 @@ class ExactSample(Counted):
         self._cells = z if isinstance(z, ValueCounts) else None
         self.n = self._z.size if self._cells is None else self._cells.n
         self.law, self._workers, self._width, self._kept = EXACT, workers, width, BoundedCache(KEPT)
-        self._asked = False  # for quantiles
+        self._sorting = False  # for quantiles, from the second request on
 
     @cached_property
     def counts(self) -> ValueCounts:  # type: ignore[override]
@@ -83,62 +85,60 @@ class ExactSample(Counted):
         _, scale, means = self._two
         return float((means[2] - means[1] ** 2) * self.n / (self.n - 1)), scale
 
-    def engine(self, points: int, width: float | None, tol: float) -> str:
-        return "exact" if width is None else "lattice"
+    def engine(self, points: int, bandwidth: float | None, tol: float) -> str:
+        return "exact" if bandwidth is None else "lattice"
 
     def values(
-        self, x: np.ndarray, width: float | None, tol: float, method: str, *, density: bool = False
+        self, x: np.ndarray, bandwidth: float | None, tol: float, method: str, *, density: bool = False
     ) -> np.ndarray:
-        if width is None:
-            return self._share(self.counts.values, x)
-        found = curves.values(self._smoothed(width, tol, density), x, self._workers)
-        return np.asarray(found / width if density else found)
+        if bandwidth is None:
+            return self._empirical(self.counts.values).at(x)
+        found = curves.values(self._smoothed(bandwidth, tol, density), x, self._workers)
+        return np.asarray(found / bandwidth if density else found)
 
-    def quantiles(self, q: np.ndarray, width: float | None, tol: float, crossing: str) -> np.ndarray:
-        if width is not None:
-            curve = self._smoothed(width, tol, False)
-            reach = float(curve.layers["reach"].max())
-            return crossings.quantiles(curve, q, reach, 1e-13 * width, tol, crossing, self._workers)
-        ranks = self._ranks(q, tol)
-        if self._cells is None and not self._asked and q.size <= FEW:
-            self._asked = True  # who asks again is better served by counts
-            return sorting.selected(self._z, ranks, self._ends)
-        return np.asarray(self.counts.values[np.searchsorted(self._below[1:], ranks, side="right")])
+    def quantiles(self, q: np.ndarray, bandwidth: float | None, tol: float, crossing: str) -> np.ndarray:
+        if bandwidth is None and self._cells is None and not self._sorting and q.size <= FEW:
+            self._sorting = True  # more of them are better served by counts
+            return sorting.selected(self._z, ranks_of(q - tol, self.n), self._ends)
+        return self.cdf(bandwidth, tol).quantile(q - tol, crossing)
 
-    def monotone(self, x: np.ndarray, width: float | None, tol: float) -> np.ndarray:
-        return np.asarray(np.clip(self.values(x, width, tol, "auto"), 0.0, 1.0))
+    def monotone(self, x: np.ndarray, bandwidth: float | None, tol: float) -> np.ndarray:
+        return np.asarray(np.clip(self.values(x, bandwidth, tol, "auto"), 0.0, 1.0))
 
     def bounds(self, x: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
         low = self.counts.values if self._cells is None else self._cells.values
-        return self._share(low + self._width, x), self._share(low, x)
+        return self._empirical(low + self._width).at(x), self._empirical(low).at(x)
 
     def quantile_bounds(self, q: np.ndarray, tol: float, crossing: str) -> tuple[np.ndarray, np.ndarray]:
         found = self.quantiles(q, None, tol, crossing)
         low = found if self._cells is None else self._cells.values[np.searchsorted(self.counts.values, found)]
         return low, low + self._width
 
-    def line(self, width: float | None, tol: float) -> None:
-        return None
+    def cdf(self, bandwidth: float | None, tol: float) -> CDF:
+        if bandwidth is None:
+            return self._empirical(self.counts.values)
+        curve = self._smoothed(bandwidth, tol, False)
+        reach = float(curve.layers["reach"].max())
+        return CurveCDF(curve, reach, 1e-13 * bandwidth, tol, self._workers)
+
+    def from_steps(self, steps: np.ndarray) -> np.ndarray:
+        return steps
 
     def noise_class(self) -> NoiseClass:
-        return NoiseClass(self.counts, None, lambda x, width: x, lambda values: values, smoothed=True)
+        return NoiseClass(self.counts, None, lambda x, bandwidth: x, lambda values: values, smoothed=True)
 
-    def _ranks(self, q: np.ndarray, tol: float) -> np.ndarray:
-        """The places of quantiles among the ascending records, from 0 on."""
-        return np.asarray(np.clip(np.ceil((q - tol) * self.n).astype(np.int64), 1, self.n) - 1)
-
-    def _share(self, values: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """The share of the records up to points x, where their values are these."""
-        return np.asarray(self._below[np.searchsorted(values, x, side="right")] / self.n)
+    def _empirical(self, values: np.ndarray) -> EmpiricalCDF:
+        """The distribution function of the records, where their values are these."""
+        return EmpiricalCDF(values, self._below)
 
     def _values(self) -> np.ndarray:
         return self.counts.values
 
-    def _smoothed(self, width: float, tol: float, density: bool) -> Curve:
-        check_bandwidth(width, self.law._replace(sigma=width))
+    def _smoothed(self, bandwidth: float, tol: float, density: bool) -> Curve:
+        check_bandwidth(bandwidth, self.law._replace(sigma=bandwidth))
 
         def make() -> Curve:
-            return curves.boosted(self.counts.values, width, 0.0, tol, density=density, below=self._below)
+            return curves.boosted(self.counts.values, bandwidth, 0.0, tol, density=density, below=self._below)
 
-        found: Curve = self._kept.get((width, tol, density), make)
+        found: Curve = self._kept.get((bandwidth, tol, density), make)
         return found

@@ -12,18 +12,19 @@ from condmask._grid import Grid, decimal_grid, default_step, grid_of
 from condmask._randomness import Key, check_rng, check_rows
 from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.release_check import check_beside, check_release
-from condmask.donor_pools import Pools, pools_of
+from condmask.donor_pools import Pools
 from condmask.draws import mask_rows
 from condmask.estimates.constructors import estimate_counts, estimate_records
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.law import Law
-from condmask.missing_codes import RELEASED_AS, drop_codes, is_code, refuse_reachable, restore_codes
-from condmask.scheme import Scheme, release_key
+from condmask.missing_codes import RELEASED_AS, is_code, restore_codes
+from condmask.scheme import Scheme
 from condmask.schemes import description, reverse_mapping
 from condmask.schemes.parameters import parameter, refuse_by_mapping
-from condmask.schemes.reverse_mapping import release_of
-from condmask.schemes.rounding import asked, rounded
+from condmask.schemes.prepare import prepare
+from condmask.schemes.reverse_mapping import blocks_of
+from condmask.schemes.rounding import asked
 from condmask.strata import POLICIES, labels_of
 
 NOISES = ("normal", "laplace")
@@ -256,21 +257,14 @@ class ConditionalMasking(Scheme):
         span = check_rows(rows, column.array.size, random)
         policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
         labels = labels_of(strata, self.strata, column.array.size, "x", "mask")
-        merge = self.small_strata == "merge"
-        kinds = {"x": column.kind}
-        known, policy = drop_codes({"x": self}, {"x": column.array}, kinds, policy)
-        if asked(round, {"x": self}):
-            known, _ = rounded({"x": self}, known, kinds)
-        pools, _ = pools_of([known["x"]], labels, policy, ["x"], merge=merge)
-        if not accept_visible_coins:
-            code = None if pools is None else pools.pool
-            self.check({"x": self}, AuditInput(known, kinds, {}, code))
-        units = self.canonical(known["x"], "x", column.kind)
-        refuse_reachable({"x": self}, {"x": units}, kinds)
-        key = release_key(random, {column.name: self}, [units], pools)
         threads = _checks.workers(workers)
-        release = release_of([self], [units], key, pools=pools, rows=span, workers=threads)
-        (z,) = release.masked(threads)
+        made = prepare(
+            {"x": self}, {"x": column.array}, {"x": column.kind}, published={column.name: self},
+            labels=labels, rng=random, nan_policy=policy, to_grid=asked(round, {"x": self}),
+            audited=not accept_visible_coins,
+        )  # fmt: skip
+        blocks = blocks_of([self], [made.units["x"]], made.key, pools=made.pools, rows=span, workers=threads)
+        (z,) = blocks.masked(threads)
         z = restore_codes(self, z, column.array[slice(*span)], column.kind, "x")
         nulls = is_code(column.array, self.missing, column.kind) if self.missing_as == "null" else None
         return column.back(z, nulls) if rows is None else z
@@ -308,9 +302,7 @@ class ConditionalMasking(Scheme):
         workers: Workers,
     ) -> Iterator[list[np.ndarray]]:
         """The masked values of columns that share one coin and one donor, block by block, in whole steps."""
-        release = release_of(
-            list(schemes.values()), list(columns.values()), key, pools=pools, workers=workers
-        )
+        release = blocks_of(list(schemes.values()), list(columns.values()), key, pools=pools, workers=workers)
         yield from release.blocks(workers)
 
     @classmethod
@@ -323,7 +315,7 @@ class ConditionalMasking(Scheme):
         workers: Workers,
     ) -> list[np.ndarray]:
         """The masked values of columns that share one coin and one donor, whole, in whole steps."""
-        made = release_of(list(schemes.values()), list(columns.values()), key, pools=pools, workers=workers)
+        made = blocks_of(list(schemes.values()), list(columns.values()), key, pools=pools, workers=workers)
         return made.masked(workers)
 
     def mask_rows(

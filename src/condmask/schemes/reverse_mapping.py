@@ -24,13 +24,13 @@ from condmask._blocks import BLOCK, Workers, ordered_map
 from condmask._randomness import DONOR, NOISE, Key, words
 from condmask.disclosure import guard_rails
 from condmask.donor_pools import Pools
-from condmask.draws import Release, coins, in_order
+from condmask.draws import MaskedBlocks, coins, in_order
 from condmask.kernels import masking, range_partition, reverse_mapping_rows
 from condmask.law import Law
 from condmask.strata import by_stratum, index_type
 
 
-def release_of(
+def blocks_of(
     schemes: Sequence[Any],
     columns: list[np.ndarray],
     key: Key,
@@ -38,19 +38,19 @@ def release_of(
     pools: Pools | None,
     rows: tuple[int, int] | None = None,
     workers: Workers = 1,
-) -> Release:
+) -> MaskedBlocks:
     """Columns on their way to being masked together, by reverse mapping or with the noise as it is."""
     first = schemes[0]
     if not first.reverse_mapping:
         cycle = first.donors == "permutation"
-        return Release(columns, [each.law for each in schemes], key, pools=pools, cycle=cycle, rows=rows)
+        return MaskedBlocks(columns, [each.law for each in schemes], key, pools=pools, cycle=cycle, rows=rows)
     laws = [Law(each.p, each.noise, each.sigma) for each in schemes]
     scales = [each.scale for each in schemes]
-    release = RearrangedRelease(columns, laws, scales, key, pools=pools, rows=rows, workers=workers)
+    made = RearrangedBlocks(columns, laws, scales, key, pools=pools, rows=rows, workers=workers)
     for x, scheme in zip(columns, schemes, strict=True):
         if scheme.aggregate_ends:
             guard_rails.aggregate(x, None if pools is None else pools.pool, scheme.aggregate_ends)
-    return release
+    return made
 
 
 def mask_rows(x: np.ndarray, scheme: Any, stream: np.random.Generator) -> np.ndarray:
@@ -69,7 +69,7 @@ def mask_rows(x: np.ndarray, scheme: Any, stream: np.random.Generator) -> np.nda
     return z
 
 
-class RearrangedRelease(Release):
+class RearrangedBlocks(MaskedBlocks):
     """Columns masked together by reverse mapping, in their places: the originals are gone.
 
     One coin for each record and one order of the swapped for all columns; each column is mapped back by

@@ -4,7 +4,6 @@ one grid; and how far that moves their means and their largest values.
 A value becomes floor(x / step + 1/2) steps, ties up as the data are written (`_grid.nearest`).
 """
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from condmask import _checks
 from condmask._blocks import blocks
 from condmask._grid import nearest
+from condmask._warn import warn
 from condmask.disclosure.release_check import ReleaseWarning
 
 Shifts = dict[str, tuple[float, float]]  # rounded less original: of the mean and of the largest value
@@ -61,10 +61,9 @@ def rounded(
         shift = total / max(count, 1), float(ends[1] - ends[0])
         if any(shift):
             shifts[name] = float(f"{shift[0]:.2g}"), float(f"{shift[1]:.2g}")
-            warnings.warn(
+            warn(
                 f"{name} was rounded to multiples of {grid.step:g}, which moves its mean by {shift[0]:+.2g} "
                 f"and its largest value by {shift[1]:+.2g}",
                 ReleaseWarning,
-                stacklevel=3,
             )
     return found, shifts

@@ -29,7 +29,7 @@ MASKINGS = 8  # that losses are the mean of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class MethodComparison:
     """Methods at one risk, and what an analyst has of each; made by `compare`.
 
     Attributes
@@ -112,7 +112,7 @@ def compare(
     rng: int | None = None,
     workers: Workers = 1,
     progress: bool = False,
-) -> Comparison:
+) -> MethodComparison:
     """Compare conditional masking with other methods that leave the same risk, on one file.
 
     Parameters
@@ -134,7 +134,7 @@ def compare(
 
     Returns
     -------
-    Comparison
+    MethodComparison
         Of conditional masking (T_1, T_b), the same with reverse mapping, additive noise (Laplace: the paper's
         estimator; normal: moments), multiplicative noise, rank swapping, data swapping and data shuffling.
         The last two have no parameter, so they have the risk they have.
@@ -191,7 +191,7 @@ def compare(
     }
     losses_of = {name: _lost(values, beside, each, seed) for name, each in schemes.items()}
     rows_of = _rows(study.rows(), risks, losses_of, d, paired=bool(beside))
-    return Comparison(risk, d, values.size, count, seed, schemes, rows_of, missing)
+    return MethodComparison(risk, d, values.size, count, seed, schemes, rows_of, missing)
 
 
 def _complete(x: Any, other: Any, scheme: ConditionalMasking) -> tuple[np.ndarray, list[np.ndarray]]:

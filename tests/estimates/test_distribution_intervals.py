@@ -313,16 +313,26 @@ def test_a_first_crossing_has_the_variance_of_t(monkeypatch):
     assert found[1].high.tolist() == plain[1].high.tolist()
 
 
+class Searched:
+    """A distribution function of which quantiles alone are known."""
+
+    rearrangement = None
+
+    def __init__(self, cdf):
+        self.quantile = cdf.quantile
+
+
 def test_the_search_by_values_of_t_finds_what_the_whole_line_shows(monkeypatch):
     estimate, q = release(p=0.3), np.array([0.02, 0.1, 0.5, 0.77])
-    source = estimate._sources[0]
+    source = estimate._sample
     found = [
         estimate.quantile_interval(q, bandwidth=b, target=t)
         for b in (None, 0.2)
         for t in ("file", "population")
     ]
 
-    monkeypatch.setattr(source, "line", lambda width, tol: None)
+    whole = source.cdf
+    monkeypatch.setattr(source, "cdf", lambda bandwidth, tol: Searched(whole(bandwidth, tol)))
 
     again = [
         estimate.quantile_interval(q, bandwidth=b, target=t)
@@ -337,7 +347,7 @@ def test_where_ends_are_looked_for_does_not_matter(monkeypatch):
     estimate, q = release(p=0.3, n=200, decimals=2), np.arange(1, 10) / 10
     found = estimate.quantile_interval(q)
 
-    monkeypatch.setattr(score_inversion, "PLACES", 5_000)  # every one
+    monkeypatch.setattr(score_inversion, "CANDIDATES", 5_000)  # every one
 
     again = estimate.quantile_interval(q)
     assert again.low.tolist() == found.low.tolist()

@@ -1,0 +1,185 @@
+"""Masked values counted on their grid. What was worked out is kept for all threads that ask."""
+
+from typing import Any
+
+import numpy as np
+
+from condmask._blocks import Workers
+from condmask.deconvolution.weight import Masking
+from condmask.engines import choice, grid, pairwise
+from condmask.engines import lattice as curves
+from condmask.engines.cdf import CDF, CurveCDF
+from condmask.engines.counting import ValueCounts
+from condmask.engines.crossings import FINEST_REARRANGED
+from condmask.engines.step_cdf import StepCDF
+from condmask.kernels.curve import Curve
+from condmask.law import Law
+from condmask.samples.bandwidth import check_rule, checked_masking, quartile_places, rule, search_lengths
+from condmask.samples.cache import BoundedCache
+from condmask.samples.moments import Powers, counted_powers, original_moments, original_variance
+from condmask.samples.noise_class import NoiseClass
+
+KEPT = 3  # T_1, a T_b and a density
+SERVED = 16  # bandwidths
+
+
+class CountedSample:
+    """ValueCounts by grid point: all that a gridded sample's estimates depend on, but for covariances.
+
+    Parameters
+    ----------
+    counts : ValueCounts
+        By point of the grid, or by so many points together.
+    law : Law
+        Its grid is that of the data.
+    times : int
+        How many neighbouring grid points share a count, where memory was short.
+    workers : int or map-like callable
+    """
+
+    def __init__(self, counts: ValueCounts, law: Law, workers: Workers = 1, *, times: int = 1) -> None:
+        assert law.grid is not None
+        self.counts, self.n, self.law = counts, counts.n, law
+        self._workers, self._times = workers, times
+        self._grid = law.grid
+        # neighbours together are what a release on so coarse a grid would be
+        self._counted_law = law if times == 1 else law._replace(grid=self._grid.times(times))
+        self._kept = BoundedCache(KEPT)
+        self._served = BoundedCache(SERVED)
+
+    def powers(self, order: int) -> Powers:
+        """Mean powers of the masked values."""
+        return counted_powers(self._values(), self.counts.counts, order, self.law.sigma)
+
+    def moments(self, order: int) -> Powers:
+        return original_moments(self.powers(order), self.law)
+
+    def variance(self) -> tuple[float, float]:
+        masked = self.powers(2)
+        return original_variance(masked, self.n, self.law), masked.scale
+
+    def bandwidth(self, given: Any) -> float | None:
+        given = check_rule(given)
+        if not isinstance(given, str):
+            return None if given is None else float(given)
+        _, scale, means = self.powers(2)
+        spread = np.sqrt(max(means[2] - means[1] ** 2, 0.0) * self.n / max(self.n - 1, 1)) * scale
+        low, along = quartile_places(self.n)
+        below, values = self.counts.below[1:], self._values()
+        near, next_ = (
+            values[np.searchsorted(below, place, side="right")]
+            for place in (low, np.minimum(low + 1, self.n - 1))
+        )
+        quartiles = near + along * (next_ - near)
+        return rule(given, float(spread), float(quartiles[1] - quartiles[0]), self.n)
+
+    def engine(self, points: int, bandwidth: float | None, tol: float) -> str:
+        masking = checked_masking(self._counted_law, bandwidth)
+        return choice.choose_counted(masking, self._serves(masking), tol, "auto")
+
+    def values(
+        self, x: np.ndarray, bandwidth: float | None, tol: float, method: str, *, density: bool = False
+    ) -> np.ndarray:
+        masking = checked_masking(self._counted_law, bandwidth)
+        chosen = choice.choose_counted(masking, self._serves(masking), tol, method)
+        at, half = self._points(x, bandwidth), 0.5 if bandwidth is None else 0.0
+        sigma = self.law.sigma / self._counted_law.step
+        if chosen == "grid":
+            found = self._whole(masking, tol, density).at(at)
+        elif chosen == "lattice":
+            found = curves.values(self._curve(masking, tol, density), at + half, self._workers)
+            found = found / sigma if density else found
+        else:
+            found = pairwise.evaluate(
+                self.counts.records(), at + half, sigma, masking,
+                tol=tol, method=chosen, density=density, workers=self._workers,
+            )  # fmt: skip
+        return np.asarray(found / self._counted_law.step if density else found)
+
+    def quantiles(self, q: np.ndarray, bandwidth: float | None, tol: float, crossing: str) -> np.ndarray:
+        return self.from_steps(self.cdf(bandwidth, tol).quantile(q - tol, crossing))
+
+    def monotone(self, x: np.ndarray, bandwidth: float | None, tol: float) -> np.ndarray:
+        return self.cdf(bandwidth, tol).rearranged(self._points(x, bandwidth), max(tol, FINEST_REARRANGED))
+
+    def bounds(self, x: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
+        if self._times == 1:
+            found = self.values(x, None, tol, "auto")
+            return found, found
+        low, high = self._bounding(tol)
+        at = self._points(x, None)
+        return low.at(at), high.at(at)
+
+    def quantile_bounds(self, q: np.ndarray, tol: float, crossing: str) -> tuple[np.ndarray, np.ndarray]:
+        if self._times == 1:
+            found = self.quantiles(q, None, tol, crossing)
+            return found, found
+        low, high = self._bounding(tol)
+        firsts, lasts = (bound.quantile(q - tol, crossing) for bound in (high, low))
+        return self._grid.values(firsts * self._times), self._grid.values(lasts * self._times)
+
+    def cdf(self, bandwidth: float | None, tol: float) -> CDF:
+        masking = checked_masking(self._counted_law, bandwidth)
+        choice.check_tol(masking, tol)
+        if self._serves(masking):
+            whole: CDF = self._whole(masking, tol, False)
+            return whole
+        reach, resolution = search_lengths(masking, self.law.sigma / self._counted_law.step, tol)
+        return CurveCDF(self._curve(masking, tol, False), reach, resolution, tol, self._workers)
+
+    def from_steps(self, steps: np.ndarray) -> np.ndarray:
+        return self._amounts_of(steps) + 0.0
+
+    def noise_class(self) -> NoiseClass:
+        return NoiseClass(self.counts, self._counted_law, self._points, self._amounts_of)
+
+    def _bounding(self, tol: float) -> tuple[StepCDF, StepCDF]:
+        """T_1 at its least and its largest, wherever in their cells the records lie."""
+        masking = checked_masking(self._counted_law, None)
+        choice.check_tol(masking, tol)
+        if not self._serves(masking):
+            raise ValueError("most_points must be larger for bounds of data spread so widely")
+        return grid.bounds(self._whole(masking, tol, False), self.counts, masking, self._times)
+
+    def _serves(self, masking: Masking) -> bool:
+        """Whether a transform serves; known from then on, for every request asks."""
+        serves: bool = self._served.get(masking, lambda: grid.serves(self.counts, masking))
+        return serves
+
+    def _whole(self, masking: Masking, tol: float, density: bool) -> Any:
+        if masking.beta == 0.0:
+            choice.check_tol(masking, tol)
+            return self._kept.get("T_1", lambda: grid.steps(self.counts, masking))
+        unit = masking.delta if density else 1.0
+        return self._kept.get(
+            (masking, tol, density),
+            lambda: grid.polynomials(self.counts, masking, tol * unit, density=density),
+        )
+
+    def _curve(self, masking: Masking, tol: float, density: bool) -> Curve:
+        sigma = self.law.sigma / self._counted_law.step
+
+        def make() -> Curve:
+            return curves.curve(
+                self.counts.values, sigma, masking, tol,
+                density=density, workers=self._workers, below=self.counts.below,
+            )  # fmt: skip
+
+        found: Curve = self._kept.get((masking, tol, density, "lattice"), make)
+        return found
+
+    def _values(self) -> np.ndarray:
+        """The counted values in the units of the data."""
+        return self._amounts_of(self.counts.values)
+
+    def _amounts_of(self, steps: np.ndarray) -> np.ndarray:
+        """Steps in the units of the data; of several grid points that share a count the middle."""
+        return self._grid.values(steps * self._times + 0.5 * (self._times - 1))
+
+    def _points(self, x: np.ndarray, bandwidth: float | None) -> np.ndarray:
+        """Points x in steps: the grid point at or below for T_1, anywhere for T_b."""
+        if bandwidth is None:
+            return np.floor(self._grid.below(x) / self._times)
+        with np.errstate(over="ignore"):
+            steps = x * self._grid.denominator / self._grid.numerator
+        return (steps - 0.5 * (self._times - 1)) / self._times

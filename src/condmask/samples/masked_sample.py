@@ -1,0 +1,57 @@
+"""What an Estimate asks of the masked values it stands on, records or counts."""
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from condmask.engines.cdf import CDF
+from condmask.law import Law
+from condmask.samples.moments import Powers
+from condmask.samples.noise_class import NoiseClass
+
+CROSSINGS = ("first", "rearranged")
+
+
+class MaskedSample(Protocol):
+    """What an Estimate asks of what stands behind it."""
+
+    n: int
+    law: Law
+
+    def moments(self, order: int) -> Powers:
+        """Moments of the original."""
+
+    def variance(self) -> tuple[float, float]:
+        """The variance of the original, divisor n - 1, and the scale in whose square it is given."""
+
+    def bandwidth(self, given: Any) -> float | None:
+        """A bandwidth in the units of the data from a number or the name of a rule; None for T_1."""
+
+    def engine(self, points: int, bandwidth: float | None, tol: float) -> str:
+        """What ``method="auto"`` stands for."""
+
+    def values(
+        self, x: np.ndarray, bandwidth: float | None, tol: float, method: str, *, density: bool = False
+    ) -> np.ndarray:
+        """T, or its density, at the points x."""
+
+    def quantiles(self, q: np.ndarray, bandwidth: float | None, tol: float, crossing: str) -> np.ndarray:
+        """Crossings of T at the probabilities q."""
+
+    def monotone(self, x: np.ndarray, bandwidth: float | None, tol: float) -> np.ndarray:
+        """The monotone rearrangement of T, within [0, 1], at the points x."""
+
+    def bounds(self, x: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
+        """Between which values T_1 lies at the points x."""
+
+    def quantile_bounds(self, q: np.ndarray, tol: float, crossing: str) -> tuple[np.ndarray, np.ndarray]:
+        """Between which values the crossings of T_1 lie."""
+
+    def cdf(self, bandwidth: float | None, tol: float) -> CDF:
+        """T as a whole, to `tol`; on a grid in its steps."""
+
+    def from_steps(self, steps: np.ndarray) -> np.ndarray:
+        """Points of that in the units of the data."""
+
+    def noise_class(self) -> NoiseClass:
+        """The records, counted on a grid."""

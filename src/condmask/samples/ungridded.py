@@ -1,0 +1,141 @@
+"""Masked values without a grid, sorted once. What was worked out is kept for all threads that ask."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from condmask._blocks import Workers
+from condmask._grid import default_step, grid_of
+from condmask.deconvolution.weight import Masking
+from condmask.engines import choice, pairwise
+from condmask.engines import lattice as curves
+from condmask.engines.cdf import CDF, CurveCDF
+from condmask.engines.counting import ValueCounts
+from condmask.engines.crossings import FINEST_REARRANGED
+from condmask.engines.sorting import ascending
+from condmask.kernels.curve import Curve
+from condmask.law import Law
+from condmask.samples.bandwidth import check_rule, checked_masking, quartile_places, rule, search_lengths
+from condmask.samples.cache import BoundedCache
+from condmask.samples.moments import Powers, original_moments, original_variance, powers
+from condmask.samples.noise_class import NoiseClass
+
+KEPT = 3  # T_1, a T_b and a density
+
+
+class UngriddedSample:
+    """Records without a grid, sorted and summed once.
+
+    Parameters
+    ----------
+    z : ndarray of shape (n,)
+    law : Law
+    workers : int or map-like callable
+    """
+
+    def __init__(self, z: np.ndarray, law: Law, workers: Workers) -> None:
+        self.z, self.law, self.n = z, law, int(z.size)
+        self._workers = workers
+        self._kept = BoundedCache(KEPT)
+
+    def powers(self, order: int) -> Powers:
+        """Mean powers of the masked values."""
+        return powers(self.z, order, self.law.sigma)
+
+    def moments(self, order: int) -> Powers:
+        return original_moments(self.powers(order), self.law)
+
+    def variance(self) -> tuple[float, float]:
+        masked = self.powers(2)
+        return original_variance(masked, self.n, self.law), masked.scale
+
+    def bandwidth(self, given: Any) -> float | None:
+        given = check_rule(given)
+        if not isinstance(given, str):
+            return None if given is None else float(given)
+        z = self._sorted
+        scale = float(max(-z[0], z[-1])) or 1.0  # so that squares neither overflow nor vanish
+        low, along = quartile_places(self.n)
+        quartiles = z[low] / scale + along * (z[np.minimum(low + 1, self.n - 1)] / scale - z[low] / scale)
+        return rule(given, float((z / scale).std(ddof=1)), float(quartiles[1] - quartiles[0]), self.n) * scale
+
+    def engine(self, points: int, bandwidth: float | None, tol: float) -> str:
+        return choice.choose(checked_masking(self.law, bandwidth), self.n, points, tol, "auto")
+
+    def values(
+        self, x: np.ndarray, bandwidth: float | None, tol: float, method: str, *, density: bool = False
+    ) -> np.ndarray:
+        masking = checked_masking(self.law, bandwidth)
+        chosen = choice.choose(masking, self.n, x.size, tol, method)
+        if chosen != "lattice":
+            return pairwise.evaluate(
+                self.z, x, self.law.sigma, masking,
+                tol=tol, method=chosen, density=density, workers=self._workers,
+            )  # fmt: skip
+        curve = self._smooth_curve if bandwidth is not None else self._curve
+        found = curves.values(curve(masking, tol, density), x, self._workers)
+        return found / self.law.sigma if density else found
+
+    def quantiles(self, q: np.ndarray, bandwidth: float | None, tol: float, crossing: str) -> np.ndarray:
+        return self.cdf(bandwidth, tol).quantile(q - tol, crossing)
+
+    def monotone(self, x: np.ndarray, bandwidth: float | None, tol: float) -> np.ndarray:
+        return self.cdf(bandwidth, tol).rearranged(x, max(tol, FINEST_REARRANGED))
+
+    def bounds(self, x: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
+        found = self.values(x, self.bandwidth(None), tol, "auto")
+        return found, found
+
+    def quantile_bounds(self, q: np.ndarray, tol: float, crossing: str) -> tuple[np.ndarray, np.ndarray]:
+        found = self.quantiles(q, self.bandwidth(None), tol, crossing)
+        return found, found
+
+    def cdf(self, bandwidth: float | None, tol: float) -> CDF:
+        masking = checked_masking(self.law, bandwidth)
+        choice.check_tol(masking, tol)
+        reach, resolution = search_lengths(masking, self.law.sigma, tol)
+        return CurveCDF(self._curve(masking, tol, False), reach, resolution, tol, self._workers)
+
+    def from_steps(self, steps: np.ndarray) -> np.ndarray:
+        return steps
+
+    def noise_class(self) -> NoiseClass:
+        """As if the records had been rounded to the default grid, and with them the points."""
+        fine = grid_of(default_step(self.law.sigma))
+
+        def points(x: np.ndarray, bandwidth: float | None) -> np.ndarray:
+            with np.errstate(over="ignore"):
+                return fine.units(x) if bandwidth is None else x / fine.step
+
+        return NoiseClass(self._counts, self.law._replace(grid=fine), points, fine.values)
+
+    def _curve(self, masking: Masking, tol: float, density: bool) -> Curve:
+        def make() -> Curve:
+            z = self._sorted
+            return curves.curve(z, self.law.sigma, masking, tol, density=density, workers=self._workers)
+
+        found: Curve = self._kept.get((masking, tol, density), make)
+        return found
+
+    def _smooth_curve(self, masking: Masking, tol: float, density: bool) -> Curve:
+        """The same of T_b from unsorted records, where the data are not spread too widely for that."""
+
+        def make() -> Curve | None:
+            return curves.smooth_curve(
+                self.z, self.law.sigma, masking, tol, density=density, workers=self._workers
+            )
+
+        found: Curve | None = self._kept.get((masking, tol, density, "unsorted"), make)
+        return self._curve(masking, tol, density) if found is None else found
+
+    @cached_property
+    def _sorted(self) -> np.ndarray:
+        return ascending(self.z, self._workers)
+
+    @cached_property
+    def _counts(self) -> ValueCounts:
+        """The records as if rounded to the default grid."""
+        units = grid_of(default_step(self.law.sigma)).units(self._sorted)
+        first = np.flatnonzero(np.diff(units, prepend=np.nan) != 0.0)
+        return ValueCounts(units[first], np.diff(first, append=units.size))

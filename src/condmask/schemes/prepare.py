@@ -1,0 +1,112 @@
+"""Columns on their way to being masked: without codes, rounded, in donor pools, audited, with a key.
+
+A column, a table and a file walk this way once, so that the three refuse the same data, in the same words.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask._randomness import Key
+from condmask.disclosure.audit_input import AuditInput
+from condmask.donor_pools import Pools, pools_of
+from condmask.missing_codes import drop_codes, refuse_reachable
+from condmask.scheme import release_key
+from condmask.schemes.rounding import Shifts, rounded
+from condmask.strata import Labels
+
+MOST_CLEAR, BEGINNING = 64, 1 << 14  # columns and rows that are looked at beside the masked ones
+
+
+class Prepared(NamedTuple):
+    """Columns that may be masked.
+
+    Attributes
+    ----------
+    units : dict of str to ndarray of shape (n,)
+        In whole steps of their grids where they have one; NaN where a value is missing.
+    pools : Pools or None
+        Donor pools; None where all records are one.
+    patterns : tuple of str
+        The columns whose pattern of missing values parts the pools.
+    shifts : dict of str to (float, float)
+        What rounding moved.
+    key : Key
+        Of the release.
+    """
+
+    units: dict[str, np.ndarray]
+    pools: Pools | None
+    patterns: tuple[str, ...]
+    shifts: Shifts
+    key: Key
+
+
+def prepare(
+    schemes: Mapping[str, Any],
+    columns: dict[str, np.ndarray],
+    kinds: Mapping[str, str],
+    *,
+    published: Mapping[str, Any],
+    labels: Sequence[Labels] = (),
+    clear: Mapping[str, np.ndarray] | None = None,
+    rng: Any = None,
+    nan_policy: str = "raise",
+    to_grid: bool = False,
+    audited: bool = True,
+    in_place: bool = False,
+) -> Prepared:
+    """Columns ready to be masked, or one sentence on why they cannot be.
+
+    Parameters
+    ----------
+    schemes : dict of str to scheme
+        By column, all of one class.
+    columns, kinds : dict of str to ndarray, of str to str
+        The originals, and what their containers held.
+    published : dict of str to scheme
+        The schemes under the names, and with the strata, that are published; they make the key.
+    labels : sequence of Labels
+        The strata.
+    clear : dict of str to ndarray, optional
+        The first `BEGINNING` rows of up to `MOST_CLEAR` numeric columns that are released as they are.
+    rng, nan_policy
+        As for `ConditionalMasking.mask`, checked.
+    to_grid : bool
+        Whether data are rounded.
+    audited : bool
+        Whether a release that shows which records were swapped is refused.
+    in_place : bool
+        Whether the originals may be overwritten.
+    """
+    columns, policy = drop_codes(schemes, columns, kinds, nan_policy, in_place=in_place)
+    columns, shifts = rounded(schemes, columns, kinds, in_place=in_place) if to_grid else (columns, {})
+    pools, patterns = pools_of(next(iter(published.values())), columns, labels, policy)
+    if audited:
+        _audit(schemes, columns, kinds, clear or {}, pools)
+    units = {
+        name: scheme.canonical(columns[name], name, kinds[name], out=columns[name] if in_place else None)
+        for name, scheme in schemes.items()
+    }
+    refuse_reachable(schemes, units, kinds)
+    key = release_key(rng, published, list(units.values()), pools)
+    return Prepared(units, pools, patterns, shifts, key)
+
+
+def _audit(
+    schemes: Mapping[str, Any],
+    columns: dict[str, np.ndarray],
+    kinds: Mapping[str, str],
+    clear: Mapping[str, np.ndarray],
+    pools: Pools | None,
+) -> None:
+    """Look at the masked columns whole, and at the beginning of the table with those left in clear."""
+    check = next(iter(schemes.values())).check
+    table = AuditInput(columns, dict(kinds), {}, None if pools is None else pools.pool)
+    rows = next((values.size for values in clear.values()), 0)
+    if rows == table.n:
+        check(dict(schemes), table._replace(clear=dict(clear)))
+    else:
+        beside = table.take(np.arange(rows))._replace(clear=dict(clear)) if clear else None
+        check(dict(schemes), table, beside)

@@ -1,0 +1,78 @@
+"""One way to being masked: a column, a table, a file and an audit look at the same data, and say the same.
+
+Oracle: each other, on one table with a fault that only a column in clear shows.
+"""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import condmask as cm
+from condmask.schemes.prepare import BEGINNING, MOST_CLEAR
+
+RNG = np.random.default_rng(3)
+SCHEME = cm.ConditionalMasking(0.6, 500.0, decimals=0)
+
+
+def table(n):
+    """Income, its two parts, of which one is masked as well, and columns beside them."""
+    wage, rent = (np.round(RNG.lognormal(8.0, 0.5, n)) for _ in range(2))
+    return pd.DataFrame({"wage": wage, "rent": rent, "income": wage + rent})
+
+
+def verdicts(frame, schemes, folder):
+    """What masking a table, and a file of it, says: an error or the warnings."""
+    frame.to_parquet(folder / "a.parquet")
+    calls = (
+        lambda: cm.mask_table(frame, schemes, rng=1),
+        lambda: cm.mask_file(folder / "a.parquet", folder / "b.parquet", schemes, rng=1, dry_run=True),
+    )
+    for call in calls:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                call()
+                error = None
+            except cm.ReleaseError as refused:
+                error = str(refused)
+        yield error, sorted({str(each.message) for each in caught})
+
+
+@pytest.mark.parametrize("n", [3_000, BEGINNING + 2_000])
+def test_a_table_and_a_file_are_refused_alike(tmp_path, n):
+    schemes = {"wage": SCHEME, "rent": SCHEME}
+
+    first, second = verdicts(table(n), schemes, tmp_path)
+
+    assert first == second
+    assert "drop 'income'" in first[0]
+
+
+def test_so_many_columns_in_clear_are_looked_at(tmp_path):
+    frame = table(2_000)
+    for k in range(MOST_CLEAR):
+        frame[f"x{k}"] = RNG.normal(size=2_000)
+    late = frame[[*(name for name in frame if name != "income"), "income"]]
+    schemes = {"wage": SCHEME, "rent": SCHEME}
+
+    late.to_parquet(tmp_path / "a.parquet")
+    cm.mask_table(late, schemes, rng=1)  # the column that tells stands behind those that are looked at
+    cm.mask_file(tmp_path / "a.parquet", tmp_path / "b.parquet", schemes, rng=1, dry_run=True)
+    first, second = verdicts(frame, schemes, tmp_path)
+    assert first == second
+    assert "drop 'income'" in first[0]
+
+
+def test_an_audit_pools_small_strata_as_masking_does():
+    n = 1_000
+    x = np.round(RNG.lognormal(8.0, 0.5, n))
+    region = np.where(np.arange(n) < 5, "tiny", np.where(np.arange(n) < 12, "small", "large"))
+    pooled = np.where(np.arange(n) < 12, "small", "large")
+    scheme = cm.ConditionalMasking(0.6, 500.0, decimals=0, strata="region", small_strata="merge")
+
+    assert cm.audit(x, scheme, strata=region).to_dict() == cm.audit(x, scheme, strata=pooled).to_dict()
+    found = cm.risk(x, scheme, d=500, strata=region)
+    assert np.isfinite(found.attackers["best attacker"]).all()
+    assert found.to_dict() == cm.risk(x, scheme, d=500, strata=pooled).to_dict()
