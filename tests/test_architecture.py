@@ -56,21 +56,21 @@ def for_types_only(node):
     return isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 
 
-def imports(node):
-    """Dotted names of all that a syntax tree imports, in functions too, but not for types alone."""
+def imports(node, types=False):
+    """Dotted names of all that a syntax tree imports, in functions too; or for types alone."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import):
             yield from (alias.name for alias in child.names)
         elif isinstance(child, ast.ImportFrom):
             yield from (f"{'.' * child.level}{child.module or ''}.{alias.name}" for alias in child.names)
-        elif not for_types_only(child):
-            yield from imports(child)
+        elif types or not for_types_only(child):
+            yield from imports(child, types)
 
 
-def ours(source):
+def ours(source, types=False):
     """What a source text imports of the package, without the package's own name."""
-    found = imports(ast.parse(source))
-    return [name.removeprefix("condmask.") for name in found if name.split(".")[0] in ("condmask", "")]
+    names = imports(ast.parse(source), types)
+    return [name.removeprefix("condmask.") for name in names if name.split(".")[0] in ("condmask", "")]
 
 
 def module_of(name):
@@ -96,9 +96,13 @@ def complaints(module, source):
 
 
 def circles(sources):
-    """The circle that the imports of these modules run in, if any; ``sources`` are texts by module."""
+    """The circle that the imports of these modules run in, if any; ``sources`` are texts by module.
+
+    An import for types alone counts: who reads either module has to know the other.
+    """
     needs = {
-        module: {module_of(name) for name in ours(source)} - {module} for module, source in sources.items()
+        module: {module_of(name) for name in ours(source, types=True)} - {module}
+        for module, source in sources.items()
     }
     try:
         graphlib.TopologicalSorter(needs).prepare()
@@ -130,6 +134,7 @@ def test_a_circle_would_be_found():
     below, above = "releases.release", "releases.mask_table"
     assert circles({above: "from condmask.releases import release", below: source})
     assert circles({below: "def f():\n    " + source, above: "import condmask.releases.release"})
+    assert circles({below: "if TYPE_CHECKING:\n    " + source, above: "import condmask.releases.release"})
     assert not circles({below: "", above: "import condmask.releases.release"})
 
 

@@ -130,12 +130,12 @@ def test_neighbours_are_other_records_and_the_nearest_of_them():
 
     # record 0 does not stand among its own, so the last one goes
     assert near.tolist() == [[1, 2], [0, 1], [2, 4], [4, 3]]
-    assert neighbours.standardised([table]).table[:, 0] == pytest.approx((table - table.mean()) / table.std())
+    assert neighbours.standardised([table])[:, 0] == pytest.approx((table - table.mean()) / table.std())
 
 
 def test_a_gap_is_at_the_mean_and_a_column_of_its_own():
     column, constant = np.array([1.0, np.nan, 3.0, 8.0]), np.full(4, 5.0)
-    found = neighbours.standardised([column, constant]).table
+    found = neighbours.standardised([column, constant])
 
     there, filled = np.array([1.0, 0.0, 1.0, 1.0]), np.array([1.0, 4.0, 3.0, 8.0])
     assert found.shape == (4, 2)  # what is constant tells nothing
