@@ -1,6 +1,7 @@
-"""Numbers for people, as many digits as they deserve, and for JSON."""
+"""Numbers for people, as many digits as they deserve, lines of tables of them, and numbers for JSON."""
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -18,6 +19,11 @@ def number(value: float, error: float | None = None) -> str:
         return f"{value:.6g}"
     text = f"{value:,.{max(0, 5 - math.floor(math.log10(abs(value))))}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def line(label: str, cells: Iterable[str], *, head: int, width: int = 12) -> str:
+    """A line of a table: a label to the left, cells to the right."""
+    return f"{label:{head}}" + "".join(f"{cell:>{width}}" for cell in cells)
 
 
 def finite(value: Any) -> Any:

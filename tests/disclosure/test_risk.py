@@ -5,7 +5,8 @@ import pytest
 from scipy.stats import laplace, norm
 
 import condmask as cm
-from condmask.disclosure import baselines, neighbours, risk, value_attack
+from condmask.disclosure import baselines, neighbours, value_attack
+from condmask.disclosure.noise_masked import NoiseMasked
 from condmask.disclosure.record_posteriors import RecordPosteriors
 from condmask.disclosure.risk_result import BEST, CONSTANT, LINKED, MEAN, RELEASED
 
@@ -59,7 +60,7 @@ def test_who_knows_other_columns_may_forget_them(weak, monkeypatch, linked, expe
     seen = RecordPosteriors(
         *(np.zeros((300, 2)) for _ in range(2)), np.zeros((300, 2), dtype=bool), *np.zeros((2, 300))
     )
-    monkeypatch.setattr(risk, "posteriors_of", lambda *_: seen)
+    monkeypatch.setattr(NoiseMasked, "posteriors", lambda *_: seen)
 
     found = cm.risk(FEW, NARROW, d=TWO, others={"w": FEW}, audit=False)
 
@@ -74,7 +75,7 @@ def test_in_a_release_the_best_attacker_copies_others_and_is_copied(weak, monkey
         *(np.zeros((300, 2)) for _ in range(2)), np.zeros((300, 2), dtype=bool), *np.zeros((2, 300))
     )
     seen.hit[:75, 1] = True
-    monkeypatch.setattr(risk, "posteriors_of", lambda *_: seen)
+    monkeypatch.setattr(NoiseMasked, "posteriors", lambda *_: seen)
     monkeypatch.setattr(neighbours, "by_neighbours", lambda *_: (np.array([0.05, 0.9]), 150))
     z = FEW + np.where(np.arange(300) < 120, 0.5, 50.0)  # two in five are within 1
 

@@ -8,7 +8,7 @@ import condmask as cm
 from condmask.disclosure import value_attack
 from condmask.planning import candidates as module
 from condmask.planning import predicted_quantiles
-from condmask.planning.candidates import candidate, column_of
+from condmask.planning.candidates import column_of, evaluate
 
 D = np.array([1.0, 2.0, 3.5, 30.0])
 X = np.rint(np.random.default_rng(1).gamma(2.0, 10.0, 60))
@@ -35,7 +35,7 @@ def test_the_best_attacker_is_the_best_of_posterior_constant_and_masked_value(mo
     column = column_of(X, "float64", None)
     winners = set()
     for scheme in (cm.ConditionalMasking(0.2, 0.8, step=1), cm.ConditionalMasking(0.9, 30.0, step=1)):
-        found = candidate(column, scheme, D)
+        found = evaluate(column, scheme, D)
 
         constant = [constant_is_near(d) for d in D]
         masked = [masked_value_is_near(scheme, d) for d in D]
@@ -65,7 +65,7 @@ def test_what_is_lost_is_the_mean_ratio_of_intervals_to_those_without_masking():
     scheme = cm.ConditionalMasking(0.6, 15.0)
     w = X + np.random.default_rng(2).normal(0.0, 20.0, X.size)
     column = column_of(X, "float64", w)
-    found = candidate(column, scheme, D)
+    found = evaluate(column, scheme, D)
 
     file = column.original(scheme)
     _, longer = predicted_quantiles.errors(
@@ -80,9 +80,9 @@ def test_what_is_lost_is_the_mean_ratio_of_intervals_to_those_without_masking():
 
 
 def test_without_another_column_an_unrelated_one_counts():
-    found = candidate(column_of(X, "float64", None), cm.ConditionalMasking(0.6, 15.0), D)
+    found = evaluate(column_of(X, "float64", None), cm.ConditionalMasking(0.6, 15.0), D)
     w = np.tile([-1.0, 1.0], X.size // 2)  # of equal squares: no record weighs more than another
-    beside = candidate(column_of(X, "float64", w), cm.ConditionalMasking(0.6, 15.0), D)
+    beside = evaluate(column_of(X, "float64", w), cm.ConditionalMasking(0.6, 15.0), D)
 
     slope = beside.file["slope"] * np.sqrt(X.size)  # whose weights these are, over their sum of squares
     own_part = 2.0 * beside.loss - np.mean(
@@ -101,7 +101,7 @@ def test_by_reverse_mapping_the_column_itself_costs_nothing(scale):
     w = x + np.random.default_rng(2).normal(0.0, 20.0, x.size)
     sigma = {"linear": 10.0, "log": 0.4}[scale]
     scheme = cm.ConditionalMasking(0.5, sigma, scale=scale, reverse_mapping=True)
-    found = candidate(column_of(x, "float64", w), scheme, D)
+    found = evaluate(column_of(x, "float64", w), scheme, D)
 
     unmasked = {
         name: error / np.sqrt(x.size) for name, error in standard_errors_without_masking(x, w).items()
@@ -120,11 +120,11 @@ def test_by_reverse_mapping_the_column_itself_costs_nothing(scale):
 
 def test_the_worst_record_of_added_noise_is_the_one_with_most_neighbours():
     scheme = cm.ConditionalMasking(0.3, 5.0, step=1)
-    found = candidate(column_of(X, "float64", None), scheme, D)
+    found = evaluate(column_of(X, "float64", None), scheme, D)
 
     steps = np.arange(-40, 41)
     noise = norm.cdf((steps + 0.5) / 5.0) - norm.cdf((steps - 0.5) / 5.0)
-    for d, worst in zip(D, found.worst, strict=True):
+    for d, worst in zip(D, found.record_risk, strict=True):
         near = max(np.sum(np.abs(X - x) < d) - 1 for x in X) / (X.size - 1)
         assert worst == pytest.approx(0.3 * near + 0.7 * noise[np.abs(steps) < d].sum(), rel=1e-9)
 
@@ -134,10 +134,10 @@ def test_errors_of_quantiles_are_predicted_from_some_records_as_from_all(monkeyp
     x = np.sort(np.random.default_rng(3).normal(0.0, 100.0, n))
     scheme = cm.ConditionalMasking(0.6, 100.0)
     column = column_of(x, "float64", None)
-    exact = candidate(column, scheme, D)
+    exact = evaluate(column, scheme, D)
 
     monkeypatch.setattr(module, "ROWS", 1_000)
-    found = candidate(column, scheme, D)
+    found = evaluate(column, scheme, D)
 
     names = [f"quantile {q:g}" for q in (0.1, 0.3, 0.5, 0.7, 0.9)]
     for target in ("file", "population"):
@@ -156,6 +156,6 @@ def test_the_worst_record_of_reverse_mapping_is_that_of_the_risks():
     scheme = cm.ConditionalMasking(0.4, 3.0, reverse_mapping=True)
     d = np.array([10.0, 10.5, 40.0])
 
-    found = candidate(column_of(x, "float64", None), scheme, d)
+    found = evaluate(column_of(x, "float64", None), scheme, d)
 
-    assert found.worst == pytest.approx(cm.risk(x, scheme, d=d).most_exposed, rel=1e-9)
+    assert found.record_risk == pytest.approx(cm.risk(x, scheme, d=d).most_exposed, rel=1e-9)

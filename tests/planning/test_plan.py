@@ -8,7 +8,7 @@ from marks import rest_slow
 from scipy.stats import laplace
 
 import condmask as cm
-from condmask.planning.candidates import candidate, column_of
+from condmask.planning.candidates import column_of, evaluate
 from condmask.planning.search_grid import frontier
 
 N = 2_000
@@ -37,7 +37,7 @@ def test_errors_of_moments_are_those_of_simulated_files(name, p, donors):
     x, options = CASES[name]
     x, w = np.concatenate([x, x]), np.concatenate([W, W])
     scheme = cm.ConditionalMasking(p, donors=donors, **options)
-    expected = candidate(*of(x, scheme, w), np.array([500.0]))
+    expected = evaluate(*of(x, scheme, w), np.array([500.0]))
     target = "file" if (p == 0.6) == (donors == "sample") else "population"
     stream, found = np.random.default_rng(11), []
     for _ in range(10):
@@ -70,7 +70,7 @@ def test_errors_of_deciles_are_those_of_estimates(p, donors):
 
 def test_the_paper_quantile_errors_are_predicted():
     exact = [109.0, 72.3, 54.9, 43.8, 35.7, 43.8, 54.9, 72.3, 109.0]  # of its example at n = 2000
-    found = candidate(
+    found = evaluate(
         *of(X, cm.ConditionalMasking(0.6, 1000.0, donors="sample")), np.array([500.0])
     ).population
 
@@ -131,7 +131,7 @@ def test_caps_may_be_reached_but_not_passed():
     (only,) = cm.plan(X, d=[500], **ADDED).candidates
     risk, error = float(only.risk[0]), only.population["quantile 0.3"]
 
-    worst = float(only.worst[0])
+    worst = float(only.record_risk[0])
 
     made = cm.plan(
         X, max_risk={500: risk}, max_record_risk={500: worst}, max_error={"quantile 0.3": error}, **ADDED
@@ -185,7 +185,7 @@ def test_a_plan_reads_and_writes(tmp_path):
     assert len(entries["schemes"]) == 18
     assert cm.ConditionalMasking.from_dict(entries["suggestions"][0]["scheme"]) == made.best.scheme
     assert list(made.to_frame()["p"].unique()) == [0.3, 0.6, 0.8]
-    assert entries["suggestions"][0]["record risk"] == made.best.expected.worst.tolist()
+    assert entries["suggestions"][0]["record risk"] == made.best.expected.record_risk.tolist()
     assert "most useful: ConditionalMasking(" in str(made)
     made.plot(tmp_path / "plan.png")
     assert (tmp_path / "plan.png").stat().st_size > 10_000
@@ -235,11 +235,11 @@ def test_less_swapping_with_wider_noise_costs_less_until_single_records_are_capp
 
     first, second = free.best.expected, capped.best.expected
     assert first.scheme.p < second.scheme.p
-    assert second.worst[0] <= 0.48 < first.worst[0]
+    assert second.record_risk[0] <= 0.48 < first.record_risk[0]
     assert first.population["correlation"] < second.population["correlation"]
-    assert {each.worst[0] <= 0.48 for each in capped.candidates} == {True, False}
+    assert {each.record_risk[0] <= 0.48 for each in capped.candidates} == {True, False}
     for each, ok in zip(capped.candidates, capped.allowed, strict=True):
-        assert ok == (each.risk[0] <= 0.46 and each.worst[0] <= 0.48)
+        assert ok == (each.risk[0] <= 0.46 and each.record_risk[0] <= 0.48)
 
 
 def test_what_is_exact_about_the_file_is_predicted_and_found_without_error():

@@ -149,10 +149,10 @@ def _single(audit: Audit) -> Audit:
 def _data(data: Any, scheme: Any, strata: Any) -> AuditInput:
     """Columns from their containers, checked."""
     schemes = dict(scheme) if isinstance(scheme, Mapping) else {"x": scheme}
-    for each in schemes.values():
-        law = each.law if isinstance(each, Scheme) else None
-        if not (isinstance(each, Scheme) and each.reverse_mapping) and (law is None or law.p == 0.0):
-            raise TypeError(f"scheme must be one that swaps records, ConditionalMasking, got {each!r}")
+    for method in schemes.values():
+        law = method.law if isinstance(method, Scheme) else None
+        if not (isinstance(method, Scheme) and method.reverse_mapping) and (law is None or law.p == 0.0):
+            raise TypeError(f"scheme must be one that swaps records, ConditionalMasking, got {method!r}")
     names = next(iter(schemes.values())).strata
     clear: dict[str, np.ndarray] = {}
     if isinstance(scheme, Mapping):
@@ -169,8 +169,8 @@ def _data(data: Any, scheme: Any, strata: Any) -> AuditInput:
     n = next(iter(columns.values())).array.size
     labels = labels_of(strata, names, n, "x", "audit")
     kinds = {name: column.kind for name, column in columns.items()}
-    own = dict(zip(columns, schemes.values(), strict=True))
-    values, _ = drop_codes(own, {name: column.array for name, column in columns.items()}, kinds, "omit")
+    by_column = dict(zip(columns, schemes.values(), strict=True))
+    values, _ = drop_codes(by_column, {name: column.array for name, column in columns.items()}, kinds, "omit")
     present, patterns = present_values(list(values.values()))
     code = donor_pools(next(iter(schemes.values())), labels, patterns, present)
     return AuditInput(values, kinds, clear, None if code is None else np.where(present, code, -1))

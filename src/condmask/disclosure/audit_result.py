@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from condmask._digits import line
 from condmask.disclosure.causes import UNCHANGED, Cause
 
 GUESSED, CERTAIN = 0.12, 0.10  # records beyond the blind guess, and certain ones: more is visible
@@ -173,17 +174,19 @@ class Audit:
 
     def __str__(self) -> str:
         numbers = range(1, len(self.proposals) + 1)
-        head = ["scheme", *(f"proposal {k}" for k in numbers)]
-        lines = [f"Which of {self.n:,} records were swapped, {self.name}", "", _row("", head)]
+        columns = ["scheme", *(f"proposal {k}" for k in numbers)]
+        lines = [f"Which of {self.n:,} records were swapped, {self.name}", "", line("", columns, head=HEAD)]
         sides = [self, *(proposal.audit for proposal in self.proposals)]
-        lines += [_row(label, [f"{getattr(side, name):.1%}" for side in sides]) for label, name in LABELS]
-        lines += [_row("visible", ["yes" if side.visible else "no" for side in sides])]
+        lines += [
+            line(label, (f"{getattr(side, name):.1%}" for side in sides), head=HEAD) for label, name in LABELS
+        ]
+        lines.append(line("visible", ("yes" if side.visible else "no" for side in sides), head=HEAD))
         if any(side._mapped for side in sides):
             lines += ["", *ALONE]
         lines += ["", f"scheme      {_shown(self.scheme)}"]
         for k, proposal in zip(numbers, self.proposals, strict=True):
             lines += [f"proposal {k}  {_shown(proposal.scheme)}", f"            {proposal.remedy}"]
-        for title, side in zip(("shown by", *(f"with {name}" for name in head[1:])), sides, strict=True):
+        for title, side in zip(("shown by", *(f"with {name}" for name in columns[1:])), sides, strict=True):
             if not side.causes:
                 continue
             lines += ["", f"{title}:"]
@@ -195,6 +198,7 @@ class Audit:
         return "\n".join(lines)
 
 
+HEAD = 26  # characters of a label
 FIGURES = ("n", "blind", "guessed", "certain", "unchanged")
 LABELS = (
     ("guessed right", "guessed"),
@@ -208,10 +212,6 @@ ALONE = (
     "By reverse mapping a column alone shows nothing of who was swapped: it is released in",
     "a random order whoever was. What is guessed beyond is shown by several columns.",
 )
-
-
-def _row(label: str, cells: list[str]) -> str:
-    return f"{label:26}" + "".join(f"{cell:>12}" for cell in cells)
 
 
 def _shown(scheme: Any) -> str:

@@ -73,8 +73,8 @@ def mean_of_masked(file: Original, *, shared_donors: bool) -> tuple[float, float
     """Expectation and standard error of the mean of the masked values, given the file."""
     x, p, noise = file.values, file.law.p, file.law.noise_moments(2, 1.0)
     moments = np.array([1.0, 0.0, x.var()])
-    found = polynomial_variance(
+    variances = polynomial_variance(
         expected_moments(moments[None, :, None], noise, p),
         of_moment(moments, 1, 0.0, noise[:2], p), p, shared_donors=shared_donors,
     )  # fmt: skip
-    return float(x.mean()), float(np.sqrt(found.file.item() / file.n))
+    return float(x.mean()), float(np.sqrt(variances.file.item() / file.n))

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from condmask import frames
+from condmask._digits import line
 from condmask.disclosure import simulated_maps
 from condmask.disclosure.folds import evenly_spaced
-from condmask.disclosure.original import units_of
-from condmask.disclosure.reverse_mapped_original import ReverseMapped
-from condmask.disclosure.risk import checked_distances, files_of, pool_codes
+from condmask.disclosure.pools import pools_of
+from condmask.disclosure.reverse_mapped import ReverseMapped
+from condmask.disclosure.risk import checked_distances
 from condmask.kernels.reverse_mapping import balance
 from condmask.kernels.windows import best_of_points
 from condmask.scheme import Scheme
@@ -86,7 +87,7 @@ class InsiderRisk:
         lines = [
             f"Shares of values read by who knows all of a pool of {self.n:,} but so many; in brackets, where "
             "kept records show noise",
-            f"{'unknown':>10}{'exactly':>16}" + "".join(f"{f'within {d:g}':>16}" for d in self.d),
+            line(f"{'unknown':>10}", ("exactly", *(f"within {d:g}" for d in self.d)), head=10, width=16),
         ]
         for i, k in enumerate(self.unknown):
             reversed_, additive = (
@@ -94,7 +95,7 @@ class InsiderRisk:
                 (self.additive_exact[i], *self.additive_within[i]),
             )
             cells = (f"{a:.2f} ({b:.2f})" for a, b in zip(reversed_, additive, strict=True))
-            lines.append(f"{k:>10,}" + "".join(f"{cell:>16}" for cell in cells))
+            lines.append(line(f"{k:>10,}", cells, head=10, width=16))
         return "\n".join(lines)
 
 
@@ -168,11 +169,11 @@ def insider_risk(x: Any, scheme: Any, *, d: Any, strata: Any = None) -> InsiderR
     if not isinstance(scheme, Scheme) or not scheme.reverse_mapping:
         raise TypeError(f"scheme must be ConditionalMasking with reverse_mapping=True, got {scheme!r}")
     distances = checked_distances(d)
-    units, present, kind, law = units_of(x, scheme)
-    code = pool_codes(strata, scheme, present, "insider_risk")
-    smallest = min((file for _, file in files_of(units, kind, law, scheme, code)), key=lambda file: file.n)
+    smallest = min(
+        (pool for _, pool in pools_of(x, scheme, strata, "insider_risk").pools), key=lambda pool: pool.n
+    )
     n, ordered = smallest.n, np.sort(smallest.units)[evenly_spaced(smallest.n, SIMULATED)]
-    pool = ReverseMapped(ordered, ordered, kind, scheme)
+    pool = ReverseMapped(ordered, ordered, smallest.kind, scheme)
     unknown = sorted({k for k in (*UNKNOWN, n // 10, n // 2) if 1 <= k < n})
     stream = np.random.default_rng(SEED)
     shares = []
@@ -260,24 +261,24 @@ def _additive(
 ) -> np.ndarray:
     """How many hidden originals are read where kept records show noise, and donors are along one cycle."""
     n, p, k = pool.n, pool.law.p, hidden.size
-    is_swapped, source, known = stream.random(n) < p, np.arange(n), np.ones(n, dtype=bool)
+    is_swapped, source, is_known = stream.random(n) < p, np.arange(n), np.ones(n, dtype=bool)
     swapped = stream.permutation(np.flatnonzero(is_swapped))
-    source[swapped], known[hidden] = np.roll(swapped, 1), False
+    source[swapped], is_known[hidden] = np.roll(swapped, 1), False
     line = pool.keys.at[pool.rank]
     z = np.where(is_swapped, line[source], line + pool.law._replace(sigma=1.0).draw(stream, n))[hidden]
     within, exact = np.zeros(d.size), 0.0
     shown = np.sort(
-        source[is_swapped & known & ~known[source]]
+        source[is_swapped & is_known & ~is_known[source]]
     )  # hidden originals, shown by records he knows
-    sure = is_swapped[hidden] & known[source[hidden]]  # they show originals that he knows
+    sure = is_swapped[hidden] & is_known[source[hidden]]  # they show originals that he knows
     end, _ = followed(source, hidden, np.zeros(n))
     for row, last in zip(hidden[sure], end[sure], strict=True):
         some = shown[shown != last] if shown.size > 1 else shown  # a cycle does not close at once
         exact += np.sum(some == row) / max(1, some.size)
-        points = pool.units[some if some.size else known][None]
+        points = pool.units[some if some.size else is_known][None]
         within += _near(pool, points, np.ones(points.shape), d, pool.units[[row]])
     if not sure.all():
-        others = np.flatnonzero(known)
+        others = np.flatnonzero(is_known)
         apart = z[~sure, None] - line[others]
         kept = np.exp(-0.5 * apart**2 if pool.keys.normal else -np.sqrt(2.0) * np.abs(apart))
         share = p * (k - 1) / (n - 1)  # swapped with another hidden one

@@ -158,7 +158,7 @@ def _numbers(k: Any) -> list[int]:
     numbers = [k] if isinstance(k, int | np.integer) else list(k)
     if not numbers:
         raise ValueError("k must hold at least one number, got none")
-    return [_checks.whole(each, "k", least=1) for each in numbers]
+    return [_checks.whole(number, "k", least=1) for number in numbers]
 
 
 def _table(columns: list[np.ndarray], names: tuple[str, ...]) -> np.ndarray:

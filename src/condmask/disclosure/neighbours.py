@@ -15,7 +15,6 @@ import numpy as np
 
 from condmask.disclosure.original import Original
 from condmask.disclosure.record_posteriors import RecordPosteriors
-from condmask.disclosure.reverse_mapped_original import ReverseMapped
 from condmask.kernels.windows import best_of_points
 
 NUMBERS = (16, 64, 256)  # of neighbours that are tried
@@ -97,20 +96,14 @@ def _points(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Units where the original may be, and their weights: a row for each masked value."""
     law, k = file.law, near.shape[1]
-    steps = file.units[near]
     swapped = np.repeat((law.p * density / k)[:, None], k, axis=1)
-    at, sigma = z, law.sigma / file.grid.step
-    if isinstance(file, ReverseMapped):  # what is known of a value is where its key lies
-        at, steps, sigma = file.between(file.places_of(z)), file.keys.at[file.rank[near]], 1.0
+    at, steps, sigma = file.released_positions(z), file.positions(near), file.noise_width
     spread = 0.9 * steps.std(axis=1) * k**-0.2
     scale = (sigma**2 + spread**2)[:, None]
     apart = at[:, None] - steps
     kept = np.exp(-0.5 * apart**2 / scale) / np.sqrt(2.0 * np.pi * scale) * ((1.0 - law.p) / k)
     middle = steps + apart * (spread[:, None] ** 2 / scale)
     across = np.sqrt(sigma**2 * spread**2 / scale[:, 0])[:, None, None] * NODES
-    guesses = (middle[:, :, None] + across).reshape(z.size, -1)
+    guesses = file.units_at((middle[:, :, None] + across).reshape(z.size, -1))
     kept = (kept[:, :, None] * WEIGHTS).reshape(z.size, -1)
-    anywhere = file.units[near]
-    if isinstance(file, ReverseMapped):
-        guesses = file.keys.numbers(guesses)
-    return np.concatenate((anywhere, guesses), axis=1), np.concatenate((swapped, kept), axis=1)
+    return np.concatenate((file.units[near], guesses), axis=1), np.concatenate((swapped, kept), axis=1)

@@ -60,6 +60,25 @@ class Original:
         records = below[np.searchsorted(places, last)] - below[np.searchsorted(places, first)]
         return np.asarray(records / self.n)
 
+    # the line on which noise is added: whole steps, where nothing else is said
+
+    @property
+    def noise_width(self) -> float:
+        """The s.d. of the noise on its line."""
+        return self.law.sigma / self.grid.step
+
+    def positions(self, rows: np.ndarray) -> np.ndarray:
+        """Where the originals of some records lie on the line on which noise is added."""
+        return np.asarray(self.units[rows])
+
+    def released_positions(self, z: np.ndarray) -> np.ndarray:
+        """Where released values lie on that line."""
+        return z
+
+    def units_at(self, positions: np.ndarray) -> np.ndarray:
+        """The units at positions on that line."""
+        return positions
+
     def some(self, rows: np.ndarray) -> "Original":
         """The originals of some records."""
         return Original(self.units[rows], self.kind, self.law)

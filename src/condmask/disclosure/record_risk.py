@@ -7,8 +7,8 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask.disclosure import baselines
-from condmask.disclosure.original import units_of
-from condmask.disclosure.risk import both, files_of, pool_codes, posteriors_of
+from condmask.disclosure.pools import pools_of
+from condmask.disclosure.risk import both
 from condmask.grids import check_released
 from condmask.scheme import Scheme
 
@@ -132,15 +132,14 @@ def record_risk(x: Any, z: Any, scheme: Any, *, d: float, strata: Any = None) ->
         raise TypeError(f"scheme must be one that describes its noise, got {scheme!r}")
     present, (original, masked), strata, _ = both(x, z, strata, None, scheme)
     rows = np.flatnonzero(present)
-    units, _, kind, law = units_of(original, scheme)
+    _, law, pools = pools_of(original, scheme, strata, "record_risk")
     z_units = law.to_units(masked)
     check_released(z_units, law, "z", rows)
-    code = pool_codes(strata, scheme, np.ones(units.size, dtype=bool), "record_risk")
     width = np.array([distance])
-    guess, chance, hit, swapped = (np.empty(units.size) for _ in range(4))
-    for rows_of_pool, file in files_of(units, kind, law, scheme, code):
+    guess, chance, hit, swapped = (np.empty(rows.size) for _ in range(4))
+    for rows_of_pool, file in pools:
         constant = baselines.by_constant(file, width)
-        posteriors = posteriors_of(file, z_units[rows_of_pool], np.arange(file.n), width, constant)
+        posteriors = file.posteriors(z_units[rows_of_pool], np.arange(file.n), width, constant)
         inside = 0.5 * (float(file.wide(width)[0]) - (law.grid is not None))  # whole steps of a grid
         guess[rows_of_pool] = (posteriors.first[:, 0] + inside) * file.grid.step
         chance[rows_of_pool], hit[rows_of_pool] = posteriors.chance[:, 0], posteriors.hit[:, 0]

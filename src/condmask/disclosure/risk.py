@@ -5,30 +5,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.disclosure import (
-    baselines,
-    neighbours,
-    record_posteriors,
-    reverse_mapped_original,
-    reverse_mapped_risk,
-    value_attack,
-    verbatim,
-)
+from condmask.disclosure import baselines, neighbours
 from condmask.disclosure.audit import audit as audit_of
 from condmask.disclosure.folds import evenly_spaced
-from condmask.disclosure.original import Original, distinct, units_of
+from condmask.disclosure.original import Original, distinct
+from condmask.disclosure.pools import Pool, pools_of
 from condmask.disclosure.record_posteriors import RecordPosteriors
-from condmask.disclosure.reverse_mapped_original import ReverseMapped
 from condmask.disclosure.risk_result import BEST, CONSTANT, LINKED, MEAN, RELEASED, Risk
-from condmask.disclosure.swap_attack import FULL, Effort
 from condmask.disclosure.verbatim import Verbatim
-from condmask.donor_pools import donor_pools
-from condmask.draws import mask_rows
 from condmask.grids import check_released
-from condmask.law import Law
 from condmask.missing_codes import without_codes
 from condmask.scheme import Scheme
-from condmask.strata import labels_of, names_of, rows_of
+from condmask.strata import names_of
 
 TRIED = 1 << 13  # records on which attackers are tried that look at masked values one by one
 TRIED_WITH_OTHERS = 1 << 12  # and those that look for neighbours, on half of these
@@ -110,14 +98,13 @@ def risk(x: Any, scheme: Any, *, d: Any, others: Any = None, strata: Any = None,
     best attacker [0.41 0.66]
     """
     scheme, distances = _known(scheme), checked_distances(d)
-    units, present, kind, law = units_of(x, scheme)
-    code = pool_codes(strata, scheme, present)
+    present, _, pools = pools_of(x, scheme, strata, "risk")
     columns = None if others is None else _others(others, present)
     parts = [
-        _expected(file, scheme, distances, None if columns is None else [column[rows] for column in columns])
-        for rows, file in files_of(units, kind, law, scheme, code)
+        _expected(pool, distances, None if columns is None else [column[rows] for column in columns])
+        for rows, pool in pools
     ]
-    coins = _audited(x, scheme, strata) if audit and units.size else None
+    coins = _audited(x, scheme, strata) if audit and present.any() else None
     return _of_all("scheme", parts, distances, coins, scheme)
 
 
@@ -165,15 +152,14 @@ def release_risk(
     present, (x, z), strata, others = both(x, z, strata, others, scheme)
     if scheme.law is None and not scheme.reverse_mapping:
         return _without_law(x, z, scheme, distances)
-    units, in_both, kind, law = units_of(x, scheme)
+    in_both, law, pools = pools_of(x, scheme, strata, "risk")
     masked = law.to_units(frames.column(z, "z").array)
     check_released(masked, law, "z", np.flatnonzero(present))
-    code = pool_codes(strata, scheme, in_both)
     columns = None if others is None else _others(others, in_both)
     parts = []
-    for rows, file in files_of(units, kind, law, scheme, code):
-        own = None if columns is None else [column[rows] for column in columns]
-        parts.append(_in_release(file, masked[rows], scheme, distances, own))
+    for rows, pool in pools:
+        beside = None if columns is None else [column[rows] for column in columns]
+        parts.append(_in_release(pool, masked[rows], distances, beside))
     coins = _audited(x, scheme, strata) if audit else None
     return _of_all("release", parts, distances, coins, scheme)
 
@@ -192,37 +178,26 @@ class PoolRisk(NamedTuple):
     most_exposed: np.ndarray | None
 
 
-def _expected(
-    file: Original, scheme: Any, d: np.ndarray, others: list[np.ndarray] | None, effort: Effort = FULL
-) -> PoolRisk:
+def _expected(file: Pool, d: np.ndarray, others: list[np.ndarray] | None) -> PoolRisk:
     """The risk of one donor pool before it is masked."""
-    constant, most_exposed = baselines.by_constant(file, d), None
-    if isinstance(file, ReverseMapped):
-        risks, most_exposed = reverse_mapped_risk.expected(file, d, constant)
-    else:
-        risks = {
-            RELEASED: baselines.by_released(file, d),
-            MEAN: baselines.by_mean(file, d, shared_donors=scheme.shared_donors or file.law.p == 0.0),
-            BEST: value_attack.by_posterior(file, d, constant, effort),
-        }
+    constant = baselines.by_constant(file, d)
+    risks, most_exposed = file.expected(d, constant)
     risks = {RELEASED: risks[RELEASED], MEAN: risks[MEAN], CONSTANT: constant[0], BEST: risks[BEST]}
     records = dict.fromkeys(risks, file.n)
     _raise_best(risks)
     if others is not None:
         rows = evenly_spaced(file.n, TRIED_WITH_OTHERS)
-        z = drawn(file, rows)
-        posteriors = posteriors_of(file, z, rows, d, constant)
+        z = file.drawn(rows, np.random.default_rng(SEED))
+        posteriors = file.posteriors(z, rows, d, constant)
         _add_linked(risks, records, file, z, rows, others, posteriors, d)
-    return PoolRisk(file.n, risks, records, _verbatim(file, scheme), most_exposed)
+    return PoolRisk(file.n, risks, records, file.verbatim(), most_exposed)
 
 
-def _in_release(
-    file: Original, z: np.ndarray, scheme: Any, d: np.ndarray, others: list[np.ndarray] | None
-) -> PoolRisk:
+def _in_release(file: Pool, z: np.ndarray, d: np.ndarray, others: list[np.ndarray] | None) -> PoolRisk:
     """The risk of one donor pool and its release."""
     constant = baselines.by_constant(file, d)
     rows = evenly_spaced(file.n, TRIED)
-    posteriors = posteriors_of(file, z[rows], rows, d, constant)
+    posteriors = file.posteriors(z[rows], rows, d, constant)
     away = np.abs(z - file.units)
     risks = {
         RELEASED: np.array([np.mean(away < near) for near in file.near(d)]),
@@ -236,8 +211,7 @@ def _in_release(
         some = evenly_spaced(rows.size, TRIED_WITH_OTHERS)
         of_some = RecordPosteriors(*(column[some] for column in posteriors))
         _add_linked(risks, records, file, z[rows[some]], rows[some], others, of_some, d)
-    most_exposed = reverse_mapped_risk.most_exposed(file, d) if isinstance(file, ReverseMapped) else None
-    return PoolRisk(file.n, risks, records, _verbatim(file, scheme, z), most_exposed)
+    return PoolRisk(file.n, risks, records, file.verbatim(z), file.most_exposed(d))
 
 
 def _add_linked(
@@ -254,34 +228,6 @@ def _add_linked(
 def _raise_best(risks: dict[str, np.ndarray]) -> None:
     """The best attacker may say what the others say."""
     risks[BEST] = np.fmax.reduce([risks[name] for name in (BEST, CONSTANT, RELEASED, MEAN)])
-
-
-def _verbatim(file: Original, scheme: Any, z: np.ndarray | None = None) -> Verbatim:
-    """What of the originals is released verbatim: as expected, or as found in a release."""
-    if isinstance(file, ReverseMapped):
-        return reverse_mapped_risk.verbatim(file)
-    if z is None:
-        return verbatim.expected(file, shared_donors=scheme.shared_donors)
-    return verbatim.in_release(file, z, shared_donors=scheme.shared_donors)
-
-
-def posteriors_of(
-    file: Original, z: np.ndarray, rows: np.ndarray, d: np.ndarray, constant: tuple[np.ndarray, np.ndarray]
-) -> RecordPosteriors:
-    """What the best attacker makes of the masked values z of the records at `rows`."""
-    if isinstance(file, ReverseMapped):
-        return reverse_mapped_risk.record_posteriors(file, z, rows, d, constant)
-    return record_posteriors.record_posteriors(file, z, rows, d, constant)
-
-
-def drawn(file: Original, rows: np.ndarray) -> np.ndarray:
-    """Masked values of some records, as they are drawn for trials; never for a release."""
-    stream = np.random.default_rng(SEED)
-    if isinstance(file, ReverseMapped):
-        return np.asarray(reverse_mapped_risk.drawn(file, stream)[rows])
-    if file.law.p == 0.0:
-        return np.asarray(file.units[rows] + file.law.draw(stream, rows.size))
-    return np.asarray(mask_rows(file.units[None], file.law, stream, cycle=False)[0][rows])
 
 
 def _without_law(x: np.ndarray, z: np.ndarray, scheme: Any, d: np.ndarray) -> Risk:
@@ -363,24 +309,6 @@ def _others(others: Any, present: np.ndarray) -> list[np.ndarray]:
     for name, column in columns.items():
         _checks.same_length(column, name, present.size, "x")
     return [column[present] for column in columns.values()]
-
-
-def pool_codes(strata: Any, scheme: Any, there: np.ndarray, call: str = "risk") -> np.ndarray | None:
-    """The pool of each record that is there; None where all are one."""
-    code = donor_pools(scheme, labels_of(strata, scheme.strata, there.size, "x", call), [], there)
-    return None if code is None else np.asarray(code[there])
-
-
-def files_of(
-    units: np.ndarray, kind: str, law: Law, scheme: Any, code: np.ndarray | None
-) -> list[tuple[Any, Original]]:
-    """The donor pools of a column, and where their rows are."""
-    members: list[Any] = [slice(None)] if code is None else list(rows_of(code).values())
-    if scheme.reverse_mapping:
-        return list(
-            zip(members, reverse_mapped_original.pools(units, kind, scheme, code, members), strict=True)
-        )
-    return [(rows, Original(units[rows], kind, law)) for rows in members]
 
 
 def _audited(x: Any, scheme: Any, strata: Any) -> Any:

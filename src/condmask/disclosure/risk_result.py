@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from condmask import frames
-from condmask._digits import finite
+from condmask._digits import finite, line
 
 LEVEL = 0.95
 
@@ -128,23 +128,21 @@ class Risk:
         return f"Risk(of={self.of!r}, n={self.n}, d={self.d}, attackers={list(self.attackers)})"
 
     def __str__(self) -> str:
-        width = max(map(len, self.attackers)) + 2
+        head = max(map(len, self.attackers)) + 2
         what = "a release" if self.of == "scheme" else "this release"
         lines = [f"Share of {self.n:,} records that an attacker comes nearer than d, in {what}", ""]
-        lines.append(f"{'d':{width}}" + "".join(f"{d:>12g}" for d in self.d))
+        lines.append(line("d", (f"{d:g}" for d in self.d), head=head))
         for name, risk in self.attackers.items():
-            lines.append(f"{name:{width}}" + "".join(f"{value:>12.3f}" for value in risk))
-            intervals = (f"{a:.3f}-{b:.3f}" for a, b in zip(*self.interval(name), strict=True))
-            lines.append(" " * width + "".join(f"{interval:>12}" for interval in intervals))
+            ends = zip(*self.interval(name), strict=True)
+            lines.append(line(name, (f"{share:.3f}" for share in risk), head=head))
+            lines.append(line("", (f"{low:.3f}-{high:.3f}" for low, high in ends), head=head))
         lines.append("over the best constant")
         for name, lift in self.lift.items():
             if name != CONSTANT:
-                lines.append(f"  {name:{width - 2}}" + "".join(f"{value:>11.2f}x" for value in lift))
+                lines.append(line(f"  {name}", (f"{times:.2f}x" for times in lift), head=head))
         if self.most_exposed is not None:
-            lines.append(
-                f"{'the most exposed record':{width}}"
-                + "".join(f"{value:>12.3f}" for value in self.most_exposed)
-            )
+            exposed = (f"{chance:.3f}" for chance in self.most_exposed)
+            lines.append(line("the most exposed record", exposed, head=head))
         if self.verbatim is not None:
             lines += ["", *self.verbatim.lines()]
         if self.audit is not None:

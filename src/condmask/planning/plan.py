@@ -10,7 +10,7 @@ from condmask import _checks, frames
 from condmask.disclosure import baselines
 from condmask.disclosure.audit import audit
 from condmask.planning import search_grid
-from condmask.planning.candidates import Candidate, Column, candidate, column_of, statistics
+from condmask.planning.candidates import Candidate, Column, column_of, evaluate, statistics
 from condmask.planning.result import Plan, Suggestion, refusal
 
 CLOSE = 1.5  # times the least loss, up to which safety is looked for
@@ -111,47 +111,48 @@ def plan(
     distances = _distances(d, [*caps, *of_records])
     column = _column(x, other)
     limits = {} if max_error is None else _limits(max_error, other=other is not None)
-    tried = search_grid.schemes(
+    schemes = search_grid.schemes(
         column, p=p, sigma=sigma, noise=noise, reverse_mapping=reverse_mapping, scale=scale, donors=donors,
         decimals=decimals, step=step,
     )  # fmt: skip
-    constant = baselines.by_constant(column.original(tried[0]), distances)[0]
+    constant = baselines.by_constant(column.original(schemes[0]), distances)[0]
     _refuse_hopeless(caps, distances, constant)
-    found = [candidate(column, scheme, distances) for scheme in tried]
-    scored = _Scored(found, distances, caps, of_records, limits, target)
-    made = Plan(
-        column.x.size, tuple(distances.tolist()), constant, found,
+    candidates = [evaluate(column, scheme, distances) for scheme in schemes]
+    scored = _Scored(candidates, distances, caps, of_records, limits, target)
+    plan_ = Plan(
+        column.x.size, tuple(distances.tolist()), constant, candidates,
         search_grid.frontier(scored.risk, scored.loss),
         scored.allowed, [], caps, of_records, limits, target, column,
     )  # fmt: skip
     scored.refuse_none()
-    made.suggestions.extend(_suggested(made, scored, column, distances))
-    return made
+    plan_.suggestions.extend(_suggested(plan_, scored, column, distances))
+    return plan_
 
 
 class _Scored:
     """Schemes by risk and loss, and which keep the caps."""
 
     def __init__(
-        self, found: list[Candidate], d: np.ndarray, caps: dict[float, float],
+        self, candidates: list[Candidate], d: np.ndarray, caps: dict[float, float],
         of_records: dict[float, float], limits: dict[str, float], target: str,
     ) -> None:  # fmt: skip
-        self.found, self.d, self.limits, self.target = found, d, limits, target
-        self.caps = {"risk": ("risk", caps), "risk of a record": ("worst", of_records)}
-        self.risk = np.array([float(np.mean(each.risk)) for each in found])
-        self.loss = np.array([each.loss if np.isfinite(each.loss) else np.inf for each in found])
-        self.allowed = np.array([self.keeps(each) for each in found])
+        self.candidates, self.d, self.limits, self.target = candidates, d, limits, target
+        self.caps = {"risk": ("risk", caps), "risk of a record": ("record_risk", of_records)}
+        self.risk = np.array([float(np.mean(candidate.risk)) for candidate in candidates])
+        loss = np.array([candidate.loss for candidate in candidates])
+        self.loss = np.where(np.isfinite(loss), loss, np.inf)
+        self.allowed = np.array([self.keeps(candidate) for candidate in candidates])
 
-    def keeps(self, each: Candidate) -> bool:
+    def keeps(self, candidate: Candidate) -> bool:
         """Whether a scheme keeps all caps."""
-        errors = getattr(each, self.target)
+        errors = getattr(candidate, self.target)
         return all(
-            self.at(each, what, d) <= cap for what, caps in self.caps.values() for d, cap in caps.items()
+            self.at(candidate, what, d) <= cap for what, caps in self.caps.values() for d, cap in caps.items()
         ) and all(errors[name] <= cap for name, cap in self.limits.items())
 
-    def at(self, each: Candidate, what: str, d: float) -> float:
+    def at(self, candidate: Candidate, what: str, d: float) -> float:
         """One of the risks at a distance."""
-        return float(getattr(each, what)[np.flatnonzero(self.d == d)[0]])
+        return float(getattr(candidate, what)[np.flatnonzero(self.d == d)[0]])
 
     def refuse_none(self) -> None:
         if self.allowed.any():
@@ -159,40 +160,40 @@ class _Scored:
         unmet = []
         for name, (what, caps) in self.caps.items():
             for d, cap in caps.items():
-                least = min(self.at(candidate, what, d) for candidate in self.found)
+                least = min(self.at(candidate, what, d) for candidate in self.candidates)
                 unmet.append(f"{name} at d={d:g} at most {cap:g} (the least is {least:.3f})")
         for name, cap in self.limits.items():
-            least = min(float(getattr(candidate, self.target)[name]) for candidate in self.found)
+            least = min(float(getattr(candidate, self.target)[name]) for candidate in self.candidates)
             unmet.append(f"error of {name} at most {cap:g} (the least is {least:.4g})")
         raise ValueError(
             "max_risk and max_record_risk and max_error must be met by one of the "
-            f"{len(self.found)} schemes, got none with {' and '.join(unmet)}"
+            f"{len(self.candidates)} schemes, got none with {' and '.join(unmet)}"
         )
 
 
-def _suggested(made: Plan, scored: _Scored, column: Column, d: np.ndarray) -> list[Suggestion]:
+def _suggested(plan_: Plan, scored: _Scored, column: Column, d: np.ndarray) -> list[Suggestion]:
     """Three schemes on the frontier of those that keep the caps, whose coins are hidden."""
-    seen: dict[Any, Candidate | None] = {}
+    mended: dict[Any, Candidate | None] = {}
     cheap = np.lexsort((scored.risk, scored.loss))
     cheap = cheap[scored.allowed[cheap]]
-    first = _hidden(cheap, scored, column, d, seen)
+    first = _hidden(cheap, scored, column, d, mended)
     if first is None:
         return []
-    most = np.inf if made.limits and not made.caps else CLOSE * first.loss
+    most = np.inf if plan_.limits and not plan_.caps else CLOSE * first.loss
     near, risk = cheap[scored.loss[cheap] <= most], float(np.mean(first.risk))
     order = near[np.argsort(scored.risk[near], kind="stable")]
-    safe = _hidden(order, scored, column, d, seen, loss=most, risk=risk) or first
+    safe = _hidden(order, scored, column, d, mended, loss=most, risk=risk) or first
     lo, hi = min(first.loss, safe.loss), max(first.loss, safe.loss)
     a, b = float(np.mean(safe.risk)), risk
     worth = (scored.loss[near] - lo) / (hi - lo or 1.0) + (scored.risk[near] - a) / (b - a or 1.0)
     order = near[np.argsort(worth, kind="stable")]
-    middle = _hidden(order, scored, column, d, seen, loss=hi, risk=risk) or first
+    middle = _hidden(order, scored, column, d, mended, loss=hi, risk=risk) or first
     named = {"most useful": first, "balanced": middle, "safest": safe}
-    return [Suggestion(name, each, _sentence(name, each, made)) for name, each in named.items()]
+    return [Suggestion(name, chosen, _sentence(name, chosen, plan_)) for name, chosen in named.items()]
 
 
 def _hidden(
-    order: np.ndarray, scored: _Scored, column: Column, d: np.ndarray, seen: dict[Any, Candidate | None],
+    order: np.ndarray, scored: _Scored, column: Column, d: np.ndarray, mended: dict[Any, Candidate | None],
     *, loss: float = np.inf, risk: float = np.inf,
 ) -> Candidate | None:  # fmt: skip
     """The first of some schemes whose coins are hidden, or that has a neighbour whose are.
@@ -200,54 +201,54 @@ def _hidden(
     A neighbour may be far off: what loses or risks more than is asked for is passed over.
     """
     for k in order[:TRIES].tolist():
-        each = scored.found[k]
-        if each.scheme not in seen:
-            seen[each.scheme] = _mended(each, scored, column, d)
-        found = seen[each.scheme]
-        if found is not None and not (found.loss > loss or np.mean(found.risk) > risk):
-            return found
+        candidate = scored.candidates[k]
+        if candidate.scheme not in mended:
+            mended[candidate.scheme] = _mended(candidate, scored, column, d)
+        hiding = mended[candidate.scheme]
+        if hiding is not None and not (hiding.loss > loss or np.mean(hiding.risk) > risk):
+            return hiding
     return None
 
 
-def _mended(each: Candidate, scored: _Scored, column: Column, d: np.ndarray) -> Candidate | None:
+def _mended(candidate: Candidate, scored: _Scored, column: Column, d: np.ndarray) -> Candidate | None:
     """The scheme, or one beside it, under which the data can be released and that keeps the caps."""
-    scheme, beside = each.scheme, []
+    scheme, beside = candidate.scheme, []
     if refusal(column, scheme) is None:
-        return each
+        return candidate
     if scheme.reverse_mapping:
         ends = replace(scheme, aggregate_ends=ENDS)
         beside = [] if refusal(column, ends) is not None else [ends]
     else:
         proposed = audit(column.x, scheme).proposals
-        hiding = (own.scheme for own in proposed if own.hides)
-        beside = [own for own in hiding if not own.reverse_mapping]
+        hiding = (proposal.scheme for proposal in proposed if proposal.hides)
+        beside = [coarser for coarser in hiding if not coarser.reverse_mapping]
     if not beside or not column.fits(beside[0]):
         return None
-    own = candidate(column, beside[0], d)
-    return own if scored.keeps(own) else None
+    neighbour = evaluate(column, beside[0], d)
+    return neighbour if scored.keeps(neighbour) else None
 
 
-def _sentence(name: str, each: Candidate, made: Plan) -> str:
+def _sentence(name: str, scheme: Candidate, plan_: Plan) -> str:
     """What a suggestion does, for a reader."""
     risks = ", ".join(
         f"{risk:.3f} at d = {at:g} ({risk / base:.2f} times what a constant guess reaches)"
-        for at, risk, base in zip(made.d, each.risk, made.constant, strict=True)
+        for at, risk, base in zip(plan_.d, scheme.risk, plan_.constant, strict=True)
         if base > 0.0
     )
     why = {
         "most useful": "loses least of those that keep the caps",
         "balanced": "stands between the two others",
         "safest": "lets an attacker come nearest to the fewest records"
-        + (f" of those within {CLOSE:g} times the least loss" if made.caps or not made.limits else ""),
+        + (f" of those within {CLOSE:g} times the least loss" if plan_.caps or not plan_.limits else ""),
     }[name]
     return (
-        f"{why}: intervals are {each.loss:.2f} times as long as without masking, the best attacker reaches "
-        f"{risks}, and a single record {_listed(each.worst)}"
+        f"{why}: intervals are {scheme.loss:.2f} times as long as without masking, the best attacker reaches "
+        f"{risks}, and a single record {_listed(scheme.record_risk)}"
     )
 
 
 def _listed(values: np.ndarray) -> str:
-    return "at most " + ", ".join(f"{each:.3f}" for each in values)
+    return "at most " + ", ".join(f"{value:.3f}" for value in values)
 
 
 # --- what is given ---

@@ -46,8 +46,8 @@ def moments(x: np.ndarray, other: np.ndarray | None) -> Moments:
     means[:, 0] = [power.mean() for power in powers]
     if other is not None:
         b = (other - other.mean()) / (float(other.std()) or 1.0)
-        for j, each in enumerate((b, b * b, b * b * b, (b * b) ** 2), start=1):
-            means[:, j] = [float(power @ each) / x.size for power in powers]
+        for j, of_other in enumerate((b, b * b, b * b * b, (b * b) ** 2), start=1):
+            means[:, j] = [float(power @ of_other) / x.size for power in powers]
     return Moments(means, unit, other is not None)
 
 
@@ -75,6 +75,12 @@ def errors(originals: Moments, law: Law, n: int, *, shared_donors: bool) -> dict
         file, sample = unit * file.item(), unit * sample.item()
         variances[name] = Variances(file, file + sample, sample)
     return variances
+
+
+def unmasked(originals: Moments) -> dict[str, float]:
+    """n times the variances of the same statistics of records that are not masked; 0 where none varies."""
+    variances = errors(originals, Law(0.0, "normal", 0.0), 2, shared_donors=False)
+    return {name: float(np.nan_to_num(variance.unmasked)) for name, variance in variances.items()}
 
 
 def _of_correlation(means: np.ndarray, variance: float, noise: np.ndarray, p: float, n: int) -> Influence:

@@ -39,16 +39,18 @@ def errors(
     And how many times as large the standard error of T is there as without masking, in the population.
     """
     x = file.quantile(q)
-    found = _products(file.units, masking(law, None), law.to_units(x))
-    psi, rest = found.psi / file.n, found.residual / file.n
-    squares, rest_squares = np.diag(found.psi_products) / file.n, np.diag(found.residual_products) / file.n
+    products = _products(file.units, masking(law, None), law.to_units(x))
+    psi, rest = products.psi / file.n, products.residual / file.n
+    squares = np.diag(products.psi_products) / file.n
+    rest_squares = np.diag(products.residual_products) / file.n
     sample = np.maximum(psi * (1.0 - psi), 0.0)
     about = variance_given_file(
         squares - psi**2, rest_squares - rest**2, sample, 0.0, shared_donors=shared_donors, p=law.p
     )
-    moved = [n * _of_quantiles(file, q, np.sqrt(each / n)) for each in (about, about + sample, sample)]
+    variances = (about, about + sample, sample)
+    moved = [n * _of_quantiles(file, q, np.sqrt(variance / n)) for variance in variances]
     longer = np.sqrt(1.0 + about / np.where(sample > 0.0, sample, np.nan))
-    return [Variances(*each) for each in np.transpose(moved).tolist()], longer
+    return [Variances(*three) for three in np.transpose(moved).tolist()], longer
 
 
 def unmasked(file: Ordered, q: np.ndarray, n: int) -> np.ndarray:
@@ -63,8 +65,8 @@ def _of_quantiles(file: Ordered, q: np.ndarray, error: np.ndarray) -> np.ndarray
 
     nodes = ndtri((np.arange(NODES) + 0.5) / NODES)
     places = q[:, None] + error[:, None] * (nodes / nodes.std())
-    found = file.quantile(places)
-    return np.asarray((found - found[:, NODES // 2 : NODES // 2 + 1]).var(axis=1))
+    quantiles = file.quantile(places)
+    return np.asarray((quantiles - quantiles[:, NODES // 2 : NODES // 2 + 1]).var(axis=1))
 
 
 def _ascending(values: np.ndarray) -> np.ndarray:
@@ -72,17 +74,17 @@ def _ascending(values: np.ndarray) -> np.ndarray:
     return values if (values[1:] >= values[:-1]).all() else np.sort(values)
 
 
-def _products(steps: np.ndarray, own: Masking, points: np.ndarray) -> cdf_covariance.Products:
+def _products(steps: np.ndarray, masking_: Masking, points: np.ndarray) -> cdf_covariance.Products:
     """Of originals at ascending whole steps."""
 
     def share(at: np.ndarray) -> np.ndarray:
         return np.asarray(np.searchsorted(steps, at, side="right") / steps.size)
 
     order = np.argsort(points, kind="stable")
-    found = cdf_covariance.products_under(share, steps.size, own, points[order])
+    products = cdf_covariance.products_under(share, steps.size, masking_, points[order])
     back = np.empty(order.size, dtype=np.int64)
     back[order] = np.arange(order.size)
     return cdf_covariance.Products(
-        found.psi[back], found.psi_products[np.ix_(back, back)],
-        found.residual[back], found.residual_products[np.ix_(back, back)],
+        products.psi[back], products.psi_products[np.ix_(back, back)],
+        products.residual[back], products.residual_products[np.ix_(back, back)],
     )  # fmt: skip

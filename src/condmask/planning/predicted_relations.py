@@ -21,6 +21,7 @@ from condmask.engines import mapping_law
 from condmask.inference.pseudo_values import covariance_factor
 from condmask.inference.reverse_mapped import LARGEST, variation
 from condmask.law import Law
+from condmask.planning import predicted_moments
 from condmask.planning.predicted_moments import Variances
 
 RECORDS = 1 << 13
@@ -51,11 +52,10 @@ def pair(x: np.ndarray, w: np.ndarray) -> Pair:
         r = float(np.mean(u * v))
         halves = above / above.mean() - (1.0 - above) / (1.0 - above).mean()
         within = x - np.where(above > 0.0, x @ above / above.sum(), x @ (1.0 - above) / (1.0 - above).sum())
-        influence = (
-            u * v - 0.5 * r * (u * u + v * v), u * (v - r * u) * (x.std() / spread), halves * within,
-        )  # fmt: skip
+        of_slope, of_difference = u * (v - r * u) * (x.std() / spread), halves * within
         weights = np.array([u / x.std(), u / spread, halves])
-    return Pair(weights, np.array([np.mean(each * each) for each in influence]))
+    correlation = predicted_moments.unmasked(predicted_moments.moments(x, w))["correlation"]
+    return Pair(weights, np.array([correlation, np.mean(of_slope**2), np.mean(of_difference**2)]))
 
 
 def errors(relations: Pair, v: np.ndarray) -> dict[str, Variances]:
@@ -81,15 +81,15 @@ def rearranged(x: np.ndarray, scheme: Any) -> np.ndarray:
     """
     p, some = scheme.p, x[evenly_spaced(x.size, RECORDS)]
     try:
-        own = mapping_law.of_values(some, scheme.noise, scheme.sigma, scheme.scale)
-        values = own.means(some) - some.mean()
-        h = mapping_law.inverse(own, p, values)
+        map_law = mapping_law.of_values(some, scheme.noise, scheme.sigma, scheme.scale)
+        values = map_law.means(some) - some.mean()
+        h = mapping_law.inverse(map_law, p, values)
     except (mapping_law.TooManyCellsError, FloatingPointError):
         return np.full(x.size, np.inf)
-    if variation(own, values, h, p) > LARGEST:
+    if variation(map_law, values, h, p) > LARGEST:
         return np.full(x.size, np.inf)
-    first, second = (p * (own.share @ each) + (1.0 - p) * own.apply(each) for each in (h, h * h))
-    return np.asarray(np.interp(x, some, (second - first**2)[own.cell]))
+    first, second = (p * (map_law.share @ power) + (1.0 - p) * map_law.apply(power) for power in (h, h * h))
+    return np.asarray(np.interp(x, some, (second - first**2)[map_law.cell]))
 
 
 def differences(x: np.ndarray, w: np.ndarray) -> np.ndarray:

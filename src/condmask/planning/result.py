@@ -43,6 +43,17 @@ class Suggestion(NamedTuple):
         """The scheme."""
         return self.expected.scheme
 
+    def to_dict(self) -> dict[str, Any]:
+        """The suggestion in terms of JSON."""
+        expected = self.expected
+        return {
+            "name": self.name, "why": self.why, "scheme": self.scheme.to_dict(),
+            "risk": expected.risk.tolist(), "record risk": expected.record_risk.tolist(),
+            "loss": expected.loss,
+            "file": {name: finite(value) for name, value in expected.file.items()},
+            "population": {name: finite(value) for name, value in expected.population.items()},
+        }  # fmt: skip
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan:
@@ -136,9 +147,10 @@ class Plan:
         for k, candidate in enumerate(self.candidates):
             scheme = candidate.scheme
             parameters = {name: getattr(scheme, name) for name in PARAMETERS}
-            risks = {f"risk {d:g}": float(risk) for d, risk in zip(self.d, candidate.risk, strict=True)}
-            risks |= {
-                f"record risk {d:g}": float(risk) for d, risk in zip(self.d, candidate.worst, strict=True)
+            risks = {
+                f"{name} {d:g}": float(risk)
+                for name, of_scheme in (("risk", candidate.risk), ("record risk", candidate.record_risk))
+                for d, risk in zip(self.d, of_scheme, strict=True)
             }
             errors = {f"error of {name}": value for name, value in getattr(candidate, self.target).items()}
             rows.append(
@@ -169,17 +181,8 @@ class Plan:
             "max_record_risk": {f"{d:g}": cap for d, cap in self.record_caps.items()},
             "max_error": dict(self.limits),
             "schemes": [{name: finite(value) for name, value in row.items()} for row in self.rows()],
-            "suggestions": [
-                {
-                    "name": each.name, "why": each.why, "scheme": each.scheme.to_dict(),
-                    "risk": each.expected.risk.tolist(), "record risk": each.expected.worst.tolist(),
-                    "loss": each.expected.loss,
-                    "file": {name: finite(value) for name, value in each.expected.file.items()},
-                    "population": {name: finite(value) for name, value in each.expected.population.items()},
-                }
-                for each in self.suggestions
-            ],
-        }  # fmt: skip
+            "suggestions": [suggestion.to_dict() for suggestion in self.suggestions],
+        }
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Risk against loss: every scheme, the frontier and what is suggested; needs matplotlib.

@@ -21,15 +21,15 @@ def schemes(
     decimals: Any, step: Any,
 ) -> list[ConditionalMasking]:  # fmt: skip
     """Every combination that can mask the data; refused where none can."""
-    chances = P if p is None else [_checks.probability(each, "p") for each in _several(p)]
-    noises = [_checks.choice(each, "noise", NOISES) for each in _several(noise)]
-    rules = [_checks.choice(each, "donors", DONORS) for each in _several(donors)]
-    scales = [_checks.choice(each, "scale", SCALES) for each in _several(scale)]
+    chances = P if p is None else [_checks.probability(value, "p") for value in _several(p)]
+    noises = [_checks.choice(value, "noise", NOISES) for value in _several(noise)]
+    rules = [_checks.choice(value, "donors", DONORS) for value in _several(donors)]
+    scales = [_checks.choice(value, "scale", SCALES) for value in _several(scale)]
     kinds: list[dict[str, Any]] = []
     if reverse_mapping is None or not _checks.truth(reverse_mapping, "reverse_mapping"):
         kinds += [{"donors": rule} for rule in rules]
     if reverse_mapping is not False:
-        kinds += [{"reverse_mapping": True, "scale": each} for each in scales]
+        kinds += [{"reverse_mapping": True, "scale": value} for value in scales]
     tried, refusal = [], None
     for chance, law, kind in product(chances, noises, kinds):
         for size in _sizes(column, kind.get("scale")) if sigma is None else _several(sigma):

@@ -186,10 +186,9 @@ def compare(
         Fixed(values, *beside), schemes, n=values.size, replications=count, quantiles=DECILES,
         risk_distances=[d], rng=seed, workers=workers, progress=progress,
     )  # fmt: skip
-    risks = {
-        name: attacker.risk(each, seeded_key(seed, b"score").stream(0, 0)) for name, each in schemes.items()
-    }
-    losses_of = {name: _lost(values, beside, each, seed) for name, each in schemes.items()}
+    scores = seeded_key(seed, b"score")
+    risks = {name: attacker.risk(method, scores.stream(0, 0)) for name, method in schemes.items()}
+    losses_of = {name: _lost(values, beside, method, seed) for name, method in schemes.items()}
     rows_of = _rows(study.rows(), risks, losses_of, d, paired=bool(beside))
     return MethodComparison(risk, d, values.size, count, seed, schemes, rows_of, missing)
 

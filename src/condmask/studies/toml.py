@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from condmask._digits import line
 from condmask.scheme import scheme_class
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.studies.populations import NormalCopula, Resampled, paper_population
@@ -106,7 +107,7 @@ def show(result: StudyResult) -> str:
 
 def _line(cells: Iterable[str]) -> str:
     estimator, statistic, *numbers = cells
-    return f"  {estimator:10} {statistic:15}" + "".join(f"{number:>14}" for number in numbers).rstrip()
+    return line(f"  {estimator:10} {statistic:15}", numbers, head=28, width=14).rstrip()
 
 
 def _number(value: float) -> str:

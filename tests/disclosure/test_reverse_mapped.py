@@ -9,9 +9,10 @@ import pytest
 from marks import rest_slow
 
 import condmask as cm
-from condmask.disclosure import baselines, reverse_mapped_original, reverse_mapped_risk, simulated_maps
+from condmask.disclosure import baselines, reverse_mapped, simulated_maps
+from condmask.disclosure.pools import pools
 from condmask.disclosure.rare_values import RareChances
-from condmask.disclosure.reverse_mapped_original import ReverseMapped
+from condmask.disclosure.reverse_mapped import ReverseMapped
 from condmask.disclosure.risk_result import BEST, CONSTANT, LINKED, MEAN, RELEASED
 
 pytestmark = pytest.mark.usefixtures("unaudited")
@@ -26,9 +27,7 @@ def scheme_of(p=0.6, sigma=5.0, **options):
 
 
 def file_of(x, scheme, code=None):
-    (file,) = reverse_mapped_original.pools(
-        np.asarray(x, dtype=float), "float64", scheme, code, [slice(None)]
-    )
+    ((_, file),) = pools(np.asarray(x, dtype=float), "float64", scheme.law, scheme, code)
     return file
 
 
@@ -58,8 +57,8 @@ OPTIONS = [
 
 @pytest.mark.parametrize("options", rest_slow(OPTIONS))
 def test_attackers_are_read_off_the_joint_law(options, monkeypatch):
-    monkeypatch.setattr(reverse_mapped_risk, "NARROW", 1e9)  # bins of single values, as in the loops
-    monkeypatch.setattr(reverse_mapped_risk, "FINE", 1e9)
+    monkeypatch.setattr(reverse_mapped, "NARROW", 1e9)  # bins of single values, as in the loops
+    monkeypatch.setattr(reverse_mapped, "FINE", 1e9)
     x = np.concatenate([AMOUNTS, -AMOUNTS[:50], np.zeros(20)])
     file = file_of(x, scheme_of(**options))
     constant = baselines.by_constant(file, D)
@@ -70,10 +69,10 @@ def test_attackers_are_read_off_the_joint_law(options, monkeypatch):
     assert j.sum(axis=1) == pytest.approx(file.keys.weights, abs=1e-9)
     # the released values have their frequencies but for the error of thresholds, 3e-4 under Laplace noise
     assert j.sum(axis=0) == pytest.approx(np.diff(file.shown[1]) / file.n, abs=2e-5)
-    own = file.keys.weights @ reverse_mapped_risk.released_near(file, D, none)
+    own = file.keys.weights @ file.released_near(D, none)
     # swapped records have a finite pool: 1/n of them more or fewer get their own values, n = 470
     assert own == pytest.approx([j[away < d].sum() for d in D], abs=2e-3)
-    found = reverse_mapped_risk.by_posterior(file, D, constant, none)
+    found = file.by_posterior(D, constant, none)
     expected = [best(j, places, d).sum() if d else 0.0 for d in D]
     assert found == pytest.approx(expected, abs=2e-4)  # between nodes noise is interpolated
 
@@ -85,7 +84,7 @@ def test_bins_cost_little(d):
     j, places = joint(file)
     none = RareChances(np.empty(0, dtype=np.int64), *np.empty((2, 0, 1)))
     wanted = np.array([d])
-    found = reverse_mapped_risk.by_posterior(file, wanted, baselines.by_constant(file, wanted), none)
+    found = file.by_posterior(wanted, baselines.by_constant(file, wanted), none)
 
     # windows begin at bins of an eighth of their width: what that loses is of second order
     assert found[0] == pytest.approx(best(j, places, d).sum(), rel=0.02)
@@ -141,7 +140,7 @@ def test_chances_of_records_are_those_of_simulation():
     scheme, d = scheme_of(sigma=10.0), np.array([1e-9, 15.0])
     file = file_of(x, scheme)
     lone = file.rare(d)
-    found = reverse_mapped_risk.released_near(file, d, lone)
+    found = file.released_near(d, lone)
     stream, total, draws = np.random.default_rng(3), np.zeros((x.size, 2)), 4_000
     for _ in range(draws):
         total += np.abs(x[simulated_maps.release(x, scheme, stream)] - x)[:, None] < d
@@ -157,7 +156,7 @@ def test_chances_of_records_are_those_of_simulation():
     assert found[lone.at].mean(axis=0) == pytest.approx(simulated[lone.at].mean(axis=0), abs=0.02)
     none = RareChances(np.empty(0, dtype=np.int64), *np.empty((2, 0, 2)))
     top = x >= 400.0
-    assert reverse_mapped_risk.released_near(file, d, none)[top, 0].mean() < simulated[top, 0].mean() - 0.03
+    assert file.released_near(d, none)[top, 0].mean() < simulated[top, 0].mean() - 0.03
     worst = cm.risk(x, scheme, d=d).most_exposed
     assert worst == pytest.approx(simulated.max(axis=0), abs=0.1)
 
@@ -266,5 +265,5 @@ def test_files_are_rearranged_in_trials():
     file = file_of(x, scheme_of(aggregate_ends=3))
 
     assert isinstance(file, ReverseMapped)
-    z = reverse_mapped_risk.drawn(file, np.random.default_rng(1))
+    z = file.drawn(np.arange(file.n), np.random.default_rng(1))
     assert np.array_equal(np.sort(z), np.sort(file.released))
