@@ -25,7 +25,9 @@ def weak(monkeypatch):
         own = {name: strong.get(name, WEAK) for name in ("released", "mean", "constant", "posterior")}
         monkeypatch.setattr(baselines, "by_released", lambda *_: own["released"])
         monkeypatch.setattr(baselines, "by_mean", lambda *_, **__: own["mean"])
-        monkeypatch.setattr(baselines, "by_constant", lambda *_: (own["constant"], np.zeros(2)))
+        monkeypatch.setattr(
+            baselines, "by_constant", lambda *_: baselines.FullestWindows(own["constant"], np.zeros(2))
+        )
         monkeypatch.setattr(value_attack, "by_posterior", lambda *_: own["posterior"])
         return own
 

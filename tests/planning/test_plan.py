@@ -1,7 +1,5 @@
 """Plans: caps are kept, predictions hold on simulated releases, suggestions hide their coins."""
 
-import json
-
 import numpy as np
 import pytest
 from marks import rest_slow
@@ -9,7 +7,6 @@ from scipy.stats import laplace
 
 import condmask as cm
 from condmask.planning.candidates import column_of, evaluate
-from condmask.planning.search_grid import frontier
 
 N = 2_000
 X = np.random.default_rng(0).permutation(laplace.ppf((np.arange(N) + 0.5) / N, 10, 1000))
@@ -146,15 +143,6 @@ def test_caps_may_be_reached_but_not_passed():
             cm.plan(X, **({"d": [500]} | below), **ADDED)
 
 
-def test_a_check_is_about_the_target_of_the_plan_unless_another_is_named():
-    made = cm.plan(X, d=[500], **ADDED, target="file")
-
-    for named, target in ((None, "file"), ("population", "population")):
-        checked = made.check(replications=10, target=named, rng=1)
-        assert checked.target == target
-        assert checked.predicted["mean"] == pytest.approx(error_of_the_mean(1000.0, target), rel=1e-5)
-
-
 def test_suggestions_hide_coins_that_the_schemes_asked_for_would_show():
     heaped = np.round(AMOUNTS, -2)
     made = cm.plan(heaped, d=[500], decimals=0, reverse_mapping=False, **FAST)
@@ -162,34 +150,6 @@ def test_suggestions_hide_coins_that_the_schemes_asked_for_would_show():
     assert all(cm.audit(heaped, each.scheme).visible for each in made.candidates)
     assert made.suggestions
     assert not any(cm.audit(heaped, each.scheme).visible for each in made.suggestions)
-
-
-def test_whole_numbers_get_a_step_that_suits_them():
-    made = cm.plan(np.round(X).astype(int), d=[500], **ADDED | {"sigma": [500.0, 1500.0]})
-
-    assert [each.scheme.step for each in made.candidates] == [1.0, 1.0]
-    made.best.scheme.mask(np.round(X).astype(int), rng=1)  # which refuses digits that show
-
-
-def test_the_frontier_is_what_no_other_beats():
-    risk = np.array([0.1, 0.2, 0.3, 0.3, 0.25])
-    loss = np.array([5.0, 2.0, 1.0, 1.5, 3.0])
-
-    assert frontier(risk, loss).tolist() == [True, True, True, False, False]
-
-
-def test_a_plan_reads_and_writes(tmp_path):
-    made = cm.plan(X, max_risk={500: 0.45}, other=W, **FAST)
-
-    entries = json.loads(json.dumps(made.to_dict(), allow_nan=False))
-    assert len(entries["schemes"]) == 18
-    assert cm.ConditionalMasking.from_dict(entries["suggestions"][0]["scheme"]) == made.best.scheme
-    assert list(made.to_frame()["p"].unique()) == [0.3, 0.6, 0.8]
-    assert entries["suggestions"][0]["record risk"] == made.best.expected.record_risk.tolist()
-    assert "most useful: ConditionalMasking(" in str(made)
-    made.plot(tmp_path / "plan.png")
-    assert (tmp_path / "plan.png").stat().st_size > 10_000
-    assert "ratios are known to" in str(made.check(replications=10, target="file", rng=1))
 
 
 @pytest.mark.parametrize(
@@ -240,17 +200,6 @@ def test_less_swapping_with_wider_noise_costs_less_until_single_records_are_capp
     assert {each.record_risk[0] <= 0.48 for each in capped.candidates} == {True, False}
     for each, ok in zip(capped.candidates, capped.allowed, strict=True):
         assert ok == (each.risk[0] <= 0.46 and each.record_risk[0] <= 0.48)
-
-
-def test_what_is_exact_about_the_file_is_predicted_and_found_without_error():
-    made = cm.plan(X, d=[500], p=0.6, sigma=1000.0, reverse_mapping=True, other=W, target="file")
-    checked = made.check(made.candidates[0].scheme, replications=20, rng=1)
-
-    related = {"correlation", "slope", "difference"}
-    for name, predicted in checked.predicted.items():
-        assert (predicted > 0.0, checked.simulated[name] > 0.0) == (name in related, name in related)
-        assert name in related or checked.ratio[name] == 1.0
-    assert "mean                                         0           0   1.000" in str(checked)
 
 
 def test_where_rare_values_come_back_means_of_the_ends_are_suggested():

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 import condmask as cm
-from condmask._randomness import seeded_key
-from condmask.studies import attacker, compare, equal_risk
-from condmask.studies.losses import losses
+from condmask.studies import attacker, compare
 
 RNG = np.random.default_rng(8)
 AGE = RNG.uniform(20.0, 65.0, 1500)
@@ -74,34 +72,6 @@ def test_the_same_methods_are_compared_at_the_risk_of_reverse_mapping():
     assert row["difference"] / X.std() == pytest.approx(2.0 * row["correlation"], rel=0.35)
 
 
-@pytest.mark.parametrize("risk", [0.4, 0.6])
-def test_a_parameter_is_found_that_leaves_the_risk(risk):
-    who = attacker.FittedAttacker(X, [], D)
-    families = equal_risk.families(SCHEME, X)
-    make, low, high = families["normal noise"]
-    found = equal_risk.tuned(make, low, high, risk, who, 1)
-
-    # .005 of the logarithm of sigma is less than .002 of the risk
-    assert who.risk(found, seeded_key(1, b"equal").stream(0, 0)) == pytest.approx(risk, abs=0.003)
-
-
-def test_what_cannot_be_tuned_is_none_and_said():
-    make, low, high = equal_risk.families(SCHEME, X)["rank swapping"]
-    who = attacker.FittedAttacker(X, [], D)
-    assert equal_risk.tuned(make, low, high, 0.9 * who.constant(), who, 1) is None  # below what all reach
-    assert equal_risk.tuned(make, low, high, 1.0, who, 1) is None  # neighbours in rank are not enough
-    zeros = np.where(np.arange(X.size) % 2 > 0, X, 0.0)
-    assert (
-        equal_risk.tuned(
-            *equal_risk.families(SCHEME, zeros)["multiplicative noise"],
-            0.45,
-            attacker.FittedAttacker(zeros, [], D),
-            1,
-        )
-        is None
-    )  # zero stays zero
-
-
 def test_what_theory_says_of_each_method(found):
     # values in another order keep margins to the last digit, and swapping loses the correlation
     for method in ("reverse mapping", "rank swapping", "data swapping", "data shuffling"):
@@ -113,18 +83,6 @@ def test_what_theory_says_of_each_method(found):
     assert of(found, "normal noise")["mean"] == pytest.approx(sigma / np.sqrt(X.size), rel=4 / np.sqrt(80))
     assert np.isnan(of(found, "normal noise")["deciles"])
     assert of(found, "conditional masking", "T_1")["deciles"] < of(found, "Laplace noise")["deciles"]
-
-
-def test_losses_against_plain_loops():
-    z = X + np.random.default_rng(122).normal(0.0, 300.0, X.size)
-    table, masked = np.array([X, AGE, AGE**2]), np.array([z, AGE, AGE**2])
-    plain = sum(abs(a - b) for a, b in zip(X, z, strict=True)) / X.size / (np.sqrt(2) * np.std(X, ddof=1))
-    own, other = (sorted(np.linalg.eigvals(np.corrcoef(each)).real) for each in (table, masked))
-    eigenvalues = sum(abs(a - b) for a, b in zip(own, other, strict=True)) / sum(own)
-    pairs = [abs(np.corrcoef(X, w)[0, 1] - np.corrcoef(z, w)[0, 1]) for w in table[1:]]
-
-    assert losses(X, z, table[1:]) == pytest.approx([plain, eigenvalues, np.mean(pairs)], rel=1e-10)
-    assert losses(X, X, table[1:]).tolist() == [0.0, 0.0, 0.0]
 
 
 def test_the_result_is_shown_kept_and_repeated(found, tmp_path):

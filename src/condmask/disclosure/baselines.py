@@ -7,6 +7,8 @@ P(|tau - X_i| < d), averaged over the records of a file and over the masking of 
     constant        the largest share of records that an interval of width 2 d holds
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from condmask.closed_forms import chance_of_near
@@ -33,22 +35,30 @@ def released_near(file: Original, d: np.ndarray) -> np.ndarray:
     return chance_of_near(others, file.n - 1.0, d, file.law)
 
 
-def by_constant(file: Original, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+class FullestWindows(NamedTuple):
+    """The largest share of records in a half-open window of each width, and where the first such begins."""
+
+    share: np.ndarray
+    first: np.ndarray
+
+    def of(self, k: np.ndarray) -> "FullestWindows":
+        """The windows of some of the widths."""
+        return FullestWindows(self.share[k], self.first[k])
+
+
+def by_constant(file: Original, d: np.ndarray) -> FullestWindows:
     """The risk of who knows the file but not who is who; and where the intervals begin that he names."""
     return fullest_windows(*file.counted, file.wide(d))
 
 
-def fullest_windows(places: np.ndarray, below: np.ndarray, wide: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The largest share of records in a half-open window of each width, and where the first such begins.
-
-    `below` counts the records before each of the ascending places, and all.
-    """
+def fullest_windows(places: np.ndarray, below: np.ndarray, wide: np.ndarray) -> FullestWindows:
+    """The fullest windows; `below` counts the records before each of the ascending places, and all."""
     share, first = np.zeros(wide.size), np.zeros(wide.size)
     for k, width in enumerate(wide):
         held = below[np.searchsorted(places, places + width)] - below[:-1]
         best = int(np.argmax(held))
         share[k], first[k] = held[best] / below[-1], places[best]
-    return share, first
+    return FullestWindows(share, first)
 
 
 def by_mean(file: Original, d: np.ndarray, *, shared_donors: bool) -> np.ndarray:

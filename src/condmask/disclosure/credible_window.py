@@ -18,6 +18,7 @@ from math import ceil, floor, log2
 import numpy as np
 
 from condmask.disclosure import convolution, swap_posterior
+from condmask.disclosure.baselines import FullestWindows
 from condmask.disclosure.convolution import pieces_around
 from condmask.disclosure.folds import FoldCounts, systematic_sample
 from condmask.disclosure.learned_density import learn
@@ -50,8 +51,8 @@ class CredibleWindows:
     file : Original
     wide : ndarray of shape (widths,)
         In units.
-    constant : (ndarray, ndarray)
-        The share of the fullest window of each width, and where it begins.
+    constant : FullestWindows
+        Of each width.
     bits : int
         A cell has 2^bits steps.
     around : ndarray, optional
@@ -60,14 +61,9 @@ class CredibleWindows:
     """
 
     def __init__(
-        self,
-        attack: StrataAttack,
-        file: Original,
-        wide: np.ndarray,
-        constant: tuple[np.ndarray, np.ndarray],
-        bits: int,
+        self, attack: StrataAttack, file: Original, wide: np.ndarray, constant: FullestWindows, bits: int,
         around: np.ndarray | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.folded, self.classes, _ = attack
         self.wide = wide
         total = self.folded.counts
@@ -129,16 +125,9 @@ class CredibleWindows:
         """The share of masses * noise around masked values that the chosen windows hold."""
         share = np.empty(choice.shape)
         windows.held(
-            cells,
-            *self._near(cells),
-            masses,
-            self.noise,
-            self.ends,
-            self.begins,
-            self.constant,
-            choice,
-            share,
-        )
+            cells, *self._near(cells), masses, self.noise, self.ends, self.begins, self.constant, choice,
+            share
+        )  # fmt: skip
         return share
 
     def risk(self, most: int, folds: int) -> np.ndarray:

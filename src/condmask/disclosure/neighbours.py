@@ -38,13 +38,9 @@ def standardised(columns: list[np.ndarray]) -> np.ndarray:
 
 
 def by_neighbours(
-    file: Original,
-    z: np.ndarray,
-    rows: np.ndarray,
-    table: np.ndarray,
-    posteriors: RecordPosteriors,
+    file: Original, z: np.ndarray, rows: np.ndarray, table: np.ndarray, posteriors: RecordPosteriors,
     d: np.ndarray,
-) -> tuple[np.ndarray, int]:
+) -> tuple[np.ndarray, int]:  # fmt: skip
     """The share of the records at `rows` that he comes near, and of how many that is."""
     from scipy.spatial import cKDTree  # takes .1 s to import
 
@@ -70,13 +66,9 @@ def _others(nearest: np.ndarray, rows: np.ndarray, most: int) -> np.ndarray:
 
 
 def _hits(
-    file: Original,
-    z: np.ndarray,
-    rows: np.ndarray,
-    near: np.ndarray,
-    posteriors: RecordPosteriors,
+    file: Original, z: np.ndarray, rows: np.ndarray, near: np.ndarray, posteriors: RecordPosteriors,
     d: np.ndarray,
-) -> np.ndarray:
+) -> np.ndarray:  # fmt: skip
     hits, lot = np.empty((rows.size, d.size), dtype=bool), max(1, CHUNK // (4 * near.shape[1]))
     wide = file.wide(d)
     for start in range(0, rows.size, lot):

@@ -6,6 +6,7 @@ It answers the questions that `reverse_mapped.ReverseMapped` answers, each by a 
 import numpy as np
 
 from condmask.disclosure import baselines, record_posteriors, value_attack, verbatim
+from condmask.disclosure.baselines import FullestWindows
 from condmask.disclosure.original import Original
 from condmask.disclosure.record_posteriors import RecordPosteriors
 from condmask.disclosure.risk_result import BEST, MEAN, RELEASED
@@ -30,9 +31,7 @@ class NoiseMasked(Original):
         super().__init__(units, kind, law)
         self.shared_donors = shared_donors
 
-    def expected(
-        self, d: np.ndarray, constant: tuple[np.ndarray, np.ndarray]
-    ) -> tuple[dict[str, np.ndarray], None]:
+    def expected(self, d: np.ndarray, constant: FullestWindows) -> tuple[dict[str, np.ndarray], None]:
         """The risk by attackers who need no other columns; which record is most exposed is not looked at."""
         shared = self.shared_donors or self.law.p == 0.0
         risk = {
@@ -43,7 +42,7 @@ class NoiseMasked(Original):
         return risk, None
 
     def brief(
-        self, d: np.ndarray, constant: tuple[np.ndarray, np.ndarray], effort: Effort
+        self, d: np.ndarray, constant: FullestWindows, effort: Effort
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The risk by the masked value, of the most exposed record, and by the best attacker, briefly."""
         chances = baselines.released_near(self, d)
@@ -54,7 +53,7 @@ class NoiseMasked(Original):
         """None: which record is most exposed is not looked at."""
 
     def posteriors(
-        self, z: np.ndarray, rows: np.ndarray, d: np.ndarray, constant: tuple[np.ndarray, np.ndarray]
+        self, z: np.ndarray, rows: np.ndarray, d: np.ndarray, constant: FullestWindows
     ) -> RecordPosteriors:
         """What the best attacker makes of the records at `rows`, for which z is released."""
         return record_posteriors.record_posteriors(self, z, rows, d, constant)

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from condmask.disclosure.baselines import FullestWindows
 from condmask.disclosure.convolution import pieces_around
 from condmask.disclosure.credible_window import MOST_CELLS, bits_for
 from condmask.disclosure.folds import FoldCounts, folded_rows
@@ -38,13 +39,13 @@ class RecordPosteriors(NamedTuple):
 
 
 def record_posteriors(
-    file: Original, z: np.ndarray, rows: np.ndarray, d: np.ndarray, constant: tuple[np.ndarray, np.ndarray]
+    file: Original, z: np.ndarray, rows: np.ndarray, d: np.ndarray, constant: FullestWindows
 ) -> RecordPosteriors:
     """What the best attacker makes of the records at `rows`, which show z in units of the law."""
     wide, p, m = file.wide(d), file.law.p, rows.size
     posteriors = RecordPosteriors(
-        np.tile(constant[1], (m, 1)), np.tile(p * constant[0], (m, 1)), np.zeros((m, d.size), dtype=bool),
-        np.full(m, p), np.zeros(m),
+        np.tile(constant.first, (m, 1)), np.tile(p * constant.share, (m, 1)),
+        np.zeros((m, d.size), dtype=bool), np.full(m, p), np.zeros(m),
     )  # fmt: skip
     everyone, points = folded_rows(file.n, file.n), z.astype(np.int64)
     attack = attack_on(file, everyone, FULL._replace(rows=file.n))
@@ -71,7 +72,7 @@ def _lots(folded: FoldCounts, ordered: np.ndarray, wide: np.ndarray) -> list[sli
 
 def _fill(
     posteriors: RecordPosteriors, attack: StrataAttack, file: Original, members: np.ndarray,
-    points: np.ndarray, fold: np.ndarray, wide: np.ndarray, constant: tuple[np.ndarray, np.ndarray],
+    points: np.ndarray, fold: np.ndarray, wide: np.ndarray, constant: FullestWindows,
 ) -> None:  # fmt: skip
     """Fill in what the best attacker makes of the masked values at `members`."""
     if not members.size:

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from condmask.disclosure import baselines, simulated_maps
+from condmask.disclosure.baselines import FullestWindows
 from condmask.disclosure.folds import evenly_spaced
 from condmask.disclosure.original import Original, distinct
 from condmask.disclosure.rare_values import RareChances, near_values
@@ -141,9 +142,7 @@ class ReverseMapped(Original):
 
     # --- what attackers make of it ---
 
-    def expected(
-        self, d: np.ndarray, constant: tuple[np.ndarray, np.ndarray]
-    ) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    def expected(self, d: np.ndarray, constant: FullestWindows) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """The risk by attackers who need no other columns, and that of the most exposed record."""
         rare = self.rare(d)
         chances = self.released_near(d, rare)
@@ -155,7 +154,7 @@ class ReverseMapped(Original):
         return risk, chances.max(axis=0)
 
     def brief(
-        self, d: np.ndarray, constant: tuple[np.ndarray, np.ndarray], effort: Effort
+        self, d: np.ndarray, constant: FullestWindows, effort: Effort
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The risk by the masked value, of the most exposed record, and by the best attacker, briefly.
 
@@ -195,18 +194,14 @@ class ReverseMapped(Original):
         return chances
 
     def by_posterior(
-        self,
-        d: np.ndarray,
-        constant: tuple[np.ndarray, np.ndarray],
-        rare: RareChances,
-        tried: int = MOST,
+        self, d: np.ndarray, constant: FullestWindows, rare: RareChances, tried: int = MOST
     ) -> np.ndarray:
         """The risk by the best attacker: the greatest mass of an interval under each column of J."""
         ranks, risk = self.shown[1], np.zeros(d.size)
         of_rare = self.places_of(self.released_for[rare.at])
         shares = np.diff(self.counted[1])[rare.at] / self.n
         for k in np.flatnonzero(d > 0.0):
-            windows = Windows(self, float(d[k]), constant[0][k], constant[1][k])
+            windows = Windows(self, float(d[k]), constant.share[k], constant.first[k])
             most = int(np.clip(EVALUATIONS / windows.tried, LEAST, tried))
             places, weights = np.arange(ranks.size - 1), np.diff(ranks)
             if places.size > most:
@@ -233,22 +228,18 @@ class ReverseMapped(Original):
         return np.asarray(z[rows])
 
     def posteriors(
-        self,
-        z: np.ndarray,
-        rows: np.ndarray,
-        d: np.ndarray,
-        constant: tuple[np.ndarray, np.ndarray],
+        self, z: np.ndarray, rows: np.ndarray, d: np.ndarray, constant: FullestWindows
     ) -> RecordPosteriors:
         """What the best attacker makes of the records at `rows`, for which z is released."""
         shown, which = np.unique(self.places_of(z), return_inverse=True)
-        first, chance = np.tile(constant[1], (shown.size, 1)), np.zeros((shown.size, d.size))
+        first, chance = np.tile(constant.first, (shown.size, 1)), np.zeros((shown.size, d.size))
         rare = self.rare(d)
         number = np.full(self.shown[0].size, -1)  # which of the rare ones each released value is
         number[self.places_of(self.released_for[rare.at])] = np.arange(rare.at.size)
         to = np.flatnonzero(number[shown] >= 0)
         number = number[shown[to]]
         for k in np.flatnonzero(d > 0.0):
-            windows = Windows(self, float(d[k]), constant[0][k], constant[1][k])
+            windows = Windows(self, float(d[k]), constant.share[k], constant.first[k])
             first[:, k], chance[:, k] = windows.best(shown)
             around = windows.around(rare, rare.columns[:, k])[number]
             better = around > chance[to, k]

@@ -182,7 +182,7 @@ def _expected(file: Pool, d: np.ndarray, others: list[np.ndarray] | None) -> Poo
     """The risk of one donor pool before it is masked."""
     constant = baselines.by_constant(file, d)
     risks, most_exposed = file.expected(d, constant)
-    risks = {RELEASED: risks[RELEASED], MEAN: risks[MEAN], CONSTANT: constant[0], BEST: risks[BEST]}
+    risks = {RELEASED: risks[RELEASED], MEAN: risks[MEAN], CONSTANT: constant.share, BEST: risks[BEST]}
     records = dict.fromkeys(risks, file.n)
     _raise_best(risks)
     if others is not None:
@@ -202,7 +202,7 @@ def _in_release(file: Pool, z: np.ndarray, d: np.ndarray, others: list[np.ndarra
     risks = {
         RELEASED: np.array([np.mean(away < near) for near in file.near(d)]),
         MEAN: baselines.around(file, float(file.law.from_units(z).mean()), d),
-        CONSTANT: constant[0],
+        CONSTANT: constant.share,
         BEST: posteriors.hit.mean(axis=0),
     }
     records = dict.fromkeys(risks, file.n) | {BEST: rows.size}
@@ -236,7 +236,7 @@ def _without_law(x: np.ndarray, z: np.ndarray, scheme: Any, d: np.ndarray) -> Ri
     risks = {
         RELEASED: np.array([np.mean(away < distance) for distance in d]),
         MEAN: np.array([np.mean(np.abs(x - z.mean()) < distance) for distance in d]),
-        CONSTANT: baselines.fullest_windows(*distinct(x), 2.0 * d)[0],
+        CONSTANT: baselines.fullest_windows(*distinct(x), 2.0 * d).share,
     }
     return Risk("release", x.size, tuple(d.tolist()), risks, dict.fromkeys(risks, x.size), None, None, scheme)
 

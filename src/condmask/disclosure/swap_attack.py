@@ -148,14 +148,9 @@ def _codes(strata: np.ndarray | None, n: int) -> np.ndarray:
 
 
 def _attack(
-    folded: FoldCounts,
-    units: np.ndarray,
-    values: np.ndarray,
-    kind: str,
-    effort: Effort,
-    compared: bool,
+    folded: FoldCounts, units: np.ndarray, values: np.ndarray, kind: str, effort: Effort, compared: bool,
     sizes: np.ndarray,
-) -> tuple[StrataAttack | None, float]:
+) -> tuple[StrataAttack | None, float]:  # fmt: skip
     """The attack by the best classes, and their evidence; none where nobody knows of anybody else."""
     law, tried = folded.law, []
     if units.size >= FEW:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from condmask.disclosure import swap_attack
-from condmask.disclosure.baselines import around
+from condmask.disclosure.baselines import FullestWindows, around
 from condmask.disclosure.credible_window import CredibleWindows, bits_for
 from condmask.disclosure.folds import FoldedRows, folded_rows
 from condmask.disclosure.original import Original
@@ -20,22 +20,17 @@ def attack_on(file: Original, rows: FoldedRows, effort: Effort) -> StrataAttack 
 
 
 def windows_by_cells(
-    attack: StrataAttack,
-    file: Original,
-    wide: np.ndarray,
-    constant: tuple[np.ndarray, np.ndarray],
+    attack: StrataAttack, file: Original, wide: np.ndarray, constant: FullestWindows,
     around: np.ndarray | None = None,
-) -> list[tuple[np.ndarray, CredibleWindows]]:
+) -> list[tuple[np.ndarray, CredibleWindows]]:  # fmt: skip
     """Which of the widths share cells of one size, and the windows of these."""
-    (share, first), bits = constant, bits_for(attack.folded, wide)
+    bits = bits_for(attack.folded, wide)
     groups = [(np.flatnonzero(bits == size), size) for size in np.unique(bits).tolist()]
-    return [
-        (k, CredibleWindows(attack, file, wide[k], (share[k], first[k]), size, around)) for k, size in groups
-    ]
+    return [(k, CredibleWindows(attack, file, wide[k], constant.of(k), size, around)) for k, size in groups]
 
 
 def by_posterior(
-    file: Original, d: np.ndarray, constant: tuple[np.ndarray, np.ndarray], effort: Effort = FULL
+    file: Original, d: np.ndarray, constant: FullestWindows, effort: Effort = FULL
 ) -> np.ndarray:
     """The risk of who guesses the best interval for each masked value."""
     rows = folded_rows(file.n, effort.rows)
@@ -51,8 +46,8 @@ def by_posterior(
     return risk
 
 
-def _without_law(file: Original, d: np.ndarray, constant: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+def _without_law(file: Original, d: np.ndarray, constant: FullestWindows) -> np.ndarray:
     """The risk of a file of which nothing is known: who takes values as they are, or has one answer."""
     p, values = file.law.p, file.values
     lone = np.mean([around(file, guess, d) for guess in values[:: max(1, values.size // 256)]], axis=0)
-    return np.asarray(np.maximum(p * lone + (1.0 - p) * file.law.noise_within(d), p * constant[0]))
+    return np.asarray(np.maximum(p * lone + (1.0 - p) * file.law.noise_within(d), p * constant.share))

@@ -93,12 +93,8 @@ def count_at(values, x, up_to):
 def evaluate(curve, points, shift, start, stop):
     """Fill in both parts of n T at x + shift for the rows start .. stop of points."""
     z, below, sums, layers, stretches = curve.values, curve.below, curve.sums, curve.layers, curve.stretches
-    coefficients, tables, counted, exponential = (
-        curve.coefficients,
-        curve.tables,
-        below.size > 0,
-        sums.size > 0,
-    )
+    coefficients, tables = curve.coefficients, curve.tables
+    counted, exponential = below.size > 0, sums.size > 0
     jump, amplitude, decay = curve.jump, curve.amplitude, curve.decay
     for i in range(start, stop):
         point = points[i]
@@ -110,12 +106,8 @@ def evaluate(curve, points, shift, start, stop):
             )
     for part in range(layers.size):
         layer = layers[part]
-        weight, limit, reach, last = (
-            layer["weight"],
-            layer["limit"],
-            layer["reach"],
-            layer["stretch"] + layer["stretches"],
-        )
+        weight, limit, reach = layer["weight"], layer["limit"], layer["reach"]
+        last = layer["stretch"] + layer["stretches"]
         if weight == 0.0:
             continue
         for i in range(start, stop):

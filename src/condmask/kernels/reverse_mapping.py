@@ -90,22 +90,9 @@ def solve(shares, nodes, below, slope, spacing, threshold):
 
 @kernel
 def best_windows(
-    low,
-    high,
-    p,
-    at,
-    mass,
-    held,
-    end,
-    part,
-    constant,
-    constant_bins,
-    constant_parts,
-    reach,
-    normal,
-    choice,
-    chance,
-):
+    low, high, p, at, mass, held, end, part, constant, constant_bins, constant_parts, reach, normal,
+    choice, chance,
+):  # fmt: skip
     """choice[c], chance[c]: the bin at which the best window for a released value begins, and what it holds.
 
     The window from bin j on holds the share held[j] of all records, and ends in bin end[j] behind the part

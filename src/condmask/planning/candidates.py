@@ -108,7 +108,7 @@ def evaluate(column: Column, scheme: Any, d: np.ndarray) -> Candidate:
     file = column.original(scheme)
     constant = baselines.by_constant(file, d)
     released, most_exposed, best = file.brief(d, constant, EFFORT)
-    best = np.fmax.reduce([best, constant[0], released])
+    best = np.fmax.reduce([best, constant.share, released])
     variances, longer = predicted(file, column, scheme)
     file_, population = (
         {name: float(np.sqrt(getattr(variance, target) / file.n)) for name, variance in variances.items()}

@@ -115,7 +115,7 @@ def plan(
         column, p=p, sigma=sigma, noise=noise, reverse_mapping=reverse_mapping, scale=scale, donors=donors,
         decimals=decimals, step=step,
     )  # fmt: skip
-    constant = baselines.by_constant(column.original(schemes[0]), distances)[0]
+    constant = baselines.by_constant(column.original(schemes[0]), distances).share
     _refuse_hopeless(caps, distances, constant)
     candidates = [evaluate(column, scheme, distances) for scheme in schemes]
     scored = _Scored(candidates, distances, caps, of_records, limits, target)

@@ -45,8 +45,7 @@ class FittedAttacker:
 
     def constant(self) -> float:
         """The share of records that who always says the same comes nearer than d."""
-        share, _ = fullest_windows(*distinct(self.x[0]), np.array([self.width]))
-        return float(share[0])
+        return float(fullest_windows(*distinct(self.x[0]), np.array([self.width])).share[0])
 
     def risk(self, scheme: Scheme, stream: np.random.Generator) -> float:
         """The share of records that he comes nearer than d; at least that of simple attackers."""

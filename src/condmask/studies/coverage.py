@@ -26,14 +26,9 @@ def names(statistics: list[str], levels: tuple[float, ...]) -> list[tuple[str, s
 
 
 def rows(
-    scheme: Scheme,
-    z: np.ndarray,
-    other: np.ndarray | None,
-    of_sample: np.ndarray,
-    truth: np.ndarray,
-    design: Any,
-    levels: tuple[float, ...],
-) -> np.ndarray:
+    scheme: Scheme, z: np.ndarray, other: np.ndarray | None, of_sample: np.ndarray, truth: np.ndarray,
+    design: Any, levels: tuple[float, ...],
+) -> np.ndarray:  # fmt: skip
     """Coverage and length for each replicate, in the order of `names`.
 
     Parameters

@@ -182,13 +182,9 @@ def _deviations(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _moments(
-    mean: np.ndarray,
-    deviation: np.ndarray,
-    variance: np.ndarray,
-    others: tuple[np.ndarray, ...],
-    orders: tuple[int, ...],
-    law: Law,
-) -> np.ndarray:
+    mean: np.ndarray, deviation: np.ndarray, variance: np.ndarray, others: tuple[np.ndarray, ...],
+    orders: tuple[int, ...], law: Law,
+) -> np.ndarray:  # fmt: skip
     """Mean, s.d., raw moments and correlation of the original."""
     n = deviation.shape[1]
     original = variance - (1.0 - law.p) * law.variance

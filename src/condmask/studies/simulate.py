@@ -149,14 +149,9 @@ def simulate(
 
 
 def _run(
-    design: Design,
-    state: StudyResult,
-    first_blocks: list[np.ndarray],
-    wanted: int,
-    workers: Workers,
-    progress: bool,
-    path: Path | None,
-) -> StudyResult:
+    design: Design, state: StudyResult, first_blocks: list[np.ndarray], wanted: int, workers: Workers,
+    progress: bool, path: Path | None,
+) -> StudyResult:  # fmt: skip
     size = replicates.block_size(design.n)
     centers = np.array([column.center for column in state.columns])
     begun = saved = time.perf_counter()

@@ -1,0 +1,47 @@
+"""What columns tell of each other, in words: which column is to be mended, and how."""
+
+from condmask.disclosure import relation_causes
+from condmask.disclosure.relations import Copy
+
+
+class Total:
+    """An identity of three columns."""
+
+    names = ("gross", "tax", "net")
+
+    def __str__(self):
+        return "gross = tax + net"
+
+
+def test_an_identity_with_one_masked_column_gives_it_away():
+    cause = relation_causes.of_lone_identity(Total(), 0.9, {"tax"})
+
+    assert (cause.name, cause.share, cause.column) == ("copy", 0.9, "tax")
+    assert cause.text == "gross = tax + net in 90% of the records, and all but 'tax' is left in clear"
+    assert relation_causes.of_lone_identity(Total(), 0.9, {"tax", "net"}) is None
+
+
+def test_the_remedy_of_an_identity_is_to_drop_what_is_in_clear_or_to_compute_it():
+    some = relation_causes.of_identity(Total(), 0.8, 0.6, {"tax", "net"})
+    whole = relation_causes.of_identity(Total(), 0.8, 0.6, set(Total.names))
+
+    assert round(some.share, 9) == 0.2
+    assert some.remedy == "drop 'gross'"
+    assert (some.column, whole.column) == ("tax", "gross")
+    assert whole.remedy == "drop 'gross' and compute it from the masked others"
+
+
+def test_a_pair_is_mended_by_what_is_in_clear_or_by_smaller_noise():
+    clear = relation_causes.of_pair("pay", "grade", 0.7, 0.6, clear=True)
+    masked = relation_causes.of_pair("pay", "bonus", 0.7, 0.6, clear=False)
+
+    assert (clear.column, masked.column) == ("pay", "bonus")
+    assert clear.remedy == "mask within strata by 'grade', or drop it"
+    assert masked.remedy == "pass smaller sigmas, or drop one of them"
+
+
+def test_a_copy_is_masked_with_the_column_or_dropped():
+    cause = relation_causes.of_copy(Copy("pay", "pay2", "has the ranks", 0.99))
+
+    assert (cause.name, cause.share, cause.column) == ("copy", 0.99, "pay")
+    assert cause.remedy == "mask 'pay2' together with it, or drop it"

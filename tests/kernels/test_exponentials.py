@@ -1,0 +1,44 @@
+"""Sums of exponentials by recursion against the sums written out."""
+
+import numpy as np
+import pytest
+from scipy.stats import laplace
+
+from condmask.kernels import exponentials
+
+STREAM = np.random.default_rng(1)
+Z = np.unique(STREAM.normal(size=40).round(2))
+BELOW = np.append(0, np.cumsum(STREAM.integers(1, 5, Z.size)))
+NONE = np.empty(0, dtype=np.int64)
+
+
+@pytest.mark.parametrize("below", [NONE, BELOW])
+def test_a_sum_of_laplace_laws_is_the_sum_of_them(below):
+    counts, decay = np.diff(below) if below.size else np.ones(Z.size), 0.3
+    sums = np.empty((2, Z.size))
+
+    exponentials.exponential_sums(Z, below, decay, sums)
+
+    near = np.exp(-np.abs(Z[:, None] - Z) / decay) * counts
+    # 40 terms, each to some 1e-16 of at most 4
+    assert sums[0] == pytest.approx(np.tril(near).sum(axis=1), rel=1e-13)
+    assert sums[1] == pytest.approx(np.triu(near).sum(axis=1), rel=1e-13)
+    for x in (Z[0] - 1.0, Z[7], 0.5 * (Z[7] + Z[8]), Z[-1] + 1.0):
+        index = int(np.searchsorted(Z, x, side="right"))
+        found = exponentials.laplace_sum(Z, below, x, index, decay, sums)
+        assert found == pytest.approx(counts @ laplace.cdf(x, Z, decay), rel=1e-13)
+
+
+def test_geometric_sums_go_on_from_either_side():
+    values, fall, whole = STREAM.random(30), 0.2, np.empty(30)
+    weights = (1.0 - fall) ** np.abs(np.arange(30)[:, None] - np.arange(30))
+
+    exponentials.geometric_sums(values, fall, 0.0, 0.0, whole)
+
+    assert whole == pytest.approx(weights @ values, rel=1e-13)
+    # of the middle ten, what lies to either side counted before
+    left = sum(values[j] * (1.0 - fall) ** (9 - j) for j in range(10))
+    right = sum(values[j] * (1.0 - fall) ** (j - 20) for j in range(20, 30))
+    part = np.empty(10)
+    exponentials.geometric_sums(values[10:20], fall, left, right, part)
+    assert part == pytest.approx(whole[10:20], rel=1e-13)

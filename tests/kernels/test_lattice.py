@@ -1,0 +1,66 @@
+"""Power sums, pages and polynomials of cells against loops over the records."""
+
+import numpy as np
+import pytest
+
+from condmask.kernels import lattice
+
+STREAM = np.random.default_rng(2)
+Z = np.sort(STREAM.normal(size=3_000))
+ORIGIN, PER_WIDTH = -6.0, 2.5
+CELL = np.floor((Z - ORIGIN) * PER_WIDTH).astype(int)
+NONE = np.empty(0, dtype=np.int64)
+
+
+def plain_sums(counts):
+    t = (Z - ORIGIN) * PER_WIDTH - CELL - 0.5
+    return np.array([np.bincount(CELL, counts * t**m, 30) for m in range(lattice.ORDER)]).T
+
+
+def test_power_sums_are_those_of_each_cell():
+    found = np.zeros((30, lattice.ORDER))
+    for start, stop in ((0, 1_000), (1_000, 1_001), (1_001, Z.size)):  # blocks add up
+        lattice.power_sums(Z, start, stop, ORIGIN, PER_WIDTH, 0, found)
+
+    # a thousand terms of at most 1 in a cell
+    assert found == pytest.approx(plain_sums(np.ones(Z.size)), abs=1e-11)
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_scattered_power_sums_are_the_same_in_any_order(counted):
+    order = STREAM.permutation(Z.size)
+    counts = STREAM.integers(1, 4, Z.size) if counted else np.ones(Z.size)
+    below, found = np.append(0, np.cumsum(counts[order])).astype(np.int64), np.zeros((30, lattice.ORDER))
+
+    lattice.scattered_power_sums(Z[order], below if counted else NONE, 0, Z.size, ORIGIN, PER_WIDTH, 0, found)
+
+    assert found == pytest.approx(plain_sums(counts), abs=1e-11)
+
+
+def test_pages_are_as_wide_as_they_may_be_and_begin_at_records():
+    starts = np.empty(Z.size, dtype=np.int64)
+    count = lattice.pages(Z, 0.25, starts)
+
+    expected, edge = [], -np.inf
+    for j, z in enumerate(Z):
+        if z > edge:
+            expected.append(j)
+            edge = z + 0.25
+    assert starts[:count].tolist() == expected
+
+
+def test_a_polynomial_is_that_of_the_cell_and_of_the_last_cells_beyond():
+    coefficients = STREAM.random((7, lattice.ORDER))
+    for x in (-1.0, 0.0, 0.37, 1.99, 9.0):  # origin 0, 2 cells to a unit, 1 to the left; cells 2 .. 5
+        position = 2.0 * x + 1.0
+        cell = int(np.clip(np.floor(position), 0, 3))
+        found = lattice.polynomial(x, 0.0, 2.0, 1.0, 2, 4, coefficients)
+        expected = np.polynomial.polynomial.polyval(position - cell - 0.5, coefficients[2 + cell])
+        assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_counts_below_and_up_to_differ_by_the_equal_ones():
+    values = np.array([1.0, 2.0, 2.0, 5.0])
+    for x in (0.0, 1.0, 2.0, 3.0, 5.0, 6.0):
+        assert lattice.count_below(values, x, 0, 4) == np.searchsorted(values, x)
+        assert lattice.count_up_to(values, x, 0, 4) == np.searchsorted(values, x, side="right")

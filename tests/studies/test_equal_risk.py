@@ -1,0 +1,55 @@
+"""Schemes at the risk of another."""
+
+import numpy as np
+import pytest
+
+import condmask as cm
+from condmask._randomness import seeded_key
+from condmask.studies import attacker, equal_risk
+
+RNG = np.random.default_rng(8)
+AGE = RNG.uniform(20.0, 65.0, 1500)
+X = RNG.lognormal(6.5 + AGE / 100, 0.5)
+SCHEME = cm.ConditionalMasking(0.6, 500.0)
+D = 200.0
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(attacker, "RECORDS", 30_000)
+        patch.setattr(attacker, "EACH", 300)
+        yield
+
+
+@pytest.fixture(scope="module")
+def found(quick):
+    return cm.compare(X, SCHEME, d=D, other=AGE, replications=40, rng=1)
+
+
+@pytest.mark.parametrize("risk", [0.4, 0.6])
+def test_a_parameter_is_found_that_leaves_the_risk(risk):
+    who = attacker.FittedAttacker(X, [], D)
+    families = equal_risk.families(SCHEME, X)
+    make, low, high = families["normal noise"]
+    found = equal_risk.tuned(make, low, high, risk, who, 1)
+
+    # .005 of the logarithm of sigma is less than .002 of the risk
+    assert who.risk(found, seeded_key(1, b"equal").stream(0, 0)) == pytest.approx(risk, abs=0.003)
+
+
+def test_what_cannot_be_tuned_is_none_and_said():
+    make, low, high = equal_risk.families(SCHEME, X)["rank swapping"]
+    who = attacker.FittedAttacker(X, [], D)
+    assert equal_risk.tuned(make, low, high, 0.9 * who.constant(), who, 1) is None  # below what all reach
+    assert equal_risk.tuned(make, low, high, 1.0, who, 1) is None  # neighbours in rank are not enough
+    zeros = np.where(np.arange(X.size) % 2 > 0, X, 0.0)
+    assert (
+        equal_risk.tuned(
+            *equal_risk.families(SCHEME, zeros)["multiplicative noise"],
+            0.45,
+            attacker.FittedAttacker(zeros, [], D),
+            1,
+        )
+        is None
+    )  # zero stays zero

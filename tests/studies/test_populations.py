@@ -1,0 +1,38 @@
+"""Populations know their truth, and margins are exact in both tails."""
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+from scipy.stats import gamma, laplace
+
+import condmask as cm
+from condmask.studies import populations
+
+POPULATION = cm.paper_population()
+
+
+def test_margins_are_exact_in_both_tails():
+    margin = gamma(2.0)
+    normal = np.array([-9.0, -3.0, 0.0, 3.0, 9.0, 20.0])
+
+    found = populations._of_normal(margin, normal)
+
+    # P(X > x) = (1 + x) e^-x against the normal law's own upper tail, down to 3e-89
+    upper = (1.0 + found[3:]) * np.exp(-found[3:])
+    assert upper == pytest.approx(ndtr(-normal[3:]), rel=1e-10)
+    assert margin.cdf(found[:3]) == pytest.approx(ndtr(normal[:3]), rel=1e-10)
+
+
+def test_populations_know_their_truth():
+    x, w = POPULATION(np.random.default_rng(1), 20, 20_000)
+    assert x.shape == w.shape == (20, 20_000)
+    assert POPULATION.correlation() == pytest.approx(-0.68645, abs=1e-5)
+    # six standard errors of a correlation at n = 400,000, heavy tails included
+    assert np.corrcoef(x.ravel(), w.ravel())[0, 1] == pytest.approx(POPULATION.correlation(), abs=0.02)
+    assert POPULATION.quantile(np.array([0.3])) == pytest.approx(laplace(10, 1000).ppf([0.3]))
+    assert np.quantile(x, 0.3) == pytest.approx(laplace(10, 1000).ppf(0.3), abs=15)
+    real = cm.Resampled([1.0, 2.0, 3.0, 9.0], [2.0, 1.0, 4.0, 8.0])
+    assert real.quantile(np.array([0.5])).tolist() == [2.0]
+    assert real.cdf(np.array([2.0])).tolist() == [0.5]
+    a, b = real(np.random.default_rng(1), 2, 50)
+    assert set(zip(a.ravel(), b.ravel(), strict=True)) <= {(1, 2), (2, 1), (3, 4), (9, 8)}
