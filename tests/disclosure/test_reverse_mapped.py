@@ -267,3 +267,18 @@ def test_files_are_rearranged_in_trials():
     assert isinstance(file, ReverseMapped)
     z = file.drawn(np.arange(file.n), np.random.default_rng(1))
     assert np.array_equal(np.sort(z), np.sort(file.released))
+
+
+@pytest.mark.parametrize(
+    ("options", "scale"), [({"sigma": 5.0}, np.array), ({"sigma": 0.3, "scale": "log"}, np.log)]
+)
+def test_positions_lie_on_the_line_on_which_noise_is_added(options, scale):
+    x, scheme = RNG.lognormal(3.0, 0.6, 200), scheme_of(**options)
+    file, rows = file_of(x, scheme), np.arange(0, 200, 3)
+    positions = file.positions(rows)
+
+    assert np.diff(positions) * scheme.sigma / file.noise_width == pytest.approx(np.diff(scale(x[rows])))
+    assert file.units_at(positions) == pytest.approx(x[rows])
+    # a released value is that of the key in the middle of those that get it: near its own, among 200
+    middle = file.units_at(file.released_positions(np.sort(x)[50:150]))
+    assert middle == pytest.approx(np.sort(x)[50:150], rel=0.25)
