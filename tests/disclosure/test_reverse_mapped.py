@@ -282,3 +282,11 @@ def test_positions_lie_on_the_line_on_which_noise_is_added(options, scale):
     # a released value is that of the key in the middle of those that get it: near its own, among 200
     middle = file.units_at(file.released_positions(np.sort(x)[50:150]))
     assert middle == pytest.approx(np.sort(x)[50:150], rel=0.25)
+
+
+def test_trials_of_some_records_are_those_records_of_a_trial_of_all():
+    x = RNG.lognormal(3.0, 0.6, 100)
+    file, rows = file_of(x, scheme_of()), np.arange(1, 100, 7)
+    whole = file.drawn(np.arange(100), np.random.default_rng(1))
+
+    assert np.array_equal(file.drawn(rows, np.random.default_rng(1)), whole[rows])

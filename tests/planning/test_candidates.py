@@ -159,3 +159,21 @@ def test_the_worst_record_of_reverse_mapping_is_that_of_the_risks():
     found = evaluate(column_of(x, "float64", None), scheme, d)
 
     assert found.record_risk == pytest.approx(cm.risk(x, scheme, d=d).most_exposed, rel=1e-9)
+
+
+def test_means_at_the_ends_move_the_standard_deviation_by_what_they_take_from_it():
+    x = np.random.default_rng(3).lognormal(3.0, 1.0, 400)
+    d = np.array([1.0])
+    plain, ends = (
+        evaluate(column_of(x, "float64", None), cm.ConditionalMasking(
+            0.6, 5.0, reverse_mapping=True, aggregate_ends=count), d)
+        for count in (0, 10)
+    )  # fmt: skip
+    ordered = np.sort(x)
+    ordered[:10], ordered[-10:] = ordered[:10].mean(), ordered[-10:].mean()
+    moved = abs(ordered.std() - x.std())
+
+    assert plain.file["std"] == 0.0
+    assert ends.file["std"] == pytest.approx(moved, rel=1e-6)
+    assert ends.population["std"] == pytest.approx(np.hypot(moved, plain.population["std"]), rel=1e-6)
+    assert ends.population["mean"] == plain.population["mean"]
