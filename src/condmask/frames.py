@@ -3,6 +3,7 @@
 Arrays, lists, and whatever narwhals supports (pandas, polars, pyarrow and others) are taken.
 """
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -120,10 +121,15 @@ def _is_frame(values: Any) -> bool:
 def table_column(frame: Any, name: str, argument: str = "frame") -> Any:
     """A column of a data frame or of a dict of columns, or one clear sentence."""
     table: Any = frame if isinstance(frame, dict) else as_frame(frame)
-    there = list(frame) if isinstance(frame, dict) else table.columns
-    if name not in there:
-        raise ValueError(f"{argument} must have the column {name!r}, it has {_checks.listed(there)}")
+    names = column_names(table)
+    if name not in names:
+        raise ValueError(f"{argument} must have the column {name!r}, it has {_checks.listed(names)}")
     return table[name] if isinstance(frame, dict) else table[name].to_native()
+
+
+def column_names(frame: Any) -> list[str]:
+    """The names of the columns of a data frame or of a dict of columns."""
+    return list(frame) if isinstance(frame, dict) else list(as_frame(frame).columns)
 
 
 def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:
@@ -175,19 +181,13 @@ def codes(labels: Any) -> tuple[np.ndarray, list[Any]]:
     return code.astype(np.int64), distinct.tolist()
 
 
-def numeric_columns(table: Any, left: set[str], most: int | None = None) -> dict[str, np.ndarray]:
-    """The columns of a data frame or a dict that hold numbers, yes and no, or times, but for some.
-
-    ``most`` is how many of the others are looked at, the first ones; None is all.
-    """
-    found = {}
-    names = list(table) if isinstance(table, dict) else as_frame(table).columns
-    for name in [name for name in names if name not in left][:most]:
-        try:
-            found[name] = column(_in_numbers(table_column(table, name)), name, finite=False).array
-        except (TypeError, ValueError):  # text, numbers too large
-            continue
-    return found
+def numeric_columns(table: Any, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Those of the columns of a data frame or a dict that hold numbers, yes and no, or times."""
+    columns = {}
+    for name in names:
+        with contextlib.suppress(TypeError, ValueError):  # text, numbers too large
+            columns[name] = column(_in_numbers(table_column(table, name)), name, finite=False).array
+    return columns
 
 
 def _in_numbers(values: Any) -> Any:
