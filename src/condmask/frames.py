@@ -4,12 +4,16 @@ Arrays, lists, and whatever narwhals supports (pandas, polars, pyarrow and other
 """
 
 import contextlib
+import json
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask import _checks
+
+MASKED = "condmask_masked"  # the note of masked columns
 
 
 class Column(NamedTuple):
@@ -143,6 +147,31 @@ def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:
     return table.with_columns(*series).to_native()
 
 
+def masked_columns(frame: Any) -> list[str]:
+    """The columns that are noted as masked; none of frames that can hold no note."""
+    if _notes_in(frame) == "attrs":
+        return list(frame.attrs.get(MASKED, []))
+    metadata = (frame.schema.metadata or {}) if _notes_in(frame) == "schema" else {}
+    released = json.loads(metadata.get(b"condmask", b"{}"))  # of a file that was read
+    return [*json.loads(metadata.get(MASKED.encode(), b"[]")), *released.get("columns", [])]
+
+
+def with_masked(frame: Any, names: list[str]) -> Any:
+    """A new frame with a note of its masked columns, in pandas' attrs or Arrow's metadata; others as is."""
+    if _notes_in(frame) == "attrs":
+        frame.attrs = {**frame.attrs, MASKED: names}
+    elif _notes_in(frame) == "schema":
+        metadata = {**(frame.schema.metadata or {}), MASKED.encode(): json.dumps(names)}
+        return frame.replace_schema_metadata(metadata)
+    return frame
+
+
+def _notes_in(frame: Any) -> str | None:
+    """Where a frame has room for notes."""
+    home = type(frame).__module__.split(".")[0]
+    return {"pandas": "attrs", "pyarrow": "schema"}.get(home)
+
+
 def as_frame(frame: Any) -> Any:
     import narwhals as nw
 
@@ -190,8 +219,22 @@ def numeric_columns(table: Any, names: Sequence[str]) -> dict[str, np.ndarray]:
     return columns
 
 
+def is_decimal(values: Any) -> bool:
+    """Whether a series holds decimals, of a type of that name or as Python's objects."""
+    if isinstance(values, np.ndarray | list) or not _is_series(values):
+        return False
+    import narwhals as nw
+
+    series = nw.from_native(values, series_only=True)
+    if series.dtype == nw.Object():
+        return isinstance(next((value for value in series if not _is_missing(value)), None), Decimal)
+    return isinstance(series.dtype, nw.Decimal)
+
+
 def _in_numbers(values: Any) -> Any:
-    """Yes and no as 1 and 0, times as days since 1970; others as they are."""
+    """Yes and no as 1 and 0, times as days since 1970, decimals as floats; others as they are."""
+    if is_decimal(values):
+        return np.array([np.nan if _is_missing(value) else float(value) for value in labels(values)])
     array = values if isinstance(values, np.ndarray) else None
     if array is None and _is_series(values):
         import narwhals as nw

@@ -11,6 +11,7 @@ from condmask._grid import decimals_of
 from condmask.files.atomic import Output
 from condmask.files.batches import write_batches
 from condmask.files.formats import Rows
+from condmask.files.frame_columns import column_of_frame
 from condmask.files.spool import written_as
 from condmask.missing_codes import released_codes, without_codes
 from condmask.scheme import Scheme
@@ -41,7 +42,7 @@ class MaskedRows:
 
     def __init__(self, frame: Any, schemes: dict[str, Scheme]) -> None:
         self._schemes, self.done = schemes, 0
-        self._columns = {name: frames.column(frames.table_column(frame, name), name) for name in schemes}
+        self._columns = {name: column_of_frame(frame, name) for name in schemes}
         self._values = {
             name: without_codes(column.array, released_codes(schemes[name]), column.kind)
             for name, column in self._columns.items()

@@ -11,6 +11,7 @@ from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._randomness import check_rng
 from condmask.disclosure.audit_input import columns_in_clear, rows_in_clear
+from condmask.files.frame_columns import column_of_frame
 from condmask.files.metadata import Published
 from condmask.missing_codes import is_code, restore_codes
 from condmask.releases.release import Release, origins_of
@@ -59,7 +60,7 @@ def mask_table(
     Raises
     ------
     ValueError
-        If a column is unknown, `p` or `donors` differ, or a stratum is too small.
+        If a column is unknown or noted as masked, `p` or `donors` differ, or a stratum is too small.
     ReleaseError
         If the release, columns left in clear included, would show which records were swapped (`audit`).
 
@@ -67,6 +68,10 @@ def mask_table(
     -----
     Columns released together let the analyst estimate the correlation of the originals. Price: swapped
     records show whole original records, without saying which.
+
+    Masked twice, a column has wrong estimates. Which ones are masked is noted in the ``attrs`` of a pandas
+    frame and the schema of an Arrow table, and refused there; frames of other kinds, and pandas frames read
+    from a file, do not tell.
 
     The audit looks at the masked columns whole and, beside them, at the first 64 of the others where these
     are numbers, yes and no, or times, in 16,384 rows evenly spaced over the frame.
@@ -86,10 +91,14 @@ def mask_table(
         raise TypeError(
             "frame must hold the originals, got a Release: masked twice, estimates would be wrong"
         )
+    before = frames.masked_columns(frame)
+    for name in schemes:
+        if name in before:
+            raise ValueError(f"{name} is masked already, as the frame notes: mask the original instead")
     masking = common_method(schemes)
     random = check_rng(rng)
     named = masking.within(schemes, strata)
-    columns = {name: frames.column(frames.table_column(frame, name), name) for name in schemes}
+    columns = {name: column_of_frame(frame, name) for name in schemes}
     within = next(iter(named.values()))
     parts = not_masked(within.strata, schemes)
     labels = [Labels(*frames.codes(frames.labels(frames.table_column(frame, part)))) for part in parts]
@@ -115,4 +124,6 @@ def mask_table(
     published = Published(
         masked[0].size, named, origins_of(named, made.patterns, made.key.tag(), made.shifts)
     )
-    return Release(published, data=frames.with_columns(frame, released))
+    return Release(
+        published, data=frames.with_masked(frames.with_columns(frame, released), [*before, *schemes])
+    )
