@@ -47,8 +47,8 @@ def column(
         raise TypeError(f"{name} must be numeric, got dtype {dtype}")
     missing = series.is_null().to_numpy()
     if dtype.is_integer():
-        there = series.filter(~series.is_null()).to_numpy()
-        _checks.exact_integers(there, name, np.flatnonzero(~missing))
+        present_values = series.filter(~series.is_null()).to_numpy()
+        _checks.exact_integers(present_values, name, np.flatnonzero(~missing))
     array = series.cast(nw.Float64()).to_numpy() if dtype.is_integer() or missing.any() else series.to_numpy()
     kind = "int" if dtype.is_integer() else "float32" if dtype == nw.Float32() else "float64"
 
@@ -63,8 +63,8 @@ def column(
             native.index = values.index
         return native
 
-    known = series.name if isinstance(series.name, str) else ""
-    return Column(_checks.column(array, name, finite=finite), known, kind, back)
+    own_name = series.name if isinstance(series.name, str) else ""
+    return Column(_checks.column(array, name, finite=finite), own_name, kind, back)
 
 
 def data_frame(columns: dict[str, list[Any]]) -> Any:
@@ -254,21 +254,24 @@ def groups(values: Any, name: str, n: int) -> tuple[np.ndarray, list[Any]]:
     array = labels(values)
     _checks.same_length(array, name, n, "z")
     if array.dtype.kind == "O":
-        known: dict[Any, int] = {}
+        numbers: dict[Any, int] = {}
         code = np.array(
-            [-1 if _is_missing(each) else known.setdefault(each, len(known)) for each in array.tolist()],
+            [
+                -1 if _is_missing(label) else numbers.setdefault(label, len(numbers))
+                for label in array.tolist()
+            ],
             dtype=np.int64,
         )
-        order = sorted(known, key=_sortable)
-        rank = np.empty(len(known) + 1, dtype=np.int64)
-        rank[[known[label] for label in order]] = np.arange(len(known))
+        order = sorted(numbers, key=_sortable)
+        rank = np.empty(len(numbers) + 1, dtype=np.int64)
+        rank[[numbers[label] for label in order]] = np.arange(len(numbers))
         rank[-1] = -1
         return rank[code], order
     missing = np.isnan(array) if array.dtype.kind == "f" else np.zeros(n, dtype=bool)
     distinct, code = np.unique(array[~missing], return_inverse=True)
-    found = np.full(n, -1, dtype=np.int64)
-    found[~missing] = code
-    return found, distinct.tolist()
+    places = np.full(n, -1, dtype=np.int64)
+    places[~missing] = code
+    return places, distinct.tolist()
 
 
 def _is_missing(label: Any) -> bool:
@@ -300,7 +303,7 @@ def design(values: Any, name: str) -> dict[str, np.ndarray]:
         columns = _frame_columns(values, name)
     if not columns:
         raise ValueError(f"{name} must have at least one column, got none")
-    return {key: _numbers(each, key, name) for key, each in columns.items()}
+    return {key: _numbers(column, key, name) for key, column in columns.items()}
 
 
 def _frame_columns(values: Any, name: str) -> dict[str, Any]:
@@ -314,7 +317,7 @@ def _frame_columns(values: Any, name: str) -> dict[str, Any]:
         ) from None
     if isinstance(table, nw.Series):
         return {str(table.name or "w1"): values}
-    return {str(each.name): each.to_native() for each in table.iter_columns()}
+    return {str(series.name): series.to_native() for series in table.iter_columns()}
 
 
 def _numbers(values: Any, key: str, name: str) -> np.ndarray:
@@ -323,9 +326,9 @@ def _numbers(values: Any, key: str, name: str) -> np.ndarray:
     if array.dtype.kind == "b":
         return array.astype(np.float64)
     if array.dtype.kind == "O":
-        told = [np.nan if _is_missing(each) else each for each in array.ravel().tolist()]
-        if all(isinstance(each, bool) or each is np.nan for each in told):
-            return np.array(told, dtype=np.float64)
+        objects = [np.nan if _is_missing(value) else value for value in array.ravel().tolist()]
+        if all(isinstance(value, bool) or value is np.nan for value in objects):
+            return np.array(objects, dtype=np.float64)
     try:
         return column(values, key).array
     except TypeError as error:

@@ -90,7 +90,9 @@ def release(job: Job, table: Table, targets: dict[Path, Fingerprint], before: Pu
         )
         if not job.dry_run:
             places = {
-                name: decimals_of(made.units[name]) for name, each in schemes.items() if each.reverse_mapping
+                name: decimals_of(made.units[name])
+                for name, scheme in schemes.items()
+                if scheme.reverse_mapping
             }
             parts = masking.masked_blocks(schemes, made.units, made.key, made.pools, job.workers)
             rows = ReleasedRows(parts, schemes, kinds, n, job.progress, places)
