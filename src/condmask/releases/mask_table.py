@@ -91,11 +91,11 @@ def mask_table(
         raise TypeError(
             "frame must hold the originals, got a Release: masked twice, estimates would be wrong"
         )
+    masking = common_method(schemes)
     before = frames.masked_columns(frame)
     for name in schemes:
         if name in before:
             raise ValueError(f"{name} is masked already, as the frame notes: mask the original instead")
-    masking = common_method(schemes)
     random = check_rng(rng)
     named = masking.within(schemes, strata)
     columns = {name: column_of_frame(frame, name) for name in schemes}
