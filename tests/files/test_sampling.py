@@ -59,6 +59,7 @@ def test_text_has_stretches_of_runs(tmp_path, monkeypatch, chunk):
 def test_no_more_stretches_are_kept_than_so_many(tmp_path, monkeypatch):
     monkeypatch.setattr(csv_scan, "CHUNK", 64)
     monkeypatch.setattr(csv_scan, "MOST_STRETCHES", 5)
+    monkeypatch.setattr(csv_scan, "STRETCH", 20)
     path = tmp_path / "a.csv"
     path.write_text("row,other\n" + "".join(f"{k},{-k}\n" for k in range(N)))
     table = open_table(path)
@@ -72,3 +73,6 @@ def test_no_more_stretches_are_kept_than_so_many(tmp_path, monkeypatch):
     first = [stretch.row for stretch in stretches.kept]
     assert len(first) >= 3
     assert max(np.diff([*first, N])) < N / 2
+    for stretch in stretches.kept:
+        whole = csv_scan.find(stretch.text, table.dialect, [0], len(stretch.text))[0]
+        assert len(whole) == stretch.records > 0

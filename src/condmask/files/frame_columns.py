@@ -28,9 +28,8 @@ def _decimals(values: Any, name: str) -> frames.Column:
     original = original.combine_chunks() if isinstance(original, pa.ChunkedArray) else original
     array, kind = numbers(original, name, 0)
 
-    def back(z: np.ndarray, nulls: np.ndarray | None = None) -> Any:
+    def back(z: np.ndarray, nulls: np.ndarray | None = None) -> Any:  # NaN where nulls shall be
         places = decimals_of(z)
-        z = z if nulls is None else np.where(nulls, np.nan, z)
         dtype = released_type(original.type, kind, places)
         masked = released(z, original, dtype, name, decimals=places, nulls=nulls is not None)
         column = nw.from_arrow(pa.table({name: masked}), backend=series.implementation)[name].to_native()
