@@ -131,9 +131,9 @@ def visible_grid(array: np.ndarray, kind: str, step: float) -> Grid | None:
     fine = max(least, 2.0 * ulp * BY_CHANCE ** (-1.0 / count))  # continuous values are on it by chance alone
     binary, decimal = grid_of(ldexp(1.0, frexp(fine)[1])), decimal_grid(int(np.floor(-np.log10(fine))))
     for base, slack in ((binary, 0.0), (decimal, ulp)):
-        found = _multiple(array, values, base, kind, slack)
-        if found is not None:
-            return found
+        multiple = _multiple(array, values, base, kind, slack)
+        if multiple is not None:
+            return multiple
     divisor, last, chance = 0.0, None, min(BY_CHANCE ** (1.0 / max(1, count - 1)), 0.02)
     while values.size:
         if values.min() < least:

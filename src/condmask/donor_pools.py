@@ -30,12 +30,12 @@ class Pools(NamedTuple):
         return np.asarray(first[self.pool])
 
 
-def make_pools(code: np.ndarray, there: np.ndarray | None) -> Pools:
-    """Pools of the rows that are ``there`` (None: all), by stratum code."""
+def make_pools(code: np.ndarray, present: np.ndarray | None) -> Pools:
+    """Pools of the ``present`` rows (None: all), by stratum code."""
     kind = index_type(code.size)
     pool = code.astype(kind, copy=False)
-    if there is not None:
-        pool = np.where(there, pool, kind(-1))
+    if present is not None:
+        pool = np.where(present, pool, kind(-1))
     order, size = by_stratum(pool)
     return Pools(pool, np.cumsum(size) - size, size, order)
 

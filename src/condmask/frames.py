@@ -3,12 +3,17 @@
 Arrays, lists, and whatever narwhals supports (pandas, polars, pyarrow and others) are taken.
 """
 
+import contextlib
+import json
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask import _checks
+
+MASKED = "condmask_masked"  # the note of masked columns
 
 
 class Column(NamedTuple):
@@ -42,8 +47,8 @@ def column(
         raise TypeError(f"{name} must be numeric, got dtype {dtype}")
     missing = series.is_null().to_numpy()
     if dtype.is_integer():
-        there = series.filter(~series.is_null()).to_numpy()
-        _checks.exact_integers(there, name, np.flatnonzero(~missing))
+        present_values = series.filter(~series.is_null()).to_numpy()
+        _checks.exact_integers(present_values, name, np.flatnonzero(~missing))
     array = series.cast(nw.Float64()).to_numpy() if dtype.is_integer() or missing.any() else series.to_numpy()
     kind = "int" if dtype.is_integer() else "float32" if dtype == nw.Float32() else "float64"
 
@@ -58,8 +63,8 @@ def column(
             native.index = values.index
         return native
 
-    known = series.name if isinstance(series.name, str) else ""
-    return Column(_checks.column(array, name, finite=finite), known, kind, back)
+    own_name = series.name if isinstance(series.name, str) else ""
+    return Column(_checks.column(array, name, finite=finite), own_name, kind, back)
 
 
 def data_frame(columns: dict[str, list[Any]]) -> Any:
@@ -120,10 +125,15 @@ def _is_frame(values: Any) -> bool:
 def table_column(frame: Any, name: str, argument: str = "frame") -> Any:
     """A column of a data frame or of a dict of columns, or one clear sentence."""
     table: Any = frame if isinstance(frame, dict) else as_frame(frame)
-    there = list(frame) if isinstance(frame, dict) else table.columns
-    if name not in there:
-        raise ValueError(f"{argument} must have the column {name!r}, it has {_checks.listed(there)}")
+    names = column_names(table)
+    if name not in names:
+        raise ValueError(f"{argument} must have the column {name!r}, it has {_checks.listed(names)}")
     return table[name] if isinstance(frame, dict) else table[name].to_native()
+
+
+def column_names(frame: Any) -> list[str]:
+    """The names of the columns of a data frame or of a dict of columns."""
+    return list(frame) if isinstance(frame, dict) else list(as_frame(frame).columns)
 
 
 def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:
@@ -135,6 +145,31 @@ def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:
     table = as_frame(frame)
     series = [nw.from_native(new, series_only=True).alias(name) for name, new in replacements.items()]
     return table.with_columns(*series).to_native()
+
+
+def masked_columns(frame: Any) -> list[str]:
+    """The columns that are noted as masked; none of frames that can hold no note."""
+    if _notes_in(frame) == "attrs":
+        return list(frame.attrs.get(MASKED, []))
+    metadata = (frame.schema.metadata or {}) if _notes_in(frame) == "schema" else {}
+    released = json.loads(metadata.get(b"condmask", b"{}"))  # of a file that was read
+    return [*json.loads(metadata.get(MASKED.encode(), b"[]")), *released.get("columns", [])]
+
+
+def with_masked(frame: Any, names: list[str]) -> Any:
+    """A new frame with a note of its masked columns, in pandas' attrs or Arrow's metadata; others as is."""
+    if _notes_in(frame) == "attrs":
+        frame.attrs = {**frame.attrs, MASKED: names}
+    elif _notes_in(frame) == "schema":
+        metadata = {**(frame.schema.metadata or {}), MASKED.encode(): json.dumps(names)}
+        return frame.replace_schema_metadata(metadata)
+    return frame
+
+
+def _notes_in(frame: Any) -> str | None:
+    """Where a frame has room for notes."""
+    home = type(frame).__module__.split(".")[0]
+    return {"pandas": "attrs", "pyarrow": "schema"}.get(home)
 
 
 def as_frame(frame: Any) -> Any:
@@ -175,23 +210,31 @@ def codes(labels: Any) -> tuple[np.ndarray, list[Any]]:
     return code.astype(np.int64), distinct.tolist()
 
 
-def numeric_columns(table: Any, left: set[str], most: int | None = None) -> dict[str, np.ndarray]:
-    """The columns of a data frame or a dict that hold numbers, yes and no, or times, but for some.
+def numeric_columns(table: Any, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Those of the columns of a data frame or a dict that hold numbers, yes and no, or times."""
+    columns = {}
+    for name in names:
+        with contextlib.suppress(TypeError, ValueError):  # text, numbers too large
+            columns[name] = column(_in_numbers(table_column(table, name)), name, finite=False).array
+    return columns
 
-    ``most`` is how many of the others are looked at, the first ones; None is all.
-    """
-    found = {}
-    names = list(table) if isinstance(table, dict) else as_frame(table).columns
-    for name in [name for name in names if name not in left][:most]:
-        try:
-            found[name] = column(_in_numbers(table_column(table, name)), name, finite=False).array
-        except (TypeError, ValueError):  # text, numbers too large
-            continue
-    return found
+
+def is_decimal(values: Any) -> bool:
+    """Whether a series holds decimals, of a type of that name or as Python's objects."""
+    if isinstance(values, np.ndarray | list) or not _is_series(values):
+        return False
+    import narwhals as nw
+
+    series = nw.from_native(values, series_only=True)
+    if series.dtype == nw.Object():
+        return isinstance(next((value for value in series if not _is_missing(value)), None), Decimal)
+    return isinstance(series.dtype, nw.Decimal)
 
 
 def _in_numbers(values: Any) -> Any:
-    """Yes and no as 1 and 0, times as days since 1970; others as they are."""
+    """Yes and no as 1 and 0, times as days since 1970, decimals as floats; others as they are."""
+    if is_decimal(values):
+        return np.array([np.nan if _is_missing(value) else float(value) for value in labels(values)])
     array = values if isinstance(values, np.ndarray) else None
     if array is None and _is_series(values):
         import narwhals as nw
@@ -211,21 +254,24 @@ def groups(values: Any, name: str, n: int) -> tuple[np.ndarray, list[Any]]:
     array = labels(values)
     _checks.same_length(array, name, n, "z")
     if array.dtype.kind == "O":
-        known: dict[Any, int] = {}
+        numbers: dict[Any, int] = {}
         code = np.array(
-            [-1 if _is_missing(each) else known.setdefault(each, len(known)) for each in array.tolist()],
+            [
+                -1 if _is_missing(label) else numbers.setdefault(label, len(numbers))
+                for label in array.tolist()
+            ],
             dtype=np.int64,
         )
-        order = sorted(known, key=_sortable)
-        rank = np.empty(len(known) + 1, dtype=np.int64)
-        rank[[known[label] for label in order]] = np.arange(len(known))
+        order = sorted(numbers, key=_sortable)
+        rank = np.empty(len(numbers) + 1, dtype=np.int64)
+        rank[[numbers[label] for label in order]] = np.arange(len(numbers))
         rank[-1] = -1
         return rank[code], order
     missing = np.isnan(array) if array.dtype.kind == "f" else np.zeros(n, dtype=bool)
     distinct, code = np.unique(array[~missing], return_inverse=True)
-    found = np.full(n, -1, dtype=np.int64)
-    found[~missing] = code
-    return found, distinct.tolist()
+    places = np.full(n, -1, dtype=np.int64)
+    places[~missing] = code
+    return places, distinct.tolist()
 
 
 def _is_missing(label: Any) -> bool:
@@ -257,7 +303,7 @@ def design(values: Any, name: str) -> dict[str, np.ndarray]:
         columns = _frame_columns(values, name)
     if not columns:
         raise ValueError(f"{name} must have at least one column, got none")
-    return {key: _numbers(each, key, name) for key, each in columns.items()}
+    return {key: _numbers(column, key, name) for key, column in columns.items()}
 
 
 def _frame_columns(values: Any, name: str) -> dict[str, Any]:
@@ -271,7 +317,7 @@ def _frame_columns(values: Any, name: str) -> dict[str, Any]:
         ) from None
     if isinstance(table, nw.Series):
         return {str(table.name or "w1"): values}
-    return {str(each.name): each.to_native() for each in table.iter_columns()}
+    return {str(series.name): series.to_native() for series in table.iter_columns()}
 
 
 def _numbers(values: Any, key: str, name: str) -> np.ndarray:
@@ -280,9 +326,9 @@ def _numbers(values: Any, key: str, name: str) -> np.ndarray:
     if array.dtype.kind == "b":
         return array.astype(np.float64)
     if array.dtype.kind == "O":
-        told = [np.nan if _is_missing(each) else each for each in array.ravel().tolist()]
-        if all(isinstance(each, bool) or each is np.nan for each in told):
-            return np.array(told, dtype=np.float64)
+        objects = [np.nan if _is_missing(value) else value for value in array.ravel().tolist()]
+        if all(isinstance(value, bool) or value is np.nan for value in objects):
+            return np.array(objects, dtype=np.float64)
     try:
         return column(values, key).array
     except TypeError as error:

@@ -30,8 +30,8 @@ COARSEST = 0.5  # sigma: of coarser steps too many records would go out unchange
 def step_of(sigma: float, decimals: int | None, step: float | None) -> float:
     """The step of a grid, checked."""
     if decimals is not None:
-        own = decimal_grid(decimals).step
-        if step is not None and step != own:
+        size = decimal_grid(decimals).step
+        if step is not None and step != size:
             raise ValueError(f"step must be left out where decimals={decimals} is given, got {step!r}")
     elif step is None:
         if sigma < SMALLEST_SIGMA:
@@ -39,14 +39,14 @@ def step_of(sigma: float, decimals: int | None, step: float | None) -> float:
                 f"sigma must be at least {SMALLEST_SIGMA:g} for its default step, got {sigma!r}; "
                 "pass step=0 for research"
             )
-        own = default_step(sigma)
+        size = default_step(sigma)
     else:
-        own = _checks.not_negative(step, "step")
-    if 0.0 < own < SMALLEST_STEP:
+        size = _checks.not_negative(step, "step")
+    if 0.0 < size < SMALLEST_STEP:
         raise ValueError(f"step must be 0 or at least {SMALLEST_STEP:g}, got {step!r}")
-    if own > 0.0 and not sigma / own <= MOST_STEPS:
-        raise ValueError(f"step must be at least sigma / 2^40, got {own:g} with sigma={sigma!r}")
-    return own
+    if size > 0.0 and not sigma / size <= MOST_STEPS:
+        raise ValueError(f"step must be at least sigma / 2^40, got {size:g} with sigma={sigma!r}")
+    return size
 
 
 def on_the_grid(scheme: Any, x: np.ndarray, name: str, kind: str, out: np.ndarray) -> np.ndarray:

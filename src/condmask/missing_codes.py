@@ -35,10 +35,10 @@ def released_codes(scheme: Coded) -> tuple[float, ...]:
 
 def is_code(x: np.ndarray, codes: tuple[float, ...], kind: str) -> np.ndarray:
     """Where values are codes; float32 holds the nearest number to -99.9."""
-    found = np.zeros(x.shape, dtype=bool)
+    codes_at = np.zeros(x.shape, dtype=bool)
     for code in codes:
-        found |= x == held(code, kind)
-    return found
+        codes_at |= x == held(code, kind)
+    return codes_at
 
 
 def held(code: float, kind: str) -> float:
@@ -158,9 +158,9 @@ def restore_codes(scheme: Any, z: np.ndarray, x: np.ndarray, kind: str, name: st
     if not codes:
         return np.asarray(scheme.publish(z, kind))
     where = is_code(x, codes, kind)
-    found = scheme.publish(np.where(where, x, z), kind)
-    not_hit(scheme, found[~where], kind, name)
-    return np.asarray(found)
+    published = scheme.publish(np.where(where, x, z), kind)
+    not_hit(scheme, published[~where], kind, name)
+    return np.asarray(published)
 
 
 def not_hit(scheme: Any, z: np.ndarray, kind: str, name: str) -> None:

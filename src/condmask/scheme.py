@@ -177,8 +177,8 @@ class Scheme:
             additive noise. Records without a value are left out.
         """
         distances = _checks.distances(d, "d")
-        found = interval_risk(np.sort(known(x, self.missing)), distances.ravel(), self._noise())
-        return found.reshape(distances.shape) if distances.shape else float(found[0])
+        risks = interval_risk(np.sort(known(x, self.missing)), distances.ravel(), self._noise())
+        return risks.reshape(distances.shape) if distances.shape else float(risks[0])
 
     def mse(self, x: Any) -> float:
         """Mean squared error of masked values as guesses of the true ones: 2 p S^2 + (1 - p) E (Z - X)^2.
@@ -246,17 +246,17 @@ class Scheme:
             If the method is unknown, or entries are unknown or missing.
         """
         options = dict(entries)
-        found = scheme_class(options.pop("scheme", None), "scheme")
-        if not issubclass(found, cls):
-            raise ValueError(f"scheme must be {cls.method!r}, got {found.method!r}")
-        return found.read(options)
+        method = scheme_class(options.pop("scheme", None), "scheme")
+        if not issubclass(method, cls):
+            raise ValueError(f"scheme must be {cls.method!r}, got {method.method!r}")
+        return method.read(options)
 
     @classmethod
     def read(cls, options: dict[str, Any]) -> Self:
         """One from its parameters, as JSON and TOML have them."""
-        own = {each.name: each.default for each in fields(cls)}  # type: ignore[arg-type]
-        unknown = options.keys() - own
-        missing = {name for name, default in own.items() if default is MISSING} - options.keys()
+        defaults = {field.name: field.default for field in fields(cls)}  # type: ignore[arg-type]
+        unknown = options.keys() - defaults
+        missing = {name for name, default in defaults.items() if default is MISSING} - options.keys()
         if unknown or missing:
             wrong = ", ".join(sorted(map(repr, unknown or missing)))
             raise ValueError(f"scheme has {'unknown' if unknown else 'no'} entries {wrong}")
@@ -295,14 +295,15 @@ def common_method(schemes: Mapping[str, Scheme]) -> type[Scheme]:
             raise TypeError(f"schemes must be masking schemes, got {scheme!r} for {name!r}")
     if not schemes:
         raise ValueError("schemes must name at least one column, got none")
-    found = type(next(iter(schemes.values())))
+    method = type(next(iter(schemes.values())))
     for name, scheme in schemes.items():
-        if type(scheme) is not found:
+        if type(scheme) is not method:
             raise ValueError(
-                f"schemes must be of one class, got {found.__name__} and for {name!r} {type(scheme).__name__}"
+                f"schemes must be of one class, got {method.__name__} "
+                f"and for {name!r} {type(scheme).__name__}"
             )
-    found.agree(dict(schemes))
-    return found
+    method.agree(dict(schemes))
+    return method
 
 
 def known(x: Any, codes: tuple[float, ...]) -> np.ndarray:

@@ -66,11 +66,11 @@ def labels_of(values: Any, strata: Names, n: int, of: str, call: str) -> list[La
             "strata must be left out where the scheme names none, got values; "
             "ConditionalMasking(..., strata=name) names their column"
         )
-    found = []
+    labels = []
     for column in frames.label_columns(values, names, "strata"):
         _checks.same_length(column, "strata", n, of)
-        found.append(Labels(*frames.codes(column)))
-    return found
+        labels.append(Labels(*frames.codes(column)))
+    return labels
 
 
 def index_type(n: int) -> type[np.signedinteger]:
@@ -94,18 +94,18 @@ def _crossed(a: np.ndarray, b: np.ndarray, n: int) -> np.ndarray:
     size = (int(a.max()) + 1) * times  # both count from 0 to less than n, so that it fits
     if size > max(SMALL_TABLE, n):
         return np.unique(a.astype(np.int64) * times + b, return_inverse=True)[1]
-    there = np.zeros(size, dtype=bool)
+    occurs = np.zeros(size, dtype=bool)
     parts = [slice(start, stop) for start, stop in blocks(n)]
     for part in parts:
-        there[a[part].astype(np.int64) * times + b[part]] = True
-    number = np.cumsum(there) - 1
+        occurs[a[part].astype(np.int64) * times + b[part]] = True
+    number = np.cumsum(occurs) - 1
     code = np.empty(n, dtype=index_type(n))
     for part in parts:
         code[part] = number[a[part].astype(np.int64) * times + b[part]]
     return code
 
 
-def merged(code: np.ndarray, pattern: np.ndarray | None, there: np.ndarray) -> np.ndarray:
+def merged(code: np.ndarray, pattern: np.ndarray | None, present: np.ndarray) -> np.ndarray:
     """The pools where small strata are pooled.
 
     Parameters
@@ -114,21 +114,21 @@ def merged(code: np.ndarray, pattern: np.ndarray | None, there: np.ndarray) -> n
         Strata, crossed with the patterns.
     pattern : ndarray of shape (n,), optional
         The patterns; None where all records have one.
-    there : ndarray of bool
+    present : ndarray of bool
         The records that are in a pool.
     """
-    size = np.bincount(code[there], minlength=int(code.max()) + 1)
+    size = np.bincount(code[present], minlength=int(code.max()) + 1)
     of = np.zeros(size.size, dtype=np.int64)
     if pattern is not None:
         of[code] = pattern
     pool = np.arange(size.size)
     strata = np.flatnonzero(size)
     strata = strata[np.argsort(of[strata], kind="stable")]
-    for own in np.split(strata, np.flatnonzero(np.diff(of[strata])) + 1):
-        small = size[own] < SMALLEST
-        if small.any() and not small.all() and size[own[small]].sum() < SMALLEST:
-            small |= size[own] == size[own[~small]].min()
-        pool[own[small]] = own[small][:1]
+    for alike in np.split(strata, np.flatnonzero(np.diff(of[strata])) + 1):
+        small = size[alike] < SMALLEST
+        if small.any() and not small.all() and size[alike[small]].sum() < SMALLEST:
+            small |= size[alike] == size[alike[~small]].min()
+        pool[alike[small]] = alike[small][:1]
     return np.asarray(pool[code])
 
 

@@ -1,8 +1,14 @@
-"""What an audit looks at, by rows and by columns."""
+"""What an audit looks at, by rows and by columns. Oracle: lists by hand."""
 
 import numpy as np
 
-from condmask.disclosure.audit_input import AuditInput
+from condmask.disclosure.audit_input import (
+    CLEAR_ROWS,
+    MOST_CLEAR,
+    AuditInput,
+    columns_in_clear,
+    rows_in_clear,
+)
 
 TABLE = AuditInput(
     {"a": np.arange(4.0), "b": np.arange(4.0) + 10}, {"a": "float64", "b": "int64"},
@@ -26,3 +32,15 @@ def test_one_column_stands_without_those_in_clear():
     assert list(alone.values) == ["b"]
     assert alone.clear == {}
     assert alone.strata is TABLE.strata
+
+
+def test_the_first_columns_that_are_left_and_named_once_are_looked_at():
+    names = ["wage", "twice", "twice", *(f"x{k}" for k in range(MOST_CLEAR + 1))]
+
+    assert columns_in_clear(names, {"wage", "x0"}) == [f"x{k}" for k in range(1, MOST_CLEAR + 1)]
+    assert columns_in_clear(names, {"wage"}) == [f"x{k}" for k in range(MOST_CLEAR)]
+
+
+def test_rows_are_all_of_few_and_evenly_spaced_ones_of_many():
+    assert rows_in_clear(7).tolist() == list(range(7))
+    assert rows_in_clear(3 * CLEAR_ROWS).tolist() == list(range(0, 3 * CLEAR_ROWS, 3))

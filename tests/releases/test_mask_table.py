@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import reference
 from columns import GENERIC, WHOLE, values_of
@@ -178,6 +179,22 @@ def test_a_table_comes_back_in_its_container_with_other_columns_as_they_were(mak
     assert values_of(data["whole"]).tolist() != WHOLE.tolist()
     assert values_of(frame["whole"]).tolist() == WHOLE.tolist()
     assert frames.labels(data["whole"]).dtype == np.int64
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pa.table])
+def test_a_frame_that_notes_a_column_as_masked_is_not_masked_twice(make, tmp_path):
+    frame = make({"a": GENERIC, "b": WHOLE, "c": GENERIC})
+    scheme = cm.ConditionalMasking(0.5, 3.0)
+    first = cm.mask_table(frame, {"a": scheme}, rng=1)
+    second = cm.mask_table(first.data, {"b": scheme}, rng=1)
+
+    for name, data in (("a", first.data), ("a", second.data), ("b", second.data)):
+        with pytest.raises(ValueError, match=f"^{name} is masked already"):
+            cm.mask_table(data, {name: scheme, "c": scheme}, rng=1)
+    cm.mask_table(frame, first.schemes, rng=1)  # the original tells nothing of its release
+    first.write(tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match=r"^a is masked already"):
+        cm.mask_table(pq.read_table(tmp_path / "a.parquet"), {"a": scheme}, rng=1)
 
 
 # --- covariances with a plain column --------------------------------------------------------------

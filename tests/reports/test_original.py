@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import condmask as cm
-from condmask.reports.original import correlation, statistics_of
+from condmask.reports.original import statistics_of
 
 
 def test_figures_of_the_original_are_those_of_pandas():
@@ -20,7 +20,8 @@ def test_figures_of_the_original_are_those_of_pandas():
     assert found["quantile 0.1"] == np.sort(x)[1]
     assert found["quantile 0.5"] == np.sort(x)[5]
     assert found["correlation with w"] == pytest.approx(frame.x.corr(frame.w), rel=1e-12)
-    assert np.isnan(correlation(np.ones(3), np.arange(3.0)))
+    for x, w in ((np.ones(3), np.arange(3.0)), (np.arange(3.0), np.full(3, np.nan))):
+        assert np.isnan(statistics_of(x, ["correlation with w"], {"w": w})["correlation with w"])
 
 
 @pytest.mark.usefixtures("undrawn")

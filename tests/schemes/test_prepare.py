@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 import condmask as cm
-from condmask.schemes.prepare import BEGINNING, MOST_CLEAR
+from condmask.disclosure.audit_input import CLEAR_ROWS, MOST_CLEAR
+from condmask.releases.mask_file import audit_file
 
 RNG = np.random.default_rng(3)
 SCHEME = cm.ConditionalMasking(0.6, 500.0, decimals=0)
@@ -40,7 +41,7 @@ def verdicts(frame, schemes, folder):
         yield error, sorted({str(each.message) for each in caught})
 
 
-@pytest.mark.parametrize("n", [3_000, BEGINNING + 2_000])
+@pytest.mark.parametrize("n", [3_000, CLEAR_ROWS + 2_000])
 def test_a_table_and_a_file_are_refused_alike(tmp_path, n):
     schemes = {"wage": SCHEME, "rent": SCHEME}
 
@@ -48,6 +49,35 @@ def test_a_table_and_a_file_are_refused_alike(tmp_path, n):
 
     assert first == second
     assert "drop 'income'" in first[0]
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv"])
+def test_a_column_in_clear_is_seen_in_a_table_sorted_by_the_masked_one(tmp_path, suffix):
+    n = 2 * CLEAR_ROWS + 1_000
+    wage = np.sort(np.round(RNG.lognormal(8.0, 0.5, n)))
+    # what follows it over the whole range, and in no short one
+    frame = pd.DataFrame({"wage": wage, "tax": wage + RNG.normal(0.0, 500.0, n)})
+    first = frame.iloc[:CLEAR_ROWS]
+    assert np.corrcoef(first["wage"], first["tax"])[0, 1] < 0.8
+    path = tmp_path / f"a.{suffix}"
+    if suffix == "csv":
+        frame.to_csv(path, index=False)
+    else:
+        getattr(frame, {"parquet": "to_parquet", "arrow": "to_feather"}[suffix])(path)
+    scheme = {"wage": cm.ConditionalMasking(0.6, 500.0, decimals=0)}
+
+    by_hand = [cm.audit(frame, scheme), audit_file(path, scheme)]
+    with warnings.catch_warnings(record=True) as of_table:
+        warnings.simplefilter("always")
+        cm.mask_table(frame, scheme)
+    with warnings.catch_warnings(record=True) as of_file:
+        warnings.simplefilter("always")
+        cm.mask_file(path, tmp_path / f"b.{suffix}", scheme, dry_run=True)
+
+    of_audits = [audit.warnings for audit in by_hand]
+    of_masking = [[str(warning.message) for warning in caught] for caught in (of_table, of_file)]
+    for sentences in (*of_audits, *of_masking):
+        assert any("'tax'" in sentence for sentence in sentences)
 
 
 def test_so_many_columns_in_clear_are_looked_at(tmp_path):

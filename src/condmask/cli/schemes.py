@@ -115,7 +115,7 @@ def _scheme_words(name: str, parameter: Parameter, values: list[Any]) -> list[st
 def _words(option: str, value: Any) -> list[str]:
     """An option once for each of its values."""
     values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-    return [word for each in values for word in (option, str(each))]
+    return [word for value in values for word in (option, str(value))]
 
 
 def _for_each(values: list[Any], name: str, columns: int) -> list[Any]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from condmask import frames
 from condmask.disclosure import joint_attack, swap_attack
-from condmask.disclosure.audit_input import AuditInput
+from condmask.disclosure.audit_input import AuditInput, columns_in_clear
 from condmask.disclosure.audit_result import FEWEST, Audit
 from condmask.disclosure.folds import folded_rows
 from condmask.disclosure.release_audit import audit_columns, nothing_visible
@@ -30,7 +30,7 @@ def audit(data: Any, scheme: Any, *, strata: Any = None) -> Audit:
         A column with one scheme, or a table. Missing values are left out.
     scheme : ConditionalMasking, or dict of str to ConditionalMasking
         The scheme of the column; or those of the columns of the table that are masked together, whose other
-        numeric columns are left in clear.
+        columns are left in clear: the first 64 are looked at, where they are numbers.
     strata : array_like of shape (n,), or sequence of several, optional
         The columns that the scheme names as strata; those of a table are found there.
 
@@ -159,7 +159,7 @@ def _data(data: Any, scheme: Any, strata: Any) -> AuditInput:
         common_method(scheme)
         columns = {name: frames.column(frames.table_column(data, name), name) for name in scheme}
         parts = not_masked(names, schemes)
-        clear = frames.numeric_columns(data, {*schemes, *parts})
+        clear = frames.numeric_columns(data, columns_in_clear(frames.column_names(data), {*schemes, *parts}))
         if strata is None and parts:
             strata = {part: frames.table_column(data, part) for part in parts}
             strata = strata if len(parts) > 1 else strata[parts[0]]

@@ -1,8 +1,13 @@
 """What an audit looks at: columns to be masked, the columns beside them that stay in clear, and strata."""
 
+from collections.abc import Collection, Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
+
+from condmask.disclosure.folds import evenly_spaced
+
+MOST_CLEAR, CLEAR_ROWS = 64, 1 << 14  # columns and rows that are looked at beside the masked ones
 
 
 class AuditInput(NamedTuple):
@@ -38,3 +43,13 @@ class AuditInput(NamedTuple):
     def only(self, name: str) -> Self:
         """The table of one column that is masked, with nothing in clear."""
         return self._replace(values={name: self.values[name]}, clear={})
+
+
+def columns_in_clear(names: Sequence[str], left: Collection[str]) -> list[str]:
+    """The first `MOST_CLEAR` columns of a table but for some, without those whose name others share."""
+    return [name for name in names if name not in left and names.count(name) == 1][:MOST_CLEAR]
+
+
+def rows_in_clear(n: int) -> np.ndarray:
+    """The rows in which they are looked at when a table of n rows is masked: `CLEAR_ROWS` all over it."""
+    return evenly_spaced(n, CLEAR_ROWS)

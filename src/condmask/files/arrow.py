@@ -3,7 +3,7 @@
 import json
 import struct
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,10 @@ import pyarrow as pa
 
 from condmask._blocks import BLOCK
 from condmask.files.arrow_schema import METADATA, released_schema
-from condmask.files.arrow_types import first_numbers, numeric, parts_of, released_columns, released_type
+from condmask.files.arrow_types import numbers, numeric, parts_of, released_columns, released_type
 from condmask.files.atomic import Output
-from condmask.files.formats import Part, Rows
+from condmask.files.formats import Part, Rows, Sample
+from condmask.files.sampling import by_piece, cheap_rows
 
 CODECS = {b"\x04\x22\x4d\x18": "lz4", b"\x28\xb5\x2f\xfd": "zstd"}  # by how compressed buffers begin
 BATCHES, BLOCK_SIZE = 10, 24  # place in the table of the footer's fields, and bytes of an entry
@@ -53,14 +54,19 @@ class ArrowFile:
         """Numbers and labels, batch by batch."""
         return parts_of(self.batches([*names, *labels], labels), names, labels)
 
-    def sample(self, names: Sequence[str], rows: int) -> dict[str, np.ndarray]:
-        """The numbers of the first rows, by column; columns of anything else are left out."""
+    def sample(self, names: Sequence[str], rows: np.ndarray) -> Sample:
+        """The numbers of rows from all over the file; columns of anything else are left out."""
         names = numeric(self.schema, names)
-        try:
-            return first_numbers(self.batches(names), names, rows) if names else {}
-        except ValueError:  # a column that cannot be decoded
-            alone = [self.sample([name], rows) for name in names] if len(names) > 1 else []
-            return {name: values for columns in alone for name, values in columns.items()}
+        if not names:
+            return Sample(rows, {})
+        sizes = self._sizes(names[0])
+        rows = cheap_rows(rows, sizes, len(names))
+        pieces, columns = by_piece(rows, sizes), {}
+        for name in names:  # one by one, which is faster in Parquet
+            with suppress(ValueError), self.errors():  # not decoded, or whole numbers too large
+                parts = self._column_in(name, pieces)
+                columns[name] = np.concatenate([numbers(part, name, 0)[0] for part in parts])
+        return Sample(rows, columns)
 
     def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Copy the file with the masked rows in their columns, batch by batch as they were."""
@@ -88,14 +94,30 @@ class ArrowFile:
             return pa.ipc.open_file(source).schema
 
     def _batches(self, names: list[str] | None, labels: Sequence[str]) -> Iterator[Any]:
-        with pa.memory_map(str(self.path)) as source:
-            positions = None if names is None else [self.names.index(name) for name in names]
-            options = pa.ipc.IpcReadOptions(included_fields=positions)
-            with pa.ipc.open_file(source, options=options) as file:
-                for number in range(file.num_record_batches):
-                    batch = file.get_batch(number)
-                    for start in range(0, batch.num_rows, BLOCK):
-                        yield batch.slice(start, BLOCK)
+        with self._open(names) as file:
+            for number in range(file.num_record_batches):
+                batch = file.get_batch(number)
+                for start in range(0, batch.num_rows, BLOCK):
+                    yield batch.slice(start, BLOCK)
+
+    def _sizes(self, name: str) -> np.ndarray:
+        """The rows of each record batch, for which one column has to be read."""
+        with self.errors(), self._open([name]) as file:
+            return np.array([file.get_batch(number).num_rows for number in range(file.num_record_batches)])
+
+    def _column_in(self, name: str, pieces: list[tuple[int, np.ndarray]]) -> Iterator[Any]:
+        """A column in some rows of some record batches."""
+        with self._open([name]) as file:
+            for number, rows in pieces:
+                yield file.get_batch(number).column(0).take(pa.array(rows))
+
+    @contextmanager
+    def _open(self, names: list[str] | None) -> Iterator[Any]:
+        """The file with some of its columns."""
+        positions = None if names is None else [self.names.index(name) for name in names]
+        options = pa.ipc.IpcReadOptions(included_fields=positions)
+        with pa.memory_map(str(self.path)) as source, pa.ipc.open_file(source, options=options) as file:
+            yield file
 
 
 def _codec(path: Path) -> str | None:

@@ -58,21 +58,6 @@ def parts_of(batches: Iterable[Any], names: Sequence[str], labels: Sequence[str]
         row += batch.num_rows
 
 
-def first_numbers(batches: Iterable[Any], names: Sequence[str], rows: int) -> dict[str, np.ndarray]:
-    """The numbers of the first rows, by column; columns with whole numbers too large are left out."""
-    first, count = [], 0
-    for batch in batches:
-        first.append(batch.slice(0, rows - count))
-        count += first[-1].num_rows
-        if count >= rows:
-            break
-    sample = {}
-    for name in names if first else ():
-        with contextlib.suppress(ValueError):
-            sample[name] = np.concatenate([numbers(batch.column(name), name, 0)[0] for batch in first])
-    return sample
-
-
 def numeric(schema: Any, names: Sequence[str]) -> list[str]:
     """The columns of these names whose type is one of numbers."""
     columns = []

@@ -14,7 +14,7 @@ from condmask.files.batches import write_batches
 from condmask.files.csv import CsvFile
 from condmask.files.csv_format import not_encoded
 from condmask.files.csv_scan import Records
-from condmask.files.formats import ROOMY, Part, Rows, Table, format_of
+from condmask.files.formats import ROOMY, Part, Rows, Sample, Table, format_of
 from condmask.strata import names_of
 
 # what a column of text is taken for, if all of it is: 007 is no number, and 1e999 none that can be held
@@ -39,8 +39,8 @@ class Converted:
         """Numbers and labels, as the file has them."""
         return self._table.parts(names, labels)
 
-    def sample(self, names: Sequence[str], rows: int) -> dict[str, np.ndarray]:
-        """The numbers of the first rows, by column; columns of anything else are left out."""
+    def sample(self, names: Sequence[str], rows: np.ndarray) -> Sample:
+        """The numbers of rows from all over the file; columns of anything else are left out."""
         return self._table.sample(names, rows)
 
     @property

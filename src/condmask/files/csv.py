@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from condmask._blocks import Workers, ordered_map
+from condmask.disclosure.folds import evenly_spaced
 from condmask.files import csv_numbers, quoting
 from condmask.files.atomic import Output
 from condmask.files.csv_format import CsvFormat, Dialect, not_encoded
 from condmask.files.csv_numbers import NumberError, Words
-from condmask.files.csv_scan import Fields, Records, find, line_at, scan
-from condmask.files.formats import Part, Rows
+from condmask.files.csv_scan import Fields, Records, Stretch, Stretches, find, line_at, scan
+from condmask.files.formats import Part, Rows, Sample
 from condmask.files.metadata import read_beside, sidecar
 from condmask.files.recoding import compressed_writer
 from condmask.kernels.csv_labels import number_labels
@@ -39,7 +40,7 @@ class CsvFile:
         self._decimal = self.dialect.decimal
         self._styles: dict[str, int] = {}
         self._words = Words([self.dialect.encode(word) for word in self.dialect.na])
-        self._head: bytes | None = None  # the text of the first records, once it was read
+        self._stretches = Stretches()
         self._workers = workers if isinstance(workers, int) else 1  # what is mapped cannot travel
 
     def metadata(self) -> dict[str, Any] | None:
@@ -99,15 +100,34 @@ class CsvFile:
                 raise ValueError(f"{' and '.join(names)} {UNSURE.format(mark=decimal)}")
         self._decimal = decimal
 
-    def sample(self, names: Sequence[str], rows: int) -> dict[str, np.ndarray]:
-        """The numbers of the first rows, by column; columns of anything else are left out."""
-        decimal, sample = self._likely_decimal(), {}
-        for k, fields in self._first_fields([self.names.index(name) for name in names], rows):
-            with contextlib.suppress(NumberError):
-                values, marks = csv_numbers.read(fields, decimal, self._words)
-                if decimal is not None or not (marks & DOT and marks & COMMA):
-                    sample[self.names[k]] = values
-        return sample
+    def sample(self, names: Sequence[str], rows: np.ndarray) -> Sample:
+        """The numbers of rows from all over the file; columns of anything else are left out."""
+        columns, stretches = [self.names.index(name) for name in names], self._stretches_kept()
+        most = -(-rows.size // len(stretches))
+        places = [evenly_spaced(stretch.records, most) for stretch in stretches]
+        texts = [
+            {k: fields.some(place) for k, fields in self._fields_of(stretch.text, columns, stretch.records)}
+            for stretch, place in zip(stretches, places, strict=True)
+        ]
+        read = {self.names[k]: self._numbers_of([text.get(k) for text in texts]) for k in columns}
+        return Sample(
+            np.concatenate([stretch.row + place for stretch, place in zip(stretches, places, strict=True)]),
+            {name: values for name, values in read.items() if values is not None},
+        )
+
+    def _numbers_of(self, stretches: list[Fields | None]) -> np.ndarray | None:
+        """The numbers of a column in some stretches; None where it holds anything else."""
+        decimal, marks, values = self._likely_decimal(), 0, []
+        for fields in stretches:
+            try:
+                if fields is None:
+                    return None
+                numbers, marks_here = csv_numbers.read(fields, decimal, self._words)
+            except NumberError:
+                return None
+            marks |= marks_here
+            values.append(numbers)
+        return None if decimal is None and marks & DOT and marks & COMMA else np.concatenate(values)
 
     def records(self) -> Iterator[Records]:
         """Runs of whole records, with the fields of all columns."""
@@ -208,22 +228,26 @@ class CsvFile:
         if self._decimal is not None:
             return self._decimal
         marks = 0
-        for _, fields in self._first_fields(list(range(len(self.names))), FIRST):
-            with contextlib.suppress(NumberError):
-                marks |= csv_numbers.read(fields, None, self._words)[1]
+        for stretch in self._stretches_kept()[:1]:
+            for _, fields in self._fields_of(stretch.text, list(range(len(self.names))), FIRST):
+                with contextlib.suppress(NumberError):
+                    marks |= csv_numbers.read(fields, None, self._words)[1]
         return "," if marks & CLEAR_COMMA and not marks & DOT else None
 
-    def _first_fields(self, columns: list[int], rows: int) -> Iterator[tuple[int, Fields]]:
-        """The fields of the first records, column by column, without columns that have text after a quote."""
-        if self._head is None:
+    def _stretches_kept(self) -> list[Stretch]:
+        """What is kept of the file: the first run, and stretches of others as far as it was read."""
+        if not self._stretches.kept:
             next(self._records(self.names[:1]), None)
-        text = self._head or b""
+        return self._stretches.kept
+
+    def _fields_of(self, text: bytes, columns: list[int], rows: int) -> Iterator[tuple[int, Fields]]:
+        """The fields of the first records, column by column, without columns that have text after a quote."""
         starts, stops, _, fault = find(text, self.dialect, columns, rows)
         if fault != AFTER_QUOTE:
             yield from ((column, Fields(text, starts[:, k], stops[:, k])) for k, column in enumerate(columns))
         elif len(columns) > 1:
             for column in columns:
-                yield from self._first_fields([column], rows)
+                yield from self._fields_of(text, [column], rows)
 
     def _labels(self, part: Records, k: int) -> tuple[np.ndarray, list[str]]:
         """Fields as codes and the distinct texts that they stand for."""
@@ -242,8 +266,7 @@ class CsvFile:
         return code, distinct
 
     def _records(self, names: Sequence[str], *, tail: bool = False) -> Iterator[Records]:
-        """Runs of whole records with the fields of these columns; the text of the first run is kept."""
+        """Runs of whole records with the fields of these columns; stretches of them are kept."""
         for part in scan(self.path, self.dialect, [self.names.index(name) for name in names], tail=tail):
-            if self._head is None and len(part.starts):
-                self._head = part.text if part.text.endswith(b"\n") else part.text + b"\n"
+            self._stretches.add(part)
             yield part

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from condmask.files.recoding import open_utf8, read_bytes
 from condmask.kernels.csv_scan import AFTER_QUOTE, TOO_FEW, TOO_MANY, find_fields
 
 CHUNK = 1 << 23
+STRETCH, MOST_STRETCHES = 1 << 18, 32  # bytes that are kept of a run, and of so many runs
 LONGEST = 1 << 26  # a record; a quote left open must not bring the whole file into memory
 FAULTS = {
     TOO_FEW: "too few fields",
@@ -29,6 +30,10 @@ class Fields(NamedTuple):
     @property
     def buffer(self) -> np.ndarray:
         return np.frombuffer(self.text, dtype=np.uint8)
+
+    def some(self, which: np.ndarray) -> Self:
+        """Some of them."""
+        return self._replace(starts=self.starts[which], stops=self.stops[which])
 
     def at(self, which: np.ndarray) -> list[bytes]:
         """The bytes of these fields."""
@@ -50,6 +55,44 @@ class Records(NamedTuple):
     def fields(self, k: int) -> Fields:
         """The k-th of the wanted fields, of all records."""
         return Fields(self.text, self.starts[:, k], self.stops[:, k])
+
+
+class Stretch(NamedTuple):
+    """So many whole records, with which a text begins; the first is this row of the file."""
+
+    row: int
+    records: int
+    text: bytes
+
+
+class Stretches:
+    """The first run of a file as it is read, and the beginnings of evenly spaced other runs.
+
+    Where they become too many, every other one goes, and only every other one of those that come is kept.
+    """
+
+    def __init__(self) -> None:
+        self.kept: list[Stretch] = []
+        self._every, self._runs, self._rows = 1, 0, 0
+
+    def add(self, part: Records) -> None:
+        """Keep what is to be kept of a run, the first time that it comes by."""
+        if part.row < self._rows or not len(part.starts):
+            return
+        if self._runs % self._every == 0:
+            self.kept.append(_stretch(part, STRETCH if self._runs else len(part.text)))
+        if len(self.kept) > MOST_STRETCHES:
+            self.kept, self._every = self.kept[::2], 2 * self._every
+        self._runs, self._rows = self._runs + 1, part.row + len(part.starts)
+
+
+def _stretch(part: Records, size: int) -> Stretch:
+    """The whole records in the first bytes of a run."""
+    if len(part.text) <= size:
+        text = part.text if part.text.endswith(b"\n") else part.text + b"\n"
+        return Stretch(part.row, len(part.starts), text)
+    begun = int(np.searchsorted(part.starts[:, 0], size, side="right"))
+    return Stretch(part.row, max(0, begun - 1), part.text[:size])
 
 
 def scan(path: Path, dialect: Dialect, wanted: list[int], *, tail: bool = False) -> Iterator[Records]:

@@ -54,10 +54,29 @@ class Part(NamedTuple):
     labels: dict[str, tuple[np.ndarray, list[Any]]]
 
 
-class Table(Protocol):
-    """A file with columns, read part by part."""
+class Sample(NamedTuple):
+    """Some rows of a table, by number, and their values in columns of numbers."""
+
+    rows: np.ndarray
+    columns: dict[str, np.ndarray]
+
+
+class Writable(Protocol):
+    """A table on its way into a file."""
 
     path: Path
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What reading a copy again takes, in terms of JSON, where the copy cannot tell."""
+
+    def rewrite(self, output: Output, rows: Rows, metadata: dict[str, Any]) -> None:
+        """Copy the table with the masked rows in place; missing values stay as they are."""
+
+
+class Table(Writable, Protocol):
+    """A file with columns, read part by part."""
+
     names: list[str]
 
     def metadata(self) -> dict[str, Any] | None:
@@ -66,15 +85,9 @@ class Table(Protocol):
     def parts(self, names: Sequence[str], labels: Sequence[str] = ()) -> Iterator[Part]:
         """All rows in one pass: columns of numbers, and others, of any plain type, as labels."""
 
-    def sample(self, names: Sequence[str], rows: int) -> dict[str, np.ndarray]:
-        """The numbers of the first rows, by column, of one length; columns of anything else are left out."""
-
-    @property
-    def description(self) -> dict[str, Any]:
-        """What reading a copy again takes, in terms of JSON, where the copy cannot tell."""
-
-    def rewrite(self, output: Output, rows: Rows, metadata: dict[str, Any]) -> None:
-        """Copy the file with the masked rows in place; missing values stay as they are."""
+    def sample(self, names: Sequence[str], rows: np.ndarray) -> Sample:
+        """The numbers of these rows, or of about as many from all over the file where that is cheaper, once
+        `parts` went through it; columns of anything else are left out."""
 
 
 def format_of(path: Path) -> str:

@@ -1,6 +1,5 @@
 """A data frame, and the masked columns in it, on their way into a file of any format."""
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +8,10 @@ import numpy as np
 from condmask import frames
 from condmask._blocks import BLOCK
 from condmask._grid import decimals_of
-from condmask.files.arrow_types import first_numbers, numeric, parts_of
 from condmask.files.atomic import Output
 from condmask.files.batches import write_batches
-from condmask.files.formats import Part, Rows
+from condmask.files.formats import Rows
+from condmask.files.frame_columns import column_of_frame
 from condmask.files.spool import written_as
 from condmask.missing_codes import released_codes, without_codes
 from condmask.scheme import Scheme
@@ -25,23 +24,6 @@ class FrameTable:
 
     def __init__(self, frame: Any) -> None:
         self._table = frames.arrow_table(frame)
-        self.names: list[str] = self._table.column_names
-
-    @property
-    def rows(self) -> int:
-        return int(self._table.num_rows)
-
-    def metadata(self) -> None:
-        """A frame tells nothing of an earlier masking."""
-
-    def parts(self, names: Sequence[str], labels: Sequence[str] = ()) -> Iterator[Part]:
-        """Numbers and labels, batch by batch."""
-        return parts_of(self._table.select([*names, *labels]).to_batches(BLOCK), names, labels)
-
-    def sample(self, names: Sequence[str], rows: int) -> dict[str, np.ndarray]:
-        """The numbers of the first rows, by column; columns of anything else are left out."""
-        names = numeric(self._table.schema, names)
-        return first_numbers(self._table.select(names).to_batches(BLOCK), names, rows)
 
     @property
     def description(self) -> dict[str, Any]:
@@ -60,7 +42,7 @@ class MaskedRows:
 
     def __init__(self, frame: Any, schemes: dict[str, Scheme]) -> None:
         self._schemes, self.done = schemes, 0
-        self._columns = {name: frames.column(frames.table_column(frame, name), name) for name in schemes}
+        self._columns = {name: column_of_frame(frame, name) for name in schemes}
         self._values = {
             name: without_codes(column.array, released_codes(schemes[name]), column.kind)
             for name, column in self._columns.items()

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -59,6 +60,18 @@ class ParquetFile(ArrowFile):
         with pq.ParquetFile(self.path, pre_buffer=False, read_dictionary=text) as file:
             for batch in file.iter_batches(batch_size=BLOCK, columns=names, use_threads=False):
                 yield batch if names is None else batch.select(names)  # "a.b" is also b of the struct a
+
+    def _sizes(self, name: str) -> np.ndarray:
+        """The rows of each row group."""
+        metadata = pq.read_metadata(self.path)
+        return np.array([metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)])
+
+    def _column_in(self, name: str, pieces: list[tuple[int, np.ndarray]]) -> Iterator[Any]:
+        """A column in some rows of some row groups."""
+        with pq.ParquetFile(self.path, pre_buffer=False) as file:
+            for number, rows in pieces:
+                batches = file.iter_batches(int(rows[-1]) + 1, [number], [name], use_threads=False)
+                yield next(batches).select([name]).column(0).take(pa.array(rows))
 
     def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Copy the file with the masked rows in their columns."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from condmask.files.atomic import FileError, Fingerprint, fingerprint, publishing
-from condmask.files.formats import Rows, Table
+from condmask.files.formats import Rows, Writable
 from condmask.files.metadata import Published, beside_data, sidecar
 from condmask.files.note import written_note
 
@@ -21,7 +21,7 @@ def writable(targets: dict[Path, Fingerprint], source: Path | None, *, overwrite
 
 
 def publish(
-    table: Table, targets: dict[Path, Fingerprint], rows: Rows, published: Published, original: Fingerprint
+    table: Writable, targets: dict[Path, Fingerprint], rows: Rows, published: Published, original: Fingerprint
 ) -> None:
     """Write a table with its masked rows; nothing where the source is not as it was when it was read.
 

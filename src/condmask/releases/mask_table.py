@@ -10,11 +10,13 @@ from typing import Any
 from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._randomness import check_rng
+from condmask.disclosure.audit_input import columns_in_clear, rows_in_clear
+from condmask.files.frame_columns import column_of_frame
 from condmask.files.metadata import Published
 from condmask.missing_codes import is_code, restore_codes
 from condmask.releases.release import Release, origins_of
 from condmask.scheme import common_method
-from condmask.schemes.prepare import BEGINNING, MOST_CLEAR, prepare
+from condmask.schemes.prepare import Clear, prepare
 from condmask.schemes.rounding import asked
 from condmask.strata import Labels, not_masked
 
@@ -58,7 +60,7 @@ def mask_table(
     Raises
     ------
     ValueError
-        If a column is unknown, `p` or `donors` differ, or a stratum is too small.
+        If a column is unknown or noted as masked, `p` or `donors` differ, or a stratum is too small.
     ReleaseError
         If the release, columns left in clear included, would show which records were swapped (`audit`).
 
@@ -66,6 +68,13 @@ def mask_table(
     -----
     Columns released together let the analyst estimate the correlation of the originals. Price: swapped
     records show whole original records, without saying which.
+
+    Masked twice, a column has wrong estimates. Which ones are masked is noted in the ``attrs`` of a pandas
+    frame and the schema of an Arrow table, and refused there; frames of other kinds, and pandas frames read
+    from a file, do not tell.
+
+    The audit looks at the masked columns whole and, beside them, at the first 64 of the others where these
+    are numbers, yes and no, or times, in 16,384 rows evenly spaced over the frame.
 
     Examples
     --------
@@ -83,20 +92,28 @@ def mask_table(
             "frame must hold the originals, got a Release: masked twice, estimates would be wrong"
         )
     masking = common_method(schemes)
+    before = frames.masked_columns(frame)
+    for name in schemes:
+        if name in before:
+            raise ValueError(f"{name} is masked already, as the frame notes: mask the original instead")
     random = check_rng(rng)
     named = masking.within(schemes, strata)
-    columns = {name: frames.column(frames.table_column(frame, name), name) for name in schemes}
+    columns = {name: column_of_frame(frame, name) for name in schemes}
     within = next(iter(named.values()))
     parts = not_masked(within.strata, schemes)
     labels = [Labels(*frames.codes(frames.labels(frames.table_column(frame, part)))) for part in parts]
     policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
     to_grid, threads = asked(round, schemes), _checks.workers(workers)
     kinds = {name: column.kind for name, column in columns.items()}
-    clear = frames.numeric_columns(frame, {*schemes, *parts}, MOST_CLEAR)
+    clear = None
+    if not accept_visible_coins:
+        beside = columns_in_clear(frames.column_names(frame), {*schemes, *parts})
+        rows = rows_in_clear(columns[next(iter(columns))].array.size)
+        clear = Clear(rows, {name: x[rows] for name, x in frames.numeric_columns(frame, beside).items()})
     made = prepare(
         schemes, {name: column.array for name, column in columns.items()}, kinds, published=named,
-        labels=labels, clear={name: values[:BEGINNING] for name, values in clear.items()}, rng=random,
-        nan_policy=policy, to_grid=to_grid, audited=not accept_visible_coins,
+        labels=labels, clear=clear, rng=random, nan_policy=policy, to_grid=to_grid,
+        audited=not accept_visible_coins,
     )  # fmt: skip
     masked = masking.masked_columns(schemes, made.units, made.key, made.pools, threads)
     released = {}
@@ -107,4 +124,6 @@ def mask_table(
     published = Published(
         masked[0].size, named, origins_of(named, made.patterns, made.key.tag(), made.shifts)
     )
-    return Release(published, data=frames.with_columns(frame, released))
+    return Release(
+        published, data=frames.with_masked(frames.with_columns(frame, released), [*before, *schemes])
+    )

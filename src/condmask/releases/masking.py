@@ -13,6 +13,7 @@ from condmask import _checks
 from condmask._blocks import Workers
 from condmask._grid import decimals_of
 from condmask._randomness import check_rng
+from condmask.disclosure.audit_input import columns_in_clear, rows_in_clear
 from condmask.files.atomic import Fingerprint, fingerprint, spool
 from condmask.files.formats import Table, in_lines
 from condmask.files.metadata import Published
@@ -20,7 +21,7 @@ from condmask.files.publish import publish
 from condmask.files.spool import Progress, ReleasedRows, spool_columns
 from condmask.releases.release import origins_of
 from condmask.scheme import common_method
-from condmask.schemes.prepare import BEGINNING, MOST_CLEAR, prepare
+from condmask.schemes.prepare import Clear, prepare
 from condmask.schemes.rounding import asked
 from condmask.strata import not_masked
 
@@ -71,14 +72,14 @@ def release(job: Job, table: Table, targets: dict[Path, Fingerprint], before: Pu
     masking = common_method(schemes)
     with spool() as create, in_lines(table):
         columns, kinds, labels = spool_columns(table, list(schemes), job.groups, create, job.progress)
-        others = [name for name in table.names if name not in columns and name not in job.groups]
-        clear = [name for name in others if table.names.count(name) == 1][:MOST_CLEAR]
+        n = next(iter(columns.values())).size
+        beside = columns_in_clear(table.names, [*columns, *job.groups])
+        clear = Clear(*table.sample(beside, rows_in_clear(n))) if job.audited and beside else None
         made = prepare(
             schemes, columns, kinds, published=job.named, labels=labels,
-            clear=table.sample(clear, BEGINNING) if job.audited else {}, rng=job.random,
-            nan_policy=job.policy, to_grid=job.round, audited=job.audited, in_place=True,
+            clear=clear, rng=job.random, nan_policy=job.policy, to_grid=job.round, audited=job.audited,
+            in_place=True,
         )  # fmt: skip
-        n = next(iter(columns.values())).size
         published = Published(
             n,
             {**(before.schemes if before else {}), **job.named},
@@ -89,7 +90,9 @@ def release(job: Job, table: Table, targets: dict[Path, Fingerprint], before: Pu
         )
         if not job.dry_run:
             places = {
-                name: decimals_of(made.units[name]) for name, each in schemes.items() if each.reverse_mapping
+                name: decimals_of(made.units[name])
+                for name, scheme in schemes.items()
+                if scheme.reverse_mapping
             }
             parts = masking.masked_blocks(schemes, made.units, made.key, made.pools, job.workers)
             rows = ReleasedRows(parts, schemes, kinds, n, job.progress, places)

@@ -112,7 +112,7 @@ def read_counts(
         columns_exist(table, names)
         for part in numbers_of(table, names):
             rows += part[name].size
-            counts.update(*(part[each] for each in names))
+            counts.update(*(part[name] for name in names))
     warn_of_a_part(name, scheme, rows, released.records)
     return counts
 

@@ -14,6 +14,7 @@ from condmask.estimates.estimate import Estimate
 from condmask.estimates.origin import Origin
 from condmask.files.atomic import fingerprint
 from condmask.files.formats import columns_exist, reading
+from condmask.files.frame_columns import column_of_frame
 from condmask.files.metadata import Published, target_fingerprints
 from condmask.files.publish import publish, writable
 from condmask.files.read import column_of, open_table, read_labels
@@ -43,8 +44,9 @@ class FrameColumns:
         self._frame = frame
 
     def numbers(self, name: str) -> Any:
-        """The column as it is."""
-        return frames.table_column(self._frame, name)
+        """The column as it is, decimals as floats."""
+        values = frames.table_column(self._frame, name)
+        return column_of_frame(self._frame, name).array if frames.is_decimal(values) else values
 
     def labels(self, name: str) -> Any:
         """The column as it is."""

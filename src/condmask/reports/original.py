@@ -8,6 +8,7 @@ import numpy as np
 from condmask import frames
 from condmask.disclosure.audit import audit
 from condmask.disclosure.audit_result import Audit
+from condmask.disclosure.correlations import pearson
 from condmask.disclosure.folds import evenly_spaced
 from condmask.disclosure.insider_risk import InsiderRisk, insider_risk
 from condmask.disclosure.linkage import Linkage, record_linkage
@@ -165,12 +166,7 @@ def statistics_of(values: np.ndarray, names: list[str], others: dict[str, np.nda
         else:
             other = others[name.removeprefix("correlation with ")]
             complete = ~np.isnan(other)
-            statistics[name] = correlation(values[complete], other[complete].astype(np.float64))
+            x, w = values[complete], other[complete].astype(np.float64)
+            constant = (x == x[:1]).all() or (w == w[:1]).all()
+            statistics[name] = float("nan") if constant else pearson(x, w)
     return statistics
-
-
-def correlation(x: np.ndarray, w: np.ndarray) -> float:
-    """The correlation of two columns; NaN where one is constant."""
-    x, w = x - x.mean(), w - w.mean()
-    scale = float(np.sqrt((x @ x) * (w @ w)))
-    return float(x @ w) / scale if scale > 0.0 else float("nan")

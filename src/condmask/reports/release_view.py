@@ -11,6 +11,7 @@ import numpy as np
 from condmask import frames
 from condmask._blocks import Workers
 from condmask._digits import number
+from condmask.disclosure.audit_input import columns_in_clear
 from condmask.files.formats import Table, reading
 from condmask.files.metadata import digest_of
 from condmask.files.note import sentence
@@ -23,7 +24,6 @@ from condmask.schemes.conditional import ConditionalMasking
 from condmask.strata import names_of
 
 MOST_OTHERS = 8  # columns in clear whose correlations are told, and that an attacker is taken to know
-MOST_CLEAR = 64  # of which they are the first
 
 
 class ReleaseView:
@@ -58,8 +58,7 @@ class ReleaseView:
     @cached_property
     def _clear(self) -> list[str]:
         """The columns that are neither masked nor tell donor pools."""
-        names = [name for name in self.names if name not in self.schemes and name not in self.strata]
-        return [name for name in names[:MOST_CLEAR] if names.count(name) == 1]
+        return columns_in_clear(self.names, [*self.schemes, *self.strata])
 
     @cached_property
     def clear(self) -> dict[str, np.ndarray]:

@@ -426,16 +426,16 @@ class ConditionalMasking(Scheme):
     def within(cls, schemes: dict[str, Self], strata: str | Sequence[str] | None) -> dict[str, Self]:
         """The schemes with the strata that the call names, or they themselves."""
         first, named = next(iter(schemes.values())), _checks.strata(strata)
-        found = first.strata if named is None else named
+        common = first.strata if named is None else named
         for name, scheme in schemes.items():
-            own = found if named is not None and scheme.strata is None else scheme.strata
-            if (own, scheme.small_strata) != (found, first.small_strata):
+            strata_of_scheme = common if named is not None and scheme.strata is None else scheme.strata
+            if (strata_of_scheme, scheme.small_strata) != (common, first.small_strata):
                 raise ValueError(
-                    f"schemes must agree in strata and small_strata, got strata={found!r}, "
+                    f"schemes must agree in strata and small_strata, got strata={common!r}, "
                     f"small_strata={first.small_strata!r} and for {name!r} strata={scheme.strata!r}, "
                     f"small_strata={scheme.small_strata!r}"
                 )
-        return {name: replace(scheme, strata=found) for name, scheme in schemes.items()}
+        return {name: replace(scheme, strata=common) for name, scheme in schemes.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """The scheme in terms of JSON, without what most do without and what reverse mapping rules out."""

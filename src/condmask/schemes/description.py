@@ -9,7 +9,7 @@ from condmask.strata import names_of
 
 def shown(scheme: Any) -> str:
     """The scheme as it is made, without what is as by default."""
-    defaults = {each.name: each.default for each in fields(scheme)}
+    defaults = {field.name: field.default for field in fields(scheme)}
     if scheme.reverse_mapping or scheme.decimals is not None or scheme.step == default_step(scheme.sigma):
         del defaults["step"]
     values = {name: getattr(scheme, name) for name in defaults}

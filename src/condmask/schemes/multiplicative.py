@@ -64,8 +64,8 @@ class MultiplicativeNoise(Scheme):
         """
         distances = _checks.distances(d, "d")
         values, counts = np.unique(np.abs(known(x, self.missing)), return_counts=True)
-        found = [self._within(values, distance) @ counts / counts.sum() for distance in distances.ravel()]
-        return np.reshape(found, distances.shape) if distances.shape else np.float64(found[0])
+        risks = [self._within(values, distance) @ counts / counts.sum() for distance in distances.ravel()]
+        return np.reshape(risks, distances.shape) if distances.shape else np.float64(risks[0])
 
     def sentence(self) -> str:
         """How a column was masked, for those who read the release."""

@@ -16,7 +16,12 @@ from condmask.scheme import release_key
 from condmask.schemes.rounding import Shifts, rounded
 from condmask.strata import Labels
 
-MOST_CLEAR, BEGINNING = 64, 1 << 14  # columns and rows that are looked at beside the masked ones
+
+class Clear(NamedTuple):
+    """Columns of numbers that are released as they are, in some rows of the table."""
+
+    rows: np.ndarray
+    columns: dict[str, np.ndarray]
 
 
 class Prepared(NamedTuple):
@@ -50,7 +55,7 @@ def prepare(
     *,
     published: Mapping[str, Any],
     labels: Sequence[Labels] = (),
-    clear: Mapping[str, np.ndarray] | None = None,
+    clear: Clear | None = None,
     rng: Any = None,
     nan_policy: str = "raise",
     to_grid: bool = False,
@@ -69,8 +74,8 @@ def prepare(
         The schemes under the names, and with the strata, that are published; they make the key.
     labels : sequence of Labels
         The strata.
-    clear : dict of str to ndarray, optional
-        The first `BEGINNING` rows of up to `MOST_CLEAR` numeric columns that are released as they are.
+    clear : Clear, optional
+        What is released beside them.
     rng, nan_policy
         As for `ConditionalMasking.mask`, checked.
     to_grid : bool
@@ -84,7 +89,7 @@ def prepare(
     columns, shifts = rounded(schemes, columns, kinds, in_place=in_place) if to_grid else (columns, {})
     pools, patterns = pools_of(next(iter(published.values())), columns, labels, policy)
     if audited:
-        _audit(schemes, columns, kinds, clear or {}, pools)
+        _audit(schemes, columns, kinds, clear, pools)
     units = {
         name: scheme.canonical(columns[name], name, kinds[name], out=columns[name] if in_place else None)
         for name, scheme in schemes.items()
@@ -98,15 +103,15 @@ def _audit(
     schemes: Mapping[str, Any],
     columns: dict[str, np.ndarray],
     kinds: Mapping[str, str],
-    clear: Mapping[str, np.ndarray],
+    clear: Clear | None,
     pools: Pools | None,
 ) -> None:
-    """Look at the masked columns whole, and at the beginning of the table with those left in clear."""
+    """Look at the masked columns whole, and at some rows of the table with those left in clear."""
     check = next(iter(schemes.values())).check
     table = AuditInput(columns, dict(kinds), {}, None if pools is None else pools.pool)
-    rows = next((values.size for values in clear.values()), 0)
-    if rows == table.n:
-        check(dict(schemes), table._replace(clear=dict(clear)))
+    if clear is None or not clear.columns:
+        check(dict(schemes), table)
+    elif clear.rows.size == table.n:
+        check(dict(schemes), table._replace(clear=clear.columns))
     else:
-        beside = table.take(np.arange(rows))._replace(clear=dict(clear)) if clear else None
-        check(dict(schemes), table, beside)
+        check(dict(schemes), table, table.take(clear.rows)._replace(clear=clear.columns))

@@ -43,9 +43,11 @@ def blocks_of(
     first = schemes[0]
     if not first.reverse_mapping:
         cycle = first.donors == "permutation"
-        return MaskedBlocks(columns, [each.law for each in schemes], key, pools=pools, cycle=cycle, rows=rows)
-    laws = [Law(each.p, each.noise, each.sigma) for each in schemes]
-    scales = [each.scale for each in schemes]
+        return MaskedBlocks(
+            columns, [scheme.law for scheme in schemes], key, pools=pools, cycle=cycle, rows=rows
+        )
+    laws = [Law(scheme.p, scheme.noise, scheme.sigma) for scheme in schemes]
+    scales = [scheme.scale for scheme in schemes]
     made = RearrangedBlocks(columns, laws, scales, key, pools=pools, rows=rows, workers=workers)
     for x, scheme in zip(columns, schemes, strict=True):
         if scheme.aggregate_ends:
@@ -147,14 +149,14 @@ class Tossed:
 
         def toss(block: int) -> tuple[np.ndarray, np.ndarray]:
             start = block * BLOCK
-            found = coins(key, p, block, min(BLOCK, n - start))
-            swapped, kept = (np.add(rows, start, dtype=kind, casting="unsafe") for rows in found)
+            rows_of_coins = coins(key, p, block, min(BLOCK, n - start))
+            swapped, kept = (np.add(rows, start, dtype=kind, casting="unsafe") for rows in rows_of_coins)
             return swapped, kept
 
         swapped, kept = zip(*ordered_map(toss, self.numbers, threads), strict=True)
         self.swapped, self.kept = np.concatenate(swapped), np.concatenate(kept)
         self.swapped_before, self.kept_before = (
-            np.cumsum([0, *(rows.size for rows in each)]).tolist() for each in (swapped, kept)
+            np.cumsum([0, *(rows.size for rows in parts)]).tolist() for parts in (swapped, kept)
         )
 
     def words_of_swapped(self) -> np.ndarray:
@@ -215,15 +217,15 @@ def _by_key(
 
     for _ in ordered_map(make, tossed.numbers, threads):
         pass
-    there: Any = slice(None)
+    has_key: Any = slice(None)
     if pool is not None and np.isnan(keys).any():
-        there = ~np.isnan(keys)
-        keys, rows = keys[there], rows[there]
+        has_key = ~np.isnan(keys)
+        keys, rows = keys[has_key], rows[has_key]
     order, alike = ascending(keys)
     tied = np.flatnonzero(range_partition.tied(keys.view(np.uint64), order)) if alike else order[:0]
     if tied.size:
-        drawn, own = tossed.words_of_kept()[there], order[tied]
-        order[tied] = own[np.lexsort((drawn[own], keys.view(np.uint64)[own]))]
+        drawn, tied_rows = tossed.words_of_kept()[has_key], order[tied]
+        order[tied] = tied_rows[np.lexsort((drawn[tied_rows], keys.view(np.uint64)[tied_rows]))]
     return rows, _by_pool(order, rows, pool)
 
 
@@ -247,7 +249,7 @@ def ascending(values: np.ndarray) -> tuple[np.ndarray, bool]:
     The numbers become others in the same order.
     """
     order = np.empty(values.size, dtype=np.uint64)
-    found = range_partition.order_floats(values, order) if values.size else 1
-    if not found:
+    distinct_keys = range_partition.order_floats(values, order) if values.size else 1
+    if not distinct_keys:
         order = np.argsort(values.view(np.uint64), kind="stable").astype(np.uint64)
-    return order.astype(index_type(order.size)), found != 1
+    return order.astype(index_type(order.size)), distinct_keys != 1

@@ -47,7 +47,7 @@ def rounded(
 
     Shifts have two digits, since the largest value is one record's.
     """
-    found, shifts = {}, {}
+    on_grid, shifts = {}, {}
     for name, x in columns.items():
         grid, out = schemes[name].grid, x if in_place else np.empty_like(x)
         total, count, ends = 0.0, 0, np.full(2, -np.inf)
@@ -57,7 +57,7 @@ def rounded(
             count += int(np.count_nonzero(~np.isnan(part)))
             ends = np.fmax(ends, [np.fmax.reduce(x[start:stop]), np.fmax.reduce(part)])
             out[start:stop] = part
-        found[name] = out
+        on_grid[name] = out
         shift = total / max(count, 1), float(ends[1] - ends[0])
         if any(shift):
             shifts[name] = float(f"{shift[0]:.2g}"), float(f"{shift[1]:.2g}")
@@ -66,4 +66,4 @@ def rounded(
                 f"and its largest value by {shift[1]:+.2g}",
                 ReleaseWarning,
             )
-    return found, shifts
+    return on_grid, shifts

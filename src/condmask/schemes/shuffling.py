@@ -49,11 +49,11 @@ class DataShuffling(Scheme):
         z = np.empty_like(x)
         for row in range(len(x)):
             given = np.array([_scores(column[row]) for column in others])
-            own = _scores(x[row])
-            weights = np.linalg.lstsq(given.T, own, rcond=None)[0]
+            scores = _scores(x[row])
+            weights = np.linalg.lstsq(given.T, scores, rcond=None)[0]
             fitted = weights @ given
             # noise parts the ties of `given`; where there is none, records that tie have equal values
-            simulated = fitted + np.std(own - fitted) * stream.standard_normal(own.size)
+            simulated = fitted + np.std(scores - fitted) * stream.standard_normal(scores.size)
             z[row, np.argsort(simulated)] = np.sort(x[row])
         return z
 

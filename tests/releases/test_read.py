@@ -25,7 +25,7 @@ FORMATS = ["parquet", "csv"]
 class Scaled(Scheme):
     """A stranger's scheme: no law, no grid, no donors."""
 
-    method: ClassVar[str] = "test_schemes.Scaled"
+    method: ClassVar[str] = "test_read.Scaled"
     factor: float = -2.0
 
     def mask_rows(self, x, stream, others):
@@ -104,7 +104,7 @@ def test_additive_noise_is_read_back(tmp_path):
             {},
             "schemes must be of one class, got Scaled and for 'b' DataSwapping",
         ),
-        ({"a": Scaled()}, {"strata": "g"}, "strata must be None for test_schemes.Scaled"),
+        ({"a": Scaled()}, {"strata": "g"}, "strata must be None for test_read.Scaled"),
         ({"c": Scaled()}, {}, "c has 1 missing value"),
         ({"c": Scaled()}, {"nan_policy": "omit"}, "c must be complete, got 1 missing value"),
         ({"a": Scaled(1e308)}, {}, "a must stay finite when it is masked"),
