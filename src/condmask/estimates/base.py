@@ -26,36 +26,14 @@ CERTAIN = 3.0  # standard errors, beyond which a share is taken to be above 0
 
 
 class Shared:
-    """The samples of an Estimate, one for each replicate, and how results are given back."""
+    """The sample of an Estimate, and what it has worked out of it."""
 
     scheme: Any
     origin: Origin
     _law: Law
-    _sources: list[MaskedSample]
-    _batch: bool
+    _sample: MaskedSample
     _records: Records | None
-
-    @cached_property
-    def _replicates(self) -> tuple[Any, ...]:
-        """The estimates of the samples of a batch, one by one; of a single sample itself."""
-        if not self._batch:
-            return (self,)
-        made: Any = type(self)
-        each = self._records
-        return tuple(
-            made(
-                self.scheme,
-                [source],
-                records=None if each is None else Records(each.rows[k : k + 1], each.pool, each.refusal),
-                origin=self.origin,
-            )
-            for k, source in enumerate(self._sources)
-        )
-
-    @property
-    def _sample(self) -> MaskedSample:
-        """The sample of an estimate that is no batch."""
-        return self._sources[0]
+    _replicates: tuple[Any, ...] = ()  # of a batch, an estimate for each row; its own sample is the first's
 
     def _records_for(self, purpose: str, missing: str) -> Records:
         """The records, refused where Counts stand for them."""
@@ -71,7 +49,7 @@ class Shared:
             return mapped
         records = self._records_for("pseudo-values", "records")
         cycle = not self.scheme.shared_donors
-        return PseudoValues(records.rows[0], self._law, records.pools(), cycle=cycle)
+        return PseudoValues(records.z, self._law, records.pools(), cycle=cycle)
 
     @cached_property
     def _curves(self) -> BoundedCache:
@@ -81,7 +59,7 @@ class Shared:
     def _reverse_mapped(self) -> ReverseMapped:
         """The pseudo-values after reverse mapping; kept, since they take longest."""
         records = self._records_for("pseudo-values", "records")
-        return ReverseMapped(records.rows[0], self.scheme, records.pools())
+        return ReverseMapped(records.z, self.scheme, records.pools())
 
     @property
     def _swapped(self) -> float:
@@ -94,6 +72,10 @@ class Shared:
                 "intervals must be asked of conditionally masked values, got values with added noise, whose "
                 "distribution is estimated smoothed alone"
             )
+
+    def _refuse_batch(self, purpose: str) -> None:
+        if self._replicates:
+            raise ValueError(f"z must be 1-D for {purpose}, got a batch; estimate its rows one by one")
 
     @property
     def _shared_donors(self) -> bool:
