@@ -1,6 +1,5 @@
 """What every group of methods of an Estimate stands on."""
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -9,11 +8,12 @@ import numpy as np
 from condmask import _checks
 from condmask.estimates.origin import Origin
 from condmask.inference import rearranged_variance
-from condmask.inference.cdf_variance import Sums
+from condmask.inference.far_expectations import Function
+from condmask.inference.function_variance import means_of
 from condmask.inference.intervals import UndefinedError
 from condmask.inference.pseudo_values import PseudoValues
 from condmask.inference.reverse_mapped import ReverseMapped
-from condmask.inference.theorem import AsymptoticVariance, PoolMeans, asymptotic_variance
+from condmask.inference.theorem import AsymptoticVariance, asymptotic_variance
 from condmask.inference.variance_curve import VarianceCurve, finest_tol
 from condmask.law import Law
 from condmask.samples.by_pool import samples_by_pool
@@ -87,16 +87,10 @@ class Shared:
         """The records by pool of donors; none where all are one, or it makes no difference."""
         return samples_by_pool(self._records, self._law) if self._shared_donors else []
 
-    def _asymptotic_variance(self, ingredients: Callable[[MaskedSample], Sums]) -> AsymptoticVariance:
-        """n times the variances of an estimate of whose ingredients the means over a sample are given."""
-        sample, pools = self._sample, None
-        if self._donor_pools:
-            means = [ingredients(pool) for pool in self._donor_pools]
-            psi, residual = (np.array([getattr(own, name) for own in means]) for name in ("psi", "residual"))
-            pools = PoolMeans(np.array([pool.n / sample.n for pool in self._donor_pools]), psi, residual)
-        return asymptotic_variance(
-            ingredients(sample), pools, shared_donors=self._shared_donors, p=sample.law.p
-        )
+    def _asymptotic_variance(self, *functions: Function) -> AsymptoticVariance:
+        """n times the variances of the means of functions."""
+        means, pools = means_of(functions, self._sample, self._donor_pools)
+        return asymptotic_variance(means, pools, shared_donors=self._shared_donors, p=self._law.p)
 
     def _variance_curve(self, bandwidth: float | None) -> VarianceCurve:
         """The variances of T at all points, of T_b for a bandwidth: one for all levels and targets."""
