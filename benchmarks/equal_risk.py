@@ -14,7 +14,7 @@ import condmask as cm
 from benchmarks.cells import finish, options, row
 from condmask._randomness import seeded_key
 from condmask.studies import equal_risk
-from condmask.studies.attacker import Attacker
+from condmask.studies.attacker import FittedAttacker
 from condmask.studies.compare import MOST
 from condmask.studies.populations import Fixed
 
@@ -46,7 +46,7 @@ def run(x, other, replications, seed, workers=1):
         x, scheme, d=D * spread, other=other, replications=replications, rng=seed, workers=workers
     )
     rows = [one for one in found.rows if one["estimator"] != "T_b"]
-    attacker = Attacker(x, [other], D * spread)
+    attacker = FittedAttacker(x, [other], D * spread)
     for p in LESS:
         family = equal_risk.families(cm.ConditionalMasking(p, scheme.sigma), x)["reverse mapping"]
         own = equal_risk.tuned(*family, found.risk, attacker, seed)

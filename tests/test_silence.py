@@ -167,7 +167,7 @@ def test_a_refused_text_is_not_shown(tmp_path, name):
 
 
 def test_positions_are_those_of_the_whole_file(tmp_path, monkeypatch):
-    monkeypatch.setattr("condmask.files.csv.CHUNK", 64)
+    monkeypatch.setattr("condmask.files.csv_scan.CHUNK", 64)
     n = 70_001
     x = np.random.default_rng(1).normal(size=n).round(3)
     x[n - 2] = 0.00012

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
+from condmask._warn import warn
 from condmask.deconvolution.table import smallest_tol
 from condmask.engines.counting import ValueCounts
 from condmask.estimates import overview
@@ -21,7 +22,8 @@ from condmask.estimates.overview import DECILES
 from condmask.estimates.pairs import Pairs
 from condmask.estimates.results import Intervals
 from condmask.estimates.subsets import Selection
-from condmask.inference.intervals import check_target
+from condmask.inference.intervals import EstimateWarning, check_target
+from condmask.inference.moment_intervals import NEGATIVE
 from condmask.law import Law
 from condmask.samples.masked_sample import MaskedSample
 from condmask.samples.records import Records
@@ -173,6 +175,8 @@ class Estimate(
         q = _checks.probabilities(quantiles, "quantiles").ravel() if np.size(quantiles) else np.empty(0)
         t = _checks.reals(points, "points").ravel() if np.size(points) else np.empty(0)
         found = {"mean": self.mean_interval(**options), "s.d.": self.std_interval(**options)}
+        if np.isnan(found["s.d."].estimate):
+            warn(NEGATIVE, EstimateWarning)
         if q.size:
             intervals = self.quantile_interval(q, bandwidth=bandwidth, **options)
             found |= overview.by_name("quantile", q, intervals)

@@ -5,12 +5,11 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
-from condmask._warn import warn
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
 from condmask.inference import moment_intervals
 from condmask.inference.interval_options import interval_options
-from condmask.inference.intervals import EstimateWarning, Interval
+from condmask.inference.intervals import Interval
 
 
 class Moments(Shared):
@@ -25,8 +24,7 @@ class Moments(Shared):
         float or ndarray of shape (replicates,)
             In the units of the data.
         """
-        center, scale, about_center = self._sample.moments(1)
-        return float(center + about_center[1] * scale)
+        return moment_intervals.mean(self._sample)
 
     @by_replicate()
     def variance(self) -> Any:
@@ -60,15 +58,7 @@ class Moments(Shared):
         EstimateWarning
             If an estimated variance is negative.
         """
-        variance, scale = self._sample.variance()
-        if variance >= 0.0:
-            return float(scale * np.sqrt(variance))
-        warn(
-            "the variance of the original is estimated negative, so its standard deviation is NaN: the "
-            "noise is too large for this many records",
-            EstimateWarning,
-        )
-        return np.nan
+        return moment_intervals.std(self._sample)
 
     @by_replicate()
     def moment(self, order: int, *, central: bool = False) -> Any:

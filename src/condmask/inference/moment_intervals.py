@@ -2,13 +2,34 @@
 
 import numpy as np
 
+from condmask._warn import warn
 from condmask.inference.heavy_tails import kurtosis, warn_of_heavy_tails
 from condmask.inference.influence import of_moment
 from condmask.inference.interval_options import IntervalOptions
-from condmask.inference.intervals import Interval, interval
+from condmask.inference.intervals import EstimateWarning, Interval, interval
 from condmask.inference.polynomial_variance import Moments, Variances, polynomial_variance
 from condmask.samples.masked_sample import MaskedSample
 from condmask.samples.moments import mean_powers, shift, theorem_2_1
+
+NEGATIVE = (
+    "the variance of the original is estimated negative, so its standard deviation is NaN: the noise is too "
+    "large for this many records"
+)
+
+
+def mean(sample: MaskedSample) -> float:
+    """The mean of the original: that of the masked values."""
+    center, scale, means = sample.moments(1)
+    return float(center + means[1] * scale)
+
+
+def std(sample: MaskedSample) -> float:
+    """The standard deviation of the original; NaN with a warning where the variance is negative."""
+    variance, scale = sample.variance()
+    if variance < 0.0:
+        warn(NEGATIVE, EstimateWarning)
+        return np.nan
+    return float(scale * np.sqrt(variance))
 
 
 def moment(sample: MaskedSample, order: int, *, central: bool) -> tuple[float, np.float64]:
@@ -46,7 +67,8 @@ def moment_interval(
     variances = moment_variance(sample, strata, order, central=central, shared_donors=shared_donors)
     error = _standard_error(variances, sample.n, options)
     with np.errstate(over="ignore"):
-        return interval(value * unit, error * unit, options.level, options.target, quantity)
+        estimate = mean(sample) if order == 1 and not central else value * unit
+        return interval(estimate, error * unit, options.level, options.target, quantity)
 
 
 def variance_interval(
@@ -64,10 +86,10 @@ def variance_interval(
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         unit = np.float64(scale) if root else np.float64(scale) ** 2
         if root:
-            low, high, value = np.sqrt(low), np.sqrt(high), np.sqrt(np.float64(value))
-            error = error / (2.0 * value)
-        low, high, error, value = (float(figure * unit) for figure in (low, high, error, value))
-    return found._replace(low=low, high=high, standard_error=error, estimate=value)
+            low, high, error = np.sqrt(low), np.sqrt(high), error / (2.0 * np.sqrt(np.float64(value)))
+        low, high, error = (float(figure * unit) for figure in (low, high, error))
+        estimate = float((np.sqrt(np.float64(value)) if root else value) * unit)
+    return found._replace(low=low, high=high, standard_error=error, estimate=estimate)
 
 
 def moment_variance(
