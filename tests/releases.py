@@ -76,5 +76,4 @@ def coins_of(scheme, x, key, strata=None):
 
 def in_group(estimate, group="g"):
     """The estimate, as that of a column which was masked together with others."""
-    estimate.origin = Origin(group)
-    return estimate
+    return estimate.of_release(Origin(group), None)

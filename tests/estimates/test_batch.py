@@ -5,6 +5,7 @@ import pytest
 
 import condmask as cm
 from condmask.estimates.batch import row_of, stacked
+from condmask.estimates.origin import Origin
 from condmask.inference.intervals import Interval
 
 ROWS = np.random.default_rng(5).normal(10.0, 3.0, (3, 400)).round(1)
@@ -72,3 +73,20 @@ def test_a_batch_warns_once_of_what_is_so_in_several_replicates():
 
     assert len(caught) == 1
     assert caught[0].filename == __file__
+
+
+def test_the_columns_of_a_batch_may_be_named():
+    columns = {"weight": np.abs(ROWS[0]), "other": ROWS[1]}
+    batch, single = (
+        SCHEME.estimate(z).of_release(Origin(), lambda name, _: columns[name]) for z in (ROWS, ROWS[1])
+    )
+
+    assert batch.weighted_mean("weight").estimate[1] == single.weighted_mean("weight").estimate
+    assert batch.covariance("other")[1] == single.covariance("other")
+    assert batch.regress(["other"])["other"].high[1] == single.regress(["other"])["other"].high
+
+
+def test_a_part_of_a_batch_is_a_batch():
+    part = SCHEME.estimate(ROWS).part(np.ones(400, dtype=bool))
+
+    assert part.mean().tolist() == [SCHEME.estimate(row).mean() for row in ROWS]

@@ -158,3 +158,15 @@ def test_about_the_file_all_records_count_as_degrees_of_freedom():
         assert (each.low, each.high) == pytest.approx(
             (each.estimate - reach, each.estimate + reach), rel=1e-9
         )
+
+
+def test_sums_over_a_sample_vary_by_their_contributions_or_those_of_clusters():
+    rows = np.random.default_rng(2).normal(3.0, 1.0, (2, 12))
+    clusters = np.repeat([5, 1, 9, 2], 3)
+
+    records = linear_variance.sampled_sums(rows)
+    found = linear_variance.sampled_sums(rows, clusters)
+
+    assert records.variance == pytest.approx(12 * rows.var(axis=1, ddof=1))
+    assert found.variance == pytest.approx(4 * rows.reshape(2, 4, 3).sum(axis=2).var(axis=1, ddof=1))
+    assert (records.degrees, found.degrees) == (11.0, 3.0)

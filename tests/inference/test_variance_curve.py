@@ -6,8 +6,10 @@ import pytest
 import condmask as cm
 from condmask.inference import cdf_variance
 from condmask.inference.cdf_variance import Sums
+from condmask.inference.variance_curve import largest_weight
+from condmask.samples.by_pool import sample_of
 
-POINTS = np.array([-1.0, 0.0, 0.5, 2.0])
+POINTS = np.array([-1.0, 0.0, 0.5037, 2.0])  # on the grid, and between its points
 
 
 def released(pools, **options):
@@ -50,3 +52,14 @@ def test_many_small_pools_need_no_transforms_of_their_own(monkeypatch):
             estimate.cdf_interval(POINTS, confidence_level=level, target=target)
 
     assert len(made) == 1
+
+
+@pytest.mark.parametrize("bandwidth", [None, 0.4])
+def test_the_largest_weight_is_the_largest_t_of_a_single_value(bandwidth):
+    sample = sample_of(np.zeros(2), cm.ConditionalMasking(0.3, 1.0, step=0.25).law)
+    x = np.arange(-400, 401) / 100.0
+
+    highest = sample.values(x, bandwidth, 1e-9, "auto").max()
+
+    assert highest > 1.01
+    assert largest_weight(sample, bandwidth) == pytest.approx(highest, rel=2e-3)  # of T_b at cells alone

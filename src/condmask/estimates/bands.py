@@ -49,7 +49,7 @@ class Band(NamedTuple):
     about: str
 
 
-class Comparison(NamedTuple):
+class DistributionComparison(NamedTuple):
     """A test of whether two distributions are the same.
 
     Attributes
@@ -128,7 +128,7 @@ class Bands(Shared):
         level, _ = multiplier(confidence_level)
         target, random = check_target(target), _generator(rng)
         points, draws = _checks.whole(points, "points", least=2), _checks.whole(draws, "draws", least=100)
-        return self._band(level, target, random, points, draws, distinct=not self._batch)
+        return self._band(level, target, random, points, draws, distinct=not self._replicates)
 
     def plot_cdf(
         self, *, ax: Any = None, confidence_level: float = 0.95, target: str = "population", rng: Any = None
@@ -166,8 +166,7 @@ class Bands(Shared):
         """
         from condmask.plot import distribution_function
 
-        if self._batch:
-            raise ValueError("z must be 1-D for a figure, got a batch; estimate its rows one by one")
+        self._refuse_batch("a figure")
         band = self.cdf_band(confidence_level=confidence_level, target=target, rng=rng)
         beyond = BESIDE * (band.x[-1] - band.x[0])
         x = np.union1d(band.x, np.linspace(band.x[0] - beyond, band.x[-1] + beyond, DRAWN))
@@ -205,7 +204,7 @@ class Bands(Shared):
 
 def compare_distributions(
     a: Any, b: Any, *, rng: Any = None, points: int = 250, draws: int = 1000
-) -> Comparison:
+) -> DistributionComparison:
     r"""Test whether two masked columns come from the same distribution, or one from a given one.
 
     Parameters
@@ -224,7 +223,7 @@ def compare_distributions(
 
     Returns
     -------
-    Comparison
+    DistributionComparison
 
     Notes
     -----
@@ -273,7 +272,7 @@ def compare_distributions(
     worst = int(np.argmax(np.abs(difference)))
     statistic = float(np.abs(difference[worst]))
     pvalue = float((1 + np.count_nonzero(sizes >= statistic)) / (draws + 1))
-    return Comparison(statistic, pvalue, float(x[worst]), float(difference[worst]), about)
+    return DistributionComparison(statistic, pvalue, float(x[worst]), float(difference[worst]), about)
 
 
 def _generator(rng: Any) -> np.random.Generator:
@@ -285,7 +284,7 @@ def _single(estimate: Any, name: str) -> Bands:
     if not isinstance(estimate, Bands):
         raise TypeError(f"{name} must be an Estimate, got {type(estimate).__name__}")
     estimate._refuse_additive()
-    if estimate._batch:
+    if estimate._replicates:
         raise ValueError(
             f"{name} must be the estimate of one column, got {len(estimate._replicates)} replicates"
         )

@@ -1,6 +1,5 @@
 """What every group of methods of an Estimate stands on."""
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -9,11 +8,12 @@ import numpy as np
 from condmask import _checks
 from condmask.estimates.origin import Origin
 from condmask.inference import rearranged_variance
-from condmask.inference.cdf_variance import Sums
+from condmask.inference.far_expectations import Function
+from condmask.inference.function_variance import means_of
 from condmask.inference.intervals import UndefinedError
 from condmask.inference.pseudo_values import PseudoValues
 from condmask.inference.reverse_mapped import ReverseMapped
-from condmask.inference.theorem import AsymptoticVariance, PoolMeans, asymptotic_variance
+from condmask.inference.theorem import AsymptoticVariance, asymptotic_variance
 from condmask.inference.variance_curve import VarianceCurve, finest_tol
 from condmask.law import Law
 from condmask.samples.by_pool import samples_by_pool
@@ -26,36 +26,14 @@ CERTAIN = 3.0  # standard errors, beyond which a share is taken to be above 0
 
 
 class Shared:
-    """The samples of an Estimate, one for each replicate, and how results are given back."""
+    """The sample of an Estimate, and what it has worked out of it."""
 
     scheme: Any
     origin: Origin
     _law: Law
-    _sources: list[MaskedSample]
-    _batch: bool
+    _sample: MaskedSample
     _records: Records | None
-
-    @cached_property
-    def _replicates(self) -> tuple[Any, ...]:
-        """The estimates of the samples of a batch, one by one; of a single sample itself."""
-        if not self._batch:
-            return (self,)
-        made: Any = type(self)
-        each = self._records
-        return tuple(
-            made(
-                self.scheme,
-                [source],
-                records=None if each is None else Records(each.rows[k : k + 1], each.pool, each.refusal),
-                origin=self.origin,
-            )
-            for k, source in enumerate(self._sources)
-        )
-
-    @property
-    def _sample(self) -> MaskedSample:
-        """The sample of an estimate that is no batch."""
-        return self._sources[0]
+    _replicates: tuple[Any, ...] = ()  # of a batch, an estimate for each row; its own sample is the first's
 
     def _records_for(self, purpose: str, missing: str) -> Records:
         """The records, refused where Counts stand for them."""
@@ -71,7 +49,7 @@ class Shared:
             return mapped
         records = self._records_for("pseudo-values", "records")
         cycle = not self.scheme.shared_donors
-        return PseudoValues(records.rows[0], self._law, records.pools(), cycle=cycle)
+        return PseudoValues(records.z, self._law, records.pools(), cycle=cycle)
 
     @cached_property
     def _curves(self) -> BoundedCache:
@@ -81,7 +59,7 @@ class Shared:
     def _reverse_mapped(self) -> ReverseMapped:
         """The pseudo-values after reverse mapping; kept, since they take longest."""
         records = self._records_for("pseudo-values", "records")
-        return ReverseMapped(records.rows[0], self.scheme, records.pools())
+        return ReverseMapped(records.z, self.scheme, records.pools())
 
     @property
     def _swapped(self) -> float:
@@ -95,6 +73,10 @@ class Shared:
                 "distribution is estimated smoothed alone"
             )
 
+    def _refuse_batch(self, purpose: str) -> None:
+        if self._replicates:
+            raise ValueError(f"z must be 1-D for {purpose}, got a batch; estimate its rows one by one")
+
     @property
     def _shared_donors(self) -> bool:
         """Whether donors are drawn anew for each record, so that records may share one."""
@@ -105,16 +87,10 @@ class Shared:
         """The records by pool of donors; none where all are one, or it makes no difference."""
         return samples_by_pool(self._records, self._law) if self._shared_donors else []
 
-    def _asymptotic_variance(self, ingredients: Callable[[MaskedSample], Sums]) -> AsymptoticVariance:
-        """n times the variances of an estimate of whose ingredients the means over a sample are given."""
-        sample, pools = self._sample, None
-        if self._donor_pools:
-            means = [ingredients(pool) for pool in self._donor_pools]
-            psi, residual = (np.array([getattr(own, name) for own in means]) for name in ("psi", "residual"))
-            pools = PoolMeans(np.array([pool.n / sample.n for pool in self._donor_pools]), psi, residual)
-        return asymptotic_variance(
-            ingredients(sample), pools, shared_donors=self._shared_donors, p=sample.law.p
-        )
+    def _asymptotic_variance(self, *functions: Function) -> AsymptoticVariance:
+        """n times the variances of the means of functions."""
+        means, pools = means_of(functions, self._sample, self._donor_pools)
+        return asymptotic_variance(means, pools, shared_donors=self._shared_donors, p=self._law.p)
 
     def _variance_curve(self, bandwidth: float | None) -> VarianceCurve:
         """The variances of T at all points, of T_b for a bandwidth: one for all levels and targets."""

@@ -3,7 +3,8 @@
 Methods are written for one sample. A batch answers along a leading axis of replicates.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from inspect import signature
@@ -14,8 +15,16 @@ import numpy as np
 from condmask._warn import each_once
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+Estimates = TypeVar("Estimates")
 STACKED = (int, float, np.ndarray, np.generic)
 COMMON = ("confidence_level",)  # numbers that all replicates share
+
+
+def batch_of(estimates: Sequence[Estimates]) -> Estimates:
+    """An estimate that answers for several, each of one sample, along a leading axis."""
+    batch: Any = copy(estimates[0])
+    batch._replicates = tuple(estimates)
+    return batch  # type: ignore[no-any-return]
 
 
 def by_replicate(*paired: str) -> Callable[[Method], Method]:
@@ -36,21 +45,18 @@ def by_replicate(*paired: str) -> Callable[[Method], Method]:
 
         @wraps(method)
         def served(self: Any, *args: Any, **options: Any) -> Any:
-            if not self._batch:
+            replicates = self._replicates
+            if not replicates:
                 return method(self, *args, **options)
-            bound = takes.bind(self, *args, **options)
-            replicates, answers = self._replicates, []
-            for name in paired:
-                _check_replicates(bound.arguments.get(name), name, len(replicates))
+            call, answers = takes.bind(self, *args, **options), []
+            whole = {name: call.arguments[name] for name in paired if name in call.arguments}
+            for name, argument in whole.items():
+                check_replicates(argument, name, len(replicates))
             with each_once():
                 for k, replicate in enumerate(replicates):
-                    given = dict(bound.arguments)
-                    for name in paired:
-                        if name in given:
-                            given[name] = row_of(given[name], k)
-                    call = bound.signature.bind_partial()
-                    call.arguments.update(given)
-                    answers.append(method(replicate, *call.args[1:], **call.kwargs))
+                    call.arguments["self"] = replicate
+                    call.arguments |= {name: row_of(argument, k) for name, argument in whole.items()}
+                    answers.append(method(*call.args, **call.kwargs))
             return stacked(answers)
 
         return served  # type: ignore[return-value]
@@ -58,33 +64,35 @@ def by_replicate(*paired: str) -> Callable[[Method], Method]:
     return decorated
 
 
-def row_of(given: Any, k: int) -> Any:
-    """What belongs to replicate k: a row of two dimensions, one estimate of a batch, else what is given."""
-    if hasattr(given, "_replicates"):
-        return given._replicates[k]
-    if isinstance(given, str) or given is None:
-        return given
-    return given[k if len(given) > 1 else 0] if np.ndim(given) == 2 else given
+def row_of(argument: Any, k: int) -> Any:
+    """What belongs to replicate k: a row of two dimensions, one estimate of a batch, else the argument."""
+    rows = _rows(argument)
+    return argument if rows is None else rows[k if len(rows) > 1 else 0]
 
 
-def _check_replicates(given: Any, name: str, count: int) -> None:
+def _rows(argument: Any) -> Any:
+    """The rows of two dimensions or the estimates of a batch; None of what serves all replicates."""
+    if hasattr(argument, "_replicates"):
+        return argument._replicates or (argument,)
+    return argument if not isinstance(argument, str) and np.ndim(argument) == 2 else None
+
+
+def check_replicates(argument: Any, name: str, count: int) -> None:
     """Refuse estimates and rows of another number of replicates; one row may serve all."""
-    if hasattr(given, "_replicates"):
-        own = len(given._replicates)
-    else:
-        own = len(given) if not isinstance(given, str) and np.ndim(given) == 2 else 1
-        own = count if own == 1 else own
-    if own != count:
-        raise ValueError(f"{name} must have {count} replicates, as z has, got {own}")
+    rows = _rows(argument)
+    if rows is not None and len(rows) != count and (len(rows) > 1 or hasattr(argument, "_replicates")):
+        raise ValueError(f"{name} must have {count} replicates, as z has, got {len(rows)}")
 
 
 def stacked(answers: list[Any]) -> Any:
     """Answers of one form, each number and array in it along a leading axis; what is neither is the first's.
 
     Forms are numbers, arrays, tuples, named tuples, dataclasses and mappings of these; text that differs is
-    along a leading axis, too.
+    along a leading axis, too. Estimates make a batch.
     """
     first = answers[0]
+    if hasattr(first, "_replicates"):
+        return batch_of(answers)
     if isinstance(first, str) and len(set(answers)) > 1:
         return np.array(answers)
     if isinstance(first, bool | str) or first is None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any, Self
 
+from condmask.estimates.batch import by_replicate
 from condmask.estimates.origin import Origin
 
 
@@ -13,6 +14,7 @@ class ByName:
     origin: Origin
     _read_column: Callable[[str, bool], Any] | None = None
 
+    @by_replicate()
     def of_release(self, origin: Origin, read: Callable[[str, bool], Any]) -> Self:
         """Estimates from a column of a release, whose other columns may be named.
 

@@ -7,6 +7,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask.donor_pools import donor_pools
+from condmask.estimates.batch import batch_of
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.law import Law
@@ -39,21 +40,16 @@ def estimate_records(
         _checks.present(column.array, "z", policy)  # gaps that no code declares
         policy = "omit"
     rows = np.atleast_2d(without_codes(column.array, codes, column.kind))
-    sources: list[MaskedSample] = []
-    source: MaskedSample
-    for row in rows:
-        if law.grid is not None:
-            source = CountedSample(counted_column(row, law.grid, column.kind, threads), law, threads)
-            there = _checks.present(row, "z", policy) if source.n < row.size else None
-        else:
-            there = _checks.present(row, "z", policy)
-            known = row if there is None else row[there]
-            source = ungridded_sample(known, law, threads)
-        if there is not None and column.array.ndim == 2:
-            raise ValueError("z must have no missing values where it is 2-D; estimate its rows one by one")
-        sources.append(source)
+    samples = [_sample(row, law, column.kind, policy, threads) for row in rows]
+    batch = column.array.ndim == 2
+    if batch and any(sample.n < rows.shape[1] for sample in samples):
+        raise ValueError("z must have no missing values where it is 2-D; estimate its rows one by one")
     pool, refusal = _donor_pools(scheme, rows, strata, patterns)
-    return Estimate(scheme, sources, batch=column.array.ndim == 2, records=Records(rows, pool, refusal))
+    estimates = [
+        Estimate(scheme, sample, records=Records(row, pool, refusal))
+        for sample, row in zip(samples, rows, strict=True)
+    ]
+    return batch_of(estimates) if batch else estimates[0]
 
 
 def estimate_counts(scheme: Any, counts: Counts, *, workers: Workers = 1) -> Estimate:
@@ -62,12 +58,23 @@ def estimate_counts(scheme: Any, counts: Counts, *, workers: Workers = 1) -> Est
     if counts.n < 2:
         raise ValueError(f"z must have at least 2 values, got Counts of {counts.n}")
     threads = _checks.workers(workers)
-    source: MaskedSample
+    sample: MaskedSample
     if scheme.reverse_mapping:
-        source = ExactSample(counts.value_counts, threads, width=counts.resolution)
+        sample = ExactSample(counts.value_counts, threads, width=counts.resolution)
     else:
-        source = CountedSample(counts.value_counts, scheme.law, threads, times=1 << counts.level)
-    return Estimate(scheme, [source], pairs=(counts.pairs, counts.value_counts), origin=counts.origin)
+        sample = CountedSample(counts.value_counts, scheme.law, threads, times=1 << counts.level)
+    return Estimate(scheme, sample, pairs=(counts.pairs, counts.value_counts), origin=counts.origin)
+
+
+def _sample(row: np.ndarray, law: Law, kind: str, policy: str, threads: Workers) -> MaskedSample:
+    """The sample of the values of a row that are not missing."""
+    if law.grid is not None:
+        sample = CountedSample(counted_column(row, law.grid, kind, threads), law, threads)
+        if sample.n < row.size:
+            _checks.present(row, "z", policy)
+        return sample
+    present = _checks.present(row, "z", policy)
+    return ungridded_sample(row if present is None else row[present], law, threads)
 
 
 def _donor_pools(

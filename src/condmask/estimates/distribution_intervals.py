@@ -10,7 +10,6 @@ from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
 from condmask.estimates.distribution import shaped
 from condmask.inference import cdf_score, quantile_score
-from condmask.inference.function_variance import sums_of
 from condmask.inference.intervals import (
     TARGETS,
     EstimateWarning,
@@ -355,7 +354,7 @@ class DistributionIntervals(Shared):
 
         n = self._sample.n
         apart = self._variance_curve(None).at(x).standard_error(n, target)
-        difference = self._asymptotic_variance(sums_of(between)).standard_error(n, target).item()
+        difference = self._asymptotic_variance(between).standard_error(n, target).item()
         product = float(apart[0] * apart[1])
         if product == 0.0:
             return 0.0

@@ -42,17 +42,15 @@ class Estimate(
 ):
     r"""Estimates about the original variable from its masked values and the published scheme.
 
-    Made by the `estimate` method of a scheme, from records, rows of a batch or `Counts`. Nothing here
-    knows an original value.
+    Made by the `estimate` method of a scheme, from records or `Counts`; from rows of a batch one that answers
+    for the estimates of all. Nothing here knows an original value.
 
     Parameters
     ----------
     scheme : scheme
         What was published with the data.
-    sources : list
-        One sample for each replicate.
-    batch : bool
-        Whether results carry a leading axis of replicates.
+    sample : MaskedSample
+        What the masked values are.
     records : Records, optional
         The records, for covariances.
     pairs : (ndarray of shape (6,), ValueCounts), optional
@@ -78,24 +76,23 @@ class Estimate(
     def __init__(
         self,
         scheme: Any,
-        sources: list[MaskedSample],
+        sample: MaskedSample,
         *,
-        batch: bool = False,
         records: Records | None = None,
         pairs: tuple[np.ndarray, ValueCounts] | None = None,
         origin: Origin = NOWHERE,
     ) -> None:
         self.scheme, self.origin = scheme, origin
-        self._law: Law = sources[0].law
-        self._sources, self._batch, self._records, self._pairs = sources, batch, records, pairs
+        self._law: Law = sample.law
+        self._sample, self._records, self._pairs = sample, records, pairs
 
     @property
     def n(self) -> int:
         """Number of masked values, missing ones left out."""
-        return self._sources[0].n
+        return self._sample.n
 
     def __repr__(self) -> str:
-        shape = f"n={self.n}" if not self._batch else f"replicates={len(self._sources)}, n={self.n}"
+        shape = f"n={self.n}" if not self._replicates else f"replicates={len(self._replicates)}, n={self.n}"
         chosen = ""
         if self._law.p > 0.0:
             tol = max(1e-10, smallest_tol(self._law.p))
@@ -119,8 +116,8 @@ class Estimate(
         {"grid", "series", "interpolant", "lattice", "exact"}
         """
         points = _checks.whole(points, "points", least=1)
-        sample = self._sources[0]
-        return sample.engine(points, sample.bandwidth(bandwidth), _checks.positive(tol, "tol"))
+        bandwidth = self._sample.bandwidth(bandwidth)
+        return self._sample.engine(points, bandwidth, _checks.positive(tol, "tol"))
 
     def summary(
         self,
@@ -172,8 +169,7 @@ class Estimate(
         >>> bool(found["mean"].low < 100.0 < found["mean"].high)
         True
         """
-        if self._batch:
-            raise ValueError("z must be 1-D for a summary, got a batch; estimate its rows one by one")
+        self._refuse_batch("a summary")
         level = _checks.probability(confidence_level, "confidence_level")
         options: dict[str, Any] = {"confidence_level": level, "target": check_target(target)}
         q = _checks.probabilities(quantiles, "quantiles").ravel() if np.size(quantiles) else np.empty(0)

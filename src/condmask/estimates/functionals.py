@@ -5,7 +5,7 @@ from typing import Any
 
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
-from condmask.inference.function_variance import checked, known, sums_of
+from condmask.inference.function_variance import checked, known, means_of
 from condmask.inference.intervals import Interval, check_target, interval, multiplier
 
 
@@ -55,9 +55,9 @@ class Functionals(Shared):
         >>> bool(abs(gap - np.mean(np.maximum(15_000 - incomes, 0) / 15_000)) < 0.01)
         True
         """
-        ingredients = sums_of(checked(g, floor))
+        function = checked(g, floor)
         self._refuse_additive()
-        return known(ingredients(self._sample).psi).item()
+        return known(means_of([function], self._sample)[0].psi).item()
 
     @by_replicate()
     def expectation_interval(
@@ -95,11 +95,11 @@ class Functionals(Shared):
         >>> bool(found.low < np.log(incomes).mean() < found.high)
         True
         """
-        ingredients = sums_of(checked(g, floor))
+        function = checked(g, floor)
         self._refuse_additive()
         level, _ = multiplier(confidence_level)
         target = check_target(target)
-        variance = self._asymptotic_variance(ingredients)
+        variance = self._asymptotic_variance(function)
         known(variance.file)
         error = variance.standard_error(self._sample.n, target).item()
         return interval(known(variance.means.psi).item(), error, level, target, "the mean of g(X)")

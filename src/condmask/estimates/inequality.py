@@ -9,7 +9,6 @@ from condmask.estimates.base import CERTAIN, Shared
 from condmask.estimates.batch import by_replicate
 from condmask.estimates.distribution import shaped
 from condmask.inference import bounded, inequality
-from condmask.inference.function_variance import sums_of
 from condmask.inference.inequality import Functional
 from condmask.inference.intervals import Interval, check_target, interval
 
@@ -130,7 +129,7 @@ class Inequality(Shared):
     ) -> Interval:
         """Intervals between 0 and `highest`, where no amount is negative."""
         level = _checks.probability(confidence_level, "confidence_level")
-        variance = self._asymptotic_variance(sums_of(*(each.influence for each in functionals)))
+        variance = self._asymptotic_variance(*(functional.influence for functional in functionals))
         value = np.array([each.value for each in functionals])
         error = variance.standard_error(self._sample.n, target)
         negative, apart = self._below_zero()

@@ -1,5 +1,6 @@
 """What is linear in the original: means of groups, weighted means, totals, regressions on other columns."""
 
+from collections.abc import Callable
 from math import ceil
 from typing import Any
 
@@ -15,7 +16,7 @@ from condmask.inference import heavy_tails
 from condmask.inference.groups import group_means
 from condmask.inference.interval_options import IntervalOptions, interval_options
 from condmask.inference.intervals import EstimateWarning, Interval
-from condmask.inference.least_squares import basis, fit
+from condmask.inference.least_squares import Basis, basis, fit
 from condmask.inference.pseudo_values import PseudoValues
 from condmask.inference.reverse_mapped import Spread
 from condmask.inference.weighted_sums import total, weighted_mean
@@ -71,7 +72,6 @@ class LinearEstimates(ByName, Shared):
         values[pseudo.rows] = pseudo.origin + pseudo.unit * pseudo.values
         return values
 
-    @by_replicate()
     def group_means(
         self,
         labels: Any,
@@ -142,13 +142,8 @@ class LinearEstimates(ByName, Shared):
         n = self._row.size
         options = self._options(confidence_level, target, clusters, population_size)
         code, names = frames.groups(self._by_name(labels, "labels", labels=True), "labels", n)
-        code = np.where(options.complete(n), code, -1)
-        pseudo = self._pseudo_values()
-        interval, records = group_means(code[pseudo.rows], len(names), pseudo, options)
-        self._warn_of_few(interval.estimate, records)
-        return _by_name(names, interval, records, ", by group" + self._left_out(int(records.sum())))
+        return self._means_by_group(names, np.where(options.complete(n), code, -1), options)
 
-    @by_replicate()
     def weighted_mean(
         self,
         weights: Any,
@@ -185,20 +180,12 @@ class LinearEstimates(ByName, Shared):
         takes the values that swapped records brought along out by one factor, a distribution function would
         have to undo the noise among records of one weight alone, which magnifies errors without bound.
         """
-        options, w = (
-            self._options(confidence_level, target, clusters, population_size),
-            self._weights(weights),
-        )
+        options = self._options(confidence_level, target, clusters, population_size)
+        w = self._weights(weights)
         if (w < 0.0).any():
             raise ValueError(f"weights must not be negative, got {w[w < 0.0][0]:g}")
-        use, pseudo = options.complete(w.size) & ~np.isnan(w), self._pseudo_values()
-        rows = _among(use, pseudo)
-        w = w[pseudo.rows][rows]
-        if not w.sum() > 0.0:
-            raise ValueError("weights must not all be 0")
-        return _single(weighted_mean(w / w.sum(), pseudo, rows, options), self._left_out(w.size))
+        return self._weighted(weighted_mean, w, options)
 
-    @by_replicate()
     def total(
         self,
         weights: Any = None,
@@ -235,12 +222,8 @@ class LinearEstimates(ByName, Shared):
         """
         options = self._options(confidence_level, target, clusters, population_size)
         w = np.ones(self._row.size) if weights is None else self._weights(weights)
-        use, pseudo = options.complete(w.size) & ~np.isnan(w), self._pseudo_values()
-        rows = _among(use, pseudo)
-        w = w[pseudo.rows][rows]
-        return _single(total(w, pseudo, rows, options), self._left_out(w.size))
+        return self._weighted(total, w, options)
 
-    @by_replicate()
     def regress(
         self,
         W: Any,
@@ -312,10 +295,8 @@ class LinearEstimates(ByName, Shared):
         columns = [column if use.all() else column[use] for column in design.values()]
         space = basis(list(design), columns, intercept=intercept)
         names = [*(["intercept"] if intercept else []), *design]
-        pseudo, records = self._pseudo_values(), int(use.sum())
-        interval = fit(space, pseudo, _among(use, pseudo), options, intercept=intercept)
-        self._warn_of_tails_in(columns)
-        return _by_name(names, interval, np.full(len(names), records), self._left_out(records))
+        tails = [heavy_tails.of_plain(column) for column in columns]
+        return self._regression(names, space, use, tails, options, intercept=intercept)
 
     def spreads(self) -> dict[Any, Spread]:
         """How much more released values vary once they are undone, after reverse mapping, by donor pool.
@@ -345,16 +326,48 @@ class LinearEstimates(ByName, Shared):
         """
         if not self.scheme.reverse_mapping:
             raise ValueError(f"scheme must be one with reverse_mapping for spreads, got {self.scheme!r}")
-        if self._batch:
-            raise ValueError("z must be 1-D for spreads, got a batch; estimate its rows one by one")
+        self._refuse_batch("spreads")
         return self._reverse_mapped.spreads()
 
-    # --- private ---
+    # --- private; arguments are checked and prepared once for all replicates ---
+
+    @by_replicate()
+    def _means_by_group(self, names: list[Any], group: np.ndarray, options: IntervalOptions) -> Intervals:
+        pseudo = self._pseudo_values()
+        interval, records = group_means(group[pseudo.rows], len(names), pseudo, options)
+        self._warn_of_few(interval.estimate, records)
+        return _by_name(names, interval, records, ", by group" + self._left_out(int(records.sum())))
+
+    @by_replicate()
+    def _weighted(
+        self, statistic: Callable[..., Interval], w: np.ndarray, options: IntervalOptions
+    ) -> Interval:
+        """The weighted mean or the total of the records that have a weight and a cluster."""
+        use, pseudo = options.complete(w.size) & ~np.isnan(w), self._pseudo_values()
+        rows = _among(use, pseudo)
+        w = w[pseudo.rows][rows]
+        interval = statistic(w, pseudo, rows, options)
+        low, high, error, estimate = (float(figure[0]) for figure in interval[:4])
+        return interval._replace(
+            low=low, high=high, standard_error=error, estimate=estimate,
+            about=interval.about + self._left_out(w.size),
+        )  # fmt: skip
+
+    @by_replicate()
+    def _regression(
+        self, names: list[str], space: Basis, use: np.ndarray, tails: list[float], options: IntervalOptions,
+        *, intercept: bool,
+    ) -> Intervals:  # fmt: skip
+        pseudo, records = self._pseudo_values(), int(use.sum())
+        interval = fit(space, pseudo, _among(use, pseudo), options, intercept=intercept)
+        original = heavy_tails.kurtosis(self._sample.moments(4), self._law)
+        heavy_tails.warn_of_heavy_tails([original, *tails], self._sample.n, "coefficients")
+        return _by_name(names, interval, np.full(len(names), records), self._left_out(records))
 
     @property
     def _row(self) -> np.ndarray:
         """The masked values in their places."""
-        return np.asarray(self._records_for("pseudo-values", "records").rows[0])
+        return np.asarray(self._records_for("pseudo-values", "records").z)
 
     def _options(
         self, confidence_level: Any, target: Any, clusters: Any, population_size: Any
@@ -401,25 +414,11 @@ class LinearEstimates(ByName, Shared):
         share, error = self._below_zero()
         return share <= CERTAIN * error <= CERTAIN * KNOWN
 
-    def _warn_of_tails_in(self, columns: list[np.ndarray]) -> None:
-        """Warn of heavy tails of the original and of regressors."""
-        original = heavy_tails.kurtosis(self._sample.moments(4), self._law)
-        tails = [original, *(heavy_tails.of_plain(column) for column in columns)]
-        heavy_tails.warn_of_heavy_tails(tails, self._sample.n, "coefficients")
-
 
 def _among(use: np.ndarray, pseudo: PseudoValues) -> Any:
     """Which of the records with a value are used."""
     rows = use[pseudo.rows]
     return slice(None) if rows.all() else rows
-
-
-def _single(interval: Interval, about: str) -> Interval:
-    """The interval of one figure; `about` is added to what it is about."""
-    low, high, error, estimate = (float(figure[0]) for figure in interval[:4])
-    return interval._replace(
-        low=low, high=high, standard_error=error, estimate=estimate, about=interval.about + about
-    )
 
 
 def _by_name(names: list[Any], interval: Interval, records: np.ndarray, about: str) -> Intervals:

@@ -8,7 +8,7 @@ from condmask import _checks, frames
 from condmask._warn import warn
 from condmask.engines.counting import ValueCounts
 from condmask.estimates.base import Shared
-from condmask.estimates.batch import by_replicate
+from condmask.estimates.batch import by_replicate, check_replicates
 from condmask.estimates.by_name import ByName
 from condmask.inference import pair_intervals, reverse_pairs
 from condmask.inference.covariance import Product, products, products_of_counts
@@ -234,16 +234,17 @@ class Pairs(ByName, Shared):
                     "other must have been masked together with this column (mask_table), got groups "
                     f"{self.origin.group!r} and {other.origin.group!r}"
                 )
+            check_replicates(other, "other", 1)
             w = other._released()
         else:
-            w = np.atleast_2d(frames.column(other, "other", dimensions=(1, 2)).array)
-        _checks.same_length(w[0], "other", z.shape[1], "z")
-        if len(w) != 1:
-            raise ValueError(f"other must have 1 replicates, as z has, got {len(w)}")
-        return z[0], w[0]
+            w = frames.column(other, "other", dimensions=(1, 2)).array
+            check_replicates(w, "other", 1)
+            w = w[0] if w.ndim == 2 else w
+        _checks.same_length(w, "other", z.size, "z")
+        return z, w
 
     def _released(self) -> np.ndarray:
-        """The released values of the records, of shape (replicates, n)."""
+        """The released values of the records."""
         if self._records is None:
             raise ValueError("other must be masked values: Counts keep no records")
-        return self._records.rows
+        return self._records.z

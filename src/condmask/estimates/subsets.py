@@ -6,6 +6,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask.estimates.base import Shared
+from condmask.estimates.batch import by_replicate
 from condmask.samples.by_pool import sample_of
 from condmask.samples.records import Records
 
@@ -13,6 +14,7 @@ from condmask.samples.records import Records
 class Selection(Shared):
     """Some of the records."""
 
+    @by_replicate()
     def part(self, rows: Any) -> Self:
         r"""The estimate of some of the records, which must be whole strata.
 
@@ -51,24 +53,23 @@ class Selection(Shared):
         True
         """
         records = self._records_for("a part of them", "records")
-        chosen, masked = np.asarray(rows), records.rows
-        if chosen.dtype != np.bool_ or chosen.shape != masked.shape[1:]:
+        chosen, masked = np.asarray(rows), records.z
+        if chosen.dtype != np.bool_ or chosen.shape != masked.shape:
             raise ValueError(
-                f"rows must be True or False for each of {masked.shape[1]} records, got {chosen.dtype} of "
+                f"rows must be True or False for each of {masked.size} records, got {chosen.dtype} of "
                 f"shape {chosen.shape}"
             )
-        present = ~np.isnan(masked).any(axis=0)
+        present = ~np.isnan(masked)
         pool = records.pools() if self._law.p > 0.0 else None
         if self._law.p > 0.0:
             one_pool = np.zeros(chosen.size, dtype=np.int64)
             _check_whole(chosen[present], (one_pool if pool is None else pool)[present])
         count = int(np.count_nonzero(chosen & present))
         _checks.at_least_two(count, "rows")
-        values = [row[chosen & present] for row in masked]
-        sources = [sample_of(z, self._law) for z in values]
-        kept = Records(masked[:, chosen], None if pool is None else pool[chosen], None)
+        sample = sample_of(masked[chosen & present], self._law)
+        kept = Records(masked[chosen], None if pool is None else pool[chosen], None)
         estimate: Any = type(self)
-        part: Self = estimate(self.scheme, sources, batch=self._batch, records=kept, origin=self.origin)
+        part: Self = estimate(self.scheme, sample, records=kept, origin=self.origin)
         return part
 
 

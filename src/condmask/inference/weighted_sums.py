@@ -11,8 +11,10 @@ from condmask.inference.pseudo_values import PseudoValues
 
 
 def weighted_mean(weights: np.ndarray, pseudo: PseudoValues, rows: Any, options: IntervalOptions) -> Interval:
-    """The mean of the records `rows` among those with a value, by weights that add up to 1."""
-    values = pseudo.values[rows]
+    """The mean of the records `rows` among those with a value."""
+    if not weights.sum() > 0.0:
+        raise ValueError("weights must not all be 0")
+    weights, values = weights / weights.sum(), pseudo.values[rows]
     estimate = weights @ values
     residual = values - estimate
     if options.clusters is None:

@@ -18,8 +18,8 @@ def samples_by_pool(records: Records | None, law: Law) -> list[MaskedSample]:
     """The records of one sample by pool of donors; none where all are one, or the pools are unknown."""
     if records is None or records.pool is None or records.refusal is not None:
         return []
-    present = ~np.isnan(records.rows[0])
-    values, pool = records.rows[0][present], records.pool[present]
+    present = ~np.isnan(records.z)
+    values, pool = records.z[present], records.pool[present]
     if law.grid is None:
         return [ungridded_sample(values[rows], law, 1) for rows in rows_of(pool).values()]
     units = law.to_units(values)

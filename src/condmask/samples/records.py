@@ -8,11 +8,11 @@ import numpy as np
 class Records(NamedTuple):
     """The masked values in their places, and the donor pools, for all that concerns other columns.
 
-    `rows` has shape (replicates, n), NaN where missing; `pool` the pool of each record, None where all are
+    `z` has shape (n,), NaN where missing; `pool` the pool of each record, None where all are
     one; `refusal` says what must be given before the pools are known.
     """
 
-    rows: np.ndarray
+    z: np.ndarray
     pool: np.ndarray | None
     refusal: str | None
 
