@@ -35,13 +35,64 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"donor_pools"},
     {"closed_forms", "strata"},
     {"kernels", "frames", "missing_codes", "plot"},
-    {"grids"},
+    {"audit_input", "grids"},
     {"law"},
     {"_grid"},
     {"_blocks", "_checks", "_digits", "_jit", "_kernel_cache", "_randomness", "_state", "_warn"},
 ]
 ROW = {module: row for row, modules in enumerate(LADDER) for module in modules}
 FILES = sorted(SOURCE.rglob("*.py"))
+
+# modules that are tested through what is made of them, and tests of what no single module does
+THROUGH_OTHERS = {
+    "checks",
+    "grids",
+    "kernel_cache",
+    "state",
+    "cli.paper",
+    "cli.simulate",
+    "deconvolution.stencil",
+    "deconvolution.table",
+    "engines.crossings",
+    "engines.rearrangement",
+    "estimates.base",
+    "estimates.by_name",
+    "estimates.distribution",
+    "estimates.origin",
+    "estimates.results",
+    "files.arrow_schema",
+    "files.batches",
+    "files.frame_table",
+    "files.note",
+    "files.read",
+    "inference.covariance",
+    "inference.inequality",
+    "inference.intervals",
+    "samples.columns",
+    "samples.counted",
+    "samples.masked_sample",
+    "samples.noise_class",
+    "samples.records",
+    "schemes.description",
+}
+OF_MANY = {
+    "architecture",
+    "benchmarks_run",
+    "bounds",
+    "docs",
+    "errors",
+    "packaging",
+    "routes",
+    "silence",
+    "site",
+    "strata_rows",
+    "cli.cli",
+    "estimates.unbiased",
+    "schemes.attacks",
+    "schemes.attacks_by_law",
+    "schemes.cycle",
+    "schemes.keys",
+}
 
 
 def name_of(path):
@@ -180,6 +231,26 @@ def test_the_reference_imports_nothing_of_ours():
 @pytest.mark.parametrize("path", FILES, ids=lambda path: name_of(path) or "condmask")
 def test_a_source_file_has_at_most_500_lines(path):
     assert len(path.read_text().splitlines()) <= 500
+
+
+def apart(modules, tests):
+    """Modules without a test file of their name, and test files without a module."""
+    plain = {module.removeprefix("_") for module in modules if not module.endswith("__main__")}
+    named = {".".join([*path.parts[:-1], path.stem.removeprefix("test_")]) for path in tests}
+    return plain - named, named - plain
+
+
+def test_tests_mirror_the_source():
+    modules = {name for name in MODULES if (SOURCE / f"{name.replace('.', '/')}.py").exists()}
+    tests = [path.relative_to(TESTS) for path in TESTS.rglob("test_*.py")]
+
+    assert apart(modules, tests) == (THROUGH_OTHERS, OF_MANY)
+
+
+def test_a_module_without_a_test_is_found():
+    tests = [Path("kernels/test_series.py"), Path("test_blocks.py"), Path("test_theme.py")]
+
+    assert apart({"_blocks", "kernels.series", "kernels.new"}, tests) == ({"kernels.new"}, {"theme"})
 
 
 @pytest.mark.parametrize("heavy", ["numba", "scipy", "narwhals", "randomgen", "pandas"])

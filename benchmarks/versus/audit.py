@@ -8,8 +8,8 @@ import tables
 from tables import Line
 
 import condmask as cm
+from condmask.audit_input import AuditInput
 from condmask.disclosure.audit import audit, check
-from condmask.disclosure.audit_input import AuditInput
 
 N, P, SIGMA = 1_000_000, 0.6, 1000.0
 

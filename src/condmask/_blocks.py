@@ -2,7 +2,8 @@
 
 The rows of a file are cut into blocks of 65,536, counted from row 0. A block is the unit of
 randomness (a stream per block), of threading and of summation: sums are formed within a block and
-added in block order. Nothing therefore depends on the number of workers.
+added in block order. Nothing therefore depends on the number of workers. Where some rows stand for all, they
+are evenly spaced.
 """
 
 from collections import deque
@@ -10,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import Any
+
+import numpy as np
 
 BLOCK = 65_536
 
@@ -62,3 +65,10 @@ def _help(function: Callable[[Any], Any], ahead: deque[tuple[Any, Future[Any]]])
             except Exception as error:  # raised in its turn
                 done.set_exception(error)
             ahead[k] = task, done
+
+
+def evenly_spaced(n: int, most: int) -> np.ndarray:
+    """Evenly spaced ones of n rows, all where there are no more than ``most``."""
+    if n <= most:
+        return np.arange(n)
+    return (np.arange(most) * (n / most)).astype(np.int64)

@@ -8,7 +8,7 @@ original, it names them in `estimators` and gives an `Estimate`.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, fields
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -16,14 +16,12 @@ from condmask import _checks, frames
 from condmask._blocks import Workers, blocks
 from condmask._grid import Grid
 from condmask._randomness import WHOLE, Key, check_rng, working_key
+from condmask.audit_input import AuditInput
 from condmask.closed_forms import interval_risk, mean_squared_error, mean_squared_error_of_mean
 from condmask.donor_pools import Pools
 from condmask.law import Law
 from condmask.missing_codes import without_codes
 from condmask.strata import Names
-
-if TYPE_CHECKING:
-    from condmask.disclosure.audit_input import AuditInput
 
 _REGISTER: dict[str, type["Scheme"]] = {}
 # The package's own schemes register themselves when they are imported, which is when a name is looked up.
@@ -137,7 +135,7 @@ class Scheme:
         return np.asarray(np.add(z.astype(np.float32 if kind == "float32" else np.float64, copy=False), 0.0))
 
     @classmethod
-    def check(cls, schemes: dict[str, Self], data: "AuditInput", beside: "AuditInput | None" = None) -> None:
+    def check(cls, schemes: dict[str, Self], data: AuditInput, beside: AuditInput | None = None) -> None:
         """Refuse columns whose release would show what it must not; here none is looked at.
 
         `beside` has some rows of the table, with the columns that are left in clear.

@@ -15,9 +15,9 @@ import pytest
 
 import condmask as cm
 from condmask._randomness import Key
+from condmask.audit_input import AuditInput
 from condmask.disclosure import causes
 from condmask.disclosure.audit import check, posterior
-from condmask.disclosure.audit_input import AuditInput
 from condmask.draws import MaskedBlocks, coins
 from condmask.scheme import Scheme
 

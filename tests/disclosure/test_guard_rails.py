@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 import condmask as cm
+from condmask.audit_input import AuditInput
 from condmask.disclosure import guard_rails
-from condmask.disclosure.audit_input import AuditInput
 
 RNG = np.random.default_rng(1)
 NORMAL = RNG.normal(0.0, 1.0, 1_000)

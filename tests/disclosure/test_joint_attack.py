@@ -7,9 +7,9 @@ import pytest
 
 import condmask as cm
 from condmask._randomness import Key
+from condmask.audit_input import AuditInput
 from condmask.disclosure import joint_attack, relations
 from condmask.disclosure.audit import check
-from condmask.disclosure.audit_input import AuditInput
 from condmask.draws import MaskedBlocks, coins
 
 N, P, SIGMA = 20_000, 0.6, 500.0

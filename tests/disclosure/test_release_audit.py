@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import condmask as cm
+from condmask.audit_input import AuditInput
 from condmask.disclosure import release_audit, swap_attack
-from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.swap_attack import Figures
 
 A_BIT = 1e-4  # of a share: to either side of a threshold

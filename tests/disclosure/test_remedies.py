@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import condmask as cm
+from condmask.audit_input import AuditInput
 from condmask.disclosure import guard_rails
-from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.audit_result import Audit
 from condmask.disclosure.remedies import reverse_mapping, with_proposals
 

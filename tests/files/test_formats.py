@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 import condmask as cm
-from condmask.disclosure.folds import evenly_spaced
+from condmask._blocks import evenly_spaced
 from condmask.files import csv_format, recoding
 from condmask.files.arrow import ArrowFile
 from condmask.files.parquet import ParquetFile

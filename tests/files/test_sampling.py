@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from condmask.disclosure.folds import evenly_spaced
+from condmask._blocks import evenly_spaced
 from condmask.files import csv_scan, sampling
 from condmask.files.read import open_table
 

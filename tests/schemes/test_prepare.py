@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import condmask as cm
-from condmask.disclosure.audit_input import CLEAR_ROWS, MOST_CLEAR
+from condmask.audit_input import CLEAR_ROWS, MOST_CLEAR
 from condmask.releases.mask_file import audit_file
 
 RNG = np.random.default_rng(3)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from condmask import frames
+from condmask.audit_input import AuditInput, columns_in_clear
 from condmask.disclosure import joint_attack, swap_attack
-from condmask.disclosure.audit_input import AuditInput, columns_in_clear
 from condmask.disclosure.audit_result import FEWEST, Audit
 from condmask.disclosure.folds import folded_rows
 from condmask.disclosure.release_audit import audit_columns, nothing_visible

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from condmask._blocks import evenly_spaced
 from condmask.law import Law
 
 MOST_FOLDS, RECORDS_FOR_TWO = 10, 20_000
@@ -29,13 +30,6 @@ def systematic_sample(cumulated: np.ndarray, most: int) -> tuple[np.ndarray, np.
     size = np.diff(cumulated, prepend=0.0)[index]
     part = (goal - cumulated[index] + size) / np.maximum(size, 1e-300)
     return index, np.clip(part, 0.0, np.nextafter(1.0, 0.0))
-
-
-def evenly_spaced(n: int, most: int) -> np.ndarray:
-    """Evenly spaced ones of n rows, all where there are no more than ``most``."""
-    if n <= most:
-        return np.arange(n)
-    return (np.arange(most) * (n / most)).astype(np.int64)
 
 
 class FoldedRows(NamedTuple):

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask._blocks import blocks
+from condmask.audit_input import AuditInput
 from condmask.disclosure import causes, relations
 from condmask.disclosure.aggregated_ends import aggregate, rows_by_pool
-from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.rare_values import own_value
 
 FEWEST, FEWEST_KEPT, FEWEST_SWAPPED, SMALL = 50, 20, 10, 200  # records of a pool

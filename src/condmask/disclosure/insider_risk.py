@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from condmask import frames
+from condmask._blocks import evenly_spaced
 from condmask._digits import line
 from condmask.disclosure import simulated_maps
-from condmask.disclosure.folds import evenly_spaced
 from condmask.disclosure.pools import pools_of
 from condmask.disclosure.reverse_mapped import ReverseMapped
 from condmask.disclosure.risk import checked_distances

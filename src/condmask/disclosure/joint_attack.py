@@ -19,9 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask._blocks import evenly_spaced
 from condmask.disclosure import simulated_maps, swap_posterior
 from condmask.disclosure.correlations import normal_scores, pearson
-from condmask.disclosure.folds import FoldedRows, evenly_spaced, fold_of
+from condmask.disclosure.folds import FoldedRows, fold_of
 from condmask.disclosure.relations import MOST_COLUMNS, Identity, Steps
 from condmask.disclosure.swap_attack import ColumnAttack
 from condmask.strata import crossed

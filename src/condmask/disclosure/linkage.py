@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.disclosure.folds import evenly_spaced
+from condmask._blocks import evenly_spaced
 from condmask.disclosure.risk_result import wilson
 
 TRIED = 1 << 13  # masked records that are linked

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.disclosure.audit_input import AuditInput
+from condmask.audit_input import AuditInput
 from condmask.disclosure.correlations import pearson, ranks
 
 SEARCHED, LOOKED_AT = 256, 1 << 14  # rows: where identities are searched, where columns are compared

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from condmask.audit_input import AuditInput
 from condmask.disclosure import causes, joint_attack, relation_causes, relations, swap_attack
-from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.audit_result import CERTAIN, GUESSED, Audit
 from condmask.disclosure.causes import NAMED, Cause
 from condmask.disclosure.folds import FoldedRows, folded_rows

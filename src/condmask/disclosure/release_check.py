@@ -3,9 +3,9 @@
 from typing import Any
 
 from condmask._warn import warn
+from condmask.audit_input import AuditInput
 from condmask.disclosure import guard_rails
 from condmask.disclosure.audit import check
-from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.audit_result import Audit
 from condmask.disclosure.guard_rails import Verdict
 from condmask.disclosure.remedies import reverse_mapping

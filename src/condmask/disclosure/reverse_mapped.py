@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from condmask._blocks import evenly_spaced
 from condmask.disclosure import baselines, simulated_maps
 from condmask.disclosure.baselines import FullestWindows
-from condmask.disclosure.folds import evenly_spaced
 from condmask.disclosure.original import Original, distinct
 from condmask.disclosure.rare_values import RareChances, near_values
 from condmask.disclosure.record_posteriors import RecordPosteriors

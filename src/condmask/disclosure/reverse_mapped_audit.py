@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from condmask._blocks import evenly_spaced
+from condmask.audit_input import AuditInput
 from condmask.disclosure import causes, guard_rails, joint_attack, relation_causes, relations
-from condmask.disclosure.audit_input import AuditInput
 from condmask.disclosure.audit_result import RAIL, RAIL_WARNING, Audit
 from condmask.disclosure.causes import NAMED, Cause
-from condmask.disclosure.folds import evenly_spaced
 from condmask.disclosure.swap_attack import HALF
 
 

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks, frames
+from condmask._blocks import evenly_spaced
 from condmask.disclosure import baselines, neighbours
 from condmask.disclosure.audit import audit as audit_of
-from condmask.disclosure.folds import evenly_spaced
 from condmask.disclosure.original import Original, distinct
 from condmask.disclosure.pools import Pool, pools_of
 from condmask.disclosure.record_posteriors import RecordPosteriors

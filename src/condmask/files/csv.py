@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from condmask._blocks import Workers, ordered_map
-from condmask.disclosure.folds import evenly_spaced
+from condmask._blocks import Workers, evenly_spaced, ordered_map
 from condmask.files import csv_numbers, quoting
 from condmask.files.atomic import Output
 from condmask.files.csv_format import CsvFormat, Dialect, not_encoded

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from condmask.disclosure.folds import evenly_spaced
+from condmask._blocks import evenly_spaced
 
 MOST_VALUES = 1 << 22  # that are decoded for a sample
 MOST_PIECES = 64  # row groups or batches that are read where all of them hold more

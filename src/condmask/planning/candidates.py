@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask._blocks import evenly_spaced
 from condmask.disclosure import baselines
-from condmask.disclosure.folds import evenly_spaced
 from condmask.disclosure.pools import Pool, pools
 from condmask.disclosure.swap_attack import Effort
 from condmask.planning import predicted_moments, predicted_quantiles, predicted_relations

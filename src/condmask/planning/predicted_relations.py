@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.disclosure.folds import evenly_spaced
+from condmask._blocks import evenly_spaced
 from condmask.engines import mapping_law
 from condmask.inference.pseudo_values import covariance_factor
 from condmask.inference.reverse_mapped import LARGEST, variation

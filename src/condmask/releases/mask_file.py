@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from condmask._blocks import Workers
+from condmask.audit_input import columns_in_clear
 from condmask.disclosure.audit import audit
-from condmask.disclosure.audit_input import columns_in_clear
 from condmask.disclosure.audit_result import Audit
 from condmask.files.csv_format import CsvFormat
 from condmask.files.formats import columns_exist, format_of, in_lines, reading

@@ -10,7 +10,7 @@ from typing import Any
 from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._randomness import check_rng
-from condmask.disclosure.audit_input import columns_in_clear, rows_in_clear
+from condmask.audit_input import columns_in_clear, rows_in_clear
 from condmask.files.frame_columns import column_of_frame
 from condmask.files.metadata import Published
 from condmask.missing_codes import is_code, restore_codes

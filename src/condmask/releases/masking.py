@@ -13,7 +13,7 @@ from condmask import _checks
 from condmask._blocks import Workers
 from condmask._grid import decimals_of
 from condmask._randomness import check_rng
-from condmask.disclosure.audit_input import columns_in_clear, rows_in_clear
+from condmask.audit_input import columns_in_clear, rows_in_clear
 from condmask.files.atomic import Fingerprint, fingerprint, spool
 from condmask.files.formats import Table, in_lines
 from condmask.files.metadata import Published

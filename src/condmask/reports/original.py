@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from condmask import frames
+from condmask._blocks import evenly_spaced
 from condmask.disclosure.audit import audit
 from condmask.disclosure.audit_result import Audit
 from condmask.disclosure.correlations import pearson
-from condmask.disclosure.folds import evenly_spaced
 from condmask.disclosure.insider_risk import InsiderRisk, insider_risk
 from condmask.disclosure.linkage import Linkage, record_linkage
 from condmask.disclosure.original import units_of

@@ -11,7 +11,7 @@ import numpy as np
 from condmask import frames
 from condmask._blocks import Workers
 from condmask._digits import number
-from condmask.disclosure.audit_input import columns_in_clear
+from condmask.audit_input import columns_in_clear
 from condmask.files.formats import Table, reading
 from condmask.files.metadata import digest_of
 from condmask.files.note import sentence

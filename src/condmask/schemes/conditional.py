@@ -10,7 +10,7 @@ from condmask import _checks, frames, grids
 from condmask._blocks import Workers
 from condmask._grid import Grid, decimal_grid, default_step, grid_of
 from condmask._randomness import Key, check_rng, check_rows
-from condmask.disclosure.audit_input import AuditInput
+from condmask.audit_input import AuditInput
 from condmask.disclosure.release_check import check_beside, check_release
 from condmask.donor_pools import Pools
 from condmask.draws import mask_rows

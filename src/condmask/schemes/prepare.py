@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask._randomness import Key
-from condmask.disclosure.audit_input import AuditInput
+from condmask.audit_input import AuditInput
 from condmask.donor_pools import Pools, pools_of
 from condmask.missing_codes import drop_codes, refuse_reachable
 from condmask.scheme import release_key

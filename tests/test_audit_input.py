@@ -2,13 +2,7 @@
 
 import numpy as np
 
-from condmask.disclosure.audit_input import (
-    CLEAR_ROWS,
-    MOST_CLEAR,
-    AuditInput,
-    columns_in_clear,
-    rows_in_clear,
-)
+from condmask.audit_input import CLEAR_ROWS, MOST_CLEAR, AuditInput, columns_in_clear, rows_in_clear
 
 TABLE = AuditInput(
     {"a": np.arange(4.0), "b": np.arange(4.0) + 10}, {"a": "float64", "b": "int64"},

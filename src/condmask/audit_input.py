@@ -5,7 +5,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from condmask.disclosure.folds import evenly_spaced
+from condmask._blocks import evenly_spaced
 
 MOST_CLEAR, CLEAR_ROWS = 64, 1 << 14  # columns and rows that are looked at beside the masked ones
 
