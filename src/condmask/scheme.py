@@ -17,7 +17,7 @@ from condmask._blocks import Workers, blocks
 from condmask._grid import Grid
 from condmask._randomness import WHOLE, Key, check_rng, working_key
 from condmask.audit_input import AuditInput
-from condmask.closed_forms import interval_risk, mean_squared_error, mean_squared_error_of_mean
+from condmask.closed_form_risk import interval_risk, mean_squared_error, mean_squared_error_of_mean
 from condmask.donor_pools import Pools
 from condmask.law import Law
 from condmask.missing_codes import without_codes

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask.closed_forms import chance_of_near
+from condmask.closed_form_risk import chance_of_near
 from condmask.disclosure.original import Original
 from condmask.inference.influence import of_moment
 from condmask.inference.polynomial_variance import expected_moments, polynomial_variance

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _checks, closed_forms
+from condmask import _checks, closed_form_risk
 from condmask._randomness import Key, seeded_key
 from condmask.deconvolution import stencil
 from condmask.inference.intervals import EstimateWarning, UndefinedError
@@ -294,6 +294,6 @@ def _closed_forms(
     x: np.ndarray, ordered: np.ndarray, distances: np.ndarray, law: Law, shared_donors: bool
 ) -> np.ndarray:
     """What the law says of the risks of Z_i and of both mean squared errors, given each sample."""
-    of_mean = closed_forms.mean_squared_error_of_mean(x, law, shared_donors=shared_donors)
-    error = closed_forms.mean_squared_error(x, law)
-    return np.column_stack([closed_forms.interval_risk(ordered, distances, law), error, of_mean])
+    of_mean = closed_form_risk.mean_squared_error_of_mean(x, law, shared_donors=shared_donors)
+    error = closed_form_risk.mean_squared_error(x, law)
+    return np.column_stack([closed_form_risk.interval_risk(ordered, distances, law), error, of_mean])

@@ -7,7 +7,7 @@ from releases import DONORS, NOISES
 from scipy.stats import laplace, norm
 
 import condmask as cm
-from condmask.closed_forms import interval_risk
+from condmask.closed_form_risk import interval_risk
 
 
 @pytest.mark.parametrize("noise", NOISES)
