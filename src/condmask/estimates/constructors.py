@@ -91,5 +91,7 @@ def _donor_pools(
     columns = [] if patterns is None else list(frames.design(patterns, "patterns").values())
     for column in columns:
         _checks.same_length(column, "patterns", n, "z")
+    if not labels and not columns:
+        return None, None
     present = ~np.isnan(rows).any(axis=0)
     return donor_pools(scheme, labels, [~np.isnan(column) for column in columns], present), None
