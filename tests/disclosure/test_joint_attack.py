@@ -4,29 +4,13 @@ import json
 
 import numpy as np
 import pytest
+from audited import KEY, OTHER, N, P, U, X, cause_of, scheme
 
 import condmask as cm
-from condmask._randomness import Key
 from condmask.audit_input import AuditInput
 from condmask.disclosure import joint_attack, relations
 from condmask.disclosure.audit import check
 from condmask.draws import MaskedBlocks, coins
-
-N, P, SIGMA = 20_000, 0.6, 500.0
-RNG = np.random.default_rng(11)
-X, OTHER = RNG.lognormal(8.0, 0.5, N), RNG.lognormal(7.0, 0.6, N)
-U = RNG.random(N)
-KEY = Key(bytes(range(16)))
-
-
-def scheme(sigma=SIGMA, **options):
-    return cm.ConditionalMasking(**{"p": P, "sigma": sigma, **options})
-
-
-def cause_of(found, name):
-    (cause,) = [cause for cause in found.causes if cause.name == name]
-    return cause
-
 
 WHOLE = np.rint(X)
 

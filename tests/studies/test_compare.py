@@ -2,28 +2,12 @@
 
 import numpy as np
 import pytest
+from compared import AGE, SCHEME, D, X
 
 import condmask as cm
-from condmask.studies import attacker, compare
+from condmask.studies import compare
 
-RNG = np.random.default_rng(8)
-AGE = RNG.uniform(20.0, 65.0, 1500)
-X = RNG.lognormal(6.5 + AGE / 100, 0.5)
-SCHEME = cm.ConditionalMasking(0.6, 500.0)
-D = 200.0
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quick():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(attacker, "RECORDS", 30_000)
-        patch.setattr(attacker, "EACH", 300)
-        yield
-
-
-@pytest.fixture(scope="module")
-def found(quick):
-    return cm.compare(X, SCHEME, d=D, other=AGE, replications=40, rng=1)
+pytestmark = pytest.mark.usefixtures("quick")
 
 
 def of(found, method, estimator=None):

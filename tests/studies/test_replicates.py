@@ -5,28 +5,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from study_runs import POPULATION, SCHEMES, run
 
 import condmask as cm
 from condmask.studies import populations, replicates
-
-SCHEMES = {
-    "CM": cm.ConditionalMasking(0.6, 1000.0),
-    "Laplace": cm.ConditionalMasking(0.6, 1000.0, noise="laplace", donors="permutation"),
-    "ANM": cm.AdditiveNoise(1400.0),
-    "ranks": cm.RankSwapping(5.0),
-    "shuffled": cm.DataShuffling(),
-    "swapped": cm.DataSwapping(),
-}
-POPULATION = cm.paper_population()
-
-
-def run(replications, schemes=None, **options):
-    given = {
-        "n": 20_000, "rng": 5, "quantiles": [0.2, 0.7], "moments": [3], "cdf_points": [0.0],
-        "risk_distances": [500.0], **options,
-    }  # fmt: skip
-    chosen = SCHEMES if schemes is None else schemes
-    return cm.simulate(POPULATION, chosen, replications=replications, **given)
 
 
 def test_wide_rows_are_left_to_the_general_engine():

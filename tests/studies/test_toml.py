@@ -1,30 +1,9 @@
 """Studies described in TOML."""
 
 import pytest
+from study_runs import STUDY
 
 from condmask.studies import toml as study_files
-
-STUDY = """
-n = 300
-replications = 4
-quantiles = [0.5]
-risk_distances = [100.0]
-rng = 3
-
-[population]
-kind = "copula"
-correlation = 0.4
-margins = [{name = "norm", loc = 5.0, scale = 2.0}, {name = "gamma", a = 2.0}]
-
-[[schemes]]
-name = "masked"
-p = 0.6
-sigma = 2.0
-
-[[schemes]]
-scheme = "RankSwapping"
-percent = 10
-"""
 
 
 @pytest.mark.parametrize(

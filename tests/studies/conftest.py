@@ -1,0 +1,20 @@
+"""Comparisons with fewer simulated records, and one that several tests read."""
+
+import pytest
+from compared import AGE, SCHEME, D, X
+
+import condmask as cm
+from condmask.studies import attacker
+
+
+@pytest.fixture(scope="module")
+def quick():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(attacker, "RECORDS", 30_000)
+        patch.setattr(attacker, "EACH", 300)
+        yield
+
+
+@pytest.fixture(scope="module")
+def found(quick):
+    return cm.compare(X, SCHEME, d=D, other=AGE, replications=40, rng=1)
