@@ -123,7 +123,7 @@ def whole(value: Any, name: str, *, least: int) -> int:
 
 
 def order(value: Any, name: str, *, most: int = MOST_ORDER) -> int:
-    """Of a moment: beyond the largest one those of the noise are larger than numbers can be."""
+    """The order of a moment: beyond the largest one those of the noise are larger than numbers can be."""
     number = whole(value, name, least=1)
     if number > most:
         raise ValueError(

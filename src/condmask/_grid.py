@@ -217,8 +217,10 @@ def step_for(step: float, grid: Grid) -> float:
 
 
 def _common_divisor(divisor: float, values: np.ndarray, error: float, chance: float) -> float:
-    """That of ascending values known to a relative error, which Euclid's algorithm enlarges; 0 where there is
-    none."""
+    """The common divisor of ascending values; 0 where there is none.
+
+    They are known to a relative error, which Euclid's algorithm enlarges.
+    """
     for value in values.tolist():
         a, b, of_a, of_b = value, divisor, error * value, error * divisor
         into_a, into_b = (

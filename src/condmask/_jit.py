@@ -37,7 +37,7 @@ class Kernel:
         return self._dispatcher(*args)
 
     def __get__(self, instance, owner=None):
-        """As functions have it; what documents functions looks for it."""
+        """Bind the kernel as functions are bound; what documents functions looks for it."""
         return self if instance is None else types.MethodType(self, instance)
 
     @property

@@ -211,7 +211,7 @@ def codes(labels: Any) -> tuple[np.ndarray, list[Any]]:
 
 
 def numeric_columns(table: Any, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Those of the columns of a data frame or a dict that hold numbers, yes and no, or times."""
+    """Columns of a data frame or a dict that hold numbers, yes and no, or times."""
     columns = {}
     for name in names:
         with contextlib.suppress(TypeError, ValueError):  # text, numbers too large

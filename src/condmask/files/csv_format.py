@@ -88,7 +88,7 @@ class CsvFormat:
         object.__setattr__(self, "na", words)
 
     def or_else(self, published: dict[str, Any]) -> "CsvFormat":
-        """This format, with what is not given here from what was published with the file."""
+        """The format with what is not given taken from what was published with the file."""
         missing = [name for name in self.__dataclass_fields__ if not getattr(self, name)]
         return replace(self, **{name: published[name] for name in missing if name in published})
 

@@ -78,7 +78,7 @@ def open_table(path: Path, csv: CsvFormat | None = None, workers: Workers = 1) -
 
 
 def converted(table: Table) -> Table:
-    """The same table, on its way into a file of another format."""
+    """A table on its way into a file of another format."""
     try:
         from condmask.files.convert import Converted
     except ImportError as error:

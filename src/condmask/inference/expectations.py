@@ -123,7 +123,7 @@ def _add_transformed(
 
 
 def sums_without_noise(counts: ValueCounts, p: float, functions: Sequence[Function]) -> Sums:
-    """The same of records that masking leaves as they are, or replaces by others that are the same."""
+    """Sums over records that masking leaves as they are, or replaces by others that are the same."""
     values = np.array([finite(g, counts.values, counts.counts / counts.n) for g in functions])
     once, squared = values @ counts.counts, values**2 @ counts.counts
     return Sums(once, squared, (1.0 - p) * once, (1.0 - p) ** 2 * squared, squared)

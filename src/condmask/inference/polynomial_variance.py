@@ -33,7 +33,7 @@ class Moments(NamedTuple):
 
 
 def expected_moments(original: np.ndarray, noise: np.ndarray, p: float) -> Moments:
-    """Those of the originals, of shape (pools, orders, orders), and what masking makes of them on average.
+    """Moments of the originals, of shape (pools, orders, orders), and what masking makes of them on average.
 
     A plain column w stays where it is; swapped records show the x of others.
     """

@@ -52,9 +52,10 @@ def choose_donors(words, swapped, start, n, donors):
 
 @kernel
 def choose_pool_donors(words, swapped, start, pool, first, size, order, donors):
-    """The same within pools: the rows of pool s are order[first[s] : first[s] + size[s]], in ascending order.
+    """Choose donors within pools.
 
-    Rows in no pool (pool -1: the value is missing) get the donor -1.
+    The rows of pool s are order[first[s] : first[s] + size[s]], in ascending order. Rows in no pool
+    (pool -1: the value is missing) get the donor -1.
     """
     for k in range(swapped.size):
         row = start + swapped[k]

@@ -75,7 +75,7 @@ def _ascending(values: np.ndarray) -> np.ndarray:
 
 
 def _products(steps: np.ndarray, masking_: Masking, points: np.ndarray) -> cdf_covariance.Products:
-    """Of originals at ascending whole steps."""
+    """Products for originals at ascending whole steps."""
 
     def share(at: np.ndarray) -> np.ndarray:
         return np.asarray(np.searchsorted(steps, at, side="right") / steps.size)

@@ -217,7 +217,7 @@ def _kept(law: Law, n: int) -> float:
 
 
 def _sample_statistics(ordered: np.ndarray, pairs: np.ndarray, design: Design) -> np.ndarray:
-    """Those of samples in ascending order, with the correlation in its place and what else is of pairs last.
+    """Statistics of samples in ascending order, with the correlation in its place.
 
     Sums go from the smallest value up, so that values in another order have the same bits.
     """
@@ -240,7 +240,7 @@ def _pairs(x: np.ndarray, others: tuple[np.ndarray, ...]) -> np.ndarray:
 
 
 def _pairs_of_rearranged(scheme: Scheme, z: np.ndarray, others: tuple[np.ndarray, ...]) -> np.ndarray:
-    """The same of the original, from values in another order."""
+    """Sums of pairs of the original, from values in another order."""
     if not others:
         return np.empty((len(z), 0))
     values = np.array([_undone(scheme, row) for row in z])
