@@ -81,8 +81,7 @@ class Moments(Shared):
         Recursion of Theorem 2.1; raw moments are exactly unbiased.
         """
         order = _checks.order(order, "order")
-        value, unit = moment_intervals.moment(self._sample, order, central=central)
-        return float(value * unit)
+        return moment_intervals.moment(self._sample, order, central=central)[0]
 
     @by_replicate()
     def mean_interval(self, *, confidence_level: float = 0.95, target: str = "population") -> Interval:

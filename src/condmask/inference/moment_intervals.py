@@ -19,8 +19,7 @@ NEGATIVE = (
 
 def mean(sample: MaskedSample) -> float:
     """The mean of the original: that of the masked values."""
-    center, scale, means = sample.moments(1)
-    return float(center + means[1] * scale)
+    return moment(sample, 1, central=False)[0]
 
 
 def std(sample: MaskedSample) -> float:
@@ -33,12 +32,13 @@ def std(sample: MaskedSample) -> float:
 
 
 def moment(sample: MaskedSample, order: int, *, central: bool) -> tuple[float, np.float64]:
-    """A moment of the original, and the unit that it is in."""
+    """A moment of the original, and the unit that it was worked out in."""
     center, scale, means = sample.moments(order)
     with np.errstate(over="ignore"):
-        return float(shift(means, -means[1] if central else center / scale)[order]), np.float64(
-            scale
-        ) ** order
+        unit = np.float64(scale) ** order
+        if order == 1 and not central:
+            return float(center + means[1] * scale), unit
+        return float(shift(means, -means[1] if central else center / scale)[order] * unit), unit
 
 
 def moment_interval(
@@ -63,11 +63,10 @@ def moment_interval(
     """
     if order > 1:
         _warn_of_heavy_tails(sample, options, "moments of order 2 and more")
-    value, unit = moment(sample, order, central=central)
+    estimate, unit = moment(sample, order, central=central)
     variances = moment_variance(sample, strata, order, central=central, shared_donors=shared_donors)
     error = _standard_error(variances, sample.n, options)
     with np.errstate(over="ignore"):
-        estimate = mean(sample) if order == 1 and not central else value * unit
         return interval(estimate, error * unit, options.level, options.target, quantity)
 
 
