@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from condmask.audit_input import CLEAR_ROWS, MOST_CLEAR, AuditInput, columns_in_clear, rows_in_clear
+from condmask.audit_input import CLEAR_ROWS, AuditInput, columns_in_clear, rows_in_clear
 
 TABLE = AuditInput(
     {"a": np.arange(4.0), "b": np.arange(4.0) + 10}, {"a": "float64", "b": "int64"},
@@ -28,11 +28,11 @@ def test_one_column_stands_without_those_in_clear():
     assert alone.strata is TABLE.strata
 
 
-def test_the_first_columns_that_are_left_and_named_once_are_looked_at():
-    names = ["wage", "twice", "twice", *(f"x{k}" for k in range(MOST_CLEAR + 1))]
+def test_all_columns_that_are_left_and_named_once_are_looked_at():
+    names = ["wage", "twice", "twice", *(f"x{k}" for k in range(100))]
 
-    assert columns_in_clear(names, {"wage", "x0"}) == [f"x{k}" for k in range(1, MOST_CLEAR + 1)]
-    assert columns_in_clear(names, {"wage"}) == [f"x{k}" for k in range(MOST_CLEAR)]
+    assert columns_in_clear(names, {"wage", "x0"}) == [f"x{k}" for k in range(1, 100)]
+    assert columns_in_clear(names, {"wage"}) == [f"x{k}" for k in range(100)]
 
 
 def test_rows_are_all_of_few_and_evenly_spaced_ones_of_many():

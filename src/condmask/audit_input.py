@@ -1,5 +1,6 @@
 """What an audit looks at: columns to be masked, the columns beside them that stay in clear, and strata."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import NamedTuple, Self
 
@@ -7,7 +8,8 @@ import numpy as np
 
 from condmask._blocks import evenly_spaced
 
-MOST_CLEAR, CLEAR_ROWS = 64, 1 << 14  # columns and rows that are looked at beside the masked ones
+MOST_CLEAR = 64  # columns that are read whole from a file beside the masked ones
+CLEAR_ROWS = 1 << 14  # rows of a table in which all of them are looked at when it is masked
 
 
 class AuditInput(NamedTuple):
@@ -46,8 +48,9 @@ class AuditInput(NamedTuple):
 
 
 def columns_in_clear(names: Sequence[str], left: Collection[str]) -> list[str]:
-    """The first `MOST_CLEAR` columns of a table but for some, without those whose name others share."""
-    return [name for name in names if name not in left and names.count(name) == 1][:MOST_CLEAR]
+    """The columns of a table but for some, without those whose name others share."""
+    count = Counter(names)
+    return [name for name in names if name not in left and count[name] == 1]
 
 
 def rows_in_clear(n: int) -> np.ndarray:

@@ -30,7 +30,7 @@ def audit(data: Any, scheme: Any, *, strata: Any = None) -> Audit:
         A column with one scheme, or a table. Missing values are left out.
     scheme : ConditionalMasking, or dict of str to ConditionalMasking
         The scheme of the column; or those of the columns of the table that are masked together, whose other
-        columns are left in clear: the first 64 are looked at, where they are numbers.
+        numeric columns are left in clear.
     strata : array_like of shape (n,), or sequence of several, optional
         The columns that the scheme names as strata; those of a table are found there.
 

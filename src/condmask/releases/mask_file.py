@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from condmask._blocks import Workers
-from condmask.audit_input import columns_in_clear
+from condmask.audit_input import MOST_CLEAR, columns_in_clear
 from condmask.disclosure.audit import audit
 from condmask.disclosure.audit_result import Audit
 from condmask.files.csv_format import CsvFormat
@@ -86,7 +86,7 @@ def mask_file(
     has whole steps, float32 stays float32, and CSV has the scheme's decimals. Masking a file again draws a
     new key: never publish both results.
 
-    The audit looks at the masked columns whole and, beside them, at the first 64 of the others where these
+    The audit looks at the masked columns whole and, beside them, at the others where these
     are numbers, in up to 16,384 rows from all over the file: evenly spaced ones; beyond 4 million values the
     first rows of up to 64 row groups or batches; of text beyond 8 MB rows of up to 32 stretches.
     """
@@ -133,7 +133,7 @@ def audit_file(
     with reading(Path(source)):
         table = open_table(Path(source), csv)
         columns_exist(table, [*schemes, *groups])
-        beside = columns_in_clear(table.names, [*schemes, *groups])
+        beside = columns_in_clear(table.names, [*schemes, *groups])[:MOST_CLEAR]
         columns = {name: column_of(table, name) for name in dict.fromkeys([*schemes, *groups, *beside])}
         with in_lines(table):
             return audit(columns, schemes)

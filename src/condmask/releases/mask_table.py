@@ -73,8 +73,8 @@ def mask_table(
     frame and the schema of an Arrow table, and refused there; frames of other kinds, and pandas frames read
     from a file, do not tell.
 
-    The audit looks at the masked columns whole and, beside them, at the first 64 of the others where these
-    are numbers, yes and no, or times, in 16,384 rows evenly spaced over the frame.
+    The audit looks at the masked columns whole and, beside them, at the others where these are numbers,
+    yes and no, or times, in 16,384 rows evenly spaced over the frame.
 
     Examples
     --------

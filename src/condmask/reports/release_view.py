@@ -11,7 +11,7 @@ import numpy as np
 from condmask import frames
 from condmask._blocks import Workers
 from condmask._digits import number
-from condmask.audit_input import columns_in_clear
+from condmask.audit_input import MOST_CLEAR, columns_in_clear
 from condmask.files.formats import Table, reading
 from condmask.files.metadata import digest_of
 from condmask.files.note import sentence
@@ -58,7 +58,7 @@ class ReleaseView:
     @cached_property
     def _clear(self) -> list[str]:
         """The columns that are neither masked nor tell donor pools."""
-        return columns_in_clear(self.names, [*self.schemes, *self.strata])
+        return columns_in_clear(self.names, [*self.schemes, *self.strata])[:MOST_CLEAR]
 
     @cached_property
     def clear(self) -> dict[str, np.ndarray]:
