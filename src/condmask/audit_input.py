@@ -31,6 +31,9 @@ class AuditInput(NamedTuple):
     kinds: dict[str, str]
     clear: dict[str, np.ndarray]
     strata: np.ndarray | None
+    rows: np.ndarray | None = None
+    labels: dict[str, np.ndarray] = {}
+    units: dict[str, tuple[np.ndarray, np.ndarray]] = {}
 
     @property
     def n(self) -> int:
@@ -42,9 +45,12 @@ class AuditInput(NamedTuple):
         strata = None if self.strata is None else self.strata[rows].astype(np.int64)
         return self._replace(values=values, clear=clear, strata=strata)
 
+    def aligned(self) -> Self:
+        return self if self.rows is None else self.take(self.rows)
+
     def only(self, name: str) -> Self:
         """The table of one column that is masked, with nothing in clear."""
-        return self._replace(values={name: self.values[name]}, clear={})
+        return self._replace(values={name: self.values[name]}, clear={}, labels={}, units={}, rows=None)
 
 
 def columns_in_clear(names: Sequence[str], left: Collection[str]) -> list[str]:

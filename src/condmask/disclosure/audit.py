@@ -8,8 +8,9 @@ import numpy as np
 
 from condmask import frames
 from condmask.audit_input import AuditInput, columns_in_clear
-from condmask.disclosure import joint_attack, swap_attack
+from condmask.disclosure import swap_attack
 from condmask.disclosure.audit_result import FEWEST, Audit
+from condmask.disclosure.coin_classes import chances
 from condmask.disclosure.folds import folded_rows
 from condmask.disclosure.release_audit import audit_columns, nothing_visible
 from condmask.disclosure.remedies import with_proposals
@@ -126,7 +127,7 @@ def posterior(x: Any, z: Any, scheme: Any, *, strata: Any = None) -> np.ndarray:
     strata = None if table.strata is None else table.strata[present]
     ratios = attack.log_ratios(units[present], strata, rows.fold[present], shared=scheme.shared_donors)
     chance = np.full(released.size, np.nan)
-    chance[present] = joint_attack.chances(law.p, ratios)
+    chance[present] = chances(law.p, ratios)
     return chance
 
 

@@ -1,220 +1,170 @@
-"""Columns masked together share their coins, and those in clear show none: what all of them tell of coins.
+"""What all columns tell of coins: those masked together share them, those in clear show where a record belongs.
 
-With additive noise every column's likelihood ratio is known where it is attacked by itself. To these come
-features of several columns: what is left of an identity, and of one column given another (less a multiple of
-it, or as a ratio).
-A swapped record carries all values of one donor, a kept one has noise of its own in each. Their likelihood
-ratios are counted, in classes of equal size, in one half of the rows; the other half is attacked. All
-logarithms are added, and the sum is tempered, since features repeat each other: by the power that suits the
-first half. Noise is drawn once for every row looked at, from a stream that is always the same.
+Each column's own likelihood ratio is known where it is attacked by itself. To these come features of several
+(coin_classes.py says how they are counted and chosen):
 
-By reverse mapping a column alone tells nothing (docs/reverse_mapping.rst), and every feature is of several:
-of two masked columns, or of one beside one in clear, also what is left of the normal scores of one given
-those of the other, in classes of the latter. Each row is looked at twice: with the values of a record of its
-pool, and with those of its place in the order of the values with noise, all records being kept.
+    relations     what is left of an identity or an inequality, and whether it holds
+    pairs         a masked column given another one, masked or in clear: less a multiple of it, as a ratio, in
+                  classes of the other, or where that is missing
+    regressions   a masked column given all others
+    units         given the other records of a unit, or the rows beside it (units.py)
+    ties          how many records agree in all masked columns
+
+A swapped record carries the masked values of one donor beside its own columns in clear, a kept one has noise
+of its own in each. Rows and their neighbours are drawn from streams that are always the same.
 """
 
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask._blocks import evenly_spaced
-from condmask.disclosure import simulated_maps, swap_posterior
+from condmask.disclosure import units
+from condmask.disclosure.attacked_rows import ALIKE, AttackedRows
+from condmask.disclosure.coin_classes import CoinClasses
 from condmask.disclosure.correlations import normal_scores, pearson
-from condmask.disclosure.folds import FoldedRows, fold_of
-from condmask.disclosure.relations import MOST_COLUMNS, Identity, Steps
+from condmask.disclosure.redrawn import Redrawn, Table, redrawn
 from condmask.disclosure.swap_attack import ColumnAttack
-from condmask.strata import crossed
 
-LOOKED_AT = 1 << 15
-TEMPERS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.1, 0.0)
-CLASSES, RECORDS_PER_CLASS = 24, 16
-ACROSS = 8  # classes of the one column given another
-BEFOREHAND = 0.5  # records in each class
-
-Table = dict[str, np.ndarray]
-Tables = tuple[Table, Table]  # rows as they are where all are swapped, and where all are kept
+FEW_VALUES = 24  # of a column in clear: each is a class
+MOST_PAIRS, SCREENED = 48, 1 << 11  # pairs that are looked at, and rows that choose them
+FINE = 64  # classes of what units tell
+BESIDE = 8  # rows that stand together
 
 
 class Joint(NamedTuple):
-    """The share of coins guessed, that of records known for certain, and what each feature tells alone."""
+    """The share of coins guessed, that of records known for certain, and what each feature tells alone.
+
+    Units are by masked column and the column that names them, "" for the rows beside each other.
+    """
 
     guessed: float
     certain: float
-    identities: dict[Identity, float]
-    pairs: dict[tuple[str, str], float]
+    relations: dict[Any, float] = {}
+    pairs: dict[tuple[str, str], float] = {}
+    units: dict[tuple[str, str], float] = {}
     ties: float = 0.0
 
 
-class _Attack(NamedTuple):
-    """Rows with their coins for one half, and without for the other."""
-
-    p: float
-    learned: np.ndarray  # the rows of this half
-
-    @property
-    def most(self) -> int:
-        """The classes for which there are records enough."""
-        return int(np.count_nonzero(self.learned)) // RECORDS_PER_CLASS
-
-    def classes(self, feature: np.ndarray, most: int = CLASSES) -> np.ndarray:
-        """Classes of equal size of a feature, in swapped and kept records, from 1 on; 0 where missing."""
-        present = ~np.isnan(feature)
-        learned = feature[:, self.learned][present[:, self.learned]]
-        most = min(most, learned.size // (2 * RECORDS_PER_CLASS))
-        parts = np.arange(1, most) / max(most, 1)
-        edges = np.unique(np.quantile(learned, parts, method="inverted_cdf")) if most > 1 else np.empty(0)
-        return np.where(present, np.searchsorted(edges, feature, side="right") + 1, 0)
-
-    def ratio(self, place: np.ndarray) -> np.ndarray:
-        """The log likelihood ratio of classes, in swapped and kept records; class 0 tells nothing."""
-        size = int(place.max()) + 1
-        counts = np.stack([np.bincount(part[self.learned], minlength=size) for part in place])
-        shares = (counts + BEFOREHAND) / (counts.sum(axis=1) + BEFOREHAND * size)[:, None]
-        ratios = np.log(shares[0] / shares[1])
-        ratios[0] = 0.0
-        return np.asarray(ratios[place])
-
-    def crossed(self, feature: np.ndarray, given: np.ndarray) -> np.ndarray:
-        """Classes of a feature in those of another."""
-        across = int(np.clip(0.5 * np.sqrt(self.most), 1, ACROSS))
-        classes, other = self.classes(feature, min(CLASSES, self.most // across)), self.classes(given, across)
-        return np.where((classes > 0) & (other > 0), classes * (across + 1) + other, 0)
-
-    def figures(self, ratio: np.ndarray) -> tuple[float, float]:
-        """The shares of coins guessed, and of records certain, in the other half."""
-        chance = chances(self.p, ratio[:, ~self.learned]).ravel()
-        n = chance.size // 2
-        swapped, kept = np.repeat((self.p / n, 0.0), n), np.repeat((0.0, (1.0 - self.p) / n), n)
-        return swap_posterior.guessed(swapped, kept, chance), swap_posterior.certain(
-            swapped, kept, chance, self.p
-        )
-
-    def fit(self, ratio: np.ndarray, rows: np.ndarray) -> float:
-        """The mean logarithm of the chance that is given to the coins of some rows."""
-        chance = np.clip(chances(self.p, ratio[:, rows]), 1e-12, 1.0 - 1e-12)
-        return float(self.p * np.log(chance[0]).mean() + (1.0 - self.p) * np.log1p(-chance[1]).mean())
-
-    def tempered(self, ratio: np.ndarray) -> np.ndarray:
-        """The power of the likelihood ratio that suits the first half."""
-        return max(
-            (temper * ratio for temper in TEMPERS), key=lambda tempered: self.fit(tempered, self.learned)
-        )
-
-
-def chances(p: float, ratio: np.ndarray) -> np.ndarray:
-    """The chance that a record was swapped, given the logarithm of a likelihood ratio."""
-    return np.asarray(1.0 / (1.0 + (1.0 - p) / p * np.exp(-np.clip(ratio, -600.0, 600.0))))
-
-
 def joint(
-    values: Table, clear: Table, columns: dict[str, ColumnAttack], strata: np.ndarray | None,
-    rows: FoldedRows, identities: list[Identity], steps: Steps, *, tied: int,
+    rows: AttackedRows, schemes: dict[str, Any], columns: dict[str, ColumnAttack], relations: list[Any],
+    steps: dict[str, float], *, tied: int = 0,
 ) -> Joint:  # fmt: skip
-    """What columns tell together; all arrays are those of the rows looked at.
+    """What columns tell together in some rows.
 
-    `tied` is the number of all records where several may take one record's values, else 0.
+    `columns` are the attacks on masked columns by themselves, none under reverse mapping; `tied` is the number
+    of all records where several may take one record's values, else 0.
     """
-    some = evenly_spaced(rows.rows.size, LOOKED_AT)
-    n = some.size
-    fold, code = rows.fold[some], None if strata is None else strata[some]
-    stream = np.random.default_rng(0)
-    total = np.zeros((2, n))
-    swapped: Table = {name: np.roll(x[some], 1) for name, x in clear.items()}  # masked values are another's
-    kept: Table = {name: x[some] for name, x in clear.items()}
-    for name, column in columns.items():
-        x = values[name][some]
-        present = np.flatnonzero(~np.isnan(x))
-        of_stratum = None if code is None else code[present]
-        for row, (table, noise) in enumerate(((swapped, None), (kept, stream))):
-            law, units = column.law, column.law.to_units(x[present])
-            if noise is not None:
-                units = units + law.draw(noise, units.size)
-            total[row, present] = column.log_ratios(units, of_stratum, fold[present])
-            table[name] = np.full(n, np.nan)
-            table[name][present] = law.from_units(units)
-    attack = _Attack(next(iter(columns.values())).law.p, fold_of(n, 2) == 0)
-    by_identity = _of_identities(attack, swapped, kept, identities, steps, total)
-    by_pair, by_ties = {}, 0.0
-    if tied:
-        others = _others(swapped, kept, list(columns), code, attack.p, tied / n, stream)
-        ratio = attack.ratio(attack.classes(others))
-        total += ratio
-        by_ties = attack.figures(ratio)[0]
-    for a, b in _pairs(list(columns)):
-        ratios = [
-            attack.ratio(attack.classes(residual))
-            for residual in _residuals(swapped, kept, a, b, attack.learned)
-        ]
-        best = max(ratios, key=lambda ratio: attack.figures(ratio)[0])
-        total += best
-        by_pair[a, b] = attack.figures(best)[0]
-    return Joint(*attack.figures(attack.tempered(total)), by_identity, by_pair, by_ties)
-
-
-def _others(
-    swapped: Table, kept: Table, names: list[str], code: np.ndarray | None, p: float, scale: float,
-    stream: np.random.Generator,
-) -> np.ndarray:  # fmt: skip
-    """How many others of a stratum show a record's values in all masked columns, if swapped and if kept.
-
-    Of `scale` times as many records; swapped ones take the values of one record, whose others are Poisson.
-    """
-    n = swapped[names[0]].size
-    rows = [np.append(swapped[name], kept[name]) for name in names] + (
-        [] if code is None else [np.tile(code, 2)]
+    n, stream, p = rows.rows.size, np.random.default_rng(0), next(iter(schemes.values())).p
+    attack = CoinClasses.of(p, n)
+    drawn = redrawn(rows.values, schemes, rows.strata, columns, rows.fold, stream)
+    tables: tuple[Table, Table] = (
+        {**rows.clear, **{name: x[0] for name, x in drawn.values.items()}},
+        {**rows.clear, **{name: x[1] for name, x in drawn.values.items()}},
     )
-    _, place = np.unique(np.nan_to_num(np.stack(rows), nan=np.inf), axis=1, return_inverse=True)
-    donors, moved = (np.bincount(half, minlength=2 * n) for half in np.split(place.ravel(), 2))
-    if_swapped, if_kept = place.ravel().reshape(2, n)
-    of_swapped = p * (1.0 + scale * (donors[if_swapped] - 1.0)) + (1.0 - p) * scale * moved[if_swapped]
-    of_kept = p * scale * donors[if_kept] + (1.0 - p) * scale * (moved[if_kept] - 1.0)
-    return stream.poisson(np.stack((of_swapped, of_kept))).astype(float)
+    total = np.sum([*drawn.ratios.values()], axis=0)
+    by_relation, by_pair, by_unit, ratios = {}, {}, {}, []
+    for relation in relations:
+        ratio = attack.ratio(_of_relation(attack, tables, relation, steps))
+        by_relation[relation] = attack.alone(ratio)
+        ratios.append(ratio)
+    by_ties = 0.0
+    if tied:
+        ratio = attack.ratio(attack.classes(_agreeing(drawn.values, rows.strata, p, tied / n, stream)))
+        by_ties = attack.alone(ratio)
+        ratios.append(ratio)
+    scores = {name: normal_scores(np.stack([table[name] for table in tables])) for name in tables[0]}
+    pairs = [*combinations(schemes, 2), *((a, b) for a in schemes for b in rows.clear)]
+    for a, b in _screened(attack, tables, scores, pairs, schemes):
+        of_pair = [attack.ratio(place) for place in _of_pair(attack, tables, scores, a, b, b in schemes)]
+        by_pair[a, b] = max(map(attack.alone, of_pair), default=0.0)
+        ratios += of_pair
+    for (a, b), place in _of_labels(attack, scores, schemes, rows.labels):
+        ratios.append(attack.ratio(place))
+        by_pair[a, b] = attack.alone(ratios[-1])
+    ratios += [attack.ratio(place) for place in _of_regressions(attack, scores, list(schemes), list(rows.clear))]
+    codes = {**rows.units, **_beside(rows.rows)}
+    if codes:
+        again = redrawn(rows.values, schemes, rows.strata, columns, rows.fold, stream)
+        shown = again.released(stream.random(n) < p)
+        for name, of_units in codes.items():
+            for masked, ratio in _of_units(attack, drawn, again, shown, of_units):
+                by_unit[masked, name] = max(by_unit.get((masked, name), 0.0), attack.alone(ratio))
+                ratios.append(ratio)
+    guessed, certain = attack.strongest(total, ratios)
+    return Joint(guessed, certain, by_relation, by_pair, by_unit, by_ties)
 
 
-def rearranged(values: Table, clear: Table, schemes: dict[str, Any], strata: np.ndarray | None) -> Tables:
-    """Rows as they are where all are swapped, and where all are kept, by reverse mapping in their pools."""
-    stream, n = np.random.default_rng(0), next(iter(values.values())).size
-    present = {name: ~np.isnan(x) for name, x in values.items()}
-    code = crossed([*present.values(), *([] if strata is None else [strata + 1])], n)
-    swapped, kept = dict(clear), dict(clear)
-    donor = np.empty(n, dtype=np.int64)
-    donor[np.argsort(code, kind="stable")] = np.lexsort((stream.random(n), code))
-    for name, scheme in schemes.items():
-        x, pool = values[name][present[name]], code[present[name]]
-        keys = simulated_maps.with_noise(x, scheme, stream)
-        place = np.flatnonzero(present[name])[np.lexsort((stream.random(x.size), keys, pool))]
-        swapped[name], kept[name] = values[name][donor], np.full(n, np.nan)
-        kept[name][place] = x[np.lexsort((x, pool))]
-    return swapped, kept
+def _of_relation(
+    attack: CoinClasses, tables: tuple[Table, Table], relation: Any, steps: dict[str, float]
+) -> np.ndarray:
+    """Classes of what is left of a relation; where it holds is one by itself."""
+    place = attack.classes(np.stack([relation.residual(table) for table in tables]))
+    place[np.stack([relation.holds(table, steps) for table in tables])] = place.max() + 1
+    return place
 
 
-def joint_of_rearranged(
-    p: float, tables: Tables, masked: list[str], identities: list[Identity], steps: Steps
-) -> Joint:
-    """What columns released by reverse mapping tell together, and beside those in clear."""
-    swapped, kept = tables
-    n = swapped[masked[0]].size
-    attack, total = _Attack(p, fold_of(n, 2) == 0), np.zeros((2, n))
-    by_identity = _of_identities(attack, swapped, kept, identities, steps, total)
-    scores = {name: normal_scores(np.stack((swapped[name], kept[name]))) for name in swapped}
-    beside = [(a, b) for a in masked for b in swapped if b not in masked]
-    by_pair, ratios = {}, []
-    for a, b in [*_pairs(masked), *beside]:
-        places = [attack.crossed(_residual_scores(scores[a], scores[b]), scores[b])]
-        if b in masked:
-            places += [
-                attack.classes(residual) for residual in _residuals(swapped, kept, a, b, attack.learned)
-            ]
-        best = max(map(attack.ratio, places), key=lambda ratio: attack.figures(ratio)[0])
-        by_pair[a, b] = attack.figures(best)[0]
-        ratios.append((by_pair[a, b], best))
-    for _, best in sorted(ratios, key=lambda pair: -pair[0]):
-        now, more = (attack.fit(attack.tempered(ratio), ~attack.learned) for ratio in (total, total + best))
-        if more > now:  # else it says what others say, or nothing
-            total += best
-    return Joint(*attack.figures(attack.tempered(total)), by_identity, by_pair)
+# --- two columns ---
+
+
+def _screened(
+    attack: CoinClasses, tables: tuple[Table, Table], scores: Table, pairs: list[tuple[str, str]],
+    masked: Any,
+) -> list[tuple[str, str]]:  # fmt: skip
+    """The pairs that tell most in some rows, where there are many."""
+    if len(pairs) <= MOST_PAIRS:
+        return pairs
+    every = max(1, attack.learned.size // SCREENED)
+    some = CoinClasses.of(attack.p, attack.learned[::every].size)
+    few = tuple({name: x[::every] for name, x in table.items()} for table in tables)
+    of_few = {name: both[:, ::every] for name, both in scores.items()}
+    rest = ~some.learned
+
+    def fit(pair: tuple[str, str]) -> float:
+        places = _of_pair(some, few, of_few, *pair, pair[1] in masked)  # type: ignore[arg-type]
+        return max((some.fit(some.ratio(place), rest) for place in places), default=-np.inf)
+
+    return sorted(pairs, key=fit)[-MOST_PAIRS:]
+
+
+def _of_pair(
+    attack: CoinClasses, tables: tuple[Table, Table], scores: Table, a: str, b: str, masked: bool
+) -> Iterator[np.ndarray]:
+    """Classes of one column given another: in classes of that, less a multiple of it, and as a ratio."""
+    x, y = scores[a], scores[b]
+    if masked:
+        yield attack.crossed(_residual_scores(x, y), y)
+        for residual in _residuals(tables, a, b, attack.learned):
+            yield attack.classes(residual)
+        return
+    given = _given(attack, y)
+    if given.max() > 1:
+        residual = _residual_scores(x, y) if given.max() <= FEW_VALUES + 1 else x
+        yield attack.within(np.where(np.isnan(residual), x, residual), given)
+
+
+def _given(attack: CoinClasses, scores: np.ndarray) -> np.ndarray:
+    """Classes of a column in clear; missing values are one, and of few different values each is."""
+    missing = np.isnan(scores)
+    values = np.unique(scores[0][~missing[0]])
+    if values.size <= FEW_VALUES:
+        given = np.searchsorted(values, scores) + 1
+    else:
+        given = attack.classes(scores, int(np.clip(0.5 * np.sqrt(attack.most), 1, 8)))
+    given[missing] = given[~missing].max(initial=0) + 1
+    return np.asarray(given)
+
+
+def _of_labels(
+    attack: CoinClasses, scores: Table, masked: Any, labels: Table
+) -> Iterator[tuple[tuple[str, str], np.ndarray]]:
+    """Classes of masked columns within each of few labels."""
+    for name, codes in labels.items():
+        values, given = np.unique(codes, return_inverse=True)
+        if 1 < values.size <= FEW_VALUES + 1:
+            for column in masked:
+                yield (column, name), attack.within(scores[column], np.tile(given + 1, (2, 1)))
 
 
 def _residual_scores(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -222,32 +172,17 @@ def _residual_scores(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     slopes = [0.0]
     for x, y in zip(a, b, strict=True):
         present = ~np.isnan(x + y)
-        slopes.append(pearson(x[present], y[present]))
+        slopes.append(pearson(x[present], y[present]) if present.any() else 0.0)
     return np.asarray(a - max(slopes, key=abs) * b)
 
 
-def _pairs(names: list[str]) -> list[tuple[str, str]]:
-    return list(combinations(names, 2)) if len(names) <= MOST_COLUMNS else []
-
-
-def _of_identities(
-    attack: _Attack, swapped: Table, kept: Table, identities: list[Identity], steps: Steps, total: np.ndarray
-) -> dict[Identity, float]:
-    """The share of coins that each identity tells; its logarithms are added to the total."""
-    by_identity = {}
-    for identity in identities:
-        place = attack.classes(np.stack((identity.residual(swapped), identity.residual(kept))))
-        place[np.stack([identity.holds(table, steps) for table in (swapped, kept)])] = place.max() + 1
-        ratio = attack.ratio(place)
-        total += ratio
-        by_identity[identity] = attack.figures(ratio)[0]
-    return by_identity
-
-
-def _residuals(swapped: Table, kept: Table, a: str, b: str, learned: np.ndarray) -> list[np.ndarray]:
+def _residuals(tables: tuple[Table, Table], a: str, b: str, learned: np.ndarray) -> list[np.ndarray]:
     """The residuals of b given a: less a multiple, and as a ratio; of swapped and of kept records."""
+    swapped, kept = tables
     x, y = swapped[a][learned], swapped[b][learned]
     present = ~np.isnan(x + y)
+    if not present.any():
+        return []
     x, y = x[present] - x[present].mean(), y[present] - y[present].mean()
     slope = float(np.sum(x * y)) / max(float(np.sum(x * x)), 1e-300)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -255,3 +190,74 @@ def _residuals(swapped: Table, kept: Table, a: str, b: str, learned: np.ndarray)
             np.stack((swapped[b] - slope * swapped[a], kept[b] - slope * kept[a])),
             np.stack((swapped[b] / swapped[a], kept[b] / kept[a])),
         ]
+
+
+# --- all columns ---
+
+
+def _of_regressions(
+    attack: CoinClasses, scores: Table, masked: list[str], clear: list[str]
+) -> Iterator[np.ndarray]:
+    """Classes of what is left of each masked column given all others: masked ones, or those in clear."""
+    for name in masked:
+        others = [other for other in masked if other != name]
+        if len(others) > 1:  # go together in swapped records
+            expected = _expected(scores[name], [scores[other] for other in others], attack.learned, way=0)
+            yield attack.classes(scores[name] - expected)
+        if len(clear) > 1:  # belong to kept ones
+            expected = _expected(scores[name], [scores[other] for other in clear], attack.learned, way=1)
+            yield attack.crossed(scores[name] - expected, expected)
+
+
+def _expected(y: np.ndarray, others: list[np.ndarray], learned: np.ndarray, way: int) -> np.ndarray:
+    """What a linear regression in swapped records (way 0) or in kept ones (1) expects; gaps are at the mean."""
+    design = np.nan_to_num(np.stack(others))
+    x, rows = design[:, way, learned], ~np.isnan(y[way, learned])
+    x, y = x[:, rows], y[way, learned][rows]
+    ridge = np.eye(len(x)) * max(1.0, float(len(x)))
+    slopes = np.linalg.solve(x @ x.T + ridge, x @ y)
+    return np.asarray(np.tensordot(slopes, design, axes=1))
+
+
+# --- other records ---
+
+
+def _beside(rows: np.ndarray) -> Table:
+    """Rows that stand together as units, cut in two ways."""
+    run = np.cumsum(np.diff(rows, prepend=rows[:1] - 1) != 1) * (int(rows.max(initial=0)) // BESIDE + 2)
+    return {"": np.stack([run + (rows + shift) // BESIDE for shift in (0, BESIDE // 2)])}
+
+
+def _of_units(
+    attack: CoinClasses, drawn: Redrawn, again: Redrawn, shown: Redrawn, codes: np.ndarray
+) -> Iterator[tuple[str, np.ndarray]]:
+    """The ratio of each masked column given what the others of its unit show: as computed, and in classes."""
+    for column, both in drawn.values.items():
+        kept = again.values[column][1]
+        if units.alike(normal_scores(kept), np.atleast_2d(codes)[0]) < ALIKE:
+            continue
+        for of_units in np.atleast_2d(codes):
+            part = units.log_ratios(
+                attack.p, shown.values[column], shown.ratios[column], both, kept, of_units
+            )
+            if not np.isnan(part).all():
+                yield column, np.nan_to_num(part)
+                yield column, attack.ratio(attack.classes(part, FINE))
+
+
+def _agreeing(
+    values: Table, strata: np.ndarray | None, p: float, scale: float, stream: np.random.Generator
+) -> np.ndarray:
+    """How many others of a stratum show a record's values in all masked columns, if swapped and if kept.
+
+    Of `scale` times as many records; swapped ones take the values of one record, whose others are Poisson.
+    """
+    both = [*values.values()]
+    n = both[0].shape[1]
+    columns = [x.ravel() for x in both] + ([] if strata is None else [np.tile(strata, 2)])
+    _, place = np.unique(np.nan_to_num(np.stack(columns), nan=np.inf), axis=1, return_inverse=True)
+    donors, moved = (np.bincount(half, minlength=2 * n) for half in np.split(place.ravel(), 2))
+    if_swapped, if_kept = place.ravel().reshape(2, n)
+    of_swapped = p * (1.0 + scale * (donors[if_swapped] - 1.0)) + (1.0 - p) * scale * moved[if_swapped]
+    of_kept = p * scale * donors[if_kept] + (1.0 - p) * scale * (moved[if_kept] - 1.0)
+    return stream.poisson(np.stack((of_swapped, of_kept))).astype(float)

@@ -41,3 +41,17 @@ def of_pair(a: str, b: str, guessed: float, blind: float, *, clear: bool) -> Cau
         text = f"{a!r} and {b!r} hang together more closely in swapped records than in kept ones"
         remedy = "pass smaller sigmas, or drop one of them"
     return Cause("relation", guessed - blind, remedy, f"{text}: {tells(guessed)}", a if clear else b)
+
+
+def of_unit(column: str, name: str, guessed: float, blind: float) -> Cause:
+    """The cause that other records of a unit, or the rows beside, show what a record is like."""
+    if name:
+        text = f"kept records of {column!r} are like others of their {name!r}, swapped ones are not"
+        remedy = (
+            f"release one record of each {name!r}, drop it, or draw donors within it (strata={name!r}) where "
+            "all have records enough"
+        )
+    else:
+        text = f"kept records of {column!r} are like the rows beside them, swapped ones are not"
+        remedy = "shuffle the rows before masking"
+    return Cause("units", guessed - blind, remedy, f"{text}: {tells(guessed)}", column)

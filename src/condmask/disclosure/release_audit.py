@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import numpy as np
+
 from condmask.audit_input import AuditInput
-from condmask.disclosure import causes, joint_attack, relation_causes, relations, swap_attack
+from condmask.disclosure import causes, columns_together, swap_attack
 from condmask.disclosure.audit_result import CERTAIN, GUESSED, Audit
-from condmask.disclosure.causes import NAMED, Cause
-from condmask.disclosure.folds import FoldedRows, folded_rows
+from condmask.disclosure.causes import Cause
+from condmask.disclosure.folds import folded_rows
 from condmask.disclosure.reverse_mapped_audit import audit_reverse_mapped
 from condmask.disclosure.swap_attack import BRIEF, ColumnAttack, Effort, Figures
 from condmask.grids import check_fits
@@ -20,16 +22,18 @@ NO_GRID = Cause(
 
 def nothing_visible(data: AuditInput, schemes: dict[str, Any]) -> bool:
     """Whether a brief look shows that nothing is visible, and nothing to be warned of."""
-    rows = folded_rows(data.n, BRIEF.rows, BRIEF.folds)
-    some, more = data.take(rows.rows), 0.0
+    rows, columns, more = folded_rows(data.n, BRIEF.rows, BRIEF.folds), {}, 0.0
+    strata = None if data.strata is None else data.strata[rows.rows].astype(np.int64)
     for name, scheme in schemes.items():
-        if scheme.law.grid is None or causes.of_coin(scheme.p):
+        if causes.of_coin(scheme.p) or causes.of_order(data.values[name]):
             return False
-        if causes.of_order(data.values[name]):
+        if scheme.reverse_mapping:
+            continue
+        if scheme.law.grid is None:
             return False
         check_fits(data.values[name], scheme.law, name, data.kinds[name])
-        column = swap_attack.prepare(
-            some.values[name], data.kinds[name], scheme.law, some.strata, rows, BRIEF
+        columns[name] = column = swap_attack.prepare(
+            data.values[name][rows.rows], data.kinds[name], scheme.law, strata, rows, BRIEF
         )
         parts = column.outcomes()
         figures = swap_attack.figures(column, parts, data.n, shared=scheme.shared_donors)
@@ -40,15 +44,13 @@ def nothing_visible(data: AuditInput, schemes: dict[str, Any]) -> bool:
             return False
     if more > CLEARLY * GUESSED:
         return False
-    if len(some.values) + len(some.clear) == 1:
-        return True
     if len(schemes) > 1 and any(scheme.shared_donors for scheme in schemes.values()):
         return False  # all columns hardly ever agree by chance
-    noise = {name: scheme.sigma for name, scheme in schemes.items()}
-    if relations.copies(some.values, some.clear) or relations.hang_together(some.values, noise):
-        return False
-    steps = relations.steps_of(some, schemes)
-    return not relations.identities({**some.values, **some.clear}, steps, set(schemes))
+    blind = max(scheme.p, 1.0 - scheme.p)
+    return not columns_together.are_related(data, schemes) and all(
+        joint.guessed <= blind + CLEARLY * GUESSED and joint.certain <= CLEARLY * CERTAIN
+        for joint in columns_together.figures(data, schemes, columns, rows, [], BRIEF)
+    )
 
 
 def audit_columns(data: AuditInput, schemes: dict[str, Any], effort: Effort) -> Audit:
@@ -56,7 +58,7 @@ def audit_columns(data: AuditInput, schemes: dict[str, Any], effort: Effort) -> 
     if next(iter(schemes.values())).reverse_mapping:
         return audit_reverse_mapped(data, schemes)
     rows = folded_rows(data.n, effort.rows, effort.folds)
-    some = data.take(rows.rows)
+    strata = None if data.strata is None else data.strata[rows.rows].astype(np.int64)
     why: list[Cause] = []
     columns: dict[str, ColumnAttack] = {}
     by_column: list[Figures] = []
@@ -69,74 +71,27 @@ def audit_columns(data: AuditInput, schemes: dict[str, Any], effort: Effort) -> 
             of_column.append(NO_GRID)
         else:
             check_fits(values, law, name, kind)
-            column = swap_attack.prepare(some.values[name], kind, law, some.strata, rows, effort)
+            some = values[rows.rows]
+            column = swap_attack.prepare(some, kind, law, strata, rows, effort)
             parts = column.outcomes(closely=True)
             records = round(data.n * column.n / rows.rows.size)
             figures = swap_attack.figures(column, parts, records, shared=scheme.shared_donors)
-            of_column += causes.of_column(some.values[name], kind, column, parts, figures)
+            of_column += causes.of_column(some, kind, column, parts, figures)
             columns[name], n = column, max(n, records)
         by_column.append(figures)
         why += [cause._replace(column=name) for cause in of_column] if len(schemes) > 1 else of_column
     guessed = max(figures.guessed for figures in by_column)
     certain = max(figures.certain for figures in by_column)
-    if len(schemes) + len(data.clear) > 1 and len(columns) == len(schemes):
-        more, joint = _of_columns(some, schemes, columns, rows, guessed, data.n)
+    if len(columns) == len(schemes):
+        more, related = columns_together.relations_of(data, schemes)
         why += more
-        if joint is not None:
-            guessed, certain = max(guessed, joint.guessed), max(certain, joint.certain)
+        joints = [*columns_together.figures(data, schemes, columns, rows, related, effort)]
+        why += columns_together.causes_of(joints, schemes, guessed)
+        guessed = max(guessed, *(joint.guessed for joint in joints))
+        certain = max(certain, *(joint.certain for joint in joints))
     why = sorted(why + causes.of_coin(p), key=lambda cause: -cause.share)
     unchanged = max(figures.unchanged for figures in by_column)
     return Audit(
         n, max(p, 1.0 - p), guessed, certain, unchanged, tuple(why), dict(schemes),
         name=" and ".join(schemes),
     )  # fmt: skip
-
-
-def _of_columns(
-    data: AuditInput, schemes: dict[str, Any], columns: dict[str, ColumnAttack], rows: FoldedRows,
-    alone: float, records: int,
-) -> tuple[list[Cause], joint_attack.Joint | None]:  # fmt: skip
-    """What columns tell of each other, masked ones and those in clear.
-
-    `alone` is what the worst one tells, `records` the number in the file.
-    """
-    table, steps, masked = {**data.values, **data.clear}, relations.steps_of(data, schemes), set(schemes)
-    identities, why, related = [], [], []
-    for identity in relations.identities(table, steps, masked):
-        lone = relation_causes.of_lone_identity(identity, float(identity.holds(table, steps).mean()), masked)
-        related.append(set(identity.names))
-        if lone is None:
-            identities.append(identity)
-        else:
-            why.append(lone)
-    why += [
-        relation_causes.of_copy(copy)
-        for copy in relations.copies(data.values, data.clear)
-        if {copy.masked, copy.clear} not in related
-    ]
-    if len(schemes) == 1:
-        return why, None
-    shared = any(scheme.shared_donors for scheme in schemes.values())
-    joint = joint_attack.joint(
-        data.values, data.clear, columns, data.strata, rows, identities, steps, tied=records if shared else 0
-    )
-    p = next(iter(schemes.values())).p
-    blind = max(p, 1.0 - p)
-    if joint.ties > alone + NAMED:
-        text = f"records that agree in all masked columns were swapped: {causes.tells(joint.ties)}"
-        why.append(Cause("ties", joint.ties - blind, 'pass donors="permutation"', text))
-    why += [
-        relation_causes.of_identity(identity, guessed, blind, masked)
-        for identity, guessed in joint.identities.items()
-        if guessed > blind + NAMED
-    ]
-    for (a, b), guessed in joint.pairs.items():
-        if guessed > alone + NAMED and not any({a, b} <= set(identity.names) for identity in identities):
-            why.append(relation_causes.of_pair(a, b, guessed, blind, clear=False))
-    if joint.guessed > alone + NAMED:
-        text = (
-            f"columns are swapped together: all of them tell of {joint.guessed:.0%} of the records whether "
-            f"they were swapped, the worst alone of {alone:.0%}"
-        )
-        why.append(Cause("joint", joint.guessed - alone, "mend the columns that show most", text))
-    return why, joint

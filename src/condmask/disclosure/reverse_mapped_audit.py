@@ -7,41 +7,31 @@ from typing import Any
 
 import numpy as np
 
-from condmask._blocks import evenly_spaced
 from condmask.audit_input import AuditInput
-from condmask.disclosure import causes, guard_rails, joint_attack, relation_causes, relations
+from condmask.disclosure import causes, columns_together, guard_rails
+from condmask.disclosure.attacked_rows import attacked_rows
 from condmask.disclosure.audit_result import RAIL, RAIL_WARNING, Audit
-from condmask.disclosure.causes import NAMED, Cause
-from condmask.disclosure.swap_attack import HALF
+from condmask.disclosure.causes import Cause
+from condmask.disclosure.folds import folded_rows
+from condmask.disclosure.redrawn import redrawn
+from condmask.disclosure.swap_attack import FULL
 
 
 def audit_reverse_mapped(data: AuditInput, schemes: dict[str, Any]) -> Audit:
     """The audit of a release by reverse mapping, without a proposal."""
-    first = next(iter(schemes.values()))
-    p, blind, masked = first.p, max(first.p, 1.0 - first.p), set(schemes)
-    some = data.take(evenly_spaced(data.n, HALF.rows))
-    tables = joint_attack.rearranged(some.values, some.clear, schemes, some.strata)
-    why, guessed, certain = causes.of_coin(p) + _of_rails(data, schemes), blind, 0.0
-    of_unchanged, unchanged = _of_unchanged(some, tables, p)
-    why += of_unchanged
-    if len(tables[0]) > 1:
-        table, steps = {**some.values, **some.clear}, relations.steps_of(some, schemes)
-        identities = relations.identities(table, steps, masked)
-        joint = joint_attack.joint_of_rearranged(p, tables, list(schemes), identities, steps)
-        guessed, certain = max(blind, joint.guessed), joint.certain
-        for identity, alone in joint.identities.items():
-            share = float(identity.holds(table, steps).mean())
-            lone = relation_causes.of_lone_identity(identity, share, masked)
-            if lone is not None:
-                why.append(lone)
-            elif alone > blind + NAMED:
-                why.append(relation_causes.of_identity(identity, alone, blind, masked))
-        for (a, b), alone in joint.pairs.items():
-            if alone > blind + NAMED:
-                why.append(relation_causes.of_pair(a, b, alone, blind, clear=b in some.clear))
+    first, rows = next(iter(schemes.values())), folded_rows(data.n, FULL.rows)
+    blind = max(first.p, 1.0 - first.p)
+    why, related = columns_together.relations_of(data, schemes)
+    joints = [*columns_together.figures(data, schemes, {}, rows, related, FULL)]
+    why += columns_together.causes_of(joints, schemes, blind)
+    of_unchanged, unchanged = _of_unchanged(data, schemes)
+    why += causes.of_coin(first.p) + _of_rails(data, schemes) + of_unchanged
     n = max(int(np.count_nonzero(~np.isnan(x))) for x in data.values.values())
-    ordered = tuple(sorted(why, key=lambda cause: -cause.share))
-    return Audit(n, blind, guessed, certain, unchanged, ordered, dict(schemes), name=" and ".join(schemes))
+    return Audit(
+        n, blind, max(blind, *(joint.guessed for joint in joints)), max(joint.certain for joint in joints),
+        unchanged, tuple(sorted(why, key=lambda cause: -cause.share)), dict(schemes),
+        name=" and ".join(schemes),
+    )  # fmt: skip
 
 
 def _of_rails(data: AuditInput, schemes: dict[str, Any]) -> list[Cause]:
@@ -56,14 +46,16 @@ def _of_rails(data: AuditInput, schemes: dict[str, Any]) -> list[Cause]:
     return why
 
 
-def _of_unchanged(data: AuditInput, tables: joint_attack.Tables, p: float) -> tuple[list[Cause], float]:
+def _of_unchanged(data: AuditInput, schemes: dict[str, Any]) -> tuple[list[Cause], float]:
     """Columns whose kept records get their own value back beyond chance, and the share of the worst."""
-    why, most = [], 0.0
-    for name, x in data.values.items():
+    rows = attacked_rows(data, FULL.together, folded_rows(data.n, FULL.rows))[0]
+    drawn = redrawn(rows.values, schemes, rows.strata, {}, rows.fold, np.random.default_rng(0))
+    why, most, p = [], 0.0, next(iter(schemes.values())).p
+    for name, x in rows.values.items():
         present = ~np.isnan(x)
         if not present.any():
             continue
-        swapped, kept = (float(np.mean(table[name][present] == x[present])) for table in tables)
+        swapped, kept = (float(np.mean(way[present] == x[present])) for way in drawn.values[name])
         share = (kept - swapped) / max(1.0 - swapped, 1e-300)  # a common value comes back by chance
         most = max(most, share)
         if share > causes.UNCHANGED:

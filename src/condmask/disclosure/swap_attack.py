@@ -26,7 +26,7 @@ class Effort(NamedTuple):
 
     Evenly spaced rows; folds (0: by the number of rows) and how many of them are attacked; points looked at;
     records that choose classes of digits; lots of records that suggest a grid; whether strata may be attacked
-    apart.
+    apart; rows in which all columns are attacked together.
     """
 
     rows: int
@@ -36,11 +36,12 @@ class Effort(NamedTuple):
     screened: int
     lots: int
     apart: bool
+    together: int
 
 
-FULL = Effort(1 << 17, 0, MOST_FOLDS, 1 << 15, 4096, 6, True)
-HALF = Effort(1 << 15, 0, 2, 1 << 14, 4096, 4, True)
-BRIEF = Effort(1 << 10, 2, 1, 1 << 9, 128, 0, False)
+FULL = Effort(1 << 17, 0, MOST_FOLDS, 1 << 15, 4096, 6, True, 1 << 15)
+HALF = Effort(1 << 15, 0, 2, 1 << 14, 4096, 4, True, 1 << 15)
+BRIEF = Effort(1 << 10, 2, 1, 1 << 9, 128, 0, False, 1 << 11)
 
 
 class StrataAttack(NamedTuple):

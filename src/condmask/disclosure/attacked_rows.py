@@ -1,0 +1,104 @@
+"""The rows in which all columns are attacked together.
+
+Columns in clear are aligned with the masked ones in stretches of the file, and in whole units of each column
+that repeats. A file that is small enough is looked at whole; of a larger one first some stretches, then units
+of each column by itself, where values of one unit are alike.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from condmask._blocks import evenly_spaced
+from condmask.audit_input import AuditInput
+from condmask.disclosure.correlations import normal_scores
+from condmask.disclosure.folds import FoldedRows
+from condmask.disclosure.redrawn import Table
+from condmask.disclosure.units import alike
+
+STRETCH = 16  # rows that stand together
+ALIKE = 0.1  # of the variance lies between units: below, others of a unit tell next to nothing
+MOST_UNITS = 6  # columns that name units, those of which most tell
+
+
+class AttackedRows(NamedTuple):
+    """Rows of a file, what stands in them, their folds, and by column that repeats the unit of each, or -1."""
+
+    rows: np.ndarray
+    values: Table
+    strata: np.ndarray | None
+    fold: np.ndarray
+    clear: Table
+    labels: Table
+    units: Table
+
+
+def attacked_rows(data: AuditInput, most: int, folded: FoldedRows) -> list[AttackedRows]:
+    """Samples of at most so many rows, or whole units of them; `folded` are the rows of single columns."""
+    rows = np.arange(data.n) if data.rows is None else data.rows
+    if data.rows is None and data.n <= most:
+        units = {name: _spread(rows.size, *of_column) for name, of_column in data.units.items()}
+        return [_of_rows(data, rows, slice(None), folded, _telling(data, rows, units))]
+    samples = [_of_rows(data, rows, _stretches(rows.size, most), folded, {})]
+    by_column: Table = {}
+    where = {}
+    for name, (some, codes) in data.units.items():
+        part = _whole(codes, most)
+        where[name], by_column[name] = some[part], codes[part]
+    for name in _telling(data, where, by_column):
+        place = where[name] if data.rows is None else None
+        samples.append(_of_rows(data, where[name], place, folded, {name: by_column[name]}))
+    return samples
+
+
+def _of_rows(
+    data: AuditInput, rows: np.ndarray, place: np.ndarray | slice | None, folded: FoldedRows, units: Table
+) -> AttackedRows:
+    """Some rows, which stand at a place of the columns in clear, or nowhere."""
+    if place is not None and not units:
+        rows = rows[place]
+    clear, labels = (
+        ({} if place is None else {name: x[place] for name, x in table.items()})
+        for table in (data.clear, data.labels)
+    )
+    at = np.minimum(np.searchsorted(folded.rows, rows), folded.rows.size - 1)
+    fold = np.where(folded.rows[at] == rows, folded.fold[at], 0)
+    strata = None if data.strata is None else data.strata[rows].astype(np.int64)
+    return AttackedRows(
+        rows, {name: x[rows] for name, x in data.values.items()}, strata, fold, clear, labels, units
+    )
+
+
+def _stretches(n: int, most: int) -> np.ndarray:
+    """Places of evenly spaced stretches, at most so many."""
+    if n <= most:
+        return np.arange(n)
+    first = STRETCH * evenly_spaced(n // STRETCH, max(1, most // STRETCH))
+    return np.asarray((first[:, None] + np.arange(STRETCH)).ravel())
+
+
+def _spread(n: int, rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Units of all rows, -1 for those of none."""
+    units = np.full(n, -1, dtype=np.int64)
+    units[rows] = codes
+    return units
+
+
+def _whole(codes: np.ndarray, most: int) -> np.ndarray:
+    """The places of evenly spaced units with all their records, about so many at most."""
+    inside, number = np.unique(codes, return_inverse=True)
+    if codes.size <= most:
+        return np.arange(codes.size)
+    chosen = np.zeros(inside.size, dtype=bool)
+    chosen[evenly_spaced(inside.size, max(2, most * inside.size // codes.size))] = True
+    return np.flatnonzero(chosen[number])
+
+
+def _telling(data: AuditInput, rows: dict[str, np.ndarray] | np.ndarray, units: Table) -> Table:
+    """The columns within whose units some masked column is most alike."""
+    shares = {}
+    for name, codes in units.items():
+        some = rows[name] if isinstance(rows, dict) else rows
+        shares[name] = max(alike(normal_scores(x[some]), codes) for x in data.values.values())
+    most = sorted(shares, key=lambda name: -shares[name])[:MOST_UNITS]
+    return {name: units[name] for name in most if shares[name] > ALIKE}

@@ -1,0 +1,140 @@
+"""What features of records tell of their coins: counted in one part of the rows, chosen by another, measured
+on the rest.
+
+Every row is looked at twice, as if it were swapped and as if it were kept. A feature's values are put into
+classes, and the likelihood ratio of a class is that of its counts in the rows that are learned from. Which
+features help is chosen by their figures in some of the other rows, and counted in those left: the greatest of
+many figures would be too great where it was chosen.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from condmask.disclosure import swap_posterior
+from condmask.disclosure.folds import fold_of
+
+TEMPERS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.1, 0.0)
+WEIGHTS = (1.0, 0.5, 0.25)  # of a feature that repeats in part what others tell
+GAIN = 3.0  # of log likelihood, that a feature has to add
+CLASSES, RECORDS_PER_CLASS = 24, 16
+ACROSS = 8  # classes of the one column given another
+BEFOREHAND = 0.5  # records in each class
+
+
+class CoinClasses(NamedTuple):
+    """Rows with their coins, to learn from, and two parts without: each is attacked by what the other chose."""
+
+    p: float
+    learned: np.ndarray  # the rows of this part
+    parts: tuple[np.ndarray, np.ndarray]
+
+    @classmethod
+    def of(cls, p: float, n: int) -> Self:
+        """Half of n rows to learn from, and two quarters."""
+        fold = fold_of(n, 4)
+        return cls(p, fold < 2, (fold == 2, fold == 3))
+
+    @property
+    def most(self) -> int:
+        """The classes for which there are records enough."""
+        return int(np.count_nonzero(self.learned)) // RECORDS_PER_CLASS
+
+    # --- classes ---
+
+    def classes(self, feature: np.ndarray, most: int = CLASSES) -> np.ndarray:
+        """Classes of about equal size of a feature, from 1 on; 0 where missing. Common values are apart."""
+        present = ~np.isnan(feature)
+        learned = feature[:, self.learned][present[:, self.learned]]
+        most = min(most, learned.size // (2 * RECORDS_PER_CLASS))
+        if most < 2:
+            return present.astype(np.int64)
+        edges = np.quantile(learned, np.arange(1, most) / most, method="inverted_cdf")
+        common = edges[1:][edges[1:] == edges[:-1]]
+        edges = np.unique(np.concatenate((edges, np.nextafter(common, np.inf))))
+        return np.where(present, np.searchsorted(edges, feature, side="right") + 1, 0)
+
+    def crossed(self, feature: np.ndarray, given: np.ndarray) -> np.ndarray:
+        """Classes of a feature in those of another."""
+        return self.within(feature, self.classes(given, int(np.clip(0.5 * np.sqrt(self.most), 1, ACROSS))))
+
+    def within(self, feature: np.ndarray, given: np.ndarray) -> np.ndarray:
+        """Classes of a feature in given ones; 0 where either is 0."""
+        across = int(given.max())
+        classes = self.classes(feature, int(np.clip(self.most // max(across, 1), 1, CLASSES)))
+        return np.where((classes > 0) & (given > 0), classes * (across + 1) + given, 0)
+
+    def ratio(self, place: np.ndarray) -> np.ndarray:
+        """The log likelihood ratio of classes, in swapped and kept records; class 0 tells nothing."""
+        size = int(place.max()) + 1
+        counts = np.stack([np.bincount(part[self.learned], minlength=size) for part in place])
+        shares = (counts + BEFOREHAND) / (counts.sum(axis=1) + BEFOREHAND * size)[:, None]
+        ratios = np.log(shares[0] / shares[1])
+        ratios[0] = 0.0
+        return np.asarray(ratios[place])
+
+    # --- figures ---
+
+    def figures(self, ratio: np.ndarray, rows: np.ndarray) -> tuple[float, float]:
+        """The shares of coins guessed, and of records certain, in some rows."""
+        chance = chances(self.p, ratio[:, rows]).ravel()
+        n = max(1, chance.size // 2)
+        swapped, kept = np.repeat((self.p / n, 0.0), n), np.repeat((0.0, (1.0 - self.p) / n), n)
+        return swap_posterior.guessed(swapped, kept, chance), swap_posterior.certain(
+            swapped, kept, chance, self.p
+        )
+
+    def alone(self, ratio: np.ndarray) -> float:
+        """The share of coins that a feature tells by itself, in all rows but those learned from."""
+        return self.figures(ratio, ~self.learned)[0]
+
+    def fit(self, ratio: np.ndarray, rows: np.ndarray) -> float:
+        """The mean logarithm of the chance that is given to the coins of some rows."""
+        chance = np.clip(chances(self.p, ratio[:, rows]), 1e-12, 1.0 - 1e-12)
+        return float(self.p * np.log(chance[0]).mean() + (1.0 - self.p) * np.log1p(-chance[1]).mean())
+
+    def tempered(self, ratio: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """The power of the likelihood ratio that suits some rows."""
+        return max((temper * ratio for temper in TEMPERS), key=lambda tempered: self.fit(tempered, rows))
+
+    def strongest(self, total: np.ndarray, ratios: list[np.ndarray]) -> tuple[float, float]:
+        """The shares of coins guessed, and of records certain, by all features together or the best alone.
+
+        `total` is the logarithm of a likelihood ratio to which those of the features are added.
+        """
+        figures = [
+            self._strongest(total, ratios, chosen, measured)
+            for chosen, measured in (self.parts, self.parts[::-1])
+        ]
+        guessed, certain = np.mean(figures, axis=0)
+        return float(guessed), float(certain)
+
+    def _strongest(
+        self, total: np.ndarray, ratios: list[np.ndarray], chosen: np.ndarray, measured: np.ndarray
+    ) -> tuple[float, float]:
+        attackers = [
+            self.tempered(ratio, chosen) for ratio in (*self._sums(total, ratios, chosen), *ratios)
+        ]
+        by_part = np.array([self.figures(attacker, chosen) for attacker in attackers])
+        guessed, certain = (attackers[k] for k in by_part.argmax(axis=0))
+        return self.figures(guessed, measured)[0], self.figures(certain, measured)[1]
+
+    def _sums(
+        self, total: np.ndarray, ratios: list[np.ndarray], chosen: np.ndarray
+    ) -> Iterator[np.ndarray]:
+        """The sum of all that add to the fit, each with the weight that suits."""
+        total = self.tempered(total, chosen)
+        yield total
+        now, least = self.fit(total, chosen), GAIN / max(1, np.count_nonzero(chosen))
+        for ratio in sorted(ratios, key=lambda ratio: -self.fit(ratio, chosen)):
+            tried = [total + weight * ratio for weight in WEIGHTS]
+            fits = [self.fit(more, chosen) for more in tried]
+            if max(fits) > now + least:
+                total, now = tried[int(np.argmax(fits))], max(fits)
+        yield total
+
+
+def chances(p: float, ratio: np.ndarray) -> np.ndarray:
+    """The chance that a record was swapped, given the logarithm of a likelihood ratio."""
+    return np.asarray(1.0 / (1.0 + (1.0 - p) / p * np.exp(-np.clip(ratio, -600.0, 600.0))))

@@ -1,0 +1,88 @@
+"""What columns tell together: which can be computed, how many coins all of them tell, and why."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from condmask.audit_input import AuditInput
+from condmask.disclosure import causes, joint_attack, relation_causes, relations
+from condmask.disclosure.attacked_rows import attacked_rows
+from condmask.disclosure.causes import NAMED, Cause
+from condmask.disclosure.folds import FoldedRows
+from condmask.disclosure.joint_attack import Joint
+from condmask.disclosure.swap_attack import ColumnAttack, Effort
+
+
+def are_related(data: AuditInput, schemes: dict[str, Any]) -> bool:
+    """Whether columns repeat each other, or add up."""
+    if len(data.values) + len(data.clear) == 1:
+        return False
+    some = data.aligned()
+    table, steps = {**some.values, **some.clear}, relations.steps_of(some, schemes)
+    return bool(
+        relations.copies(some.values, some.clear) or relations.identities(table, steps, set(schemes))
+    )
+
+
+def figures(
+    data: AuditInput, schemes: dict[str, Any], columns: dict[str, ColumnAttack], rows: FoldedRows,
+    related: list[Any], effort: Effort,
+) -> Iterator[Joint]:  # fmt: skip
+    """What all columns tell together, in each sample of rows."""
+    steps = relations.steps_of(data, schemes)
+    shared = any(scheme.shared_donors for scheme in schemes.values())
+    for sample in attacked_rows(data, effort.together, rows):
+        inside = {*sample.values, *sample.clear}
+        here = [relation for relation in related if inside >= set(relation.names)]
+        yield joint_attack.joint(sample, schemes, columns, here, steps, tied=data.n if shared else 0)
+
+
+def relations_of(data: AuditInput, schemes: dict[str, Any]) -> tuple[list[Cause], list[Any]]:
+    """Columns that can be computed from those in clear, or repeat one; and all relations of columns."""
+    if len(data.values) + len(data.clear) == 1:
+        return [], []
+    some, masked = data.aligned(), set(schemes)
+    table, steps = {**some.values, **some.clear}, relations.steps_of(some, schemes)
+    related = relations.identities(table, steps, masked)
+    lone = [
+        relation_causes.of_lone_identity(identity, float(identity.holds(table, steps).mean()), masked)
+        for identity in related
+    ]
+    together = [set(identity.names) for identity in related]
+    copies = [
+        relation_causes.of_copy(copy)
+        for copy in relations.copies(some.values, some.clear)
+        if {copy.masked, copy.clear} not in together
+    ]
+    return [cause for cause in lone if cause is not None] + copies, related
+
+
+def causes_of(
+    joints: list[Joint], schemes: dict[str, Any], alone: float
+) -> list[Cause]:
+    """Why columns tell more together than the worst one, which tells of a share `alone`."""
+    p = next(iter(schemes.values())).p
+    blind, masked, why = max(p, 1.0 - p), set(schemes), []
+    by_relation, by_pair, by_unit = (
+        {key: share for joint in joints for key, share in getattr(joint, of).items()}
+        for of in ("relations", "pairs", "units")
+    )
+    ties, most = max(joint.ties for joint in joints), max(joint.guessed for joint in joints)
+    if ties > alone + NAMED:
+        text = f"records that agree in all masked columns were swapped: {causes.tells(ties)}"
+        why.append(Cause("ties", ties - blind, 'pass donors="permutation"', text))
+    for relation, share in by_relation.items():
+        if share > blind + NAMED:
+            why.append(relation_causes.of_identity(relation, share, blind, masked))
+    for (a, b), share in by_pair.items():
+        if share > alone + NAMED and not any({a, b} <= set(relation.names) for relation in by_relation):
+            why.append(relation_causes.of_pair(a, b, share, blind, clear=b not in masked))
+    for (column, name), share in by_unit.items():
+        if share > alone + NAMED:
+            why.append(relation_causes.of_unit(column, name, share, blind))
+    if most > alone + NAMED and len(schemes) > 1:
+        text = (
+            f"columns are swapped together: all of them tell of {most:.0%} of the records whether "
+            f"they were swapped, the worst alone of {alone:.0%}"
+        )
+        why.append(Cause("joint", most - alone, "mend the columns that show most", text))
+    return why

@@ -1,0 +1,215 @@
+r"""Units: records of one firm, household or person, and what the others of a unit say of a record's coin.
+
+A kept record lies near the kept ones among the others of its unit, a swapped one anywhere. Let c be where the
+unit lies, with density G, f the law of a swapped record, k that of a kept one, and phi that of a kept record
+about c. Given the released values z_1, ..., z_m of the others, a kept record has the density
+
+.. math:: \frac{\int G(c)\, L(c)\, \phi(z - c)\, dc}{\int G(c)\, L(c)\, dc},
+   \qquad L(c) = \prod_j \Bigl(1 + \frac{(1-p)\, \phi(z_j - c)}{p\, f(z_j)}\Bigr) .
+
+Where c is near no z_j, L is 1, and that part of the integrals is k(z) and 1. What is left is summed over the
+z_j. phi is normal; its s.d. is one of several, all as likely, quantiles of those of the units.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+CELLS = 1 << 19  # pairs of records of one unit that are looked at together
+SPREADS = (0.1, 0.3, 0.5, 0.7, 0.9)  # quantiles of the units' standard deviations
+REACH = 1.2  # standard deviations for which a released value stands as a place of the unit
+MOST = 64  # records of a unit that are looked at together: beyond, more say little more
+
+
+class Others(NamedTuple):
+    """Of each record the others of its unit: how many, their mean and median, the nearest, how many are near.
+
+    NaN where there are none.
+    """
+
+    number: np.ndarray
+    mean: np.ndarray
+    median: np.ndarray
+    nearest: np.ndarray
+    near: np.ndarray
+
+
+def of_units(codes: np.ndarray) -> Iterator[np.ndarray]:
+    """The records of each unit, a row for every unit, -1 where it has no more; codes below 0 are none.
+
+    Units come in lots of about one size. Those of a single record are left out.
+    """
+    order = np.argsort(codes, kind="stable")
+    order = order[codes[order] >= 0]
+    first = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    size = np.diff(first, append=order.size)
+    octave = np.ceil(np.log2(np.maximum(size, 1))).astype(np.int64)
+    for power in np.unique(octave[size > 1]):
+        of_size = np.flatnonzero((octave == power) & (size > 1))
+        most = int(size[of_size].max())
+        lot = max(1, CELLS // most**2)
+        for start in range(0, of_size.size, lot):
+            some = of_size[start : start + lot]
+            place = np.arange(most)
+            inside = place < size[some][:, None]
+            yield np.where(inside, order[np.minimum(first[some][:, None] + place, order.size - 1)], -1)
+
+
+def others(released: np.ndarray, codes: np.ndarray, near: float, own: np.ndarray | None = None) -> Others:
+    """What the others of each record's unit show; `own` is what the record shows, if not the same."""
+    own = released if own is None else own
+    result = np.full((5, released.size), np.nan)
+    for members in of_units(codes):
+        shown = np.where(members >= 0, released[members], np.nan)
+        here = ~np.isnan(shown)
+        number = here.sum(axis=1)[:, None] - here
+        total = np.where(here, shown, 0.0)
+        apart = np.abs(np.where(members >= 0, own[members], np.nan)[:, :, None] - shown[:, None, :])
+        apart[:, np.arange(members.shape[1]), np.arange(members.shape[1])] = np.nan
+        apart = np.where(np.isnan(apart), np.inf, apart)
+        nearest = np.take_along_axis(
+            np.broadcast_to(shown[:, None, :], apart.shape), apart.argmin(axis=2)[:, :, None], axis=2
+        )[:, :, 0]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = (total.sum(axis=1)[:, None] - total) / number
+        columns = (number, mean, _medians(shown, here, number), nearest, (apart <= near).sum(axis=2))
+        rows = members >= 0
+        for k, column in enumerate(columns):
+            result[k, members[rows]] = np.where(number > 0, column, np.nan if k else 0.0)[rows]
+    return Others(*result)
+
+
+def _medians(shown: np.ndarray, here: np.ndarray, number: np.ndarray) -> np.ndarray:
+    """The median of all but each one, in every row."""
+    order = np.argsort(np.where(here, shown, np.inf), axis=1, kind="stable")
+    ascending = np.take_along_axis(shown, order, axis=1)
+    place = np.argsort(order, axis=1)
+    halves = [
+        np.take_along_axis(ascending, np.clip(k + (place <= k), 0, shown.shape[1] - 1), axis=1)
+        for k in (np.maximum(number - 1, 0) // 2, number // 2)
+    ]
+    return np.asarray(np.where(number > 0, 0.5 * (halves[0] + halves[1]), np.nan))
+
+
+def log_ratios(
+    p: float, released: np.ndarray, alone: np.ndarray, both: np.ndarray, kept: np.ndarray, codes: np.ndarray
+) -> np.ndarray:
+    """The logarithm of k(z) over the density of a kept record given the others of its unit; NaN without any.
+
+    Parameters
+    ----------
+    p : float
+        The share of swapped records.
+    released : ndarray of shape (n,)
+        What the others show, NaN where missing.
+    alone : ndarray of shape (n,)
+        log f - log k of these, each by itself.
+    both : ndarray of shape (ways, n)
+        What the records show whose coins are looked for: if they were swapped, and if they were kept.
+    kept : ndarray of shape (n,)
+        What all records would show if they were kept.
+    codes : ndarray of int, shape (n,)
+        Units, below 0 for none.
+    """
+    ratios = np.full(both.shape, np.nan)
+    spreads = _spreads(kept, codes)
+    if not spreads.size:  # all values of a unit are one
+        return ratios
+    sample, width = np.sort(kept[~np.isnan(kept)]), float(np.median(spreads))
+    density = _density(sample, released, width)
+    of_both = _density(sample, both, width)
+    weight = (1.0 - p) / p * np.exp(-alone) / density
+    for members in of_units(_pieces(codes)):
+        rows = members >= 0
+        shown = np.where(rows, released[members], np.nan)
+        size = members.shape[1]
+        present = ~np.isnan(shown)
+        here, by = (np.where(present, x[members], 0.0) for x in (density, weight))
+        at = np.where(present, shown, np.inf)
+        order = np.argsort(at, axis=1)
+        gaps = np.diff(np.take_along_axis(at, order, axis=1), axis=1, append=np.inf, prepend=-np.inf)
+        apart = np.where(present, shown, 0.0)
+        own = np.where(rows, both[:, members], np.nan)
+        base = of_both[:, members]
+        total, mass = np.zeros(own.shape), np.zeros(members.shape)
+        parts = []
+        for spread in spreads:
+            step = np.where(np.isnan(gaps), np.inf, gaps)
+            step = np.minimum(step, REACH * spread)
+            node = np.empty(members.shape)
+            np.put_along_axis(node, order, 0.5 * (step[:, 1:] + step[:, :-1]), axis=1)
+            node *= here / spreads.size  # G(c) dc
+            # (unit, place c, record j)
+            terms = np.log1p(_normal(apart[:, None, :] - apart[:, :, None], spread) * by[:, None, :])
+            left = terms.sum(axis=2)[:, :, None] - terms
+            left[:, np.arange(size), np.arange(size)] = 0.0  # a record is no place for itself
+            parts.append((spread, node, left))
+        most = np.maximum(np.max([left.max(axis=1) for _, _, left in parts], axis=0), 0.0)
+        total += np.exp(-most) * base
+        mass += np.exp(-most)
+        for spread, node, left in parts:
+            more = node[:, :, None] * (np.exp(left - most[:, None, :]) - np.exp(-most)[:, None, :])
+            mass += more.sum(axis=1)
+            for way in range(len(own)):
+                total[way] += np.sum(more * _normal(own[way][:, None, :] - apart[:, :, None], spread), axis=1)
+        alone_there = (present.sum(axis=1)[:, None] - present) == 0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.log(base) + np.log(mass) - np.log(total)
+        ratio[:, alone_there] = np.nan
+        ratios[:, members[rows]] = ratio[:, rows]
+    return ratios
+
+
+def alike(values: np.ndarray, codes: np.ndarray) -> float:
+    """The share of the variance that lies between units, by analysis of variance; at least 0."""
+    present = ~np.isnan(values) & (codes >= 0)
+    _, place, number = np.unique(codes[present], return_inverse=True, return_counts=True)
+    several = number > 1
+    inside = several[place] if place.size else np.zeros(0, dtype=bool)
+    x, place, number = values[present][inside], place[inside], number[several]
+    if number.size < 2:
+        return 0.0
+    place = np.unique(place, return_inverse=True)[1]
+    mean = np.bincount(place, x) / number
+    within = float(np.sum((x - mean[place]) ** 2)) / (x.size - number.size)
+    between = float(np.sum(number * (mean - x.mean()) ** 2)) / (number.size - 1)
+    size = (x.size - float(np.sum(number**2)) / x.size) / (number.size - 1)
+    share = between + (size - 1.0) * within
+    return max(0.0, (between - within) / share) if share > 0.0 else 0.0
+
+
+def _pieces(codes: np.ndarray) -> np.ndarray:
+    """Units of at most `MOST` records: larger ones are cut into parts of about one size."""
+    inside, number, size = np.unique(codes, return_inverse=True, return_counts=True)
+    if size[inside >= 0].max(initial=0) <= MOST:
+        return codes
+    order = np.argsort(number, kind="stable")
+    place = np.empty(codes.size, dtype=np.int64)
+    place[order] = np.arange(codes.size) - np.repeat(np.cumsum(size) - size, size)
+    parts = -(-size // MOST)
+    first = np.cumsum(parts) - parts
+    return np.where(codes >= 0, first[number] + place * parts[number] // size[number], -1)
+
+
+def _spreads(kept: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Some quantiles of the standard deviations within units."""
+    present = ~np.isnan(kept) & (codes >= 0)
+    if not present.any():
+        return np.empty(0)
+    _, place, number = np.unique(codes[present], return_inverse=True, return_counts=True)
+    mean = np.bincount(place, kept[present]) / number
+    squares = np.bincount(place, (kept[present] - mean[place]) ** 2)
+    several = number > 1
+    spreads = np.quantile(np.sqrt(squares[several] / (number[several] - 1)), SPREADS) if several.any() else []
+    return np.unique([spread for spread in spreads if spread > 0.0])
+
+
+def _density(sample: np.ndarray, points: np.ndarray, width: float) -> np.ndarray:
+    """The density of a sorted sample about points."""
+    inside = np.searchsorted(sample, points + width, side="right") - np.searchsorted(sample, points - width)
+    return np.asarray((inside + 0.5) / (2.0 * width * (sample.size + 1)))
+
+
+def _normal(x: np.ndarray, spread: float) -> np.ndarray:
+    return np.asarray(np.exp(-0.5 * (x / spread) ** 2) / (spread * np.sqrt(2.0 * np.pi)))
