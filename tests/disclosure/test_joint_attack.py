@@ -8,8 +8,9 @@ from audited import KEY, OTHER, N, P, U, X, cause_of, scheme
 
 import condmask as cm
 from condmask.audit_input import AuditInput
-from condmask.disclosure import joint_attack, relations
+from condmask.disclosure import relations
 from condmask.disclosure.audit import check
+from condmask.disclosure.coin_classes import CoinClasses
 from condmask.draws import MaskedBlocks, coins
 
 WHOLE = np.rint(X)
@@ -108,8 +109,9 @@ def test_columns_that_each_tell_a_little_tell_more_together():
 @pytest.mark.parametrize("times", [1.0, 2.0, 4.0, 10.0])
 def test_evidence_that_repeats_itself_is_tempered(times):
     rng, known = np.random.default_rng(9), np.arange(N) % 2 == 0
+    attack = CoinClasses(P, known, (~known, ~known))
     ratio = np.stack((rng.normal(1.0, 1.0, N), rng.normal(0.0, 1.0, N))) - 0.5  # of two normal laws
 
-    tempered = joint_attack._Attack(P, known).tempered(times * ratio)
+    tempered = attack.tempered(times * ratio, known)
 
     assert tempered == pytest.approx(ratio, rel=1e-9)

@@ -192,11 +192,11 @@ def test_what_is_not_refused_brings_a_warning_that_says_what_is_read(x, scheme, 
     assert caught[0].filename == __file__
 
 
-def test_a_copy_left_in_clear_brings_a_warning():
+def test_a_copy_left_in_clear_is_refused():
     x = np.random.default_rng(1).normal(size=2_000)
     table = pd.DataFrame({"income": x, "net": 0.7 * x + 1.0})
 
-    with pytest.warns(cm.ReleaseWarning, match="'net' is left in clear"):
+    with pytest.raises(cm.ReleaseError, match="'net' is left in clear"):
         cm.mask_table(table, {"income": cm.ConditionalMasking(0.6, 0.5)})
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import condmask as cm
 from condmask._randomness import Key
-from condmask.disclosure import joint_attack
+from condmask.disclosure.redrawn import redrawn
 from condmask.disclosure.audit import posterior
 from condmask.disclosure.release_check import GO_ON
 from condmask.draws import coins
@@ -206,8 +206,11 @@ def test_gaps_part_the_pools():
 
     found = cm.audit({"a": A, "b": gaps}, {"a": scheme(), "b": scheme()})
 
-    swapped, kept = joint_attack.rearranged({"a": A, "b": gaps}, {}, {"a": scheme(), "b": scheme()}, None)
-    for table in (swapped, kept):
+    drawn = redrawn(
+        {"a": A, "b": gaps}, {"a": scheme(), "b": scheme()}, None, {}, np.zeros(N, np.int64), np.random.default_rng(0)
+    )
+    for way in range(2):
+        table = {name: both[way] for name, both in drawn.values.items()}
         assert np.array_equal(np.isnan(table["b"]), np.isnan(gaps))
         for name, x in (("a", A), ("b", gaps)):
             for there in (np.isnan(gaps), ~np.isnan(gaps)):

@@ -108,13 +108,14 @@ class Audit:
         if self._rail is not None:
             return f"{self._rail.text}; {self._rail.remedy}"
         why = [cause for cause in self.causes if cause.name not in ASIDE]
+        why = why or [cause for cause in self.causes if cause.name in ("row order", "copy")]
         if why and why[0].name == "point masses":  # which rounding makes, too
             why.sort(key=lambda cause: cause.name not in DIGITS)
         because = f": {why[0].text}" if why else ""
         first = why[0].remedy if why else "mend the columns that show most"
         mends, best = self.remedy or first, self.proposals[0].audit if self.proposals else None
         if best is not None and not self.proposals[0].hides:
-            by_columns = why and why[0].name in ("identity", "relation")
+            by_columns = why and why[0].name in ("identity", "relation", "units", "row order", "copy")
             mends = (
                 f"{first + '; ' if by_columns else ''}no scheme that was tried hides them, the best "
                 f"({self.remedy}) leaves {best.guessed:.0%} guessed right, {best.certain:.0%} certain and "

@@ -15,12 +15,13 @@ import numpy as np
 from condmask.disclosure import swap_posterior
 from condmask.disclosure.folds import fold_of
 
-TEMPERS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.1, 0.0)
+TEMPERS = (1.0, 0.85, 0.7, 0.5, 0.35, 0.25, 0.1, 0.0)
 WEIGHTS = (1.0, 0.5, 0.25)  # of a feature that repeats in part what others tell
 GAIN = 3.0  # of log likelihood, that a feature has to add
 CLASSES, RECORDS_PER_CLASS = 24, 16
 ACROSS = 8  # classes of the one column given another
 BEFOREHAND = 0.5  # records in each class
+DIGITS = 9  # of a share
 
 
 class CoinClasses(NamedTuple):
@@ -107,7 +108,7 @@ class CoinClasses(NamedTuple):
             self._strongest(total, ratios, chosen, measured)
             for chosen, measured in (self.parts, self.parts[::-1])
         ]
-        guessed, certain = np.mean(figures, axis=0)
+        guessed, certain = np.mean(figures, axis=0).round(DIGITS)  # a blind guess is one
         return float(guessed), float(certain)
 
     def _strongest(

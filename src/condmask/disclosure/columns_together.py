@@ -57,9 +57,12 @@ def relations_of(data: AuditInput, schemes: dict[str, Any]) -> tuple[list[Cause]
 
 
 def causes_of(
-    joints: list[Joint], schemes: dict[str, Any], alone: float
+    joints: list[Joint], schemes: dict[str, Any], alone: float, *, in_order: bool
 ) -> list[Cause]:
-    """Why columns tell more together than the worst one, which tells of a share `alone`."""
+    """Why columns tell more together than the worst one, which tells of a share `alone`.
+
+    `in_order` says that a cause names the order of the rows already.
+    """
     p = next(iter(schemes.values())).p
     blind, masked, why = max(p, 1.0 - p), set(schemes), []
     by_relation, by_pair, by_unit = (
@@ -77,7 +80,7 @@ def causes_of(
         if share > alone + NAMED and not any({a, b} <= set(relation.names) for relation in by_relation):
             why.append(relation_causes.of_pair(a, b, share, blind, clear=b not in masked))
     for (column, name), share in by_unit.items():
-        if share > alone + NAMED:
+        if share > alone + NAMED and (name or not in_order):
             why.append(relation_causes.of_unit(column, name, share, blind))
     if most > alone + NAMED and len(schemes) > 1:
         text = (

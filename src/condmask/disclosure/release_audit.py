@@ -86,7 +86,8 @@ def audit_columns(data: AuditInput, schemes: dict[str, Any], effort: Effort) -> 
         more, related = columns_together.relations_of(data, schemes)
         why += more
         joints = [*columns_together.figures(data, schemes, columns, rows, related, effort)]
-        why += columns_together.causes_of(joints, schemes, guessed)
+        in_order = any(cause.name == "row order" for cause in why)
+        why += columns_together.causes_of(joints, schemes, guessed, in_order=in_order)
         guessed = max(guessed, *(joint.guessed for joint in joints))
         certain = max(certain, *(joint.certain for joint in joints))
     why = sorted(why + causes.of_coin(p), key=lambda cause: -cause.share)

@@ -23,7 +23,7 @@ def audit_reverse_mapped(data: AuditInput, schemes: dict[str, Any]) -> Audit:
     blind = max(first.p, 1.0 - first.p)
     why, related = columns_together.relations_of(data, schemes)
     joints = [*columns_together.figures(data, schemes, {}, rows, related, FULL)]
-    why += columns_together.causes_of(joints, schemes, blind)
+    why += columns_together.causes_of(joints, schemes, blind, in_order=False)
     of_unchanged, unchanged = _of_unchanged(data, schemes)
     why += causes.of_coin(first.p) + _of_rails(data, schemes) + of_unchanged
     n = max(int(np.count_nonzero(~np.isnan(x))) for x in data.values.values())
