@@ -9,14 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask._blocks import evenly_spaced
+from condmask._blocks import STRETCH, evenly_spaced
 from condmask.audit_input import AuditInput
 from condmask.disclosure.correlations import normal_scores
 from condmask.disclosure.folds import FoldedRows
 from condmask.disclosure.redrawn import Table
 from condmask.disclosure.units import alike
 
-STRETCH = 16  # rows that stand together
 ALIKE = 0.1  # of the variance lies between units: below, others of a unit tell next to nothing
 MOST_UNITS = 6  # columns that name units, those of which most tell
 
@@ -36,7 +35,8 @@ class AttackedRows(NamedTuple):
 def attacked_rows(data: AuditInput, most: int, folded: FoldedRows) -> list[AttackedRows]:
     """Samples of at most so many rows, or whole units of them; `folded` are the rows of single columns."""
     rows = np.arange(data.n) if data.rows is None else data.rows
-    if data.rows is None and data.n <= most:
+    whole = rows.size == data.n
+    if whole and data.n <= most:
         units = {name: _spread(rows.size, *of_column) for name, of_column in data.units.items()}
         return [_of_rows(data, rows, slice(None), folded, _telling(data, rows, units))]
     samples = [_of_rows(data, rows, _stretches(rows.size, most), folded, {})]
@@ -46,7 +46,7 @@ def attacked_rows(data: AuditInput, most: int, folded: FoldedRows) -> list[Attac
         part = _whole(codes, most)
         where[name], by_column[name] = some[part], codes[part]
     for name in _telling(data, where, by_column):
-        place = where[name] if data.rows is None else None
+        place = where[name] if whole else None
         samples.append(_of_rows(data, where[name], place, folded, {name: by_column[name]}))
     return samples
 
@@ -61,11 +61,9 @@ def _of_rows(
         ({} if place is None else {name: x[place] for name, x in table.items()})
         for table in (data.clear, data.labels)
     )
-    at = np.minimum(np.searchsorted(folded.rows, rows), folded.rows.size - 1)
-    fold = np.where(folded.rows[at] == rows, folded.fold[at], 0)
-    strata = None if data.strata is None else data.strata[rows].astype(np.int64)
+    masked = data.masked_alone().take(rows)
     return AttackedRows(
-        rows, {name: x[rows] for name, x in data.values.items()}, strata, fold, clear, labels, units
+        rows, masked.values, masked.strata, folded.folds_of(rows), clear, labels, units
     )
 
 

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from condmask.audit_input import AuditInput
 from condmask.disclosure import causes, columns_together, swap_attack
 from condmask.disclosure.audit_result import CERTAIN, GUESSED, Audit
@@ -23,7 +21,7 @@ NO_GRID = Cause(
 def nothing_visible(data: AuditInput, schemes: dict[str, Any]) -> bool:
     """Whether a brief look shows that nothing is visible, and nothing to be warned of."""
     rows, columns, more = folded_rows(data.n, BRIEF.rows, BRIEF.folds), {}, 0.0
-    strata = None if data.strata is None else data.strata[rows.rows].astype(np.int64)
+    some = data.masked_alone().take(rows.rows)
     for name, scheme in schemes.items():
         if causes.of_coin(scheme.p) or causes.of_order(data.values[name]):
             return False
@@ -33,7 +31,7 @@ def nothing_visible(data: AuditInput, schemes: dict[str, Any]) -> bool:
             return False
         check_fits(data.values[name], scheme.law, name, data.kinds[name])
         columns[name] = column = swap_attack.prepare(
-            data.values[name][rows.rows], data.kinds[name], scheme.law, strata, rows, BRIEF
+            some.values[name], data.kinds[name], scheme.law, some.strata, rows, BRIEF
         )
         parts = column.outcomes()
         figures = swap_attack.figures(column, parts, data.n, shared=scheme.shared_donors)
@@ -58,7 +56,7 @@ def audit_columns(data: AuditInput, schemes: dict[str, Any], effort: Effort) -> 
     if next(iter(schemes.values())).reverse_mapping:
         return audit_reverse_mapped(data, schemes)
     rows = folded_rows(data.n, effort.rows, effort.folds)
-    strata = None if data.strata is None else data.strata[rows.rows].astype(np.int64)
+    some = data.masked_alone().take(rows.rows)
     why: list[Cause] = []
     columns: dict[str, ColumnAttack] = {}
     by_column: list[Figures] = []
@@ -71,12 +69,11 @@ def audit_columns(data: AuditInput, schemes: dict[str, Any], effort: Effort) -> 
             of_column.append(NO_GRID)
         else:
             check_fits(values, law, name, kind)
-            some = values[rows.rows]
-            column = swap_attack.prepare(some, kind, law, strata, rows, effort)
+            column = swap_attack.prepare(some.values[name], kind, law, some.strata, rows, effort)
             parts = column.outcomes(closely=True)
             records = round(data.n * column.n / rows.rows.size)
             figures = swap_attack.figures(column, parts, records, shared=scheme.shared_donors)
-            of_column += causes.of_column(some, kind, column, parts, figures)
+            of_column += causes.of_column(some.values[name], kind, column, parts, figures)
             columns[name], n = column, max(n, records)
         by_column.append(figures)
         why += [cause._replace(column=name) for cause in of_column] if len(schemes) > 1 else of_column
