@@ -83,7 +83,12 @@ def test_what_is_visible_is_refused_with_the_remedy_and_the_rest_is_said(name):
 def test_a_proposal_that_hides_the_coins_is_released_without_a_word(name):
     found = audited(name)
     x = CASES[name][0]
-    if name in ("point masses", "spread", "repeats", "row order"):  # where guard rails or audit may refuse all
+    if name in (
+        "point masses",
+        "spread",
+        "repeats",
+        "row order",
+    ):  # where guard rails or audit may refuse all
         return
     assert found.proposals
     for better in found.proposals:

@@ -13,8 +13,8 @@ import pytest
 
 import condmask as cm
 from condmask._randomness import Key
-from condmask.disclosure.redrawn import redrawn
 from condmask.disclosure.audit import posterior
+from condmask.disclosure.redrawn import redrawn
 from condmask.disclosure.release_check import GO_ON
 from condmask.draws import coins
 from condmask.law import Law
@@ -207,7 +207,12 @@ def test_gaps_part_the_pools():
     found = cm.audit({"a": A, "b": gaps}, {"a": scheme(), "b": scheme()})
 
     drawn = redrawn(
-        {"a": A, "b": gaps}, {"a": scheme(), "b": scheme()}, None, {}, np.zeros(N, np.int64), np.random.default_rng(0)
+        {"a": A, "b": gaps},
+        {"a": scheme(), "b": scheme()},
+        None,
+        {},
+        np.zeros(N, np.int64),
+        np.random.default_rng(0),
     )
     for way in range(2):
         table = {name: both[way] for name, both in drawn.values.items()}

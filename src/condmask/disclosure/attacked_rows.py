@@ -21,7 +21,7 @@ MOST_UNITS = 6  # columns that name units, those of which most tell
 
 
 class AttackedRows(NamedTuple):
-    """Rows of a file, what stands in them, their folds, and by column that repeats the unit of each, or -1."""
+    """Rows of a file, what stands in them, their folds, and units by the column that tells them, -1 for none."""
 
     rows: np.ndarray
     values: Table
@@ -62,9 +62,7 @@ def _of_rows(
         for table in (data.clear, data.labels)
     )
     masked = data.masked_alone().take(rows)
-    return AttackedRows(
-        rows, masked.values, masked.strata, folded.folds_of(rows), clear, labels, units
-    )
+    return AttackedRows(rows, masked.values, masked.strata, folded.folds_of(rows), clear, labels, units)
 
 
 def _stretches(n: int, most: int) -> np.ndarray:

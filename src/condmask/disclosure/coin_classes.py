@@ -54,7 +54,7 @@ class CoinClasses(NamedTuple):
         edges = np.quantile(learned, np.arange(1, most) / most, method="inverted_cdf")
         common = edges[1:][edges[1:] == edges[:-1]]
         edges = np.unique(np.concatenate((edges, np.nextafter(common, np.inf))))
-        return np.where(present, np.searchsorted(edges, feature, side="right") + 1, 0)
+        return np.asarray(np.where(present, np.searchsorted(edges, feature, side="right") + 1, 0))
 
     def crossed(self, feature: np.ndarray, given: np.ndarray) -> np.ndarray:
         """Classes of a feature in those of another."""
@@ -64,7 +64,7 @@ class CoinClasses(NamedTuple):
         """Classes of a feature in given ones; 0 where either is 0."""
         across = int(given.max())
         classes = self.classes(feature, int(np.clip(self.most // max(across, 1), 1, CLASSES)))
-        return np.where((classes > 0) & (given > 0), classes * (across + 1) + given, 0)
+        return np.asarray(np.where((classes > 0) & (given > 0), classes * (across + 1) + given, 0))
 
     def ratio(self, place: np.ndarray) -> np.ndarray:
         """The log likelihood ratio of classes, in swapped and kept records; class 0 tells nothing."""
@@ -114,16 +114,12 @@ class CoinClasses(NamedTuple):
     def _strongest(
         self, total: np.ndarray, ratios: list[np.ndarray], chosen: np.ndarray, measured: np.ndarray
     ) -> tuple[float, float]:
-        attackers = [
-            self.tempered(ratio, chosen) for ratio in (*self._sums(total, ratios, chosen), *ratios)
-        ]
+        attackers = [self.tempered(ratio, chosen) for ratio in (*self._sums(total, ratios, chosen), *ratios)]
         by_part = np.array([self.figures(attacker, chosen) for attacker in attackers])
         guessed, certain = (attackers[k] for k in by_part.argmax(axis=0))
         return self.figures(guessed, measured)[0], self.figures(certain, measured)[1]
 
-    def _sums(
-        self, total: np.ndarray, ratios: list[np.ndarray], chosen: np.ndarray
-    ) -> Iterator[np.ndarray]:
+    def _sums(self, total: np.ndarray, ratios: list[np.ndarray], chosen: np.ndarray) -> Iterator[np.ndarray]:
         """The sum of all that add to the fit, each with the weight that suits."""
         total = self.tempered(total, chosen)
         yield total
@@ -131,8 +127,8 @@ class CoinClasses(NamedTuple):
         for ratio in sorted(ratios, key=lambda ratio: -self.fit(ratio, chosen)):
             tried = [total + weight * ratio for weight in WEIGHTS]
             fits = [self.fit(more, chosen) for more in tried]
-            if max(fits) > now + least:
-                total, now = tried[int(np.argmax(fits))], max(fits)
+            if fits[best := int(np.argmax(fits))] > now + least:
+                total, now = tried[best], fits[best]
         yield total
 
 

@@ -18,9 +18,7 @@ def are_related(data: AuditInput, schemes: dict[str, Any]) -> bool:
         return False
     some = data.aligned()
     table, steps = {**some.values, **some.clear}, relations.steps_of(some, schemes)
-    return bool(
-        relations.copies(some.values, some.clear) or relations.identities(table, steps, set(schemes))
-    )
+    return bool(relations.copies(some.values, some.clear) or relations.identities(table, steps, set(schemes)))
 
 
 def figures(
@@ -56,9 +54,7 @@ def relations_of(data: AuditInput, schemes: dict[str, Any]) -> tuple[list[Cause]
     return [cause for cause in lone if cause is not None] + copies, related
 
 
-def causes_of(
-    joints: list[Joint], schemes: dict[str, Any], alone: float, *, in_order: bool
-) -> list[Cause]:
+def causes_of(joints: list[Joint], schemes: dict[str, Any], alone: float, *, in_order: bool) -> list[Cause]:
     """Why columns tell more together than the worst one, which tells of a share `alone`.
 
     `in_order` says that a cause names the order of the rows already.

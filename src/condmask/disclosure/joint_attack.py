@@ -1,4 +1,4 @@
-"""What all columns tell of coins: those masked together share them, those in clear show where a record belongs.
+"""What all columns tell of coins: those masked together share them, those in clear show whose they are.
 
 Each column's own likelihood ratio is known where it is attacked by itself. To these come features of several
 (coin_classes.py says how they are counted and chosen):
@@ -41,10 +41,10 @@ class Joint(NamedTuple):
 
     guessed: float
     certain: float
-    relations: dict[Any, float] = {}
-    pairs: dict[tuple[str, str], float] = {}
-    units: dict[tuple[str, str], float] = {}
-    ties: float = 0.0
+    relations: dict[Any, float]
+    pairs: dict[tuple[str, str], float]
+    units: dict[tuple[str, str], float]
+    ties: float
 
 
 def joint(
@@ -53,8 +53,8 @@ def joint(
 ) -> Joint:  # fmt: skip
     """What columns tell together in some rows.
 
-    `columns` are the attacks on masked columns by themselves, none under reverse mapping; `tied` is the number
-    of all records where several may take one record's values, else 0.
+    `columns` are the attacks on masked columns by themselves, none under reverse mapping; `tied` is the
+    number of all records where several may take one record's values, else 0.
     """
     n, stream, p = rows.rows.size, np.random.default_rng(0), next(iter(schemes.values())).p
     attack = CoinClasses.of(p, n)
@@ -64,7 +64,10 @@ def joint(
         {**rows.clear, **{name: x[1] for name, x in drawn.values.items()}},
     )
     total = np.sum([*drawn.ratios.values()], axis=0)
-    by_relation, by_pair, by_unit, ratios = {}, {}, {}, []
+    by_relation: dict[Any, float] = {}
+    by_pair: dict[tuple[str, str], float] = {}
+    by_unit: dict[tuple[str, str], float] = {}
+    ratios: list[np.ndarray] = []
     for relation in relations:
         ratio = attack.ratio(_of_relation(attack, tables, relation, steps))
         by_relation[relation] = attack.alone(ratio)
@@ -83,7 +86,9 @@ def joint(
     for (a, b), place in _of_labels(attack, scores, schemes, rows.labels):
         ratios.append(attack.ratio(place))
         by_pair[a, b] = attack.alone(ratios[-1])
-    ratios += [attack.ratio(place) for place in _of_regressions(attack, scores, list(schemes), list(rows.clear))]
+    ratios += [
+        attack.ratio(place) for place in _of_regressions(attack, scores, list(schemes), list(rows.clear))
+    ]
     codes = {**rows.units, **_beside(rows.rows)}
     if codes:
         again = redrawn(rows.values, schemes, rows.strata, columns, rows.fold, stream)
@@ -231,7 +236,7 @@ def _beside(rows: np.ndarray) -> Table:
 def _of_units(
     attack: CoinClasses, drawn: Redrawn, again: Redrawn, shown: Redrawn, codes: np.ndarray
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """The ratio of each masked column given what the others of its unit show: as computed, and in classes."""
+    """The ratio of each masked column given what the others of its unit show; itself, and in classes."""
     for column, both in drawn.values.items():
         kept = again.values[column][1]
         if units.alike(normal_scores(kept), np.atleast_2d(codes)[0]) < ALIKE:

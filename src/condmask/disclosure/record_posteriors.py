@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask.disclosure.baselines import FullestWindows
+from condmask.disclosure.coin_classes import chances as chances_of
 from condmask.disclosure.convolution import pieces_around
 from condmask.disclosure.credible_window import MOST_CELLS, bits_for
 from condmask.disclosure.folds import FoldCounts, folded_rows
-from condmask.disclosure.coin_classes import chances as chances_of
 from condmask.disclosure.original import Original
 from condmask.disclosure.swap_attack import FULL, StrataAttack
 from condmask.disclosure.value_attack import attack_on, windows_by_cells

@@ -28,7 +28,7 @@ class Redrawn(NamedTuple):
     def released(self, swapped: np.ndarray) -> "Redrawn":
         """What records of these coins show, of shape (n,)."""
         values, ratios = (
-            {name: np.where(swapped, *both) for name, both in table.items()}
+            {name: np.where(swapped, both[0], both[1]) for name, both in table.items()}
             for table in (self.values, self.ratios)
         )
         return Redrawn(values, ratios)
@@ -40,7 +40,7 @@ def redrawn(
 ) -> Redrawn:  # fmt: skip
     """Rows drawn anew in both ways.
 
-    `columns` are the attacks on each column by itself, of whose folds the rows are; none under reverse mapping.
+    `columns` are the attacks on each column by itself, none under reverse mapping; `fold` is that of each row.
     """
     present = {name: ~np.isnan(x) for name, x in values.items()}
     pools = _pools(list(present.values()), strata)

@@ -29,6 +29,9 @@ def check_release(data: AuditInput, schemes: dict[str, Any]) -> None:
     """
     if next(iter(schemes.values())).reverse_mapping:
         _apply_verdicts(guard_rails.review(data, schemes), guard_rails.review_clear(data))
+        audit = check(data, schemes)
+        if audit is not None and audit.visible:
+            raise ReleaseError(audit.refusal + GO_ON)
         return
     for name, scheme in schemes.items():
         shown = shown_digits(scheme, data.values[name], name, data.kinds[name])

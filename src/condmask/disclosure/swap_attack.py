@@ -36,11 +36,11 @@ class Effort(NamedTuple):
     screened: int
     lots: int
     apart: bool
-    together: int
+    together: int = 1 << 15
 
 
-FULL = Effort(1 << 17, 0, MOST_FOLDS, 1 << 15, 4096, 6, True, 1 << 15)
-HALF = Effort(1 << 15, 0, 2, 1 << 14, 4096, 4, True, 1 << 15)
+FULL = Effort(1 << 17, 0, MOST_FOLDS, 1 << 15, 4096, 6, True)
+HALF = Effort(1 << 15, 0, 2, 1 << 14, 4096, 4, True)
 BRIEF = Effort(1 << 10, 2, 1, 1 << 9, 128, 0, False, 1 << 11)
 
 

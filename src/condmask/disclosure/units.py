@@ -201,8 +201,10 @@ def _spreads(kept: np.ndarray, codes: np.ndarray) -> np.ndarray:
     mean = np.bincount(place, kept[present]) / number
     squares = np.bincount(place, (kept[present] - mean[place]) ** 2)
     several = number > 1
-    spreads = np.quantile(np.sqrt(squares[several] / (number[several] - 1)), SPREADS) if several.any() else []
-    return np.unique([spread for spread in spreads if spread > 0.0])
+    if not several.any():
+        return np.empty(0)
+    spreads = np.unique(np.quantile(np.sqrt(squares[several] / (number[several] - 1)), SPREADS))
+    return np.asarray(spreads[spreads > 0.0])
 
 
 def _density(sample: np.ndarray, points: np.ndarray, width: float) -> np.ndarray:
