@@ -3,14 +3,15 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from audited import KEY, OTHER, N, P, U, X, cause_of, scheme
+from scipy.stats import norm
 
 import condmask as cm
 from condmask.audit_input import AuditInput
 from condmask.disclosure import relations
 from condmask.disclosure.audit import check
-from condmask.disclosure.coin_classes import CoinClasses
 from condmask.draws import MaskedBlocks, coins
 
 WHOLE = np.rint(X)
@@ -106,12 +107,152 @@ def test_columns_that_each_tell_a_little_tell_more_together():
     assert cause_of(found, "joint").share == pytest.approx(found.guessed - alone, abs=0.02)
 
 
-@pytest.mark.parametrize("times", [1.0, 2.0, 4.0, 10.0])
-def test_evidence_that_repeats_itself_is_tempered(times):
-    rng, known = np.random.default_rng(9), np.arange(N) % 2 == 0
-    attack = CoinClasses(P, known, (~known, ~known))
-    ratio = np.stack((rng.normal(1.0, 1.0, N), rng.normal(0.0, 1.0, N))) - 0.5  # of two normal laws
+# --- beside columns in clear ---
 
-    tempered = attack.tempered(times * ratio, known)
 
-    assert tempered == pytest.approx(ratio, rel=1e-9)
+def known_coins(columns, schemes):
+    """Masked columns and their coins, of any number of records."""
+    laws = [used.law for used in schemes.values()]
+    n = next(iter(columns.values())).size
+    z = MaskedBlocks([law.to_units(columns[name]) for law, name in zip(laws, schemes, strict=True)], laws, KEY)
+    swapped = np.zeros(n, dtype=bool)
+    swapped[coins(KEY, P, 0, n)[0]] = True
+    return dict(zip(schemes, z.masked(1), strict=True)), swapped
+
+
+STREAM = np.random.default_rng(21)
+HEIGHT = STREAM.normal(172.0, 9.0, N)
+WEIGHT = np.maximum(STREAM.normal(1.1 * (HEIGHT - 100.0), 13.0), 40.0)
+
+
+def test_a_weight_is_told_by_height_and_bmi_in_clear():
+    frame = {"weight": WEIGHT, "height": HEIGHT, "bmi": WEIGHT / (HEIGHT / 100.0) ** 2}
+    schemes = {"weight": scheme(4.0)}
+
+    found = cm.audit(frame, schemes)
+
+    z, swapped = known_coins(frame, schemes)
+    near = np.abs(z["weight"] - frame["bmi"] * (HEIGHT / 100.0) ** 2) < 2.5 * 4.0
+    assert np.mean(near != swapped) > 0.75
+    assert found.guessed > np.mean(near != swapped) - 0.02
+    assert found.visible
+
+
+@pytest.mark.parametrize("r", [0.5, 0.7, 0.9])
+def test_a_column_in_clear_tells_what_its_correlation_tells(r):
+    """Normal columns, of which the attacker knows the law."""
+    a, b = STREAM.normal(size=(2, N))
+    u, sigma = r * a + np.sqrt(1.0 - r * r) * b, 0.5
+    schemes = {"a": scheme(sigma)}
+
+    found = cm.audit({"a": a, "u": u}, schemes)
+
+    z, swapped = known_coins({"a": a}, schemes)
+    kept = norm.logpdf(z["a"], r * u, np.sqrt(1.0 - r * r + sigma**2))
+    says = norm.logpdf(z["a"]) + np.log(P / (1.0 - P)) >= kept
+    assert found.guessed == pytest.approx(np.mean(says == swapped), abs=0.018)  # five standard errors
+    assert r == 0.9 or not found.visible
+
+
+def test_where_a_column_in_clear_is_missing_tells_as_much_as_a_value():
+    """No job where there is no income, as in many a survey; the zeros are few enough by themselves."""
+    income = np.where(U < 0.06, 0.0, X)
+    job = np.where(income == 0.0, np.nan, STREAM.normal(size=N))
+    schemes = {"income": scheme(200.0)}
+
+    alone = cm.audit(income, schemes["income"])
+    found = cm.audit({"income": income, "job": job}, schemes)
+
+    z, swapped = known_coins({"income": income}, schemes)
+    far = np.where(np.isnan(job), np.abs(z["income"]) > 600.0, z["income"] < 300.0)
+    assert np.mean(swapped[far]) > 0.9
+    more = np.mean(far[swapped]) * P - np.mean(far[~swapped]) * (1.0 - P)
+    assert more > 0.05
+    assert found.certain > alone.certain + 0.05
+    assert "'job' is left in clear" in cause_of(found, "relation").text
+
+
+def test_labels_tell_what_group_a_value_is_of():
+    group = STREAM.integers(0, 4, N)
+    x = 40.0 * group + 8.0 * STREAM.normal(size=N)
+    schemes = {"x": scheme(5.0)}
+    frame = pd.DataFrame({"x": x, "group": np.array(list("abcd"))[group]})
+
+    found = cm.audit(frame, schemes)
+
+    z, swapped = known_coins({"x": x}, schemes)
+    says = np.abs(z["x"] - 40.0 * group) > 22.0
+    assert np.mean(says == swapped) > 0.8
+    assert found.guessed > np.mean(says == swapped) - 0.02
+    assert "'group'" in cause_of(found, "relation").text
+
+
+def test_columns_that_say_nothing_lower_no_figure():
+    noise = {f"u{k}": x for k, x in enumerate(STREAM.normal(size=(25, N)))}
+    frame = {"weight": WEIGHT, "height": HEIGHT, "bmi": WEIGHT / (HEIGHT / 100.0) ** 2}
+
+    alone, among = cm.audit(frame, {"weight": scheme(4.0)}), cm.audit(frame | noise, {"weight": scheme(4.0)})
+
+    assert among.guessed > alone.guessed - 0.01
+    assert among.certain > alone.certain - 0.02
+    quiet = cm.audit({"weight": WEIGHT} | noise, {"weight": scheme(4.0)})
+    assert quiet.guessed < cm.audit(WEIGHT, scheme(4.0)).guessed + 0.01
+
+
+# --- beside other records ---
+
+FIRMS = 1_600
+FIRM = np.repeat(np.arange(FIRMS), 12)
+PROFIT = np.repeat(STREAM.lognormal(8.0, 0.8, FIRMS), 12) * np.exp(0.03 * STREAM.normal(size=FIRM.size))
+ORDER = STREAM.permutation(FIRM.size)
+
+
+def alike(z, sigma):
+    """Where two others of the months of a firm are near: a simple attacker says these were kept."""
+    months = z.reshape(FIRMS, 12)
+    near = np.abs(months[:, :, None] - months[:, None, :]) < 3.0 * sigma
+    return (near.sum(axis=2) >= 3).ravel()
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_months_of_a_firm_tell_each_other(text):
+    sigma, schemes = 150.0, {"profit": scheme(150.0)}
+    name = FIRM[ORDER].astype(str).tolist() if text else FIRM[ORDER] + 17
+    frame = pd.DataFrame({"profit": PROFIT[ORDER], "firm": name})
+
+    found = cm.audit(frame, schemes)
+
+    z, swapped = known_coins({"profit": PROFIT}, schemes)
+    says = ~alike(z["profit"], sigma)
+    assert np.mean(says == swapped) > 0.78
+    assert found.guessed > np.mean(says == swapped)
+    assert found.certain > 0.25
+    cause = cause_of(found, "units")
+    assert "'firm'" in cause.text
+    assert "one record of each 'firm'" in cause.remedy
+    with pytest.raises(cm.ReleaseError, match="'firm'"):
+        cm.mask_table(frame, schemes)
+    own = cm.mask_table(frame.groupby("firm").head(1), schemes, rng=1)  # as the remedy says
+    assert len(own.data["profit"]) == FIRMS
+
+
+def test_rows_beside_each_other_tell_what_the_number_of_the_firm_would():
+    frame = {"profit": PROFIT}
+
+    found = cm.audit(frame, {"profit": scheme(150.0)})
+
+    assert found.guessed > 0.75
+    assert found.visible
+    assert "shuffle the rows" in found.refusal
+    assert not cm.audit({"profit": PROFIT[ORDER]}, {"profit": scheme(150.0)}).visible
+
+
+def test_donors_of_the_firm_itself_hide_who_was_swapped():
+    """As the remedy says: within units that have records enough."""
+    firm = np.repeat(np.arange(200), 60)
+    x = np.repeat(STREAM.lognormal(8.0, 0.8, 200), 60) + 300.0 * STREAM.normal(size=firm.size)
+    order = STREAM.permutation(firm.size)
+    frame = pd.DataFrame({"x": x[order], "firm": firm[order]})
+
+    assert cm.audit(frame, {"x": scheme(150.0)}).visible
+    assert not cm.audit(frame, {"x": scheme(150.0, strata="firm")}).visible

@@ -21,7 +21,7 @@ MOST_UNITS = 6  # columns that name units, those of which most tell
 
 
 class AttackedRows(NamedTuple):
-    """Rows of a file, what stands in them, their folds, and units by the column that tells them, -1 for none."""
+    """Rows of a file, what stands in them, their folds, and units by the column that names them."""
 
     rows: np.ndarray
     values: Table

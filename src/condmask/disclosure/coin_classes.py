@@ -25,7 +25,7 @@ DIGITS = 9  # of a share
 
 
 class CoinClasses(NamedTuple):
-    """Rows with their coins, to learn from, and two parts without: each is attacked by what the other chose."""
+    """Rows with their coins, to learn from, and two parts without: each attacked by what the other chose."""
 
     p: float
     learned: np.ndarray  # the rows of this part
@@ -50,7 +50,7 @@ class CoinClasses(NamedTuple):
         learned = feature[:, self.learned][present[:, self.learned]]
         most = min(most, learned.size // (2 * RECORDS_PER_CLASS))
         if most < 2:
-            return present.astype(np.int64)
+            return np.asarray(present, dtype=np.int64)
         edges = np.quantile(learned, np.arange(1, most) / most, method="inverted_cdf")
         common = edges[1:][edges[1:] == edges[:-1]]
         edges = np.unique(np.concatenate((edges, np.nextafter(common, np.inf))))
@@ -123,7 +123,7 @@ class CoinClasses(NamedTuple):
         """The sum of all that add to the fit, each with the weight that suits."""
         total = self.tempered(total, chosen)
         yield total
-        now, least = self.fit(total, chosen), GAIN / max(1, np.count_nonzero(chosen))
+        now, least = self.fit(total, chosen), GAIN / max(1, int(np.count_nonzero(chosen)))
         for ratio in sorted(ratios, key=lambda ratio: -self.fit(ratio, chosen)):
             tried = [total + weight * ratio for weight in WEIGHTS]
             fits = [self.fit(more, chosen) for more in tried]

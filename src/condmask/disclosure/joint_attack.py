@@ -215,7 +215,7 @@ def _of_regressions(
 
 
 def _expected(y: np.ndarray, others: list[np.ndarray], learned: np.ndarray, way: int) -> np.ndarray:
-    """What a linear regression in swapped records (way 0) or in kept ones (1) expects; gaps are at the mean."""
+    """What a regression expects, in swapped records (way 0) or in kept ones (1); gaps are at the mean."""
     design = np.nan_to_num(np.stack(others))
     x, rows = design[:, way, learned], ~np.isnan(y[way, learned])
     x, y = x[:, rows], y[way, learned][rows]

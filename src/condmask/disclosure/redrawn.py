@@ -40,7 +40,7 @@ def redrawn(
 ) -> Redrawn:  # fmt: skip
     """Rows drawn anew in both ways.
 
-    `columns` are the attacks on each column by itself, none under reverse mapping; `fold` is that of each row.
+    `columns` are the attacks on single columns, none under reverse mapping; `fold` is that of each row.
     """
     present = {name: ~np.isnan(x) for name, x in values.items()}
     pools = _pools(list(present.values()), strata)

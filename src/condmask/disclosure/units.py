@@ -126,17 +126,16 @@ def log_ratios(
         size = members.shape[1]
         present = ~np.isnan(shown)
         here, by = (np.where(present, x[members], 0.0) for x in (density, weight))
-        at = np.where(present, shown, np.inf)
-        order = np.argsort(at, axis=1)
-        gaps = np.diff(np.take_along_axis(at, order, axis=1), axis=1, append=np.inf, prepend=-np.inf)
+        order = np.argsort(shown, axis=1)  # missing ones last
+        ascending = np.take_along_axis(shown, order, axis=1)
+        gaps = np.nan_to_num(np.diff(ascending, axis=1, append=np.inf, prepend=-np.inf), nan=np.inf)
         apart = np.where(present, shown, 0.0)
         own = np.where(rows, both[:, members], np.nan)
         base = of_both[:, members]
         total, mass = np.zeros(own.shape), np.zeros(members.shape)
         parts = []
         for spread in spreads:
-            step = np.where(np.isnan(gaps), np.inf, gaps)
-            step = np.minimum(step, REACH * spread)
+            step = np.minimum(gaps, REACH * spread)
             node = np.empty(members.shape)
             np.put_along_axis(node, order, 0.5 * (step[:, 1:] + step[:, :-1]), axis=1)
             node *= here / spreads.size  # G(c) dc
@@ -193,7 +192,7 @@ def _pieces(codes: np.ndarray) -> np.ndarray:
 
 
 def _spreads(kept: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Some quantiles of the standard deviations within units."""
+    """Some quantiles of the standard deviations within units, as far as these differ beyond chance."""
     present = ~np.isnan(kept) & (codes >= 0)
     if not present.any():
         return np.empty(0)
@@ -203,7 +202,11 @@ def _spreads(kept: np.ndarray, codes: np.ndarray) -> np.ndarray:
     several = number > 1
     if not several.any():
         return np.empty(0)
-    spreads = np.unique(np.quantile(np.sqrt(squares[several] / (number[several] - 1)), SPREADS))
+    freedom = number[several] - 1.0
+    variances = squares[several] / freedom
+    mean, by_chance = variances.mean(), float(np.mean(2.0 / freedom)) * variances.mean() ** 2
+    differ = np.sqrt(max(0.0, 1.0 - by_chance / max(float(variances.var()), 1e-300)))
+    spreads = np.sqrt(np.unique(np.quantile(mean + differ * (variances - mean), SPREADS)))
     return np.asarray(spreads[spreads > 0.0])
 
 

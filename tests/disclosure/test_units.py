@@ -1,0 +1,138 @@
+"""What other records of a unit tell, against plain loops and against Bayes' rule over all coins of a unit.
+
+The normal model: a unit lies at m, its records about m, kept ones with noise. N records: a share of coins has
+a standard error of at most .004.
+"""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal, norm
+
+from condmask.disclosure import units
+
+P, BETWEEN, WITHIN, SIGMA, SIZE = 0.6, 1.0, 0.1, 0.15, 4
+N = 4_000 * SIZE
+CODES = np.repeat(np.arange(N // SIZE), SIZE)
+
+
+def panel(seed=1, p=P, size=SIZE):
+    """A release of units of so many records: what it shows, who was swapped, and what all show if kept."""
+    stream = np.random.default_rng(seed)
+    x = np.repeat(BETWEEN * stream.normal(size=N // size), size) + WITHIN * stream.normal(size=N)
+    swapped = stream.random(N) < p
+    kept, again = x + SIGMA * stream.normal(size=(2, N))
+    return np.where(swapped, x[stream.permutation(N)], kept), swapped, again
+
+
+def alone(z):
+    """log f - log k: the law of swapped values and that of kept ones, of all records."""
+    spread = np.hypot(BETWEEN, WITHIN)
+    return norm.logpdf(z, 0.0, spread) - norm.logpdf(z, 0.0, np.hypot(spread, SIGMA))
+
+
+def by_enumeration(z):
+    """The chance that each record was swapped, summed over all coins of its unit."""
+    z, weight = z.reshape(-1, SIZE), np.zeros((2, z.size // SIZE, SIZE))
+    for coins in product((False, True), repeat=SIZE):
+        swapped = np.array(coins)
+        covariance = np.full((SIZE, SIZE), BETWEEN**2) + (WITHIN**2 + SIGMA**2) * np.eye(SIZE)
+        covariance[swapped] = covariance[:, swapped] = 0.0
+        covariance[swapped, swapped] = BETWEEN**2 + WITHIN**2
+        density = multivariate_normal(np.zeros(SIZE), covariance).pdf(z)
+        density *= P ** swapped.sum() * (1 - P) ** (~swapped).sum()
+        for j in range(SIZE):
+            weight[int(swapped[j]), :, j] += density
+    return (weight[1] / weight.sum(axis=0)).ravel()
+
+
+def attacked(z, kept, codes, p=P):
+    ratio = alone(z) + np.nan_to_num(units.log_ratios(p, z, alone(z), z[None], kept, codes)[0])
+    return 1.0 / (1.0 + (1.0 - p) / p * np.exp(-ratio))
+
+
+def test_coins_are_guessed_as_well_as_by_bayes_rule_over_all_coins_of_a_unit():
+    z, swapped, kept = panel()
+
+    best, chance = by_enumeration(z), attacked(z, kept, CODES)
+
+    guessed = [np.mean((each >= 0.5) == swapped) for each in (best, chance)]
+    assert guessed[0] > 0.72
+    assert guessed[1] > guessed[0] - 0.01
+    sure = np.minimum(chance, 1.0 - chance) < 0.05
+    assert sure.mean() > 0.8 * np.mean(np.minimum(best, 1.0 - best) < 0.05)
+    assert np.mean((chance >= 0.5) == swapped, where=sure) > 0.95
+    scores = [np.mean(np.log(np.where(swapped, each, 1.0 - each))) for each in (best, chance)]
+    assert scores[1] > scores[0] - 0.008  # a blind guess: .13 less
+
+
+def test_records_of_no_unit_and_those_alone_are_told_nothing():
+    z, _, kept = panel()
+    codes = CODES.copy()
+    codes[:SIZE], codes[SIZE : 2 * SIZE] = -1, N + np.arange(SIZE)
+    z[2 * SIZE + 1 : 3 * SIZE] = np.nan  # the others of a record are missing
+
+    ratios = units.log_ratios(P, z, np.nan_to_num(alone(z)), z[None], kept, codes)[0]
+
+    assert np.isnan(ratios[: 3 * SIZE]).all()
+    assert not np.isnan(ratios[3 * SIZE :]).any()
+    assert np.isnan(units.log_ratios(P, z, alone(z), z[None], np.zeros(N), codes)).all()  # no spread
+
+
+def test_units_that_say_nothing_leave_the_coins_as_they_are():
+    z, swapped, kept = panel()
+    order = np.random.default_rng(3).permutation(N)
+
+    chance = attacked(z, kept, CODES[order])
+
+    assert np.mean((chance >= 0.5) == swapped) < P + 0.02
+
+
+def test_large_units_are_cut_into_parts_that_tell_nearly_all():
+    size = 160
+    z, swapped, kept = panel(size=size)
+    codes = np.repeat(np.arange(N // size), size)
+
+    parts = units._pieces(codes)
+    chance = attacked(z, kept, codes)
+
+    assert np.bincount(parts).max() <= units.MOST
+    assert np.bincount(parts).min() > 40
+    assert np.array_equal(np.unique(np.stack((codes, parts)), axis=1)[1], np.arange(parts.max() + 1))
+    # who knows where each unit lies
+    centre = np.repeat([np.median(kept[codes == k]) for k in range(N // size)], size)
+    best = norm.logpdf(z, 0.0, np.hypot(BETWEEN, WITHIN)) - norm.logpdf(z - centre, 0.0, np.hypot(WITHIN, SIGMA))
+    assert np.mean((chance >= 0.5) == swapped) > np.mean((best + np.log(P / (1 - P)) >= 0) == swapped) - 0.015
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_statistics_of_the_others_are_those_of_plain_loops(seed):
+    stream = np.random.default_rng(seed)
+    codes = stream.integers(-1, 12, 60)
+    shown, own = np.round(stream.normal(size=(2, 60)), 1)
+    shown[stream.random(60) < 0.2] = np.nan
+
+    result = units.others(shown, codes, 0.5, own)
+
+    for j in range(60):
+        rest = [k for k in range(60) if k != j and codes[k] == codes[j] >= 0 and not np.isnan(shown[k])]
+        if not rest:
+            assert np.isnan([column[j] for column in result[1:]]).all()
+            continue
+        values = shown[rest]
+        assert result.number[j] == len(rest)
+        assert result.mean[j] == pytest.approx(values.mean(), abs=1e-12)
+        assert result.median[j] == pytest.approx(np.median(values), abs=1e-12)
+        assert abs(result.nearest[j] - own[j]) == pytest.approx(np.abs(values - own[j]).min(), abs=1e-12)
+        assert result.near[j] == np.sum(np.abs(values - own[j]) <= 0.5)
+
+
+def test_the_share_between_units_is_that_of_the_model():
+    z, _, kept = panel()
+
+    share = BETWEEN**2 / (BETWEEN**2 + WITHIN**2 + SIGMA**2)
+    assert units.alike(kept, CODES) == pytest.approx(share, abs=0.01)
+    assert units.alike(z, CODES) == pytest.approx((1 - P) ** 2 * share, abs=0.05)
+    assert units.alike(kept, np.random.default_rng(2).permutation(CODES)) < 0.03
+    assert units.alike(kept, np.arange(N)) == 0.0
