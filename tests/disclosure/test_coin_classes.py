@@ -1,4 +1,4 @@
-"""Features of coins: their classes, and the figures of many of them, chosen and measured on different rows."""
+"""Features of coins: their classes, and the figures of many, chosen and measured on different rows."""
 
 import numpy as np
 import pytest

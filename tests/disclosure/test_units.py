@@ -102,7 +102,9 @@ def test_large_units_are_cut_into_parts_that_tell_nearly_all():
     assert np.array_equal(np.unique(np.stack((codes, parts)), axis=1)[1], np.arange(parts.max() + 1))
     # who knows where each unit lies
     centre = np.repeat([np.median(kept[codes == k]) for k in range(N // size)], size)
-    best = norm.logpdf(z, 0.0, np.hypot(BETWEEN, WITHIN)) - norm.logpdf(z - centre, 0.0, np.hypot(WITHIN, SIGMA))
+    best = norm.logpdf(z, 0.0, np.hypot(BETWEEN, WITHIN)) - norm.logpdf(
+        z - centre, 0.0, np.hypot(WITHIN, SIGMA)
+    )
     assert np.mean((chance >= 0.5) == swapped) > np.mean((best + np.log(P / (1 - P)) >= 0) == swapped) - 0.015
 
 

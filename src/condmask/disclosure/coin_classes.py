@@ -16,7 +16,8 @@ from condmask.disclosure import swap_posterior
 from condmask.disclosure.folds import fold_of
 
 TEMPERS = (1.0, 0.85, 0.7, 0.5, 0.35, 0.25, 0.1, 0.0)
-WEIGHTS = (1.0, 0.5, 0.25)  # of a feature that repeats in part what others tell
+WEIGHTS = (1.0, 0.5)  # of what a feature adds
+STEPS, LONGEST = 8, 2.0  # of Newton's method
 GAIN = 3.0  # of log likelihood, that a feature has to add
 CLASSES, RECORDS_PER_CLASS = 24, 16
 ACROSS = 8  # classes of the one column given another
@@ -75,6 +76,31 @@ class CoinClasses(NamedTuple):
         ratios[0] = 0.0
         return np.asarray(ratios[place])
 
+    def added(self, feature: np.ndarray, total: np.ndarray) -> np.ndarray:
+        """What a feature, classes or a log likelihood ratio, adds to what is known.
+
+        Of each class the number by which its chances agree with its coins in the rows that are learned from.
+        """
+        if feature.dtype.kind == "f":
+            return feature
+        size, odds = int(feature.max()) + 1, np.log(self.p / (1.0 - self.p))
+        more = np.zeros(size)
+        place = [way[self.learned] for way in feature]
+        known = [way[self.learned] + odds for way in total]
+        for _ in range(STEPS):
+            chance = _logistic(odds + more)  # of the records that were there beforehand
+            slope = BEFOREHAND * (self.p - chance)
+            bend = BEFOREHAND * chance * (1.0 - chance)
+            for weight, coin, where, before in zip(
+                (self.p, 1.0 - self.p), (1.0, 0.0), place, known, strict=True
+            ):
+                chance = _logistic(before + more[where])
+                slope += weight * np.bincount(where, coin - chance, size)
+                bend += weight * np.bincount(where, chance * (1.0 - chance), size)
+            more += np.clip(slope / np.maximum(bend, 1e-300), -LONGEST, LONGEST)
+        more[0] = 0.0
+        return np.asarray(more[feature])
+
     # --- figures ---
 
     def figures(self, ratio: np.ndarray, rows: np.ndarray) -> tuple[float, float]:
@@ -86,9 +112,12 @@ class CoinClasses(NamedTuple):
             swapped, kept, chance, self.p
         )
 
-    def alone(self, ratio: np.ndarray) -> float:
+    def alone(self, feature: np.ndarray) -> float:
         """The share of coins that a feature tells by itself, in all rows but those learned from."""
-        return self.figures(ratio, ~self.learned)[0]
+        return self.figures(self._ratio_of(feature), ~self.learned)[0]
+
+    def _ratio_of(self, feature: np.ndarray) -> np.ndarray:
+        return self.ratio(feature) if feature.dtype.kind == "i" else feature
 
     def fit(self, ratio: np.ndarray, rows: np.ndarray) -> float:
         """The mean logarithm of the chance that is given to the coins of some rows."""
@@ -99,34 +128,41 @@ class CoinClasses(NamedTuple):
         """The power of the likelihood ratio that suits some rows."""
         return max((temper * ratio for temper in TEMPERS), key=lambda tempered: self.fit(tempered, rows))
 
-    def strongest(self, total: np.ndarray, ratios: list[np.ndarray]) -> tuple[float, float]:
+    def strongest(self, total: np.ndarray, features: list[np.ndarray]) -> tuple[float, float]:
         """The shares of coins guessed, and of records certain, by all features together or the best alone.
 
-        `total` is the logarithm of a likelihood ratio to which those of the features are added.
+        Features are classes or log likelihood ratios; `total` is such a ratio, to which they add.
         """
+        ratios = [self._ratio_of(feature) for feature in features]
         figures = [
-            self._strongest(total, ratios, chosen, measured)
+            self._strongest(total, features, ratios, chosen, measured)
             for chosen, measured in (self.parts, self.parts[::-1])
         ]
         guessed, certain = np.mean(figures, axis=0).round(DIGITS)  # a blind guess is one
         return float(guessed), float(certain)
 
     def _strongest(
-        self, total: np.ndarray, ratios: list[np.ndarray], chosen: np.ndarray, measured: np.ndarray
-    ) -> tuple[float, float]:
-        attackers = [self.tempered(ratio, chosen) for ratio in (*self._sums(total, ratios, chosen), *ratios)]
+        self, total: np.ndarray, features: list[np.ndarray], ratios: list[np.ndarray], chosen: np.ndarray,
+        measured: np.ndarray,
+    ) -> tuple[float, float]:  # fmt: skip
+        order = np.argsort([-self.fit(ratio, chosen) for ratio in ratios], kind="stable")
+        together = self._sums(total, [features[k] for k in order], chosen)
+        attackers = [self.tempered(ratio, chosen) for ratio in (*together, *ratios)]
         by_part = np.array([self.figures(attacker, chosen) for attacker in attackers])
         guessed, certain = (attackers[k] for k in by_part.argmax(axis=0))
         return self.figures(guessed, measured)[0], self.figures(certain, measured)[1]
 
-    def _sums(self, total: np.ndarray, ratios: list[np.ndarray], chosen: np.ndarray) -> Iterator[np.ndarray]:
-        """The sum of all that add to the fit, each with the weight that suits."""
+    def _sums(
+        self, total: np.ndarray, features: list[np.ndarray], chosen: np.ndarray
+    ) -> Iterator[np.ndarray]:
+        """What is known at first, and with all features that add to the fit, one after the other."""
         total = self.tempered(total, chosen)
         yield total
         now, least = self.fit(total, chosen), GAIN / max(1, int(np.count_nonzero(chosen)))
-        for ratio in sorted(ratios, key=lambda ratio: -self.fit(ratio, chosen)):
-            tried = [total + weight * ratio for weight in WEIGHTS]
-            fits = [self.fit(more, chosen) for more in tried]
+        for feature in features:
+            more = self.added(feature, total)
+            tried = [total + weight * more for weight in WEIGHTS]
+            fits = [self.fit(ratio, chosen) for ratio in tried]
             if fits[best := int(np.argmax(fits))] > now + least:
                 total, now = tried[best], fits[best]
         yield total
@@ -134,4 +170,8 @@ class CoinClasses(NamedTuple):
 
 def chances(p: float, ratio: np.ndarray) -> np.ndarray:
     """The chance that a record was swapped, given the logarithm of a likelihood ratio."""
-    return np.asarray(1.0 / (1.0 + (1.0 - p) / p * np.exp(-np.clip(ratio, -600.0, 600.0))))
+    return _logistic(np.log(p / (1.0 - p)) + ratio)
+
+
+def _logistic(odds: np.ndarray) -> np.ndarray:
+    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(odds, -600.0, 600.0))))

@@ -67,37 +67,33 @@ def joint(
     by_relation: dict[Any, float] = {}
     by_pair: dict[tuple[str, str], float] = {}
     by_unit: dict[tuple[str, str], float] = {}
-    ratios: list[np.ndarray] = []
+    features: list[np.ndarray] = []
     for relation in relations:
-        ratio = attack.ratio(_of_relation(attack, tables, relation, steps))
-        by_relation[relation] = attack.alone(ratio)
-        ratios.append(ratio)
+        features.append(_of_relation(attack, tables, relation, steps))
+        by_relation[relation] = attack.alone(features[-1])
     by_ties = 0.0
     if tied:
-        ratio = attack.ratio(attack.classes(_agreeing(drawn.values, rows.strata, p, tied / n, stream)))
-        by_ties = attack.alone(ratio)
-        ratios.append(ratio)
+        features.append(attack.classes(_agreeing(drawn.values, rows.strata, p, tied / n, stream)))
+        by_ties = attack.alone(features[-1])
     scores = {name: normal_scores(np.stack([table[name] for table in tables])) for name in tables[0]}
     pairs = [*combinations(schemes, 2), *((a, b) for a in schemes for b in rows.clear)]
     for a, b in _screened(attack, tables, scores, pairs, schemes):
-        of_pair = [attack.ratio(place) for place in _of_pair(attack, tables, scores, a, b, b in schemes)]
+        of_pair = [*_of_pair(attack, tables, scores, a, b, b in schemes)]
         by_pair[a, b] = max(map(attack.alone, of_pair), default=0.0)
-        ratios += of_pair
+        features += of_pair
     for (a, b), place in _of_labels(attack, scores, schemes, rows.labels):
-        ratios.append(attack.ratio(place))
-        by_pair[a, b] = attack.alone(ratios[-1])
-    ratios += [
-        attack.ratio(place) for place in _of_regressions(attack, scores, list(schemes), list(rows.clear))
-    ]
+        features.append(place)
+        by_pair[a, b] = attack.alone(place)
+    features += _of_regressions(attack, scores, list(schemes), list(rows.clear))
     codes = {**rows.units, **_beside(rows.rows)}
     if codes:
         again = redrawn(rows.values, schemes, rows.strata, columns, rows.fold, stream)
         shown = again.released(stream.random(n) < p)
         for name, of_units in codes.items():
-            for masked, ratio in _of_units(attack, drawn, again, shown, of_units):
-                by_unit[masked, name] = max(by_unit.get((masked, name), 0.0), attack.alone(ratio))
-                ratios.append(ratio)
-    guessed, certain = attack.strongest(total, ratios)
+            for masked, feature in _of_units(attack, drawn, again, shown, of_units):
+                by_unit[masked, name] = max(by_unit.get((masked, name), 0.0), attack.alone(feature))
+                features.append(feature)
+    guessed, certain = attack.strongest(total, features)
     return Joint(guessed, certain, by_relation, by_pair, by_unit, by_ties)
 
 
@@ -143,6 +139,9 @@ def _of_pair(
         for residual in _residuals(tables, a, b, attack.learned):
             yield attack.classes(residual)
         return
+    missing = np.isnan(y)
+    if missing.any() and not missing.all():
+        yield attack.within(x, 1 + missing)
     given = _given(attack, y)
     if given.max() > 1:
         residual = _residual_scores(x, y) if given.max() <= FEW_VALUES + 1 else x
@@ -247,7 +246,7 @@ def _of_units(
             )
             if not np.isnan(part).all():
                 yield column, np.nan_to_num(part)
-                yield column, attack.ratio(attack.classes(part, FINE))
+                yield column, attack.classes(part, FINE)
 
 
 def _agreeing(
