@@ -1,0 +1,66 @@
+"""The gate of a release looks at a table as the audit does, and says what to do."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from audited import scheme
+
+import condmask as cm
+from condmask.audit_input import AuditInput
+from condmask.disclosure import columns_together
+from condmask.disclosure.audit import check
+from condmask.disclosure.joint_attack import Joint
+
+N = 6_000
+STREAM = np.random.default_rng(8)
+SIZE = STREAM.lognormal(6.0, 1.5, N)
+PROFIT = SIZE * STREAM.standard_t(3, N)  # of both signs, with heavy tails
+NEXT = PROFIT * (1.0 + 0.15 * STREAM.standard_t(4, N)) + 0.02 * SIZE * STREAM.normal(size=N)
+TABLE = {"profit": PROFIT, "next": NEXT}
+SCHEMES = {name: scheme(300.0, p=0.5) for name in TABLE}
+
+
+def as_table(columns):
+    return AuditInput(columns, dict.fromkeys(columns, "float64"), {}, None)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_halves_of_a_table_are_judged_alike_by_masking_and_audit(seed):
+    rows = np.random.default_rng(seed).permutation(N)[: N // 2]
+    half = {name: x[rows] for name, x in TABLE.items()}
+
+    audit, gate = cm.audit(half, SCHEMES), check(as_table(half), SCHEMES)
+
+    assert audit.visible
+    assert gate is not None
+    assert gate.visible
+    assert gate.guessed == audit.guessed
+
+
+def test_reverse_mapping_is_refused_for_what_columns_show_together():
+    a, b = STREAM.normal(size=(2, N))
+    frame = pd.DataFrame({"a": a, "u": 0.94 * a + 0.34 * b})
+    mapped = {"a": scheme(0.3, reverse_mapping=True, aggregate_ends=3)}
+
+    found = cm.audit(frame, mapped)
+
+    assert found.guessed > found.blind + 0.08
+    assert found.certain > 0.1
+    with pytest.raises(cm.ReleaseError, match="'u' is left in clear") as caught:
+        cm.mask_table(frame, mapped, rng=1)
+    assert found.refusal in str(caught.value)
+
+
+def test_what_shows_most_is_said_first_with_what_to_do():
+    joint = Joint(0.9, 0.5, {}, {("a", "u"): 0.7}, {("a", "firm"): 0.8, ("a", ""): 0.75}, 0.0)
+
+    why = columns_together.causes_of([joint], {"a": scheme()}, 0.61, in_order=False)
+    ordered = columns_together.causes_of([joint], {"a": scheme()}, 0.61, in_order=True)
+
+    assert [cause.name for cause in why] == ["relation", "units", "units"]
+    remedies = [cause.remedy for cause in why]
+    assert "within strata by 'u', or drop it" in remedies[0]
+    assert "strata='firm'" in remedies[1]
+    assert remedies[2] == "shuffle the rows before masking"
+    assert remedies[2] not in [cause.remedy for cause in ordered]
+    assert not columns_together.causes_of([joint], {"a": scheme()}, 0.8, in_order=False)
