@@ -15,9 +15,9 @@ N = 6_000
 STREAM = np.random.default_rng(8)
 SIZE = STREAM.lognormal(6.0, 1.5, N)
 PROFIT = SIZE * STREAM.standard_t(3, N)  # of both signs, with heavy tails
-NEXT = PROFIT * (1.0 + 0.15 * STREAM.standard_t(4, N)) + 0.02 * SIZE * STREAM.normal(size=N)
+NEXT = PROFIT * (1.0 + 0.05 * STREAM.standard_t(4, N)) + 0.02 * SIZE * STREAM.normal(size=N)
 TABLE = {"profit": PROFIT, "next": NEXT}
-SCHEMES = {name: scheme(300.0, p=0.5) for name in TABLE}
+SCHEMES = {name: scheme(100.0, p=0.5) for name in TABLE}
 
 
 def as_table(columns):

@@ -17,6 +17,7 @@ from condmask.disclosure.folds import fold_of
 
 TEMPERS = (1.0, 0.85, 0.7, 0.5, 0.35, 0.25, 0.1, 0.0)
 WEIGHTS = (1.0, 0.5)  # of what a feature adds
+MOST = 24  # features that are added
 STEPS, LONGEST = 8, 2.0  # of Newton's method
 GAIN = 3.0  # of log likelihood, that a feature has to add
 CLASSES, RECORDS_PER_CLASS = 24, 16
@@ -146,7 +147,7 @@ class CoinClasses(NamedTuple):
         measured: np.ndarray,
     ) -> tuple[float, float]:  # fmt: skip
         order = np.argsort([-self.fit(ratio, chosen) for ratio in ratios], kind="stable")
-        together = self._sums(total, [features[k] for k in order], chosen)
+        together = self._sums(total, [features[k] for k in order[:MOST]], chosen)
         attackers = [self.tempered(ratio, chosen) for ratio in (*together, *ratios)]
         by_part = np.array([self.figures(attacker, chosen) for attacker in attackers])
         guessed, certain = (attackers[k] for k in by_part.argmax(axis=0))

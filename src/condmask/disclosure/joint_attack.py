@@ -15,7 +15,6 @@ of its own in each. Rows and their neighbours are drawn from streams that are al
 """
 
 from collections.abc import Iterator
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,11 +23,12 @@ from condmask.disclosure import units
 from condmask.disclosure.attacked_rows import ALIKE, AttackedRows
 from condmask.disclosure.coin_classes import CoinClasses
 from condmask.disclosure.correlations import normal_scores, pearson
-from condmask.disclosure.redrawn import Redrawn, Table, redrawn
+from condmask.disclosure.redrawn import Table, redrawn
 from condmask.disclosure.swap_attack import ColumnAttack
 
 FEW_VALUES = 24  # of a column in clear: each is a class
-MOST_PAIRS, SCREENED = 48, 1 << 11  # pairs that are looked at, and rows that choose them
+MOST_PAIRS = 32  # that are looked at
+CLOSE, APART = 0.02, 16  # of the variance, between so many classes of another column
 FINE = 64  # classes of what units tell
 BESIDE = 8  # rows that stand together
 
@@ -76,8 +76,7 @@ def joint(
         features.append(attack.classes(_agreeing(drawn.values, rows.strata, p, tied / n, stream)))
         by_ties = attack.alone(features[-1])
     scores = {name: normal_scores(np.stack([table[name] for table in tables])) for name in tables[0]}
-    pairs = [*combinations(schemes, 2), *((a, b) for a in schemes for b in rows.clear)]
-    for a, b in _screened(attack, tables, scores, pairs, schemes):
+    for a, b in _close(scores, list(schemes), list(rows.clear)):
         of_pair = [*_of_pair(attack, tables, scores, a, b, b in schemes)]
         by_pair[a, b] = max(map(attack.alone, of_pair), default=0.0)
         features += of_pair
@@ -85,14 +84,27 @@ def joint(
         features.append(place)
         by_pair[a, b] = attack.alone(place)
     features += _of_regressions(attack, scores, list(schemes), list(rows.clear))
-    codes = {**rows.units, **_beside(rows.rows)}
-    if codes:
+    alike = [
+        (name, codes, column)
+        for name, codes in (*rows.units.items(), *(("", codes) for codes in _beside(rows.rows)))
+        for column in schemes
+        if units.alike(normal_scores(rows.values[column]), codes) > ALIKE
+    ]
+    if alike:
         again = redrawn(rows.values, schemes, rows.strata, columns, rows.fold, stream)
         shown = again.released(stream.random(n) < p)
-        for name, of_units in codes.items():
-            for masked, feature in _of_units(attack, drawn, again, shown, of_units):
-                by_unit[masked, name] = max(by_unit.get((masked, name), 0.0), attack.alone(feature))
-                features.append(feature)
+    for name, codes, column in alike:
+        ratio = units.log_ratios(
+            p,
+            shown.values[column],
+            shown.ratios[column],
+            drawn.values[column],
+            again.values[column][1],
+            codes,
+        )
+        of_unit = [np.nan_to_num(ratio), attack.classes(ratio, FINE)]
+        by_unit[column, name] = max(by_unit.get((column, name), 0.0), *map(attack.alone, of_unit))
+        features += of_unit
     guessed, certain = attack.strongest(total, features)
     return Joint(guessed, certain, by_relation, by_pair, by_unit, by_ties)
 
@@ -109,24 +121,37 @@ def _of_relation(
 # --- two columns ---
 
 
-def _screened(
-    attack: CoinClasses, tables: tuple[Table, Table], scores: Table, pairs: list[tuple[str, str]],
-    masked: Any,
-) -> list[tuple[str, str]]:  # fmt: skip
-    """The pairs that tell most in some rows, where there are many."""
-    if len(pairs) <= MOST_PAIRS:
-        return pairs
-    every = max(1, attack.learned.size // SCREENED)
-    some = CoinClasses.of(attack.p, attack.learned[::every].size)
-    few = tuple({name: x[::every] for name, x in table.items()} for table in tables)
-    of_few = {name: both[:, ::every] for name, both in scores.items()}
-    rest = ~some.learned
+def _close(scores: Table, masked: list[str], clear: list[str]) -> list[tuple[str, str]]:
+    """The pairs of a masked column and another that go together at all, those that do most where many do.
 
-    def fit(pair: tuple[str, str]) -> float:
-        places = _of_pair(some, few, of_few, *pair, pair[1] in masked)  # type: ignore[arg-type]
-        return max((some.fit(some.ratio(place), rest) for place in places), default=-np.inf)
+    By the share of the variance of scores, and of their squares, that lies between classes of the other.
+    """
+    pairs: dict[tuple[str, str], float] = {}
+    for way, others in enumerate((masked, clear)):  # go together in swapped records, or in kept ones
+        x = np.stack([np.nan_to_num(part) for name in masked for part in _powers(scores[name][way])])
+        x = x - x.mean(axis=1, keepdims=True)
+        total = np.maximum((x**2).sum(axis=1), 1e-300)
+        for k, other in enumerate(others):
+            _, codes = np.unique(np.floor(APART * _uniform(scores[other][way])), return_inverse=True)
+            member = np.eye(codes.max() + 1)[codes]
+            between = ((x @ member) ** 2 / member.sum(axis=0)).sum(axis=1) / total
+            shares = (between - member.shape[1] / codes.size).reshape(-1, 2).max(axis=1)
+            for position, (name, share) in enumerate(zip(masked, shares.tolist(), strict=True)):
+                if name != other:
+                    pair = (other, name) if way == 0 and position > k else (name, other)
+                    pairs[pair] = max(pairs.get(pair, 0.0), share)
+    return sorted((pair for pair in pairs if pairs[pair] > CLOSE), key=lambda pair: -pairs[pair])[:MOST_PAIRS]
 
-    return sorted(pairs, key=fit)[-MOST_PAIRS:]
+
+def _powers(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return scores, scores**2
+
+
+def _uniform(scores: np.ndarray) -> np.ndarray:
+    """Between 0 and 1; 1 where missing."""
+    from scipy.special import ndtr  # takes .1 s to import
+
+    return np.asarray(np.nan_to_num(ndtr(scores), nan=1.0))
 
 
 def _of_pair(
@@ -226,27 +251,10 @@ def _expected(y: np.ndarray, others: list[np.ndarray], learned: np.ndarray, way:
 # --- other records ---
 
 
-def _beside(rows: np.ndarray) -> Table:
+def _beside(rows: np.ndarray) -> list[np.ndarray]:
     """Rows that stand together as units, cut in two ways."""
     run = np.cumsum(np.diff(rows, prepend=rows[:1] - 1) != 1) * (int(rows.max(initial=0)) // BESIDE + 2)
-    return {"": np.stack([run + (rows + shift) // BESIDE for shift in (0, BESIDE // 2)])}
-
-
-def _of_units(
-    attack: CoinClasses, drawn: Redrawn, again: Redrawn, shown: Redrawn, codes: np.ndarray
-) -> Iterator[tuple[str, np.ndarray]]:
-    """The ratio of each masked column given what the others of its unit show; itself, and in classes."""
-    for column, both in drawn.values.items():
-        kept = again.values[column][1]
-        if units.alike(normal_scores(kept), np.atleast_2d(codes)[0]) < ALIKE:
-            continue
-        for of_units in np.atleast_2d(codes):
-            part = units.log_ratios(
-                attack.p, shown.values[column], shown.ratios[column], both, kept, of_units
-            )
-            if not np.isnan(part).all():
-                yield column, np.nan_to_num(part)
-                yield column, attack.classes(part, FINE)
+    return [run + (rows + shift) // BESIDE for shift in (0, BESIDE // 2)]
 
 
 def _agreeing(
