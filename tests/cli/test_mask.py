@@ -5,6 +5,8 @@ Oracle: the API on the same files.
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from command_line import MASK, answer
 
@@ -34,6 +36,21 @@ def test_mask_says_what_it_did_and_is_otherwise_silent(run, source, tmp_path):
     assert (code, err) == (0, "")
     assert out.splitlines()[0] == f"masked values in {target}"
     assert out.splitlines()[1].startswith("income  ConditionalMasking(p=0.6, sigma=1000.0")
+
+
+def test_mask_names_the_metadata_that_it_leaves_out(run, tmp_path):
+    source, target = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    pay = np.random.default_rng(1).lognormal(8.0, 0.5, 500)
+    pq.write_table(pa.table({"income": pay}, metadata={"history": "x", "geo": "y", "pandas": "{}"}), source)
+
+    code, out, _ = run("mask", source, target, "-c", "income", *MASK, "--keep-metadata", "geo")
+
+    assert code == 0
+    assert out.splitlines()[-1] == "metadata left out, unless --keep-metadata names it: history"
+    assert pq.read_schema(target).metadata.keys() & {b"history", b"geo"} == {b"geo"}
+    code, _, err = run("mask", source, target, "-c", "income", *MASK, "--force", "--keep-metadata", "x")
+    assert code == 1
+    assert "--keep-metadata must name entries in the metadata of" in err
 
 
 def test_two_masks_never_share_a_key(run, source, tmp_path):

@@ -85,7 +85,7 @@ def release(job: Job, table: Table, targets: dict[Path, Fingerprint], before: Pu
             {**(before.schemes if before else {}), **job.named},
             {
                 **(before.origins if before else {}),
-                **origins_of(job.named, made.patterns, made.key.tag(), made.shifts),
+                **origins_of(job.named, made.patterns, made.shifts),
             },
         )
         if not job.dry_run:

@@ -9,6 +9,7 @@ import numpy as np
 
 from condmask import frames
 from condmask._blocks import Workers
+from condmask._randomness import group_name
 from condmask._warn import warn
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.origin import Origin
@@ -263,10 +264,9 @@ def warn_of_a_part(column: str, scheme: Any, n: int, records: int) -> None:
 def origins_of(
     schemes: Mapping[str, Any],
     patterns: tuple[str, ...],
-    tag: str,
     shifts: Mapping[str, tuple[float, float]],
 ) -> dict[str, Origin]:
     """The origins of columns that were masked in one call."""
     shared = next(iter(schemes.values())).shared_coins
-    group = tag if shared and len(schemes) > 1 else None
+    group = group_name() if shared and len(schemes) > 1 else None
     return {name: Origin(group, patterns if shared else (), shifts.get(name, ())) for name in schemes}
