@@ -49,6 +49,7 @@ class Scheme:
 
     method: ClassVar[str]
     decimals: int | None = None
+    range: tuple[float | None, float | None] | None = None
     strata: Names = None
     small_strata: str = "refuse"
     missing: tuple[float, ...] = ()

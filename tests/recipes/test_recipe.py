@@ -46,6 +46,7 @@ step = "1/3"
 
 [columns.growth]
 sigma = 0.3
+range = [-10, inf]
 
 [csv]
 delimiter = ";"
@@ -103,7 +104,7 @@ def test_every_key(tmp_path):
             0.6, 1000.0, decimals=0, missing=(-8, -9), missing_as="null", **shared
         ),
         "extra pay": cm.ConditionalMasking(0.6, 300.0, step=1 / 3, **shared),
-        "growth": cm.ConditionalMasking(0.6, 0.3, decimals=2, **shared),
+        "growth": cm.ConditionalMasking(0.6, 0.3, decimals=2, range=(-10.0, None), **shared),
     }
     assert found.omit_missing
     assert found.round

@@ -70,14 +70,12 @@ def _published(release: "Release") -> dict[str, Any]:
 
 def _left_out(path: str, kept: list[str]) -> list[str]:
     """The entries in the metadata of a file that were not released."""
+    from condmask.files.formats import ROOMY, format_of
     from condmask.files.read import open_table
 
-    schema = getattr(open_table(Path(path)), "schema", None)
-    if schema is None:
+    if format_of(Path(path)) not in ROOMY:
         return []
-    from condmask.files.source_metadata import notes_of
-
-    left = [name for name in notes_of(schema) if name not in kept]
+    left = [name for name in open_table(Path(path)).notes() if name not in kept]
     return [f"metadata left out, unless --keep-metadata names it: {', '.join(left)}"] if left else []
 
 

@@ -16,7 +16,7 @@ from condmask.files.arrow_types import numbers, numeric, parts_of, released_colu
 from condmask.files.atomic import Output
 from condmask.files.formats import Part, Rows, Sample
 from condmask.files.sampling import by_piece, cheap_rows
-from condmask.files.source_metadata import METADATA, check_kept
+from condmask.files.source_metadata import METADATA, check_kept, notes_of
 
 CODECS = {b"\x04\x22\x4d\x18": "lz4", b"\x28\xb5\x2f\xfd": "zstd"}  # by how compressed buffers begin
 BATCHES, BLOCK_SIZE = 10, 24  # place in the table of the footer's fields, and bytes of an entry
@@ -41,9 +41,13 @@ class ArrowFile:
         text = (self.schema.metadata or {}).get(METADATA)
         return None if text is None else json.loads(text)
 
+    def notes(self) -> list[str]:
+        """The names of notes on the file and its columns that a copy leaves out."""
+        return notes_of(self.schema)
+
     def keep(self, notes: Collection[str]) -> None:
         """Keep notes of these names in a copy."""
-        self.kept = check_kept(self.schema, notes, self.path)
+        self.kept = check_kept(self.notes(), notes, self.path)
 
     @property
     def description(self) -> dict[str, Any]:

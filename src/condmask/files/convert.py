@@ -43,6 +43,10 @@ class Converted:
         """The numbers of rows from all over the file; columns of anything else are left out."""
         return self._table.sample(names, rows)
 
+    def notes(self) -> list[str]:
+        """The names of notes on the file and its columns that a copy leaves out."""
+        return self._table.notes()
+
     def keep(self, notes: Collection[str]) -> None:
         """Keep notes of these names in a copy."""
         self._table.keep(notes)

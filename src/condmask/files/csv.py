@@ -46,6 +46,10 @@ class CsvFile:
         """What an earlier masking left in the file beside this one."""
         return read_beside(self.path)
 
+    def notes(self) -> list[str]:
+        """Text has none."""
+        return []
+
     def keep(self, notes: Collection[str]) -> None:
         """Text has no notes to keep."""
         if notes:

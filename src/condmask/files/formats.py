@@ -82,6 +82,9 @@ class Table(Writable, Protocol):
     def metadata(self) -> dict[str, Any] | None:
         """What an earlier masking left with the file."""
 
+    def notes(self) -> list[str]:
+        """The names of notes on the file and its columns that a copy leaves out."""
+
     def keep(self, notes: Collection[str]) -> None:
         """Keep notes of these names, on the file and its columns in clear, in a copy; others stay behind."""
 

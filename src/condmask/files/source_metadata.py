@@ -74,11 +74,10 @@ def released_field(field: Any, keep: Collection[str] = ()) -> Any:
     return pa.field(field.name, _released_type(field.type, keep), field.nullable, notes or None)
 
 
-def check_kept(schema: Any, keep: Collection[str], path: Any) -> tuple[str, ...]:
+def check_kept(there: list[str], keep: Collection[str], path: Any) -> tuple[str, ...]:
     """The names of notes to keep; refused where a file has none of that name."""
     if isinstance(keep, str) or not all(isinstance(name, str) for name in keep):
         raise TypeError(f"keep_metadata must be a list of names, got {keep!r}")
-    there = [] if schema is None else notes_of(schema)
     for name in keep:
         if name not in there:
             has = f"it has {_checks.listed(there)}" if there else "it has none"

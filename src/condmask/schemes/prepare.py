@@ -13,6 +13,7 @@ from condmask.audit_input import AuditInput
 from condmask.donor_pools import Pools, pools_of
 from condmask.missing_codes import drop_codes, refuse_reachable
 from condmask.scheme import release_key
+from condmask.schemes.limits import check_limits
 from condmask.schemes.rounding import Shifts, rounded
 from condmask.strata import Labels
 
@@ -88,8 +89,10 @@ def prepare(
     columns, policy = drop_codes(schemes, columns, kinds, nan_policy, in_place=in_place)
     columns, shifts = rounded(schemes, columns, kinds, in_place=in_place) if to_grid else (columns, {})
     pools, patterns = pools_of(next(iter(published.values())), columns, labels, policy)
+    table = AuditInput(columns, dict(kinds), {}, None if pools is None else pools.pool)
+    check_limits(table, schemes)
     if audited:
-        _audit(schemes, columns, kinds, clear, pools)
+        _audit(schemes, table, clear)
     units = {
         name: scheme.canonical(columns[name], name, kinds[name], out=columns[name] if in_place else None)
         for name, scheme in schemes.items()
@@ -101,14 +104,11 @@ def prepare(
 
 def _audit(
     schemes: Mapping[str, Any],
-    columns: dict[str, np.ndarray],
-    kinds: Mapping[str, str],
+    table: AuditInput,
     clear: Clear | None,
-    pools: Pools | None,
 ) -> None:
     """Look at the masked columns whole, and at some rows of the table with those left in clear."""
     check = next(iter(schemes.values())).check
-    table = AuditInput(columns, dict(kinds), {}, None if pools is None else pools.pool)
     if clear is None or not clear.columns:
         check(dict(schemes), table)
     elif clear.rows.size == table.n:
