@@ -123,5 +123,7 @@ def mask_table(
         released[name] = column.back(restore_codes(scheme, z, column.array, column.kind, name), nulls)
     published = Published(masked[0].size, named, origins_of(named, made.patterns, made.shifts))
     return Release(
-        published, data=frames.with_masked(frames.with_columns(frame, released), [*before, *schemes])
+        published,
+        data=frames.with_masked(frames.with_columns(frame, released), [*before, *schemes]),
+        audited=not accept_visible_coins,
     )

@@ -78,7 +78,7 @@ def release(job: Job, table: Table, targets: dict[Path, Fingerprint], before: Pu
         made = prepare(
             schemes, columns, kinds, published=job.named, labels=labels,
             clear=clear, rng=job.random, nan_policy=job.policy, to_grid=job.round, audited=job.audited,
-            in_place=True,
+            to_file=True, in_place=True,
         )  # fmt: skip
         published = Published(
             n,

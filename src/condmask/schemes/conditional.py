@@ -293,9 +293,16 @@ class ConditionalMasking(Scheme):
                 )
 
     @classmethod
-    def check(cls, schemes: dict[str, Self], data: AuditInput, beside: AuditInput | None = None) -> None:
+    def check(
+        cls,
+        schemes: dict[str, Self],
+        data: AuditInput,
+        beside: AuditInput | None = None,
+        *,
+        to_file: bool = False,
+    ) -> None:
         """Refuse columns whose release would show which records were swapped."""
-        check_release(data, dict(schemes))
+        check_release(data, dict(schemes), to_file=to_file)
         if beside is not None:
             check_beside(beside, dict(schemes))
 

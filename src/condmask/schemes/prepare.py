@@ -61,6 +61,7 @@ def prepare(
     nan_policy: str = "raise",
     to_grid: bool = False,
     audited: bool = True,
+    to_file: bool = False,
     in_place: bool = False,
 ) -> Prepared:
     """Columns ready to be masked, or one sentence on why they cannot be.
@@ -83,6 +84,8 @@ def prepare(
         Whether data are rounded.
     audited : bool
         Whether a release that shows which records were swapped is refused.
+    to_file : bool
+        Whether the release goes to a file, as one of a few records does not.
     in_place : bool
         Whether the originals may be overwritten.
     """
@@ -92,7 +95,7 @@ def prepare(
     table = AuditInput(columns, dict(kinds), {}, None if pools is None else pools.pool)
     check_limits(table, schemes)
     if audited:
-        _audit(schemes, table, clear)
+        _audit(schemes, table, clear, to_file=to_file)
     units = {
         name: scheme.canonical(columns[name], name, kinds[name], out=columns[name] if in_place else None)
         for name, scheme in schemes.items()
@@ -106,12 +109,15 @@ def _audit(
     schemes: Mapping[str, Any],
     table: AuditInput,
     clear: Clear | None,
+    *,
+    to_file: bool,
 ) -> None:
     """Look at the masked columns whole, and at some rows of the table with those left in clear."""
     check = next(iter(schemes.values())).check
     if clear is None or not clear.columns:
-        check(dict(schemes), table)
+        check(dict(schemes), table, to_file=to_file)
     elif clear.rows.size == table.n:
-        check(dict(schemes), table._replace(clear=clear.columns))
+        check(dict(schemes), table._replace(clear=clear.columns), to_file=to_file)
     else:
-        check(dict(schemes), table, table.take(clear.rows)._replace(clear=clear.columns))
+        beside = table.take(clear.rows)._replace(clear=clear.columns)
+        check(dict(schemes), table, beside, to_file=to_file)
