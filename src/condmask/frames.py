@@ -3,7 +3,6 @@
 Arrays, lists, and whatever narwhals supports (pandas, polars, pyarrow and others) are taken.
 """
 
-import contextlib
 import hashlib
 import json
 from collections.abc import Callable, Sequence
@@ -174,28 +173,24 @@ def digests(frame: Any) -> dict[str, bytes]:
 
     Text and other objects are looked at in 16,384 rows from all over the frame, numbers in all rows.
     """
-    found = {}
-    for name in column_names(frame):
-        values = table_column(frame, name) if isinstance(frame, dict) else as_frame(frame)[name]
-        rows = evenly_spaced(len(values), DIGESTED)
-        if isinstance(frame, dict):
-            array = np.asarray(values)
-            found[name] = _digest(array, array[rows])
-        else:
-            found[name] = _digest(
-                values.to_numpy() if values.dtype.is_numeric() else None, values[rows].to_numpy()
-            )
+    names, columns = column_names(frame), {}
+    for name in names:
+        values = frame[name] if isinstance(frame, dict) else as_frame(frame)[name]
+        array = isinstance(values, np.ndarray | list | tuple)
+        numbers = np.asarray(values) if array else values.to_numpy() if values.dtype.is_numeric() else None
+        some = some_rows(frame, [name], evenly_spaced(len(values), DIGESTED))[name]
+        columns[name] = _digest(len(values), numbers, some)
     if _notes_in(frame) == "attrs":
         index = labels(frame.index)
-        found[""] = _digest(index, index[evenly_spaced(len(index), DIGESTED)])
-    return found
+        columns[""] = _digest(len(index), index, index[evenly_spaced(len(index), DIGESTED)])
+    return columns
 
 
-def _digest(values: np.ndarray | None, some: np.ndarray) -> bytes:
+def _digest(n: int, values: np.ndarray | None, some: np.ndarray) -> bytes:
     """Of all numbers, which a change of one of them changes, and of some rows, which tell their order."""
-    digest = hashlib.sha256(f"{some.dtype} {len(some)}".encode())
+    digest = hashlib.sha256(f"{some.dtype} {n}".encode())
     if values is not None and values.dtype.kind in "iufmM" and values.itemsize == 8:
-        digest.update(np.bitwise_xor.reduce(values.view(np.uint64), initial=len(values)).tobytes())
+        digest.update(np.bitwise_xor.reduce(values.view(np.uint64), initial=0).tobytes())
     elif values is not None and values.dtype.kind in "biufmM":
         digest.update(np.ascontiguousarray(values).data)
     if some.dtype.kind in "biuf":
@@ -249,13 +244,20 @@ def codes(labels: Any) -> tuple[np.ndarray, list[Any]]:
     return code.astype(np.int64), distinct.tolist()
 
 
-def numeric_columns(table: Any, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Columns of a data frame or a dict that hold numbers, yes and no, or times."""
+def some_rows(frame: Any, names: Sequence[str], rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Columns of a data frame or a dict in some rows; what is missing there becomes NaN, NaT or None."""
     columns = {}
     for name in names:
-        with contextlib.suppress(TypeError, ValueError):  # text, numbers too large
-            columns[name] = column(_in_numbers(table_column(table, name)), name, finite=False).array
-    return columns
+        values = table_column(frame, name)
+        if not isinstance(values, np.ndarray | list | tuple) and _is_series(values):
+            import narwhals as nw
+
+            by_place = getattr(values, "take", None)  # of pandas and Arrow
+            some = by_place(rows) if by_place else nw.from_native(values, series_only=True)[rows].to_native()
+            columns[name] = labels(some)
+        else:
+            columns[name] = labels(values)[rows]
+    return {name: x for name, x in columns.items() if x.ndim == 1}
 
 
 def is_decimal(values: Any) -> bool:
@@ -268,24 +270,6 @@ def is_decimal(values: Any) -> bool:
     if series.dtype == nw.Object():
         return isinstance(next((value for value in series if not _is_missing(value)), None), Decimal)
     return isinstance(series.dtype, nw.Decimal)
-
-
-def _in_numbers(values: Any) -> Any:
-    """Yes and no as 1 and 0, times as days since 1970, decimals as floats; others as they are."""
-    if is_decimal(values):
-        return np.array([np.nan if _is_missing(value) else float(value) for value in labels(values)])
-    array = values if isinstance(values, np.ndarray) else None
-    if array is None and _is_series(values):
-        import narwhals as nw
-
-        dtype = nw.from_native(values, series_only=True).dtype
-        array = np.asarray(values) if dtype == nw.Boolean() or dtype.is_temporal() else None
-    if array is not None and array.dtype.kind in "mM":
-        unit = array.astype(f"{array.dtype.kind}8[us]")
-        return np.where(np.isnat(unit), np.nan, unit.astype(np.int64) / 86_400e6)
-    if array is not None and array.dtype.kind == "b":
-        return array.astype(np.float64)
-    return values
 
 
 def groups(values: Any, name: str, n: int) -> tuple[np.ndarray, list[Any]]:

@@ -228,7 +228,9 @@ def test_fewer_than_a_hundred_records_go_into_no_file(tmp_path, kind):
         else:
             cm.mask_table(frame, {"x": scheme}, **options).write(target)
 
-    with pytest.raises(cm.ReleaseError, match=f"^99 {FEW}, and a file must have at least 100; reverse") as error:
+    with pytest.raises(
+        cm.ReleaseError, match=f"^99 {FEW}, and a file must have at least 100; reverse"
+    ) as error:
         release(scheme, tmp_path / "b.csv")
     assert str(error.value).endswith(GO_ON)
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]

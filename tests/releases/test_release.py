@@ -91,7 +91,9 @@ def test_data_that_changed_since_they_were_masked_are_not_written(tmp_path, kind
     whole = frames.arrow_table(release.data).to_pydict()
 
     def write(**changed):
-        values = {name: np.asarray(column) for name, column in {**whole, **changed}.items() if column is not None}
+        values = {
+            name: np.asarray(column) for name, column in {**whole, **changed}.items() if column is not None
+        }
         release.data = MADE[kind](values)
         release.write(tmp_path / "a.csv", overwrite=True)
 
@@ -100,7 +102,9 @@ def test_data_that_changed_since_they_were_masked_are_not_written(tmp_path, kind
     for name in ("income", "age", "name"):
         other = list(whole[name])
         other[1234] = "c" if name == "name" else other[1234] + 1
-        with pytest.raises(ValueError, match=f"as they were masked and audited, but have changed '{name}' since"):
+        with pytest.raises(
+            ValueError, match=f"as they were masked and audited, but have changed '{name}' since"
+        ):
             write(**{name: other})
         with pytest.raises(ValueError, match=f"have changed '{name}'"):
             write(**{name: whole[name][::-1]})

@@ -10,19 +10,13 @@ import numpy as np
 
 from condmask._randomness import Key
 from condmask.audit_input import AuditInput
+from condmask.clear_columns import Clear
 from condmask.donor_pools import Pools, pools_of
 from condmask.missing_codes import drop_codes, refuse_reachable
 from condmask.scheme import release_key
 from condmask.schemes.limits import check_limits
 from condmask.schemes.rounding import Shifts, rounded
 from condmask.strata import Labels
-
-
-class Clear(NamedTuple):
-    """Columns of numbers that are released as they are, in some rows of the table."""
-
-    rows: np.ndarray
-    columns: dict[str, np.ndarray]
 
 
 class Prepared(NamedTuple):
@@ -95,7 +89,8 @@ def prepare(
     table = AuditInput(columns, dict(kinds), {}, None if pools is None else pools.pool)
     check_limits(table, schemes)
     if audited:
-        _audit(schemes, table, clear, to_file=to_file)
+        table = table if clear is None else table._replace(**clear._asdict())
+        next(iter(schemes.values())).check(dict(schemes), table, to_file=to_file)
     units = {
         name: scheme.canonical(columns[name], name, kinds[name], out=columns[name] if in_place else None)
         for name, scheme in schemes.items()
@@ -103,21 +98,3 @@ def prepare(
     refuse_reachable(schemes, units, kinds)
     key = release_key(rng, published, list(units.values()), pools)
     return Prepared(units, pools, patterns, shifts, key)
-
-
-def _audit(
-    schemes: Mapping[str, Any],
-    table: AuditInput,
-    clear: Clear | None,
-    *,
-    to_file: bool,
-) -> None:
-    """Look at the masked columns whole, and at some rows of the table with those left in clear."""
-    check = next(iter(schemes.values())).check
-    if clear is None or not clear.columns:
-        check(dict(schemes), table, to_file=to_file)
-    elif clear.rows.size == table.n:
-        check(dict(schemes), table._replace(clear=clear.columns), to_file=to_file)
-    else:
-        beside = table.take(clear.rows)._replace(clear=clear.columns)
-        check(dict(schemes), table, beside, to_file=to_file)
