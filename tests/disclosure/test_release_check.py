@@ -218,7 +218,7 @@ def test_fewer_than_a_hundred_records_are_masked_with_a_warning(n, gaps):
 
 @pytest.mark.parametrize("kind", ["file", "frame"])
 def test_fewer_than_a_hundred_records_go_into_no_file(tmp_path, kind):
-    frame = pd.DataFrame({"x": np.random.default_rng(1).normal(size=99)})
+    frame = pd.DataFrame({"x": np.random.default_rng(1).uniform(5.0, 7.0, 99)})
     frame.to_csv(tmp_path / "a.csv", index=False)
     scheme = cm.ConditionalMasking(0.6, 0.5)
 
@@ -228,12 +228,11 @@ def test_fewer_than_a_hundred_records_go_into_no_file(tmp_path, kind):
         else:
             cm.mask_table(frame, {"x": scheme}, **options).write(target)
 
-    with pytest.raises(
-        cm.ReleaseError, match=f"^99 {FEW}, and a file must have at least 100; reverse"
-    ) as error:
+    with pytest.raises(cm.ReleaseError, match=f"^99 {FEW}, and a file must have at least 100") as error:
         release(scheme, tmp_path / "b.csv")
     assert str(error.value).endswith(GO_ON)
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
     release(scheme, tmp_path / "c.csv", accept_visible_coins=True)
+    mapped = cm.ConditionalMasking(0.6, 0.5, reverse_mapping=True)
     with pytest.warns(cm.ReleaseWarning, match="a donor pool has 99 records"):  # rails of its own
-        release(cm.ConditionalMasking(0.6, 0.5, reverse_mapping=True), tmp_path / "d.csv")
+        release(mapped, tmp_path / "d.csv")

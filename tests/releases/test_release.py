@@ -91,10 +91,9 @@ def test_data_that_changed_since_they_were_masked_are_not_written(tmp_path, kind
     whole = frames.arrow_table(release.data).to_pydict()
 
     def write(**changed):
-        values = {
-            name: np.asarray(column) for name, column in {**whole, **changed}.items() if column is not None
-        }
-        release.data = MADE[kind](values)
+        values = {name: column for name, column in {**whole, **changed}.items() if column is not None}
+        types = {"name": object}
+        release.data = MADE[kind]({name: np.asarray(x, types.get(name)) for name, x in values.items()})
         release.write(tmp_path / "a.csv", overwrite=True)
 
     write()
@@ -102,9 +101,7 @@ def test_data_that_changed_since_they_were_masked_are_not_written(tmp_path, kind
     for name in ("income", "age", "name"):
         other = list(whole[name])
         other[1234] = "c" if name == "name" else other[1234] + 1
-        with pytest.raises(
-            ValueError, match=f"as they were masked and audited, but have changed '{name}' since"
-        ):
+        with pytest.raises(ValueError, match=f"as they were masked and audited, but have changed '{name}'"):
             write(**{name: other})
         with pytest.raises(ValueError, match=f"have changed '{name}'"):
             write(**{name: whole[name][::-1]})
@@ -112,7 +109,7 @@ def test_data_that_changed_since_they_were_masked_are_not_written(tmp_path, kind
         write(wage=INCOME)
     with pytest.raises(ValueError, match="have lost 'income'"):
         write(income=None)
-    with pytest.raises(ValueError, match="have changed 'income', 'age' and 'name'|have changed"):
+    with pytest.raises(ValueError, match="have changed 'income', 'age', 'name'"):
         write(**{name: column[:3000] for name, column in whole.items()})
 
 
