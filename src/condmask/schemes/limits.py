@@ -22,6 +22,7 @@ from condmask.schemes.parameters import in_words
 
 SIDES = "below", "above"
 SERVES = "which releases values of the data alone"
+NONE = 1e-10  # expected outside: not looked at value by value
 LEAST = 1e-6  # values that are expected outside: fewer are none
 MANY = 0.01  # of the records: so many below 0 are worth a word
 LOOKED_AT = 1 << 14  # records in which they are counted
@@ -71,14 +72,20 @@ def bounds(scheme: Any) -> tuple[float, float]:
 def expected_outside(values: np.ndarray, law: Law, ends: tuple[float, float]) -> tuple[float, float]:
     """How many released values are expected below and above two bounds; NaN is missing."""
     totals = [0.0, 0.0]
+    nearest = min(np.fmin.reduce(values) - ends[0], ends[1] - np.fmax.reduce(values)) - law.step
+    if values.size * _beyond(np.array([nearest]), law) < NONE:
+        return 0.0, 0.0
     for start, stop in blocks(values.size):
         part = values[start:stop]
         points = law.from_units(law.to_units(part[~np.isnan(part)]))
         for side, room in enumerate((points - ends[0], ends[1] - points)):
-            near = room[np.isfinite(room)]
-            # |Y| <= room, which is Y < room and half a step
-            totals[side] += 0.5 * float(np.sum(1.0 - law.noise_within(near + 0.5 * law.step)))
+            totals[side] += _beyond(room[np.isfinite(room)], law)
     return (1.0 - law.p) * totals[0], (1.0 - law.p) * totals[1]
+
+
+def _beyond(room: np.ndarray, law: Law) -> float:
+    """The sum of P(Y > room), room being on the grid: Y is no less than room and half a step."""
+    return 0.5 * float(np.sum(1.0 - law.noise_within(room + 0.5 * law.step)))
 
 
 def _warn_of_signs(values: np.ndarray, law: Law, name: str) -> None:
