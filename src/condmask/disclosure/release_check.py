@@ -7,6 +7,7 @@ from condmask.audit_input import AuditInput
 from condmask.disclosure import guard_rails
 from condmask.disclosure.audit import check
 from condmask.disclosure.audit_result import Audit
+from condmask.disclosure.causes import COMPUTED
 from condmask.disclosure.guard_rails import Verdict
 from condmask.disclosure.remedies import reverse_mapping
 from condmask.grids import shown_digits
@@ -48,7 +49,8 @@ def check_beside(data: AuditInput, schemes: dict[str, Any]) -> None:
         return
     audit = check(data, schemes)
     if audit is not None:
-        relations = tuple(cause for cause in audit.causes if cause.name in ("copy", "identity", "relation"))
+        names = (COMPUTED, "copy", "identity", "relation")
+        relations = tuple(cause for cause in audit.causes if cause.name in names)
         if any(cause.name != "copy" for cause in relations) and audit.visible:
             raise ReleaseError(audit.refusal + GO_ON)
         for cause in relations:
