@@ -1,8 +1,8 @@
 """Relations that may hold: fits of one column by others, ratios and differences of two, sums of two.
 
 Fits find what holds in most records (sparse_fit.py). What holds in fewer is looked for among two columns,
-whose ratio or difference is then the same in a tenth of the records, and among three, one of which is the sum
-of the others. In logarithms these are ratios, products and powers.
+whose ratio or difference is then the same in a tenth of the records, and among three, one of which is the
+sum of the others. In logarithms these are ratios, products and powers.
 """
 
 from collections.abc import Iterator

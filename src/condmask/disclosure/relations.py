@@ -1,16 +1,16 @@
 """Relations among columns: which hold, in how many records, and in how many of these by chance.
 
 One that holds in the data (a = b, a = b + c, a is the total of some others, a = b / c^2), in a part of the
-records at least, holds in swapped records, which carry all values of one donor, and seldom in kept ones. A masked
-column whose relatives are all in clear can be computed from them.
+records at least, holds in swapped records, which carry all values of one donor, and seldom in kept ones. A
+masked column whose relatives are all in clear can be computed from them.
 
-Half of the records suggest relations (relation_search.py); the other half counts where they hold. Chance is what
-is left of the count with the masked column shuffled, and what a smooth dependence explains: records are put in
-groups by the value that the relation computes, and the values of the next group, and of the one after it, are
-held against that of each group. Where the chance P(k) to agree over k groups falls ever faster, as between
-normal columns however coarse, P(0) <= P(1)^2 / P(2). Records in which the masked column has its most common
-value are left out if these are many, so that zeros make no relations, and a relation of records that have few
-different values must hold nearly always.
+Half of the records suggest relations (relation_search.py); the other half counts where they hold. Chance is
+what is left of the count with the masked column shuffled, and what a smooth dependence explains: records
+are put in groups by the value that the relation computes, and the values of the next group, and of the one
+after it, are held against that of each group. Where the chance P(k) to agree over k groups falls ever
+faster, as between normal columns however coarse, P(0) <= P(1)^2 / P(2). Records in which the masked column
+has its most common value are left out if these are many, so that zeros make no relations, and a relation of
+records that have few different values must hold nearly always.
 """
 
 from itertools import combinations

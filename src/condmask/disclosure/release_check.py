@@ -7,7 +7,6 @@ from condmask.audit_input import AuditInput
 from condmask.disclosure import guard_rails
 from condmask.disclosure.audit import check
 from condmask.disclosure.audit_result import Audit
-from condmask.disclosure.causes import COMPUTED
 from condmask.disclosure.guard_rails import Verdict
 from condmask.disclosure.remedies import reverse_mapping
 from condmask.grids import shown_digits
@@ -40,21 +39,6 @@ def check_release(data: AuditInput, schemes: dict[str, Any]) -> None:
     audit = check(data, schemes)
     if audit is not None:
         apply_audit(audit)
-
-
-def check_beside(data: AuditInput, schemes: dict[str, Any]) -> None:
-    """Warn of columns left in clear that give a masked one away; refuse where they show who was swapped."""
-    if next(iter(schemes.values())).reverse_mapping:
-        _apply_verdicts(guard_rails.review_clear(data))
-        return
-    audit = check(data, schemes)
-    if audit is not None:
-        names = (COMPUTED, "copy", "identity", "relation")
-        relations = tuple(cause for cause in audit.causes if cause.name in names)
-        if any(cause.name != "copy" for cause in relations) and audit.visible:
-            raise ReleaseError(audit.refusal + GO_ON)
-        for cause in relations:
-            warn(f"{cause.text}; {cause.remedy}", ReleaseWarning)
 
 
 def apply_audit(audit: Audit) -> None:

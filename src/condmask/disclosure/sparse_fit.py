@@ -1,19 +1,21 @@
 """Sparse fits of columns by others that are exact where most records obey: least absolute deviations.
 
-Let y = x b in the records that obey. The sum of |y - x b| is least at b if and only if, for every direction d,
+Let y = x b in the records that obey. The sum of |y - x b| is least at b if and only if, for every direction
+d,
 
     |sum of sign(y - x b) x d over the other records| <= sum of |x d| over those that obey.
 
-The left side is at most the sum of |x d| over the others. So b comes out exactly as soon as more than half of
-the records obey and the others lie no farther out; mostly earlier, since signs cancel. A few records far out
-(leverage) can outweigh all that obey: rows are therefore scaled to a common size, which leaves the relation as it
-is. A penalty on the sizes of b that is small against the margin moves nothing, and takes out columns that say
-nothing.
+The left side is at most the sum of |x d| over the others. So b comes out exactly as soon as more than half
+of the records obey and the others lie no farther out; mostly earlier, since signs cancel. A few records far
+out (leverage) can outweigh all that obey: rows are therefore scaled to a common size, which leaves the
+relation as it is. A penalty on the sizes of b that is small against the margin moves nothing, and takes out
+columns that say nothing.
 
-What is computed approximates this. Least squares are repeated with weights 1/|residual|, from wide to narrow.
-The last steps lean to the majority (a power of the residual below 1): they find relations that fewer obey, and
-may find a wrong one. Of more columns than `FEATURES` those are taken that explain most, one after the other, by
-least squares. Missing values count as medians. So whoever uses a fit counts in other records where it holds.
+What is computed approximates this. Least squares are repeated with weights 1/|residual|, from wide to
+narrow. The last steps lean to the majority (a power of the residual below 1): they find relations that
+fewer obey, and may find a wrong one. Of more columns than `FEATURES` those are taken that explain most, one
+after the other, by least squares. Missing values count as medians. So whoever uses a fit counts in other
+records where it holds.
 """
 
 import numpy as np
