@@ -32,7 +32,7 @@ def suggested(table: Table, grids: Steps, masked: set[str]) -> Iterator[Identity
         some_masked = np.array([name in masked for name in names])
         enough = np.array([some.size >= FEWEST for some in rows])
         yield from (
-            _identity(candidate, names, table, grids, product=logarithms)
+            _identity(candidate, names, table, grids if logarithms else {}, product=logarithms)
             for candidate in _of_few(x, rows, halves, some_masked, enough)
         )
         for candidate in _of_fits(x, rows, some_masked, enough):

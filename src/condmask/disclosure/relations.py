@@ -8,9 +8,9 @@ Half of the records suggest relations (relation_search.py); the other half count
 what is left of the count with the masked column shuffled, and what a smooth dependence explains: records
 are put in groups by the value that the relation computes, and the values of the next group, and of the one
 after it, are held against that of each group. Where the chance P(k) to agree over k groups falls ever
-faster, as between normal columns however coarse, P(0) <= P(1)^2 / P(2). Records in which the masked column
-has its most common value are left out if these are many, so that zeros make no relations, and a relation of
-records that have few different values must hold nearly always.
+faster, as between normal columns however coarse, P(0) <= P(1)^2 / P(2), and P(0) <= P(2)^3 / P(3)^2.
+Records in which the masked column has its most common value are left out if these are many, so that zeros
+make no relations, and a relation of records that have few different values must hold nearly always.
 """
 
 from itertools import combinations
@@ -34,8 +34,9 @@ CAUGHT = 0.95  # of the records that obey with more rounding: less is enough
 MOST_COLUMNS = 24  # among which pairs are attacked
 NEAR = 0.95
 FEWEST = 16  # rows that tell anything
+FINE = 1e-5  # of a column's mean deviation: up to here slack is that of floating point
 ERRORS = 2.0  # standard errors, which are given to chance
-FEW, SURELY = 5.0, 0.97  # values, by their Simpson number; with fewer a relation holds in so many records
+FEW, SURELY = 10.0, 0.97  # values, by their Simpson number; with fewer a relation holds in so many records
 SHOWS = 0.2  # of a variance: what adds so much to it moves few records beyond the others
 
 
@@ -127,29 +128,37 @@ def evidence(identity: Identity, table: Table, target: str) -> Evidence:
 
     share = np.count_nonzero(obeying) / records.size
     chance = holding(np.random.default_rng(1).permutation(rows.size))
-    # groups of records that the relation gives one value, in the order of values
-    place = np.argsort(computed, kind="stable")
-    group = np.empty(rows.size, dtype=np.int64)
-    group[place] = np.cumsum(np.diff(computed[place], prepend=computed[place[0]]) > 2.0 * slack[place])
-    counts = np.bincount(group)
+    group, nearest = _groups(computed, slack, value)
     if _few(np.bincount(group[obeying])):
         return Evidence(share, chance if obeying.mean() >= SURELY else 1.0)
+    place = np.argsort(group, kind="stable")
+    counts = np.bincount(group)
     first = np.cumsum(counts) - counts
     rank = np.empty(rows.size, dtype=np.int64)
     rank[place] = np.arange(rows.size) - first[group[place]]
-    bounds = []
+    least, bounds = 0.5 / records.size, []
     for side in (1, -1):
-        near, next_ = (
-            holding(
-                place[
-                    first[(other := np.clip(group + far * side, 0, counts.size - 1))] + rank % counts[other]
-                ]
-            )
-            for far in (1, 2)
+        near, after = (
+            holding(place[first[other] + rank % counts[other]]) + least
+            for other in (np.clip(group + side * far, 0, counts.size - 1) for far in (nearest, nearest + 1))
         )
-        bounds.append((near + 0.5 / records.size) ** 2 / (next_ + 0.5 / records.size))
+        bounds.append(near * (near / after) ** nearest)
     chance = max(chance, min(share, *bounds))
     return Evidence(share, chance + ERRORS * float(np.sqrt(chance / records.size)))
+
+
+def _groups(computed: np.ndarray, slack: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, int]:
+    """Groups of records by the computed value, in order, and how far on no record of one suits another.
+
+    With rounding they are as wide as that, and records of groups beside each other may share a value.
+    """
+    width = 2.0 * float(np.quantile(slack, 0.9))
+    if width > FINE * float(np.mean(np.abs(value - np.median(value)))):
+        return np.unique(np.floor(computed / width), return_inverse=True)[1], 2
+    order = np.argsort(computed, kind="stable")
+    group = np.empty(computed.size, dtype=np.int64)
+    group[order] = np.cumsum(np.diff(computed[order], prepend=computed[order[0]]) > 2.0 * slack[order])
+    return group, 1
 
 
 def _few(counts: np.ndarray) -> bool:
