@@ -192,12 +192,16 @@ def test_what_is_not_refused_brings_a_warning_that_says_what_is_read(x, scheme, 
     assert caught[0].filename == __file__
 
 
-def test_a_copy_left_in_clear_brings_a_warning():
-    x = np.random.default_rng(1).normal(size=2_000)
-    table = pd.DataFrame({"income": x, "net": 0.7 * x + 1.0})
+def test_a_column_in_clear_that_goes_with_a_masked_one_brings_a_warning_and_a_copy_is_refused():
+    x, noise = np.random.default_rng(1).normal(size=(2, 2_000))
+    table = pd.DataFrame({"income": x, "net": 0.7 * x + 1.0 + 0.1 * noise})
+    scheme = cm.ConditionalMasking(0.6, 0.5)
 
     with pytest.warns(cm.ReleaseWarning, match="'net' is left in clear"):
-        cm.mask_table(table, {"income": cm.ConditionalMasking(0.6, 0.5)})
+        cm.mask_table(table, {"income": scheme})
+    for copy in (0.7 * x + 1.0, np.where(np.arange(2_000) % 20 < 9, x, noise)):
+        with pytest.raises(cm.ReleaseError, match=r"it can be computed; leave 'net' out; --accept"):
+            cm.mask_table(table.assign(net=copy), {"income": scheme})
 
 
 def test_small_columns_are_masked_without_a_word():

@@ -99,6 +99,11 @@ class Audit:
         return self._refused is not None or (self.n >= FEWEST and visible)
 
     @property
+    def computed(self) -> bool:
+        """Whether columns in clear make up a masked one, beyond chance in a tenth of the records."""
+        return any(cause.name == COMPUTED for cause in self.causes)
+
+    @property
     def remedy(self) -> str:
         """How to come by the proposals."""
         return "; or ".join(proposal.remedy for proposal in self.proposals)

@@ -100,7 +100,7 @@ class Identity(NamedTuple):
             value = np.log(table[target]) if self.product else table[target]
             if self.product:  # (l - r) / (l + r) is tanh(log(l / r) / 2)
                 residual, slack = 2.0 * np.arctanh(residual), 2.0 * slack
-        return value, np.asarray(value - residual / factor), np.asarray(slack / abs(factor))
+            return value, np.asarray(value - residual / factor), np.asarray(slack / abs(factor))
 
     def __str__(self) -> str:
         return f"{self.left!r} = {self._powers() if self.product else self._terms()}"

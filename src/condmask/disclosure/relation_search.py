@@ -123,8 +123,8 @@ def _length(factors: np.ndarray) -> tuple[int, int]:
 def _identity(
     candidate: Candidate, names: list[str], table: Table, grids: Steps, *, product: bool
 ) -> Identity:
-    left, terms = names[candidate.target], zip(candidate.features, candidate.factors, strict=True)
-    right = tuple((names[place], float(factor)) for place, factor in terms)
+    left, order = names[candidate.target], np.argsort(candidate.features)
+    right = tuple((names[candidate.features[k]], float(candidate.factors[k])) for k in order)
     hidden = [name for name, factor in right if abs(factor) != 1.0 and _values(table[name]) <= INDICATOR]
     rounding = [(name, grids[name]) for name in (left, *(name for name, _ in right)) if grids.get(name)]
     return Identity(left, right, float(candidate.constant), product, tuple(rounding), tuple(hidden))
