@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from condmask._digits import line
-from condmask.disclosure.causes import UNCHANGED, Cause
+from condmask.disclosure.causes import COMPUTED, UNCHANGED, Cause
 
 GUESSED, CERTAIN = 0.12, 0.10  # records beyond the blind guess, and certain ones: more is visible
 FEWEST = 100  # records that tell anything
@@ -72,6 +72,12 @@ class Audit:
         one hides them; or else the best coarser step that was tried.
     name : str
         Of the column or columns.
+    worst : float
+        The share of records of which he guesses right in the tenth of which he is surest, by the value that
+        one column shows; at least `guessed`.
+    columns : int
+        Number of columns that were looked at, masked or in clear. What is said holds for these and for
+        records that are independent.
 
     See Also
     --------
@@ -87,15 +93,26 @@ class Audit:
     scheme: Any
     proposals: tuple[Proposal, ...] = ()
     name: str = field(default="x", repr=False)
+    worst: float = 0.0
+    columns: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "worst", max(self.worst, self.guessed))
 
     @property
     def visible(self) -> bool:
         """Whether guesses exceed the blind ones by .12, or more than a tenth of the records is certain.
 
-        Of fewer than 100 records nothing is said. By reverse mapping also whether a guard rail refuses.
+        Of fewer than 100 records nothing is said. By reverse mapping also whether a guard rail refuses, and
+        always whether columns in clear make up a masked one.
         """
         visible = self.guessed > self.blind + GUESSED or self.certain > CERTAIN
-        return self._rail is not None or (self.n >= FEWEST and visible)
+        return self._refused is not None or (self.n >= FEWEST and visible)
+
+    @property
+    def computed(self) -> bool:
+        """Whether columns in clear make up a masked one, beyond chance in a tenth of the records."""
+        return any(cause.name == COMPUTED for cause in self.causes)
 
     @property
     def remedy(self) -> str:
@@ -105,8 +122,8 @@ class Audit:
     @property
     def refusal(self) -> str:
         """A sentence that refuses the release, with the remedies."""
-        if self._rail is not None:
-            return f"{self._rail.text}; {self._rail.remedy}"
+        if self._refused is not None:
+            return f"{self._refused.text}; {self._refused.remedy}"
         why = [cause for cause in self.causes if cause.name not in ASIDE]
         why = why or [cause for cause in self.causes if cause.name in ("row order", "copy")]
         if why and why[0].name == "point masses":  # which rounding makes, too
@@ -127,8 +144,9 @@ class Audit:
         )
 
     @property
-    def _rail(self) -> Cause | None:
-        return next((cause for cause in self.causes if cause.name == RAIL), None)
+    def _refused(self) -> Cause | None:
+        """A cause for which a release is refused, whatever share of coins it tells."""
+        return next((cause for cause in self.causes if cause.name in (RAIL, COMPUTED)), None)
 
     @property
     def _mapped(self) -> bool:
@@ -145,10 +163,18 @@ class Audit:
         causes = [cause for cause in self.causes if cause.name in WARNED]
         sentences = ["; ".join(filter(None, (cause.text, cause.remedy))) for cause in causes]
         if self._few:
-            sentences.append(
-                f"{self.n} records are too few to tell how well one can guess which were swapped"
-            )
+            sentences.append(too_few(self.n))
         return sentences
+
+    @property
+    def basis(self) -> tuple[str, str]:
+        """For what the figures hold, in two lines."""
+        columns = "one column" if self.columns == 1 else f"{self.columns} columns"
+        others = "other columns, and " if self.columns == 1 else ""
+        return (
+            f"These figures are for {columns} and records that are independent:",
+            f"{others}several records of one person, household or firm, may tell more.",
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The audit in terms of JSON.
@@ -184,6 +210,8 @@ class Audit:
         lines.append(line("visible", ("yes" if side.visible else "no" for side in sides), head=HEAD))
         if any(side._mapped for side in sides):
             lines += ["", *ALONE]
+        if not self._mapped:
+            lines += ["", *self.basis]
         lines += ["", f"scheme      {_shown(self.scheme)}"]
         for k, proposal in zip(numbers, self.proposals, strict=True):
             lines += [f"proposal {k}  {_shown(proposal.scheme)}", f"            {proposal.remedy}"]
@@ -200,9 +228,10 @@ class Audit:
 
 
 HEAD = 26  # characters of a label
-FIGURES = ("n", "blind", "guessed", "certain", "unchanged")
+FIGURES = ("n", "columns", "blind", "guessed", "worst", "certain", "unchanged")
 LABELS = (
     ("guessed right", "guessed"),
+    ("  in the worst tenth", "worst"),
     ("  blindly", "blind"),
     ("records known for certain", "certain"),
     ("kept records unchanged", "unchanged"),
@@ -213,6 +242,11 @@ ALONE = (
     "By reverse mapping a column alone shows nothing of who was swapped: it is released in",
     "a random order whoever was. What is guessed beyond is shown by several columns.",
 )
+
+
+def too_few(n: int) -> str:
+    """What is said of so few records."""
+    return f"{n} records are too few to tell how well one can guess which were swapped"
 
 
 def _shown(scheme: Any) -> str:
