@@ -8,6 +8,7 @@ from condmask.disclosure import causes, joint_attack, relation_causes, relations
 from condmask.disclosure.attacked_rows import attacked_rows
 from condmask.disclosure.causes import NAMED, Cause
 from condmask.disclosure.folds import FoldedRows
+from condmask.disclosure.inequalities import Inequality, inequalities
 from condmask.disclosure.joint_attack import Joint
 from condmask.disclosure.swap_attack import ColumnAttack, Effort
 
@@ -19,6 +20,14 @@ def are_related(data: AuditInput, schemes: dict[str, Any]) -> bool:
     some = data.aligned()
     table, steps = {**some.values, **some.clear}, relations.steps_of(some, schemes)
     return bool(relations.copies(some.values, some.clear) or relations.identities(table, steps, set(schemes)))
+
+
+def unequal(data: AuditInput, masked: set[str]) -> list[Inequality]:
+    """Inequalities that always hold."""
+    if len(data.values) + len(data.clear) == 1:
+        return []
+    some = data.aligned()
+    return inequalities({**some.values, **some.clear}, masked)
 
 
 def figures(
@@ -51,7 +60,7 @@ def relations_of(data: AuditInput, schemes: dict[str, Any]) -> tuple[list[Cause]
         for copy in relations.copies(some.values, some.clear)
         if {copy.masked, copy.clear} not in together
     ]
-    return [cause for cause in lone if cause is not None] + copies, related
+    return [cause for cause in lone if cause is not None] + copies, [*related, *unequal(data, masked)]
 
 
 def causes_of(joints: list[Joint], schemes: dict[str, Any], alone: float, *, in_order: bool) -> list[Cause]:

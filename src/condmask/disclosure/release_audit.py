@@ -47,7 +47,9 @@ def nothing_visible(data: AuditInput, schemes: dict[str, Any]) -> bool:
     blind = max(scheme.p, 1.0 - scheme.p)
     return not columns_together.are_related(data, schemes) and all(
         joint.guessed <= blind + CLEARLY * GUESSED and joint.certain <= CLEARLY * CERTAIN
-        for joint in columns_together.figures(data, schemes, columns, rows, [], BRIEF)
+        for joint in columns_together.figures(
+            data, schemes, columns, rows, columns_together.unequal(data, set(schemes)), BRIEF
+        )
     )
 
 
@@ -92,5 +94,5 @@ def audit_columns(data: AuditInput, schemes: dict[str, Any], effort: Effort) -> 
     return Audit(
         n, max(p, 1.0 - p), guessed, certain, unchanged, tuple(why), dict(schemes),
         name=" and ".join(schemes), worst=max(figures.worst for figures in by_column),
-        columns=len(schemes) + len(data.clear),
+        columns=len(schemes) + len(data.clear) + len(data.labels),
     )  # fmt: skip

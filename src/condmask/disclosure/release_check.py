@@ -31,7 +31,7 @@ def check_release(data: AuditInput, schemes: dict[str, Any], *, to_file: bool = 
     few records that nothing can be told are a warning, and go into no file.
     """
     if next(iter(schemes.values())).reverse_mapping:
-        _apply_verdicts(guard_rails.review(data, schemes), guard_rails.review_clear(data))
+        _apply_verdicts(guard_rails.review_clear(data), guard_rails.review(data, schemes))
         audit = check(data, schemes)
         if audit is not None and audit.visible:
             raise ReleaseError(audit.refusal + GO_ON)

@@ -21,11 +21,12 @@ def audit_reverse_mapped(data: AuditInput, schemes: dict[str, Any]) -> Audit:
     """The audit of a release by reverse mapping, without a proposal."""
     first, rows = next(iter(schemes.values())), folded_rows(data.n, FULL.rows)
     blind = max(first.p, 1.0 - first.p)
-    why, related = columns_together.relations_of(data, schemes)
+    why = causes.of_coin(first.p) + _of_rails(data, schemes)
+    of_relations, related = columns_together.relations_of(data, schemes)
     joints = [*columns_together.figures(data, schemes, {}, rows, related, FULL)]
-    why += columns_together.causes_of(joints, schemes, blind, in_order=False)
+    why += of_relations + columns_together.causes_of(joints, schemes, blind, in_order=False)
     of_unchanged, unchanged = _of_unchanged(data, schemes)
-    why += causes.of_coin(first.p) + _of_rails(data, schemes) + of_unchanged
+    why += of_unchanged
     n = max(int(np.count_nonzero(~np.isnan(x))) for x in data.values.values())
     return Audit(
         n, blind, max(blind, *(joint.guessed for joint in joints)), max(joint.certain for joint in joints),
@@ -37,7 +38,7 @@ def audit_reverse_mapped(data: AuditInput, schemes: dict[str, Any]) -> Audit:
 def _of_rails(data: AuditInput, schemes: dict[str, Any]) -> list[Cause]:
     """What the guard rails refuse or warn of."""
     why = []
-    for verdict in (guard_rails.review(data, schemes), guard_rails.review_clear(data)):
+    for verdict in (guard_rails.review_clear(data), guard_rails.review(data, schemes)):
         refusals = [] if verdict.refusal is None else [verdict.refusal]
         for name, sentences in ((RAIL, refusals), (RAIL_WARNING, verdict.warnings)):
             for sentence in sentences:
