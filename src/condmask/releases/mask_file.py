@@ -14,6 +14,7 @@ from condmask.files.formats import columns_exist, format_of, in_lines, reading
 from condmask.files.metadata import published, target_fingerprints
 from condmask.files.publish import writable
 from condmask.files.read import column_of, converted, open_table
+from condmask.releases.ledger import Where
 from condmask.releases.masking import job_of, release
 from condmask.releases.release import Release
 from condmask.strata import names_of
@@ -34,6 +35,8 @@ def mask_file(
     accept_visible_coins: bool = False,
     dry_run: bool = False,
     csv: CsvFormat | None = None,
+    ledger: Where = True,
+    again: bool = False,
 ) -> Release:
     """Mask columns of a Parquet, CSV or Arrow file; everything else in it stays as it is.
 
@@ -62,6 +65,11 @@ def mask_file(
     csv : CsvFormat, optional
         How a CSV file is written, where that cannot be told from it. The release is written the same way, and
         is read again without it.
+    ledger : bool or path
+        Where releases are entered, so that no record is released twice: the ledger of the user, none, or the
+        one in this file. With `rng`, which is for tests, there is none.
+    again : bool
+        Release records that were released before, and say what that costs.
 
     Returns
     -------
@@ -76,7 +84,8 @@ def mask_file(
     ValueError, TypeError
         If a column is unknown or was masked before, or the data cannot be masked. Nothing is written.
     ReleaseError
-        If the release would show which records were swapped (`audit`). Nothing is written.
+        If the release would show which records were swapped (`audit`), or shares more than a tenth of its
+        records with an earlier one. Nothing is written.
 
     Notes
     -----
@@ -92,7 +101,8 @@ def mask_file(
     """
     job = job_of(
         schemes, strata, rng, nan_policy, workers, round=round, progress=progress,
-        audited=not accept_visible_coins, dry_run=dry_run,
+        audited=not accept_visible_coins, dry_run=dry_run, ledger=ledger,
+        again=again,
     )  # fmt: skip
     source = Path(source)
     targets = target_fingerprints(Path(target))  # before anything is read: others may write it

@@ -14,6 +14,7 @@ from condmask.audit_input import columns_in_clear, rows_in_clear
 from condmask.files.frame_columns import column_of_frame
 from condmask.files.metadata import Published
 from condmask.missing_codes import is_code, restore_codes
+from condmask.releases.record_words import originals_of
 from condmask.releases.release import Release, origins_of
 from condmask.scheme import common_method
 from condmask.schemes.prepare import Clear, prepare
@@ -110,9 +111,10 @@ def mask_table(
         beside = columns_in_clear(frames.column_names(frame), {*schemes, *parts})
         rows = rows_in_clear(columns[next(iter(columns))].array.size)
         clear = Clear(rows, {name: x[rows] for name, x in frames.numeric_columns(frame, beside).items()})
+    arrays = {name: column.array for name, column in columns.items()}
+    originals = originals_of(arrays, kinds, schemes) if random is None else None
     made = prepare(
-        schemes, {name: column.array for name, column in columns.items()}, kinds, published=named,
-        labels=labels, clear=clear, rng=random, nan_policy=policy, to_grid=to_grid,
+        schemes, arrays, kinds, published=named, labels=labels, clear=clear, rng=random, nan_policy=policy, to_grid=to_grid,
         audited=not accept_visible_coins,
     )  # fmt: skip
     masked = masking.masked_columns(schemes, made.units, made.key, made.pools, threads)
@@ -124,6 +126,5 @@ def mask_table(
     published = Published(
         masked[0].size, named, origins_of(named, made.patterns, made.key.tag(), made.shifts)
     )
-    return Release(
-        published, data=frames.with_masked(frames.with_columns(frame, released), [*before, *schemes])
-    )
+    data = frames.with_masked(frames.with_columns(frame, released), [*before, *schemes])
+    return Release(published, data=data, originals=originals)

@@ -6,6 +6,7 @@ apart from those files, where the scheme masks block by block.
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +20,9 @@ from condmask.files.formats import Table, in_lines
 from condmask.files.metadata import Published
 from condmask.files.publish import publish
 from condmask.files.spool import Progress, ReleasedRows, spool_columns
+from condmask.releases.ledger import Ledger, Where, ledger_of
+from condmask.releases.record_words import sketch_of_file, some_values
+from condmask.releases.registration import Registration
 from condmask.releases.release import origins_of
 from condmask.scheme import common_method
 from condmask.schemes.prepare import Clear, prepare
@@ -39,6 +43,8 @@ class Job(NamedTuple):
     progress: Progress
     audited: bool
     dry_run: bool
+    ledger: Ledger | None
+    again: bool
 
 
 def job_of(
@@ -52,6 +58,8 @@ def job_of(
     progress: Progress,
     audited: bool,
     dry_run: bool,
+    ledger: Where,
+    again: bool,
 ) -> Job:
     """The job, or one sentence on what cannot be."""
     masking = common_method(schemes)
@@ -60,7 +68,11 @@ def job_of(
     named = masking.within(schemes, strata)
     groups = not_masked(next(iter(named.values())).strata, schemes)
     to_grid = asked(round, schemes)
-    return Job(schemes, named, groups, random, policy, to_grid, threads, progress, audited, dry_run)
+    book = ledger_of(ledger)
+    return Job(
+        schemes, named, groups, random, policy, to_grid, threads, progress, audited, dry_run,
+        book if random is None else None, _checks.truth(again, "again"),
+    )  # fmt: skip
 
 
 def release(job: Job, table: Table, targets: dict[Path, Fingerprint], before: Published | None) -> Published:
@@ -73,6 +85,14 @@ def release(job: Job, table: Table, targets: dict[Path, Fingerprint], before: Pu
     with spool() as create, in_lines(table):
         columns, kinds, labels = spool_columns(table, list(schemes), job.groups, create, job.progress)
         n = next(iter(columns.values())).size
+        entering: AbstractContextManager[None] = nullcontext()
+        if job.ledger is not None:
+            records = sketch_of_file(table, columns, kinds)
+            originals = some_values(columns, kinds, schemes)
+            target = next(iter(targets))
+            entry = Registration(job.ledger, target, job.named, records, originals, again=job.again)
+            entry.look_up()
+            entering = entry.entering()
         beside = columns_in_clear(table.names, [*columns, *job.groups])
         clear = Clear(*table.sample(beside, rows_in_clear(n))) if job.audited and beside else None
         made = prepare(
@@ -97,5 +117,5 @@ def release(job: Job, table: Table, targets: dict[Path, Fingerprint], before: Pu
             parts = masking.masked_blocks(schemes, made.units, made.key, made.pools, job.workers)
             rows = ReleasedRows(parts, schemes, kinds, n, job.progress, places)
             rows.workers = job.workers if isinstance(job.workers, int) else 1
-            publish(table, targets, rows, published, original)
+            publish(table, targets, rows, published, original, entering)
     return published

@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from condmask import frames
+from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._warn import warn
 from condmask.estimates.estimate import Estimate
@@ -21,6 +22,9 @@ from condmask.files.read import column_of, open_table, read_labels
 from condmask.files.spool import coded
 from condmask.inference.intervals import EstimateWarning
 from condmask.missing_codes import released_codes, without_codes
+from condmask.releases.ledger import Where, ledger_of
+from condmask.releases.record_words import Originals, sketch_of_frame
+from condmask.releases.registration import Registration
 from condmask.strata import listed, names_of
 
 
@@ -95,6 +99,8 @@ class Release(Mapping[str, Estimate]):
         The masked file, where there is no table.
     columns : Columns, optional
         The columns of the file, where they are read otherwise than by `FileColumns`.
+    originals : Originals, optional
+        What the ledger asks of a table that is to be written; it does not travel to other processes.
     workers : int or map-like callable
         For estimates, which do not depend on it.
 
@@ -133,8 +139,10 @@ class Release(Mapping[str, Estimate]):
         data: Any = None,
         path: Path | None = None,
         columns: Columns | None = None,
+        originals: Originals | None = None,
         workers: Workers = 1,
     ) -> None:
+        self._originals = originals
         self.data, self.path, self._published = data, path, published
         self.records, self.schemes, self.origins = published
         self._workers = workers
@@ -170,7 +178,17 @@ class Release(Mapping[str, Estimate]):
         where = "" if self.path is None else f", path={str(self.path)!r}"
         return f"Release(records={self.records}, schemes={self.schemes!r}{where})"
 
-    def write(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_originals": None}
+
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        overwrite: bool = False,
+        ledger: Where = True,
+        again: bool = False,
+    ) -> None:
         """Write the release of a table: the data, what is published with them, and the note for analysts.
 
         Parameters
@@ -179,11 +197,15 @@ class Release(Mapping[str, Estimate]):
             The file to write, of the format that its suffix tells, as for `mask_file`.
         overwrite : bool
             Whether an existing file may be replaced.
+        ledger, again
+            As for `mask_file`; one release may be written several times.
 
         Raises
         ------
         FileError
             If the file cannot be written, or exists.
+        ReleaseError
+            If it shares more than a tenth of its records with an earlier release.
         ValueError
             If the release is that of a file, which was written when it was masked.
 
@@ -212,8 +234,17 @@ class Release(Mapping[str, Estimate]):
         targets = target_fingerprints(Path(path))
         writable(targets, None, overwrite=overwrite)
         table, rows = FrameTable(self.data), MaskedRows(self.data, self.schemes)
+        book = ledger_of(ledger)
+        entering: AbstractContextManager[None] = nullcontext()
+        if book is not None and self._originals is not None:
+            records = sketch_of_frame(table.batches(), table.names, self._originals)
+            some = self._originals.some
+            entry = Registration(book, Path(path), self.schemes, records, some, again=_checks.truth(again, "again"))
+            entry.look_up()
+            entering = entry.entering()
         with reading(Path(path)):
-            publish(table, targets, rows, self._published, fingerprint(table.path))
+            publish(table, targets, rows, self._published, fingerprint(table.path), entering)
+        self._originals = None  # another file of the same release is no other release
 
     def _estimate(self, column: str) -> Estimate:
         if self._columns is None:
