@@ -17,7 +17,7 @@ from condmask.strata import not_masked
 
 TOP = (
     "source", "target", "scheme", "columns", "omit_missing", "round", "accept_visible_coins", "csv", "report",
-    "checks",
+    "checks", "ledger",
 )  # fmt: skip
 CSV = tuple(field.name for field in fields(CsvFormat))
 REPORT = ("internal", "public", "within")
@@ -38,6 +38,8 @@ class Recipe(NamedTuple):
         Distances by column, where they are given.
     checks : dict of str to dict of float to float
         By column and distance, the greatest share of records that the best attacker may come so near.
+    ledger : bool or Path
+        The ledger: the user's, none, or another.
     """
 
     path: Path
@@ -52,6 +54,7 @@ class Recipe(NamedTuple):
     public: Path | None
     within: dict[str, list[float]]
     checks: dict[str, dict[float, float]]
+    ledger: bool | Path
 
 
 def read_recipe(path: str | os.PathLike[str]) -> Recipe:
@@ -94,6 +97,7 @@ def _recipe(path: Path, entries: dict[str, Any]) -> Recipe:
         CsvFormat(**csv) if csv else None,
         paths.get("internal"), paths.get("public"),
         _distances(report.get("within", []), schemes), _caps(_table(entries, "checks"), schemes),
+        _ledger(path, entries.get("ledger", True)),
     )  # fmt: skip
 
 
@@ -188,6 +192,11 @@ def _text(value: Any, name: str) -> str:
     if not isinstance(value, str) or not value:
         raise TypeError(f"{name} must be a path, got {value!r}")
     return value
+
+
+def _ledger(path: Path, value: Any) -> bool | Path:
+    """The ledger that a recipe names."""
+    return value if isinstance(value, bool) else path.parent / _text(value, "ledger")
 
 
 def _flag(entries: dict[str, Any], name: str) -> bool:

@@ -9,9 +9,9 @@ import base64
 import contextlib
 import json
 import os
-import secrets
 import sys
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -37,6 +37,12 @@ class Entry(NamedTuple):
     time: str
     schemes: dict[str, dict[str, Any]]
     sketch: Sketch
+
+    @property
+    def named(self) -> str:
+        """The release by its file and time, as clocks here show it."""
+        time = datetime.fromisoformat(self.time).astimezone()
+        return f"{self.target}, released on {time:%Y-%m-%d at %H:%M}"
 
 
 class Content(NamedTuple):
@@ -83,9 +89,10 @@ class Ledger:
 
     def content(self) -> Content | None:
         """What the file holds; None where it is not there or empty, or cannot be read, which is a warning."""
+        content = None
         with self._reported("earlier releases are not looked up"):
-            return self._content()
-        return None
+            content = self._content()
+        return content
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[IO[bytes] | None]:
@@ -98,7 +105,7 @@ class Ledger:
 
     def add(self, file: IO[bytes], entry: Entry, content: Content | None) -> None:
         """Enter a release into the open file, which has this content; its sketch is not keyed yet."""
-        key = secrets.token_bytes(16) if content is None else content.key
+        key = os.urandom(16) if content is None else content.key
         head = [{"ledger": VERSION, "key": key.hex()}] if content is None else []
         with self._reported(NOT_ENTERED):
             _append(file, [*head, _to_json(entry._replace(sketch=keyed(entry.sketch, key)))])
@@ -120,7 +127,8 @@ class Ledger:
         """What a text holds; None where it is empty."""
         if not text:
             return None
-        line, entries = 1, {}
+        line = 1
+        entries: dict[int, Entry] = {}
         try:
             head, *lines = text.decode().split("\n")
             first = json.loads(head)
@@ -138,8 +146,9 @@ class Ledger:
                     entries[line - 1] = _from_json(fields)
         except (ValueError, KeyError, TypeError, IndexError) as error:
             raise FileError(
-                f"{self.path} is damaged in line {line}: put a copy of it in its place, or name another ledger "
-                "with --ledger, which knows of no earlier release; --no-ledger (ledger=False) goes on without"
+                f"{self.path} is damaged in line {line}: put a copy of it in its place, or name another "
+                "ledger with --ledger, which knows of no earlier release; --no-ledger (ledger=False) goes on "
+                "without"
             ) from error
         return Content(key, entries, len(text))
 
@@ -200,7 +209,8 @@ def _to_json(entry: Entry) -> dict[str, Any]:
 
 def _packed(sample: Sample) -> bytes:
     counts, levels = sample.counts.astype(np.uint64), sample.levels.astype(np.uint64)
-    return ((sample.tokens << TOKEN_AT) | (counts << COUNT_AT) | levels & LEVEL).astype("<u8").tobytes()
+    words: np.ndarray = (sample.tokens << TOKEN_AT) | (counts << COUNT_AT) | levels & LEVEL
+    return words.astype("<u8").tobytes()
 
 
 def _from_json(fields: dict[str, Any]) -> Entry:
@@ -214,6 +224,4 @@ def _from_json(fields: dict[str, Any]) -> Entry:
                 levels.astype(np.int64), counts.astype(np.int64),
             )
         )  # fmt: skip
-    return Entry(
-        fields["target"], fields["time"], fields["schemes"], Sketch(int(fields["records"]), samples)
-    )
+    return Entry(fields["target"], fields["time"], fields["schemes"], Sketch(int(fields["records"]), samples))

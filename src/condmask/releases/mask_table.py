@@ -114,8 +114,8 @@ def mask_table(
     arrays = {name: column.array for name, column in columns.items()}
     originals = originals_of(arrays, kinds, schemes) if random is None else None
     made = prepare(
-        schemes, arrays, kinds, published=named, labels=labels, clear=clear, rng=random, nan_policy=policy, to_grid=to_grid,
-        audited=not accept_visible_coins,
+        schemes, arrays, kinds, published=named, labels=labels, clear=clear, rng=random,
+        nan_policy=policy, to_grid=to_grid, audited=not accept_visible_coins,
     )  # fmt: skip
     masked = masking.masked_columns(schemes, made.units, made.key, made.pools, threads)
     released = {}

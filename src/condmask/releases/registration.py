@@ -17,8 +17,8 @@ from condmask.releases.sketch import Overlap, Sketch, keyed, overlap
 from condmask.scheme import Scheme
 
 GO_ON = (
-    "; publish that one alone, or both with --again (again=True); condmask ledger --forget {number} takes out "
-    "a release that nobody has got"
+    "; publish that one alone, or both with --again (again=True); condmask ledger --forget {number} takes "
+    "out a release that nobody has got"
 )
 
 
@@ -104,8 +104,8 @@ class Registration:
         elif unclear:
             entry = unclear[-1].entry
             warn(
-                f"{self._target.name} has records so much alike that nobody can tell whether they are those of "
-                f"{_named(entry)}: never publish two releases of one file",
+                f"{self._target.name} has records so much alike that nobody can tell whether they are "
+                f"those of {entry.named}: never publish two releases of one file",
                 ReleaseWarning,
             )
 
@@ -119,7 +119,7 @@ class Registration:
         verb = "shares" if whose.startswith("its") else "holds"
         more = f" and of {others} more" if others else ""
         return (
-            f"{self._target.name} {verb} {share}{whose} {_named(worst.entry)}{more}: "
+            f"{self._target.name} {verb} {share}{whose} {worst.entry.named}{more}: "
             f"{self._cost([repeat.entry for repeat in shared])}"
         )
 
@@ -130,10 +130,13 @@ class Registration:
         if scheme.reverse_mapping or scheme.law is None or len(laws) < len(entries):
             return "who has both sees which values stayed near, and their noise averages out"
         n = self._sketch.records
-        alone, together = (guessed_coins(self._column, some, n) for some in ([scheme.law], [*laws, scheme.law]))
+        alone, together = (
+            guessed_coins(self._column, some, n) for some in ([scheme.law], [*laws, scheme.law])
+        )
         return (
-            f"from their values of {name} an attacker guesses for at least {100 * together:.0f}% of the records "
-            f"whether they were swapped, from one release for {100 * alone:.0f}%, and the noise averages out"
+            f"from their values of {name} an attacker guesses for at least {100 * together:.0f}% of the "
+            f"records whether they were swapped, from one release for {100 * alone:.0f}%, and the noise "
+            "averages out"
         )
 
 
@@ -142,9 +145,3 @@ def _law_of(entry: Entry, name: str) -> Law | None:
     fields = entry.schemes.get(name) or next(iter(entry.schemes.values()))
     scheme = Scheme.from_dict(fields)
     return None if scheme.reverse_mapping else scheme.law
-
-
-def _named(entry: Entry) -> str:
-    """A release by its name and time, as the clock on the wall shows it."""
-    time = datetime.fromisoformat(entry.time).astimezone()
-    return f"{entry.target}, released on {time:%Y-%m-%d at %H:%M}"

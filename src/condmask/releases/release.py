@@ -239,7 +239,9 @@ class Release(Mapping[str, Estimate]):
         if book is not None and self._originals is not None:
             records = sketch_of_frame(table.batches(), table.names, self._originals)
             some = self._originals.some
-            entry = Registration(book, Path(path), self.schemes, records, some, again=_checks.truth(again, "again"))
+            entry = Registration(
+                book, Path(path), self.schemes, records, some, again=_checks.truth(again, "again")
+            )
             entry.look_up()
             entering = entry.entering()
         with reading(Path(path)):

@@ -78,7 +78,7 @@ def common_values(values: np.ndarray) -> np.ndarray:
 
 def telling(values: np.ndarray, common: np.ndarray) -> np.ndarray:
     """Where a masked value is there, and none of the common ones."""
-    tells = ~np.isnan(values)
+    tells: np.ndarray = ~np.isnan(values)
     for value in common:
         tells &= values != value
     return tells
@@ -126,29 +126,35 @@ class _Keeper:
         for k, column in enumerate(others):
             sums = np.add(sums, column, out=sums if k else None)
         self._whole = (self._whole + int(sums.sum())) % (1 << 64)
-        kept = np.ones(sums.size, dtype=bool) if not self._level else sums < _limit(self._level)
-        at = np.flatnonzero(kept)
-        tell = np.zeros(at.size, dtype=bool)
-        for name in self._columns & tells.keys():
-            tell |= tells[name][at]
-        self._waiting.append(sums[at[tell]])
-        if sum(map(len, self._waiting)) > MANY:
-            self._sort_out()
+        telling = [tells[name] for name in self._columns & tells.keys()]
+        start = 0
+        while start < sums.size:
+            rows = slice(start, start + (MANY << self._level))  # of which about so many are kept
+            start = rows.stop
+            some = sums[rows]
+            at = np.flatnonzero(some < _limit(self._level)) if self._level else np.arange(some.size)
+            tell = telling[0][rows][at]
+            for others_tell in telling[1:]:
+                tell = tell | others_tell[rows][at]
+            self._waiting.append(some[at[tell]])
+            if sum(map(len, self._waiting)) > MANY:
+                self._sort_out()
 
     def _sort_out(self) -> None:
-        """Count what waits, and ask for more bits 0 while too many records are kept."""
+        """Count what waits, and ask for more bits 0 where too many records are kept."""
         new = np.concatenate([self._tokens, *self._waiting])
         counts = np.ones(new.size, dtype=np.int64)
         counts[: self._counts.size] = self._counts
         self._waiting = []
-        while True:
-            kept = new < _limit(self._level) if self._level else slice(None)
-            new, counts = new[kept], counts[kept]
-            self._tokens, at = np.unique(new, return_inverse=True)
-            if self._tokens.size <= MOST:
-                break
+        order = np.argsort(new)
+        new, counts = new[order], counts[order]
+        first = np.flatnonzero(np.concatenate(([True], new[1:] != new[:-1]))) if new.size else np.arange(0)
+        self._tokens = new[first]
+        self._counts = np.add.reduceat(counts, first) if new.size else counts
+        while self._tokens.size > MOST:
             self._level += 1
-        self._counts = np.bincount(at, counts, self._tokens.size).astype(np.int64)
+            kept = int(np.searchsorted(self._tokens, _limit(self._level)))
+            self._tokens, self._counts = self._tokens[:kept], self._counts[:kept]
 
     def sample(self) -> Sample:
         self._sort_out()

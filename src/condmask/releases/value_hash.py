@@ -9,6 +9,7 @@ import numpy as np
 
 from condmask.files import csv_numbers
 from condmask.files.csv_scan import Fields
+from condmask.kernels.csv_labels import number_labels
 from condmask.kernels.csv_numbers import DONE, EXACTLY, MISSING, parse_numbers
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -68,9 +69,13 @@ def text_words(fields: Fields, decimal: str = ".", missing: frozenset[bytes] = f
     words = number_words(values)
     text = np.flatnonzero((state != DONE) & (state != EXACTLY) & (state != MISSING))
     if text.size:
-        hashed = _bytes_words(buffer, starts[text], stops[text])
+        starts, stops = starts[text], stops[text]
+        code, first = np.empty((2, text.size), dtype=np.int64)
+        table = np.full(2 << text.size.bit_length(), -1, dtype=np.int64)
+        first = first[: number_labels(buffer, starts, stops, table, code, first)]
+        hashed = _bytes_words(buffer, starts[first], stops[first])
         hashed[np.isin(hashed, _words_of(missing))] = ABSENT
-        words[text] = hashed
+        words[text] = hashed[code]
     return words
 
 
