@@ -1,6 +1,6 @@
 """A release on its way to where it stays: data, what is published with them, the note for analysts."""
 
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 from condmask.files.atomic import FileError, Fingerprint, fingerprint, publishing
@@ -27,12 +27,12 @@ def publish(
     rows: Rows,
     published: Published,
     original: Fingerprint,
-    entering: AbstractContextManager[None] = nullcontext(),
+    entering: AbstractContextManager[None] | None = None,
 ) -> None:
     """Write a table with its masked rows; nothing where the source is not as it was when it was read.
 
     ``targets`` are the files of the release with their fingerprints when the job began. They take their names
-    within ``entering``, which may still refuse them.
+    within ``entering``, which may refuse them still.
     """
     metadata = published.to_dict()
     hashed = sidecar(next(iter(targets))) is not None
@@ -44,4 +44,5 @@ def publish(
         for output in beside:
             output.write(beside_data(metadata | table.description, target.sha256))
         note.write(written_note(target.final.name, published).encode())
-        entered.enter_context(entering)
+        if entering is not None:
+            entered.enter_context(entering)
