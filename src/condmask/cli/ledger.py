@@ -36,4 +36,5 @@ def run(args: argparse.Namespace) -> str:
         f"{number}  {entry.named}, {entry.sketch.records:,} records, {', '.join(entry.schemes)}"
         for number, entry in entries.items()
     ]
-    return "\n".join([*lines, f"{len(entries)} releases in {ledger.path}"])
+    number = f"{len(entries)} release{'' if len(entries) == 1 else 's'}"
+    return "\n".join([*lines, f"{number} in {ledger.path}"])

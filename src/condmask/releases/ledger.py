@@ -155,7 +155,7 @@ class Ledger:
     def _content(self) -> Content | None:
         try:
             return self.parsed(self.path.read_bytes())
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
 
     @contextlib.contextmanager

@@ -1,6 +1,7 @@
 """The columns of a table as words, some thousand rows at a time (`value_hash`), and its sketch."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 REPEATED = 4  # times a dictionary's values at least, where it is cheaper to hash them than the rows
 
+Words = dict[str, np.ndarray]
+Masked = tuple[Words, dict[str, np.ndarray]]  # words, and where values tell
 MOST = 2_048  # originals that are kept to tell what a second release costs
 
 
@@ -61,42 +64,47 @@ def some_values(
 def sketch_of_frame(batches: Iterable[Any], names: Sequence[str], originals: Originals) -> Sketch:
     """The sketch of a frame in record batches, of which some columns are masked."""
 
-    def parts() -> Iterator[tuple[dict[str, np.ndarray], dict[str, np.ndarray]]]:
-        start = 0
-        for batch in batches:
-            rows = slice(start, start + batch.num_rows)
-            start = rows.stop
-            clear = next(batch_words([batch], [name for name in names if name not in originals.words]))
-            masked = {name: words[rows] for name, words in originals.words.items()}
-            yield clear | masked, {name: tells[rows] for name, tells in originals.tells.items()}
+    def masked(rows: slice) -> Masked:
+        return (
+            {name: words[rows] for name, words in originals.words.items()},
+            {name: tells[rows] for name, tells in originals.tells.items()},
+        )
 
-    return sketch(parts(), list(originals.words))
+    clear = batch_words(batches, [name for name in names if name not in originals.words])
+    return sketch(_joined(clear, masked), list(originals.words))
 
 
 def sketch_of_file(table: Table, columns: Mapping[str, np.ndarray], kinds: Mapping[str, str]) -> Sketch:
     """The sketch of a file, whose columns to be masked were read; of others, what can be read."""
     common = {name: common_values(x) for name, x in columns.items()}
 
-    def parts(
-        clear: Iterable[dict[str, np.ndarray]],
-    ) -> Iterator[tuple[dict[str, np.ndarray], dict[str, np.ndarray]]]:
-        start = 0
-        for words in clear:
-            rows = slice(start, start + next(iter(words.values())).size)
-            start = rows.stop
-            masked = {name: number_words(x[rows], kinds[name]) for name, x in columns.items()}
-            yield words | masked, {name: telling(x[rows], common[name]) for name, x in columns.items()}
+    def masked(rows: slice) -> Masked:
+        return (
+            {name: number_words(x[rows], kinds[name]) for name, x in columns.items()},
+            {name: telling(x[rows], common[name]) for name, x in columns.items()},
+        )
 
     beside = [name for name in dict.fromkeys(table.names) if name not in columns]
     n = next(iter(columns.values())).size
-    try:
-        return sketch(parts(table_words(table, beside)), list(columns))
-    except ValueError:  # copied as it is, whether or not it can be read
-        return sketch(parts({"": np.empty(stop - start)} for start, stop in blocks(n)), list(columns))
+    with contextlib.suppress(ValueError):  # copied as they are, whether or not they can be read
+        made = sketch(_joined(table_words(table, beside), masked), list(columns))
+        if made.records == n:
+            return made
+    alone: list[tuple[int, Words]] = [(stop - start, {}) for start, stop in blocks(n)]
+    return sketch(_joined(alone, masked), list(columns))
 
 
-def table_words(table: Table, names: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
-    """The words of columns of a file; those that hold lists or structures are left out."""
+def _joined(clear: Iterable[tuple[int, Words]], masked: Callable[[slice], Masked]) -> Iterator[Masked]:
+    """The words of all columns, and where those of the masked ones tell."""
+    start = 0
+    for size, words in clear:
+        of_masked, tells = masked(slice(start, start + size))
+        start += size
+        yield words | of_masked, tells
+
+
+def table_words(table: Table, names: Sequence[str]) -> Iterator[tuple[int, Words]]:
+    """Numbers of rows and the words of columns of a file; those of lists or structures are left out."""
     table = getattr(table, "original", table)
     if isinstance(table, CsvFile):
         yield from _csv_words(table, names)
@@ -107,21 +115,22 @@ def table_words(table: Table, names: Sequence[str]) -> Iterator[dict[str, np.nda
         yield from batch_words(arrow.batches(plain, plain), plain)
 
 
-def batch_words(batches: Iterable[Any], names: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
-    """The words of columns of Arrow's record batches."""
+def batch_words(batches: Iterable[Any], names: Sequence[str]) -> Iterator[tuple[int, Words]]:
+    """Numbers of rows and the words of columns of Arrow's record batches."""
     for batch in batches:
         words = {name: _arrow_words(batch.column(name)) for name in names}
-        yield {name: column for name, column in words.items() if column is not None}
+        yield batch.num_rows, {name: column for name, column in words.items() if column is not None}
 
 
-def _csv_words(table: CsvFile, names: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
+def _csv_words(table: CsvFile, names: Sequence[str]) -> Iterator[tuple[int, Words]]:
     missing = frozenset(word.encode(table.dialect.encoding).lower() for word in table.words)
     for part in table.records():
-        yield {
+        words = {
             name: text_words(part.fields(k), table.decimal, missing)
             for k, name in enumerate(table.names)
             if name in names
         }
+        yield len(part.starts), words
 
 
 def _arrow_words(column: Any) -> np.ndarray | None:
