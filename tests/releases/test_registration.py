@@ -46,3 +46,14 @@ def test_again_is_true_or_false(tmp_path):
     made = cm.mask_table(ages(1), {"age": cm.ConditionalMasking(0.6, 12.0, decimals=0)})
     with pytest.raises(TypeError, match="again must be True or False, got 1"):
         made.write(tmp_path / "a.csv", again=1)
+
+
+def test_a_column_that_the_other_release_masks(tmp_path):
+    rng = np.random.default_rng(1)
+    x = pd.DataFrame({name: rng.lognormal(8, 0.5, 3_000).round(2) for name in ("income", "wealth")})
+    scheme = cm.ConditionalMasking(0.6, 100.0, decimals=2)
+    cm.mask_table(x, {"income": scheme}).write(tmp_path / "a.csv")
+    with pytest.raises(
+        cm.ReleaseError, match="100% of .*: what one of them masks may stand in clear in the other"
+    ):
+        cm.mask_table(x, {"wealth": scheme}).write(tmp_path / "b.csv")

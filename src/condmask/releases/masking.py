@@ -85,14 +85,11 @@ def release(job: Job, table: Table, targets: dict[Path, Fingerprint], before: Pu
     with spool() as create, in_lines(table):
         columns, kinds, labels = spool_columns(table, list(schemes), job.groups, create, job.progress)
         n = next(iter(columns.values())).size
-        entering = None
-        if job.ledger is not None:
-            records = sketch_of_file(table, columns, kinds)
-            originals = some_values(columns, kinds, schemes)
+        entry = None
+        if job.ledger is not None:  # before columns are prepared in place
+            records, originals = sketch_of_file(table, columns, kinds), some_values(columns, kinds, schemes)
             target = next(iter(targets))
             entry = Registration(job.ledger, target, job.named, records, originals, again=job.again)
-            entry.look_up()
-            entering = entry.entering()
         beside = columns_in_clear(table.names, [*columns, *job.groups])
         clear = clear_of_table(table, beside, list(columns.values())) if job.audited and beside else None
         made = prepare(
@@ -100,6 +97,8 @@ def release(job: Job, table: Table, targets: dict[Path, Fingerprint], before: Pu
             clear=clear, rng=job.random, nan_policy=job.policy, to_grid=job.round, audited=job.audited,
             in_place=True,
         )  # fmt: skip
+        if entry is not None:
+            entry.look_up()
         published = Published(
             n,
             {**(before.schemes if before else {}), **job.named},
@@ -117,5 +116,5 @@ def release(job: Job, table: Table, targets: dict[Path, Fingerprint], before: Pu
             parts = masking.masked_blocks(schemes, made.units, made.key, made.pools, job.workers)
             rows = ReleasedRows(parts, schemes, kinds, n, job.progress, places)
             rows.workers = job.workers if isinstance(job.workers, int) else 1
-            publish(table, targets, rows, published, original, entering)
+            publish(table, targets, rows, published, original, None if entry is None else entry.entering())
     return published

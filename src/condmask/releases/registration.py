@@ -126,6 +126,8 @@ class Registration:
     def _cost(self, entries: Sequence[Entry]) -> str:
         """What an attacker finds who has all the releases."""
         name, scheme = next(iter(self._schemes.items()))
+        if any(self._schemes.keys().isdisjoint(entry.schemes) for entry in entries):
+            return "what one of them masks may stand in clear in the other"
         laws = [law for entry in entries if (law := _law_of(entry, name)) is not None]
         if scheme.reverse_mapping or scheme.law is None or len(laws) < len(entries):
             return "who has both sees which values stayed near, and their noise averages out"
@@ -141,7 +143,8 @@ class Registration:
 
 
 def _law_of(entry: Entry, name: str) -> Law | None:
-    """The law of a column of an earlier release, or of its first one."""
-    fields = entry.schemes.get(name) or next(iter(entry.schemes.values()))
-    scheme = Scheme.from_dict(fields)
+    """The law of a column of an earlier release; None where there is none."""
+    if name not in entry.schemes:
+        return None
+    scheme = Scheme.from_dict(entry.schemes[name])
     return None if scheme.reverse_mapping else scheme.law
