@@ -54,6 +54,6 @@ def test_a_column_that_the_other_release_masks(tmp_path):
     scheme = cm.ConditionalMasking(0.6, 100.0, decimals=2)
     cm.mask_table(x, {"income": scheme}).write(tmp_path / "a.csv")
     with pytest.raises(
-        cm.ReleaseError, match="100% of .*: what one of them masks may stand in clear in the other"
+        cm.ReleaseError, match=r"100% of .*: what one of them masks may stand in clear in the other"
     ):
         cm.mask_table(x, {"wealth": scheme}).write(tmp_path / "b.csv")
