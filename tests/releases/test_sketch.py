@@ -171,3 +171,14 @@ def test_common_values_say_nothing_of_a_record():
 
     assert common_values(x).tolist() == [0.0]
     assert telling(x, common_values(x)).sum() == 92
+
+
+def test_some_columns_are_enough_where_no_single_one_tells():
+    rng = np.random.default_rng(8)
+    first = {"income": np.round(rng.lognormal(7, 0.5, 5_000), -2)}
+    first |= {f"c{k}": rng.integers(0, 20, 5_000) for k in range(8)}
+    other = first | {"c3": rng.integers(0, 20, 5_000), "new": np.arange(5_000)}
+    # every set with the income alone holds the same heaps, and whole records differ
+    other["income"] = np.where(np.arange(5_000) < 50, 1_500.0, other["income"])
+
+    assert overlap(sketched(other), sketched(first)).shared
