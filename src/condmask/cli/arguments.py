@@ -65,6 +65,22 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="threads (default 1)")
 
 
+def add_again(parser: argparse.ArgumentParser) -> None:
+    """``--again``, for the commands that release."""
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="release records that were released before, and say what that costs",
+    )
+
+
+def add_ledger(parser: argparse.ArgumentParser) -> None:
+    """``--ledger``, for the commands that look into it."""
+    parser.add_argument(
+        "--ledger", default=True, metavar="PATH", help="file of earlier releases (default: the user's own)"
+    )
+
+
 def workers(args: argparse.Namespace) -> Any:
     """How many threads; checked."""
     from condmask import _checks
