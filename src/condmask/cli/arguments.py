@@ -88,7 +88,7 @@ def to_cli_terms(text: str, options: dict[str, argparse.Action]) -> str:
         return long if options[name].nargs == 0 else f"{long} {value}"
 
     text = re.sub(r"(--[a-z-]+) \(\w+=\w+\)", r"\1", text)
-    text = re.sub(r"\w+=\S+ \((--[a-z-]+( \S+)?)\)", r"\1", text)
+    text = re.sub(r"\w+=(?:\([^)]*\)|\S+) \((--[^)]+)\)", r"\1", text)
     text = text.replace(" or a map-like callable", "").replace('nan_policy="omit"', "--omit-missing")
     text = text.replace("round=True", "--round")
     text = re.sub(

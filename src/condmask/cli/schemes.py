@@ -6,6 +6,7 @@ from dataclasses import MISSING
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from condmask.missing_codes import options
 from condmask.schemes.parameters import PARAMETERS, Parameter, option_of
 
 if TYPE_CHECKING:
@@ -21,17 +22,28 @@ def add_scheme(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
     parser.add_argument(
         "-c", "--column", action="append", required=True, help="column to mask (repeat for more)"
     )
-    for name, parameter in PARAMETERS.items():
-        text = parameter.help.replace("%", "%%")
-        if parameter.read is bool:
-            parser.add_argument(option_of(name), action="store_true", default=None, help=text)
-            continue
-        text += ": once, or once per column" if parameter.by_column else ""
-        text += " (repeat for more)" if parameter.several else ""
+    for name in PARAMETERS:
+        add_parameter(parser, name, required=required)
+
+
+def add_parameter(parser: argparse.ArgumentParser, name: str, *, required: bool = False) -> None:
+    """The option of a parameter."""
+    parameter = PARAMETERS[name]
+    text = parameter.help.replace("%", "%%")
+    if parameter.read is bool:
+        parser.add_argument(option_of(name), action="store_true", default=None, help=text)
+        return
+    text += ": once, or once per column" if parameter.by_column else ""
+    text += " (repeat for more)" if parameter.several else ""
+    parser.add_argument(
+        option_of(name), type=parameter.read, metavar=parameter.metavar, help=text,
+        action="append" if parameter.by_column or parameter.several else "store",
+        required=required and parameter.default is MISSING,
+    )  # fmt: skip
+    if name == "missing":
         parser.add_argument(
-            option_of(name), type=parameter.read, metavar=parameter.metavar, help=text,
-            action="append" if parameter.by_column or parameter.several else "store",
-            required=required and parameter.default is MISSING,
+            "--no-missing", dest=name, action="append_const", const=None,
+            help="no number, or no other one, stands for a missing value: do not ask",
         )  # fmt: skip
 
 
@@ -107,6 +119,8 @@ def _scheme_words(name: str, parameter: Parameter, values: list[Any]) -> list[st
     """An option of the schemes of all columns; nothing where they have what they have without it."""
     if all(value == parameter.default for value in values):
         return []
+    if name == "missing":
+        return options(values[0])
     if parameter.read is bool:
         return [option_of(name)]
     return _words(option_of(name), values if len(set(values)) > 1 else values[0])

@@ -195,7 +195,7 @@ def compare(
 
 def _complete(x: Any, other: Any, scheme: ConditionalMasking) -> tuple[np.ndarray, list[np.ndarray]]:
     given = frames.column(x, "x")
-    values = without_codes(given.array, scheme.missing, given.kind)
+    values = without_codes(given.array, scheme.codes, given.kind)
     beside = [] if other is None else [frames.column(other, "other").array]
     for column in beside:
         _checks.same_length(column, "other", values.size, "x")
