@@ -4,7 +4,7 @@ They are no values: they are taken out before anything is done with a column, as
 them in their places again, or nulls. Whoever leaves a value undeclared that looks like one is asked.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -97,7 +97,7 @@ def refuse_undeclared(missing: Declared, x: np.ndarray, name: str, kind: str) ->
         raise ValueError(_question(suspected, missing, name))
 
 
-def _question(suspected: Suspicion, missing: Sequence[float | None], name: str) -> str:
+def _question(suspected: Suspicion, missing: tuple[float | None, ...], name: str) -> str:
     """What is asked, with both answers."""
     codes = sorted(suspected.codes, key=abs)
     yes, no = (*missing, *codes), (*missing, None)
@@ -108,7 +108,7 @@ def _question(suspected: Suspicion, missing: Sequence[float | None], name: str) 
     )
 
 
-def _answer(missing: Sequence[float | None]) -> str:
+def _answer(missing: tuple[float | None, ...]) -> str:
     """A declaration in Python and as options."""
     listed = ", ".join(map(_shown, missing))
     return f"missing={listed if len(missing) == 1 else f'({listed})'} ({' '.join(options(missing))})"

@@ -67,7 +67,7 @@ def looks_like_code(value: float, kind: str) -> bool:
     if not 0.0 < size < LARGEST:
         return False
     if value < 0.0 and size < 10.0:
-        return size == np.floor(size)
+        return size.is_integer()
     whole, _, places = np.format_float_positional(_as_written(size, kind), trim="-").partition(".")
     if places:
         return size > 9.0 and set(whole + places) == {"9"}

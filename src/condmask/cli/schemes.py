@@ -1,7 +1,7 @@
 """The options that describe a scheme, which several commands take."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -100,19 +100,26 @@ def schemes_of(args: argparse.Namespace) -> "dict[str, ConditionalMasking]":
 
 def commands_of(args: argparse.Namespace, audit: "Audit", source: str, target: str) -> list[str]:
     """The commands that mask with the proposals of an audit, all else as it was said."""
-    commands = []
-    for proposal in audit.proposals:
-        words = ["condmask", "mask", source, target, *_words("--column", args.column)]
-        schemes = list(proposal.scheme.values())
-        for name, parameter in PARAMETERS.items():
-            if name == "decimals" or parameter.mapping not in (None, schemes[0].reverse_mapping):
-                continue  # the step says how many decimals there are
-            words += _scheme_words(name, parameter, [getattr(scheme, name) for scheme in schemes])
-        for name in CSV:
-            value = getattr(args, name)
-            words += ["--na", *value] if name == "na" and value else _words(option_of(name), value or [])
-        commands.append(" ".join(map(quote, [*words, *(["--round"] if proposal.round else [])])))
-    return commands
+    return [
+        mask_command(args, proposal.scheme, source, target, ["--round"] if proposal.round else [])
+        for proposal in audit.proposals
+    ]
+
+
+def mask_command(
+    args: argparse.Namespace, by_column: Mapping[str, Any], source: str, target: str, more: Sequence[str]
+) -> str:
+    """The command that masks columns with these schemes, and reads the file as this one does."""
+    words = ["condmask", "mask", source, target, *_words("--column", list(by_column))]
+    schemes = list(by_column.values())
+    for name, parameter in PARAMETERS.items():
+        if name == "decimals" or parameter.mapping not in (None, schemes[0].reverse_mapping):
+            continue  # the step says how many decimals there are
+        words += _scheme_words(name, parameter, [getattr(scheme, name) for scheme in schemes])
+    for name in CSV:
+        value = getattr(args, name)
+        words += ["--na", *value] if name == "na" and value else _words(option_of(name), value or [])
+    return " ".join(map(quote, [*words, *more]))
 
 
 def _scheme_words(name: str, parameter: Parameter, values: list[Any]) -> list[str]:

@@ -123,7 +123,7 @@ def plan(
     of_records = {} if max_record_risk is None else _caps(max_record_risk, "max_record_risk")
     distances = _distances(d, [*caps, *of_records])
     groups = _groups(strata)
-    common = {"strata": tuple(groups) or None, "small_strata": small_strata}
+    common: dict[str, Any] = {"strata": tuple(groups) or None, "small_strata": small_strata}
     common |= {"missing": missing, "missing_as": missing_as}
     column = _column(x, other, groups, ConditionalMasking(0.5, 1.0, **common))
     limits = {} if max_error is None else _limits(max_error, other=other is not None)

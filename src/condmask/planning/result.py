@@ -95,6 +95,11 @@ class Plan:
     _column: Column = field(repr=False)
 
     @property
+    def gaps(self) -> bool:
+        """Whether values are missing that no code stands for, which masking has to be told to leave out."""
+        return bool(np.isnan(self._column.gate.x).any())
+
+    @property
     def best(self) -> Suggestion:
         """The cheapest scheme under caps on risk; under caps on errors alone the safest one."""
         if not self.suggestions:
