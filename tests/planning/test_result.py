@@ -29,7 +29,7 @@ def test_a_plan_reads_and_writes(tmp_path):
 
 def test_what_masking_refuses_is_marked_in_table_and_picture():
     heaped = 100.0 * np.rint(np.exp(8 + X / 4000) / 100.0)
-    made = cm.plan(heaped, d=[500], p=[0.3, 0.6], sigma=[500.0, 1000.0], decimals=0)
+    made = cm.plan(heaped, d=[500], p=[0.3, 0.8], sigma=[500.0, 1000.0], decimals=0)
     rows = made.to_frame()
 
     asked = rows["frontier"] & rows["allowed"]
