@@ -32,6 +32,7 @@ def with_codes(x, codes, times=12):
         (AGES, (99.0,)),
         (AGES, (-1.0,)),
         (AGES, (998.0, 999.0)),
+        (np.rint(RANDOM.uniform(0.0, 98.0, N)), (-8.0,)),  # nearer than a fifth of the way to the median
         (SCALE, (9.0,)),
         (SCALE, (8.0, 9.0)),
         (SCALE, (-1.0,)),
@@ -78,6 +79,8 @@ def test_codes_as_surveys_have_them_are_suspected(x, codes):
         np.clip(RANDOM.normal(52.0, 30.0, N).round(), 0.0, 52.0),  # weeks
         np.clip(RANDOM.normal(70.0, 40.0, N), 0.0, 100.0),  # percentages
         DEBTS,
+        np.append(np.repeat(np.arange(41.0), 40), np.full(5, -1.0)),  # years since school, as computed
+        np.where(RANDOM.random(N) < 0.02, 7.0, -np.rint(RANDOM.uniform(3.0, 300.0, N))),  # a positive one
         np.append(AGES, [999.0, 999.0]),  # twice is no code
         np.append(np.repeat(AGES, 30), np.full(4, 999.0)),  # nor are four in 60,000
         np.where(RANDOM.random(N) < 0.1, 500.0, AGES),  # a number that no survey takes

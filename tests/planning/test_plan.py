@@ -1,6 +1,7 @@
 """Plans: caps are kept, predictions hold on simulated releases, suggestions hide their coins."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from scipy.stats import laplace
 import condmask as cm
 from condmask.disclosure.release_check import ReleaseWarning
 from condmask.planning.candidates import column_of, evaluate
+from condmask.planning.plan import _safer
 
 N = 2_000
 X = np.random.default_rng(0).permutation(laplace.ppf((np.arange(N) + 0.5) / N, 10, 1000))
@@ -278,6 +280,17 @@ def test_suggestions_are_accepted_differ_and_get_safer(x, options):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ReleaseWarning)
             each.scheme.mask(x, rng=1)
+
+
+def test_a_scheme_is_safer_that_risks_more_nowhere():
+    def risks(*values):
+        return SimpleNamespace(risk=np.array(values[:2]), record_risk=np.array(values[2:]))
+
+    one = risks(0.2, 0.4, 0.5, 0.6)
+    assert _safer(one, risks(0.2, 0.5, 0.5, 0.6))
+    assert not _safer(one, one)
+    assert not _safer(one, risks(0.1, 0.7, 0.5, 0.6))
+    assert not _safer(one, risks(0.3, 0.5, 0.5, 0.5))
 
 
 def test_what_looks_like_a_code_is_asked_about_in_both_columns():
