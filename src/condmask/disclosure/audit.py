@@ -135,8 +135,8 @@ def posterior(x: Any, z: Any, scheme: Any, *, strata: Any = None) -> np.ndarray:
 def audit_table(data: AuditInput, schemes: dict[str, Any]) -> Audit:
     """The audit of columns to be masked, with proposals where swapped records are visible."""
     audit = audit_columns(data, schemes, FULL)
-    mapped = next(iter(schemes.values())).reverse_mapping  # whose causes have the remedies
-    return with_proposals(audit, data, schemes) if audit.visible and not mapped else audit
+    remedied = next(iter(schemes.values())).reverse_mapping or audit.computed  # by the causes themselves
+    return with_proposals(audit, data, schemes) if audit.visible and not remedied else audit
 
 
 def _single(audit: Audit) -> Audit:
