@@ -38,13 +38,18 @@ def add_parameter(parser: argparse.ArgumentParser, name: str, *, required: bool 
     parser.add_argument(
         option_of(name), type=parameter.read, metavar=parameter.metavar, help=text,
         action="append" if parameter.by_column or parameter.several else "store",
-        required=required and parameter.default is MISSING,
+        required=required and parameter.default is MISSING, **_takes(parameter),
     )  # fmt: skip
     if name == "missing":
         parser.add_argument(
             "--no-missing", dest=name, action="append_const", const=None,
             help="no number, or no other one, stands for a missing value: do not ask",
         )  # fmt: skip
+
+
+def _takes(parameter: Parameter) -> dict[str, Any]:
+    """How many values an option takes, where these are several."""
+    return {"nargs": len(parameter.metavar)} if isinstance(parameter.metavar, tuple) else {}
 
 
 def add_csv(parser: argparse.ArgumentParser) -> None:
@@ -130,7 +135,15 @@ def _scheme_words(name: str, parameter: Parameter, values: list[Any]) -> list[st
         return options(values[0])
     if parameter.read is bool:
         return [option_of(name)]
+    if isinstance(parameter.metavar, tuple):
+        open_ends = (None,) * len(parameter.metavar)
+        sets = [value or open_ends for value in (values if len(set(values)) > 1 else values[:1])]
+        return [word for ends in sets for word in (option_of(name), *map(_end, ends))]
     return _words(option_of(name), values if len(set(values)) > 1 else values[0])
+
+
+def _end(value: float | None) -> str:
+    return "none" if value is None else f"{value:g}" if float(f"{value:g}") == value else repr(value)
 
 
 def _words(option: str, value: Any) -> list[str]:
