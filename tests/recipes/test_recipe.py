@@ -44,9 +44,11 @@ missing_as = "null"
 [columns."extra pay"]
 sigma = 300
 step = "1/3"
+missing = [-7, false]
 
 [columns.growth]
 sigma = 0.3
+missing = false
 range = [-10, inf]
 
 [csv]
@@ -104,8 +106,8 @@ def test_every_key(tmp_path):
         "income": cm.ConditionalMasking(
             0.6, 1000.0, decimals=0, missing=(-8, -9), missing_as="null", **shared
         ),
-        "extra pay": cm.ConditionalMasking(0.6, 300.0, step=1 / 3, **shared),
-        "growth": cm.ConditionalMasking(0.6, 0.3, decimals=2, range=(-10.0, None), **shared),
+        "extra pay": cm.ConditionalMasking(0.6, 300.0, step=1 / 3, missing=(-7, None), **shared),
+        "growth": cm.ConditionalMasking(0.6, 0.3, decimals=2, missing=None, range=(-10.0, None), **shared),
     }
     assert found.omit_missing
     assert found.round

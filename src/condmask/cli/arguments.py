@@ -33,7 +33,8 @@ class Parser(argparse.ArgumentParser):
 
     def to_cli_terms(self, text: str) -> str:
         """What the API says of its arguments, in terms of this command's options."""
-        return to_cli_terms(text, {action.dest: action for action in self._actions if action.option_strings})
+        options = [action for action in self._actions if action.option_strings]
+        return to_cli_terms(text, {action.dest: action for action in reversed(options)})
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
@@ -90,7 +91,7 @@ def workers(args: argparse.Namespace) -> Any:
 
 def in_terms_of_column(to_cli_terms: Callable[[str], str], column: str) -> Callable[[str], str]:
     """Spoken of a column of a file, which the API knows as x."""
-    return lambda text: re.sub(r"\bx (?=must )", lambda _: f"{column} ", to_cli_terms(text))
+    return lambda text: re.sub(r"\bx (?=must |\(\d)", lambda _: f"{column} ", to_cli_terms(text))
 
 
 def to_cli_terms(text: str, options: dict[str, argparse.Action]) -> str:
@@ -104,7 +105,7 @@ def to_cli_terms(text: str, options: dict[str, argparse.Action]) -> str:
         return long if options[name].nargs == 0 else f"{long} {value}"
 
     text = re.sub(r"(--[a-z-]+) \(\w+=\w+\)", r"\1", text)
-    text = re.sub(r"\w+=\S+ \((--[a-z-]+( \S+)?)\)", r"\1", text)
+    text = re.sub(r"\w+=(?:\([^)]*\)|\S+) \((--[^)]+)\)", r"\1", text)
     text = text.replace(" or a map-like callable", "").replace('nan_policy="omit"', "--omit-missing")
     text = text.replace("round=True", "--round")
     text = re.sub(

@@ -114,7 +114,7 @@ def _schemes(shared: dict[str, Any], columns: dict[str, Any]) -> dict[str, Condi
     for name in columns:
         entries = _table(columns, name)
         _check_keys(entries, f"columns.{name}", PARAMETERS)
-        options = _with_grid({**shared, **entries}, set(entries))
+        options = _in_python({**shared, **entries}, set(entries))
         for key, parameter in PARAMETERS.items():
             if parameter.default is MISSING and key not in options:
                 raise ValueError(f"columns.{name} must have {key!r}, or [scheme] must, got neither")
@@ -127,12 +127,16 @@ def _schemes(shared: dict[str, Any], columns: dict[str, Any]) -> dict[str, Condi
     return schemes
 
 
-def _with_grid(options: dict[str, Any], of_column: set[str]) -> dict[str, Any]:
+def _in_python(options: dict[str, Any], of_column: set[str]) -> dict[str, Any]:
     """Options where a column's step or decimals stand in place of the other, if that is shared; steps may be
-    1/3."""
+    1/3, and false says that there are no codes, or no others."""
     for one, other in (("step", "decimals"), ("decimals", "step")):
         if one in of_column and other not in of_column:
             options.pop(other, None)
+    if options.get("missing") is False:  # TOML has no None
+        options["missing"] = None
+    elif isinstance(options.get("missing"), list):
+        options["missing"] = [None if code is False else code for code in options["missing"]]
     step = options.get("step")
     if isinstance(step, str):
         try:

@@ -120,7 +120,7 @@ def mask_table(
     released = {}
     for (name, column), z in zip(columns.items(), masked, strict=True):
         scheme = schemes[name]
-        nulls = is_code(column.array, scheme.missing, column.kind) if scheme.missing_as == "null" else None
+        nulls = is_code(column.array, scheme.codes, column.kind) if scheme.missing_as == "null" else None
         released[name] = column.back(restore_codes(scheme, z, column.array, column.kind, name), nulls)
     published = Published(masked[0].size, named, origins_of(named, made.patterns, made.shifts))
     data = frames.with_masked(frames.with_columns(frame, released), [*before, *schemes])
