@@ -98,22 +98,20 @@ def test_weights_are_those_of_a_swap_and_of_noise_about_a_local_law(p):
             assert np.sum(weight * ((where - at[i]) / sigma) ** power) == pytest.approx(exact, abs=near_by)
 
 
-@pytest.mark.parametrize("best", [0, 1, 2, 3])
+@pytest.mark.parametrize("best", range(5))
 def test_the_way_that_serves_one_half_is_counted_on_the_other(monkeypatch, best):
-    """Of three numbers of neighbours and none; what was chosen for its luck is counted where it had none."""
+    """Of four numbers of neighbours and none; what was chosen for its luck is counted where it had none."""
     stream, m = np.random.default_rng(5), 400
     half = np.arange(m) % 2 == 0
-    ways = stream.random((4, m, 2)) < 0.5
+    ways = stream.random((5, m, 2)) < 0.5
     ways[best] = np.where(half, 0.7, 0.2)[:, None] > stream.random((m, 2))
     ways[best - 1] = np.where(half, 0.2, 0.7)[:, None] > stream.random((m, 2))  # good where it does not count
-    tried = iter(ways[:3])
+    tried = iter(ways[:4])
     monkeypatch.setattr(neighbours, "_hits", lambda *_: next(tried))
     file = original(X, cm.ConditionalMasking(0.6, SIGMA, step=1))
-    seen = RecordPosteriors(np.zeros((m, 2)), np.zeros((m, 2)), ways[3], np.zeros(m), np.zeros(m))
+    seen = RecordPosteriors(np.zeros((m, 2)), np.zeros((m, 2)), ways[4], np.zeros(m), np.zeros(m))
 
-    found, records = neighbours.by_neighbours(
-        file, X[:m], np.arange(m), neighbours.standardised([GROUP.astype(float)]), seen, D[:2]
-    )
+    found, records = neighbours.by_neighbours(file, X[:m], np.arange(m), [GROUP.astype(float)], seen, D[:2])
 
     assert records == 200
     for k in range(2):
@@ -158,3 +156,23 @@ def test_a_swapped_value_is_no_evidence_to_who_knows_other_columns(p):
     # who takes each value for kept is right about (1 - p) P(|Y| < 2 s) = .954 (1 - p), and by luck: p .26
     kept_alone = 0.954 * (1.0 - p) + p * 0.5 * 0.52
     assert found["best with other columns"][0] > kept_alone - 0.03
+
+
+def test_columns_that_say_nothing_hide_none_that_does():
+    """Months of firms: near in the number of the firm, which others in the way do not change."""
+    rng = np.random.default_rng(4)
+    firm = np.repeat(rng.permutation(120), 12).astype(float)
+    x = np.repeat(rng.lognormal(8.0, 0.8, 120), 12) * np.exp(0.03 * rng.normal(size=firm.size))
+    scheme, noise = cm.ConditionalMasking(0.6, 500.0), {"month": rng.integers(0, 12, firm.size) * 1.0}
+    noise["any"] = rng.normal(size=firm.size)
+
+    def share(others):
+        return cm.risk(x, scheme, d=300.0, others=others, audit=False).attackers["best with other columns"][0]
+
+    alone = share({"firm": firm})
+    assert alone > 0.7
+    assert share({"firm": firm} | noise) > alone - 0.02
+    assert share(noise) < cm.risk(x, scheme, d=300.0, audit=False).attackers["best attacker"][0] + 0.03
+    # two that tell only together
+    half = np.floor(firm / 11.0)
+    assert share({"half": half, "rest": firm % 11.0} | noise) > alone - 0.1

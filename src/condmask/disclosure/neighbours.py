@@ -7,8 +7,10 @@ Records that are near each other in those columns are alike in what is masked, t
     kept, X in the local law and z = X + Y,              with weight    (1 - p) (f_local * phi)(z)
 
 The local law is made of k records, spread by a normal kernel where noise is to be told from spread. How many
-neighbours serve is tried on one half of the records, and counted on the other. Whatever he approximates makes
-him weaker; that he is right is counted, not computed.
+neighbours serve is tried on one half of the records, and counted on the other; and so is in which columns
+they are near: in all, in each by itself, and in the best ones of these together, one after the other, so
+that a column which says nothing hides none that does. Whatever he approximates makes him weaker; that he is
+right is counted, not computed.
 """
 
 import numpy as np
@@ -17,7 +19,8 @@ from condmask.disclosure.original import Original
 from condmask.disclosure.record_posteriors import RecordPosteriors
 from condmask.kernels.windows import best_of_points
 
-NUMBERS = (16, 64, 256)  # of neighbours that are tried
+NUMBERS = (8, 16, 64, 256)  # of neighbours that are tried
+MOST_COLUMNS = 16  # that are tried one by one
 NODES, WEIGHTS = np.array([-1.7320508, 0.0, 1.7320508]), np.array([1.0, 4.0, 1.0]) / 6.0  # of a normal law
 CHUNK = 1 << 20  # points at a time
 
@@ -38,24 +41,52 @@ def standardised(columns: list[np.ndarray]) -> np.ndarray:
 
 
 def by_neighbours(
-    file: Original, z: np.ndarray, rows: np.ndarray, table: np.ndarray, posteriors: RecordPosteriors,
+    file: Original, z: np.ndarray, rows: np.ndarray, others: list[np.ndarray], posteriors: RecordPosteriors,
     d: np.ndarray,
 ) -> tuple[np.ndarray, int]:  # fmt: skip
     """The share of the records at `rows` that he comes near, and of how many that is."""
+    half = np.arange(rows.size) % 2 == 0
+
+    def ways(columns: list[np.ndarray]) -> np.ndarray:
+        """Hits by each number of neighbours in some columns."""
+        return _ways(file, z, rows, standardised(columns), posteriors, d)
+
+    hits = [ways(others)]
+    if len(others) > 1:
+        alone = [ways([column]) for column in others[:MOST_COLUMNS]]
+        hits += alone
+        scores = [_chosen(hit, half) for hit in alone]
+        least = _chosen(posteriors.hit[None], half)  # who looks at no column
+        order = sorted((k for k, score in enumerate(scores) if score > least), key=lambda k: -scores[k])
+        together, best = [others[k] for k in order[:1]], max(scores)
+        for k in order[1:]:
+            tried = ways([*together, others[k]])
+            if (now := _chosen(tried, half)) > best:
+                together.append(others[k])
+                best = now
+                hits.append(tried)
+    every = np.concatenate((*hits, posteriors.hit[None]))  # without columns is one of the ways
+    best_way = every[:, half].mean(axis=1).argmax(axis=0)
+    risk = np.array([every[way, ~half, k].mean() for k, way in enumerate(best_way)])
+    return risk, int(np.count_nonzero(~half))
+
+
+def _chosen(hits: np.ndarray, half: np.ndarray) -> float:
+    """How good some ways are in one half of the records, over all distances."""
+    return float(hits[:, half].mean(axis=1).max(axis=0).sum())
+
+
+def _ways(
+    file: Original, z: np.ndarray, rows: np.ndarray, table: np.ndarray, posteriors: RecordPosteriors,
+    d: np.ndarray,
+) -> np.ndarray:  # fmt: skip
     from scipy.spatial import cKDTree  # takes .1 s to import
 
     most = min(NUMBERS[-1], file.n - 1)
-    tree = cKDTree(table)
+    tree = cKDTree(table, balanced_tree=False)  # many records are equal
     near = _others(tree.query(table[rows], k=most + 1)[1], rows, most)
     numbers = sorted({min(k, most) for k in NUMBERS})
-    hits = np.array([_hits(file, z, rows, near[:, :k], posteriors, d) for k in numbers])
-    half = np.arange(rows.size) % 2 == 0
-    risk = np.empty(d.size)
-    for k in range(d.size):  # without columns is one of the ways
-        ways = np.concatenate((hits[:, :, k], posteriors.hit[None, :, k]))
-        best = int(np.argmax(ways[:, half].mean(axis=1)))
-        risk[k] = ways[best][~half].mean()
-    return risk, int(np.count_nonzero(~half))
+    return np.array([_hits(file, z, rows, near[:, :k], posteriors, d) for k in numbers])
 
 
 def _others(nearest: np.ndarray, rows: np.ndarray, most: int) -> np.ndarray:

@@ -219,9 +219,7 @@ def _add_linked(
     others: list[np.ndarray], posteriors: RecordPosteriors, d: np.ndarray,
 ) -> None:  # fmt: skip
     """Add the attacker who knows other columns; he may forget these."""
-    risk, records[LINKED] = neighbours.by_neighbours(
-        file, z, rows, neighbours.standardised(others), posteriors, d
-    )
+    risk, records[LINKED] = neighbours.by_neighbours(file, z, rows, others, posteriors, d)
     risks[LINKED] = np.fmax(risk, risks[BEST])
 
 
