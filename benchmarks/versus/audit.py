@@ -8,6 +8,7 @@ import tables
 from tables import Line
 
 import condmask as cm
+from condmask._blocks import in_stretches
 from condmask.audit_input import AuditInput
 from condmask.disclosure.audit import audit, check
 
@@ -22,6 +23,16 @@ def originals(n):
         "lognormal over 200 sigma": rng.lognormal(9.5, 0.5, n),
         "Cauchy": SIGMA * rng.standard_cauchy(n),
     }
+
+
+def table(n, masked):
+    """A table of 20 columns, as masking has it, and the schemes of those that are masked."""
+    columns = {f"c{k}": x for k, x in enumerate(np.random.default_rng(2).laplace(10.0, SIGMA, (20, n)))}
+    values = {name: columns[name] for name in [*columns][:masked]}
+    rows = in_stretches(n, 1 << 15)
+    clear = {name: x[rows] for name, x in columns.items() if name not in values}
+    data = AuditInput(values, dict.fromkeys(values, "float64"), clear, None, rows)
+    return data, dict.fromkeys(values, cm.ConditionalMasking(P, 0.3 * SIGMA))
 
 
 def brief(x, scheme):
@@ -47,6 +58,13 @@ def measure(args, n=N):
         "brief": lambda: brief(x, scheme),
         "rounded": lambda: audit(rounded, exact),
     }
+    tables_of_20 = [table(n, masked) for masked in (20, 1)]
+    for data, schemes in tables_of_20:
+        assert check(data, schemes) is None
+    calls |= {
+        "20 masked": lambda: check(*tables_of_20[0]),
+        "19 in clear": lambda: check(*tables_of_20[1]),
+    }
     calls |= {name: (lambda x=x: audit(x, scheme)) for name, x in columns.items()}
     t = tables.medians(calls, args.rounds)
     lines = [
@@ -55,6 +73,10 @@ def measure(args, n=N):
         Line("an audit of Laplace data, to KDEpy's FFTKDE at 1024 points", t["Laplace"] / t["FFTKDE"], 10.0),
     ]
     lines += [Line(f"of {name}, to FFTKDE", t[name] / t["FFTKDE"]) for name in [*columns][1:]]
+    lines += [
+        Line("a brief audit of 20 columns masked together", 1e3 * t["20 masked"], 1000.0, unit="ms"),
+        Line("of one beside 19 in clear", 1e3 * t["19 in clear"], 1000.0, unit="ms"),
+    ]
     return [*lines, Line("of rounded data, with a proposal", 1e3 * t["rounded"], unit="ms")]
 
 

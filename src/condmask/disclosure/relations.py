@@ -155,7 +155,9 @@ def _groups(computed: np.ndarray, slack: np.ndarray, value: np.ndarray) -> tuple
         return np.unique(np.floor(computed / width), return_inverse=True)[1], 2
     order = np.argsort(computed, kind="stable")
     group = np.empty(computed.size, dtype=np.int64)
-    group[order] = np.cumsum(np.diff(computed[order], prepend=computed[order[0]]) > 2.0 * slack[order])
+    with np.errstate(invalid="ignore"):  # infinite ones are no neighbours
+        apart = np.diff(computed[order], prepend=computed[order[0]]) > 2.0 * slack[order]
+    group[order] = np.cumsum(apart)
     return group, 1
 
 
