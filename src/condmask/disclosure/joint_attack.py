@@ -26,6 +26,7 @@ from condmask.disclosure.correlations import normal_scores, pearson
 from condmask.disclosure.redrawn import Table, redrawn
 from condmask.disclosure.swap_attack import ColumnAttack
 
+FEWEST = 64  # rows that teach anything
 FEW_VALUES = 24  # of a column in clear: each is a class
 MOST_PAIRS = 32  # that are looked at
 CLOSE, APART = 0.02, 16  # of the variance, between so many classes of another column
@@ -72,7 +73,7 @@ def joint(
         features.append(_of_relation(attack, tables, relation, steps))
         by_relation[relation] = attack.alone(features[-1])
     by_ties = 0.0
-    if tied:
+    if tied and len(schemes) > 1:  # of one column they are counted where it is attacked by itself
         features.append(attack.classes(_agreeing(drawn.values, rows.strata, p, tied / n, stream)))
         by_ties = attack.alone(features[-1])
     scores = {name: normal_scores(np.stack([table[name] for table in tables])) for name in tables[0]}
@@ -105,6 +106,8 @@ def joint(
         of_unit = [np.nan_to_num(ratio), attack.classes(ratio, FINE)]
         by_unit[column, name] = max(by_unit.get((column, name), 0.0), *map(attack.alone, of_unit))
         features += of_unit
+    if n < FEWEST or not (features or len(schemes) > 1):  # each column by itself tells all
+        return Joint(max(p, 1.0 - p), 0.0, {}, {}, {}, 0.0)
     guessed, certain = attack.strongest(total, features)
     return Joint(guessed, certain, by_relation, by_pair, by_unit, by_ties)
 
