@@ -78,11 +78,18 @@ def causes_of(joints: list[Joint], schemes: dict[str, Any], alone: float, *, in_
     if ties > alone + NAMED:
         text = f"records that agree in all masked columns were swapped: {causes.tells(ties)}"
         why.append(Cause("ties", ties - blind, 'pass donors="permutation"', text))
+    identities = [set(one.names) for one in by_relation if not isinstance(one, Inequality)]
     for relation, share in by_relation.items():
-        if share > blind + NAMED:
+        least = blind
+        if isinstance(relation, Inequality):  # which may be all that is left of what says more
+            names = set(relation.names)
+            least = max([blind, *(of_pair for pair, of_pair in by_pair.items() if names >= set(pair))])
+            if any(names <= identity for identity in identities):
+                continue
+        if share > least + NAMED:
             why.append(relation_causes.of_identity(relation, share, blind, masked))
     for (a, b), share in by_pair.items():
-        if share > alone + NAMED and not any({a, b} <= set(relation.names) for relation in by_relation):
+        if share > alone + NAMED and not any({a, b} <= identity for identity in identities):
             why.append(relation_causes.of_pair(a, b, share, blind, clear=b not in masked))
     for (column, name), share in by_unit.items():
         if share > alone + NAMED and (name or not in_order):

@@ -31,6 +31,7 @@ FEW_VALUES = 24  # of a column in clear: each is a class
 MOST_PAIRS = 32  # that are looked at
 CLOSE, APART = 0.02, 16  # of the variance, between so many classes of another column
 FINE = 64  # classes of what units tell
+CHANCE = 3.0  # standard errors of what is alike by chance, at most
 BESIDE = 8  # rows that stand together
 
 
@@ -89,7 +90,7 @@ def joint(
         (name, codes, column)
         for name, codes in (*rows.units.items(), *(("", codes) for codes in _beside(rows.rows)))
         for column in schemes
-        if units.alike(normal_scores(rows.values[column]), codes) > ALIKE
+        if units.alike(normal_scores(rows.values[column]), codes) > max(ALIKE, CHANCE / np.sqrt(n))
     ]
     if alike:
         again = redrawn(rows.values, schemes, rows.strata, columns, rows.fold, stream)
