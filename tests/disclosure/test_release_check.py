@@ -214,7 +214,7 @@ def test_small_columns_are_masked_without_a_word():
 ROWS = 3_000
 AMOUNTS = np.random.default_rng(6).lognormal(7.0, 0.8, (10, ROWS)).round()
 NOISY = cm.ConditionalMasking(0.6, 400.0, step=1)
-REVERSED = cm.ConditionalMasking(0.6, 400.0, reverse_mapping=True, aggregate_ends=5)
+REVERSED = cm.ConditionalMasking(0.6, 1_500.0, reverse_mapping=True, aggregate_ends=5)
 
 
 def in_part(share, x, other):
