@@ -205,7 +205,8 @@ def drawn(seed):
     return table, {names[0]} if seed % 2 else set(names[: max(1, len(names) // (1 + seed % 4))])
 
 
-@pytest.mark.parametrize("seeds", marks.rest_slow([range(10), range(10, 200)]))
+@pytest.mark.parametrize("seeds", marks.rest_slow([range(4), range(4, 200)]))
 def test_tables_without_a_relation_have_none(seeds):
-    # .5% of 400 such tables had one; more than 3 of 200 then have a chance below 2%
-    assert sum(bool(identities(*drawn(seed)[:1], {}, drawn(seed)[1])) for seed in seeds) <= len(seeds) // 60
+    # none of the first 400 had one
+    tables = (drawn(seed) for seed in seeds)
+    assert sum(bool(identities(table, {}, masked)) for table, masked in tables) <= len(seeds) // 100
