@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from condmask.disclosure import relations
+from condmask.disclosure.identity import Identity
 from condmask.disclosure.relations import identities
 
 STREAM = np.random.default_rng(1)
@@ -130,10 +131,13 @@ def test_sums_products_and_powers_are_found_with_short_factors(kind):
 
 
 def test_what_columns_in_clear_make_up_is_found_beside_relations_of_masked_ones():
-    a, b, c = amounts(3)
-    table = {"y": a + 2.0 * b, "z": a + 2.0 * b + c, "a": a, "b": b, "c": c}
+    parts = dict(zip("abcde", amounts(5), strict=True))
+    total = sum(parts.values())
 
-    assert "'y' = 'a' + 2 'b'" in sentences(table, {"y", "z"})
+    # a multiple of the other masked column is the sparser answer
+    assert "'y' = 'a' + 'b' + 'c' + 'd' + 'e'" in sentences(
+        {"y": total, "z": 2.0 * total, **parts}, {"y", "z"}
+    )
 
 
 def test_a_fixed_share_is_an_identity():
@@ -171,16 +175,43 @@ def test_identities_by_chance_are_none():
     assert relations.identities({"d": table["d"]}, {"d": 0.0}, {"d"}) == []
 
 
-def test_two_heaped_columns_that_go_together_agree_by_chance():
+def heaped(size, r):
+    """Two columns in multiples of a size, of standard deviation 20 and a correlation near r."""
     stream = np.random.default_rng(13)
-    latent = stream.normal(size=4_000)
-    x, y = (
-        5.0 * np.rint((40.0 + 12.0 * (0.8 * latent + 0.6 * stream.normal(size=4_000))) / 5.0) for _ in "ab"
-    )
-    rest = stream.integers(20, 60, 4_000).astype(float)
+    latent, *more = stream.normal(size=(3, 8_000))
+    return {
+        name: size * np.rint(20.0 * (np.sqrt(r) * latent + np.sqrt(1.0 - r) * other) / size)
+        for name, other in zip("xy", more, strict=True)
+    }
 
-    assert np.mean(x == y) > 0.15  # beyond the share with one of them shuffled, too
-    assert identities({"x": x, "y": y, "rest": rest}, {}, {"x"}) == []
+
+def test_two_heaped_columns_that_go_together_agree_by_chance():
+    table, same = heaped(4.0, 0.95), Identity("x", (("y", 1.0),))
+    shuffled = {**table, "x": np.random.default_rng(1).permutation(table["x"])}
+
+    evidence = relations.evidence(same, table, "x")
+
+    beyond_shuffled = evidence.share - (same.holds(shuffled, {}) & same.says_something(shuffled)).mean()
+    assert beyond_shuffled > relations.BEYOND
+    assert evidence.beyond < 0.03
+    assert identities(table, {}, {"x"}) == []
+
+
+def test_among_few_values_only_what_holds_nearly_always_is_a_relation():
+    table = heaped(20.0, 0.9)
+    boys, girls = np.random.default_rng(14).poisson(1.0, (2, N)).astype(float)
+
+    assert np.mean(table["x"] == table["y"]) > 0.6
+    assert relations.evidence(Identity("x", (("y", 1.0),)), table, "x").chance == 1.0
+    children = {"children": boys + girls, "boys": boys, "girls": girls}
+    assert sentences(children, {"children"}) == {"'children' = 'boys' + 'girls'"}
+
+
+def test_nearly_equal_whole_numbers_are_no_relation_up_to_rounding():
+    table = {name: x + 100.0 for name, x in heaped(1.0, 0.99).items()}
+
+    assert np.mean(np.abs(table["x"] - table["y"]) <= 1.0) > 0.3
+    assert identities(table, {}, {"x"}) == []
 
 
 def drawn(seed):
