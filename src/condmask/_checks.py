@@ -165,17 +165,40 @@ def aggregated(value: Any) -> int:
     return count
 
 
-def codes(values: Any) -> tuple[float, ...]:
-    """Numbers that stand for missing values: one or several, each once."""
+def limits(value: Any) -> tuple[float | None, float | None] | None:
+    """The bounds of a range, the lower first, None for one that is open; None where both are."""
+    rule = "range must be two numbers, the lower first, of which one may be None"
+    if value is None:
+        return None
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise TypeError(f"{rule}, got {value!r}")
+    for end in value:
+        if end is not None and (isinstance(end, (bool, np.bool_)) or not isinstance(end, numbers.Real)):
+            raise TypeError(f"{rule}, got {value!r}")
+    low, high = (None if end is None else float(end) + 0.0 for end in value)
+    low, high = None if low == -math.inf else low, None if high == math.inf else high
+    if any(end is not None and not math.isfinite(end) for end in (low, high)):
+        raise ValueError(f"{rule}, got {value!r}")
+    if low is not None and high is not None and not low < high:
+        raise ValueError(f"{rule}, got {value!r}")
+    return None if low is None and high is None else (low, high)
+
+
+def codes(values: Any) -> tuple[float | None, ...] | None:
+    """Numbers that stand for missing values: one or several, each once; None where there are no others."""
     rule = "a finite number or a sequence of several"
     given = list(values) if isinstance(values, (tuple, list, np.ndarray)) else [values]
+    complete = any(value is None for value in given)
+    given = [value for value in given if value is not None]
     numbers = [_real(value, "missing", rule) + 0.0 for value in given]
     for number, value in zip(numbers, given, strict=True):
         if not math.isfinite(number):
             raise ValueError(f"missing must be {rule}, got {value!r}")
         if numbers.count(number) > 1:
             raise ValueError(f"missing must name each code once, got {value!r} {numbers.count(number)} times")
-    return tuple(numbers)
+    if not complete:
+        return tuple(numbers)
+    return (*numbers, None) if numbers else None
 
 
 def workers(value: Any) -> Any:

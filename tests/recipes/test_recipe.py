@@ -23,7 +23,9 @@ source = "people.csv"
 target = "/data/released.csv"
 omit_missing = true
 round = true
+ledger = "office/ledger.jsonl"
 accept_visible_coins = true
+keep_metadata = ["geo"]
 
 [scheme]
 p = 0.6
@@ -42,9 +44,12 @@ missing_as = "null"
 [columns."extra pay"]
 sigma = 300
 step = "1/3"
+missing = [-7, false]
 
 [columns.growth]
 sigma = 0.3
+missing = false
+range = [-10, inf]
 
 [csv]
 delimiter = ";"
@@ -87,7 +92,7 @@ def test_the_least(tmp_path):
 
     assert (found.source, found.target) == (tmp_path / "people.csv", tmp_path / "out/released.parquet")
     assert found.schemes == {"income": cm.ConditionalMasking(0.6, 1000.0)}
-    assert found[4:] == (False, False, False, None, None, None, {}, {})
+    assert found[4:] == (False, False, False, [], None, None, None, {}, {}, True)
 
 
 def test_every_key(tmp_path):
@@ -101,16 +106,18 @@ def test_every_key(tmp_path):
         "income": cm.ConditionalMasking(
             0.6, 1000.0, decimals=0, missing=(-8, -9), missing_as="null", **shared
         ),
-        "extra pay": cm.ConditionalMasking(0.6, 300.0, step=1 / 3, **shared),
-        "growth": cm.ConditionalMasking(0.6, 0.3, decimals=2, **shared),
+        "extra pay": cm.ConditionalMasking(0.6, 300.0, step=1 / 3, missing=(-7, None), **shared),
+        "growth": cm.ConditionalMasking(0.6, 0.3, decimals=2, missing=None, range=(-10.0, None), **shared),
     }
     assert found.omit_missing
     assert found.round
     assert found.accept_visible_coins
+    assert found.keep_metadata == ["geo"]
     assert found.csv == cm.CsvFormat(delimiter=";", decimal=",", encoding="cp1252", na=(".",))
     assert (found.internal, found.public) == (tmp_path / "internal.html", tmp_path / "public.html")
     assert found.within == {"income": [100.0, 250.5], "growth": [10.0]}
     assert found.checks == {"income": {250.0: 0.45, 0.5: 0.01}}
+    assert found.ledger == tmp_path / "office/ledger.jsonl"
 
 
 def test_the_keys_of_reverse_mapping(tmp_path):

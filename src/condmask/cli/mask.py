@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from condmask.cli.arguments import add_workers, command, usage, workers
+from condmask.cli.arguments import add_again, add_ledger, add_workers, command, usage, workers
 from condmask.cli.output import entries, listing, progress, to_json
 from condmask.cli.schemes import add_csv, add_scheme, commands_of, csv_of, schemes_of
 
@@ -27,8 +27,18 @@ def add(commands: Any) -> None:
         "--accept-visible-coins", action="store_true",
         help="release without an audit, whatever shows which records were swapped",
     )  # fmt: skip
+    new.add_argument(
+        "--keep-metadata", action="append", default=[], metavar="NAME",
+        help="entry in the metadata of a Parquet or Arrow file that is released as it is (repeat for more)",
+    )  # fmt: skip
     new.add_argument("--dry-run", action="store_true", help="audit and check everything, write nothing")
     new.add_argument("--force", action="store_true", help="replace OUT where it exists")
+    add_ledger(new)
+    new.add_argument(
+        "--no-ledger", dest="ledger", action="store_const", const=False,
+        help="do not look up earlier releases, and do not enter this one",
+    )  # fmt: skip
+    add_again(new)
     add_workers(new)
 
 
@@ -44,6 +54,8 @@ def run(args: argparse.Namespace) -> str:
             nan_policy="omit" if args.omit_missing else "raise", round=args.round,
             overwrite=args.force, workers=threads, progress=report,
             accept_visible_coins=args.accept_visible_coins, dry_run=args.dry_run, csv=csv,
+            keep_metadata=args.keep_metadata,
+            ledger=args.ledger, again=args.again,
         )  # fmt: skip
     if args.dry_run:
         audit = audit_file(args.source, schemes, csv=csv)
@@ -53,13 +65,25 @@ def run(args: argparse.Namespace) -> str:
         return "\n".join([args.to_cli_terms(str(audit)), *commands, "nothing was written"])
     if args.json:
         return to_json({"target": args.target, **_published(release)})
-    return "\n".join([f"masked values in {args.target}", *listing(release.schemes), *_dialect(args.target)])
+    lines = [*listing(release.schemes), *_dialect(args.target), *_left_out(args.source, args.keep_metadata)]
+    return "\n".join([f"masked values in {args.target}", *lines])
 
 
 def _published(release: "Release") -> dict[str, Any]:
     """What was published with the columns, for JSON."""
     shifts = {name: origin.shift for name, origin in release.origins.items() if origin.shift}
     return {"schemes": entries(release.schemes), **({"rounded": shifts} if shifts else {})}
+
+
+def _left_out(path: str, kept: list[str]) -> list[str]:
+    """The entries in the metadata of a file that were not released."""
+    from condmask.files.formats import ROOMY, format_of
+    from condmask.files.read import open_table
+
+    if format_of(Path(path)) not in ROOMY:
+        return []
+    left = [name for name in open_table(Path(path)).notes() if name not in kept]
+    return [f"metadata left out, unless --keep-metadata names it: {', '.join(left)}"] if left else []
 
 
 def _dialect(path: str) -> list[str]:

@@ -16,8 +16,8 @@ from condmask.schemes.parameters import PARAMETERS, number_or_fraction
 from condmask.strata import not_masked
 
 TOP = (
-    "source", "target", "scheme", "columns", "omit_missing", "round", "accept_visible_coins", "csv", "report",
-    "checks",
+    "source", "target", "scheme", "columns", "omit_missing", "round", "accept_visible_coins", "keep_metadata",
+    "csv", "report", "checks", "ledger",
 )  # fmt: skip
 CSV = tuple(field.name for field in fields(CsvFormat))
 REPORT = ("internal", "public", "within")
@@ -31,6 +31,8 @@ class Recipe(NamedTuple):
     path, source, target : Path
     schemes : dict of str to ConditionalMasking
     omit_missing, round, accept_visible_coins : bool
+    keep_metadata : list of str
+        Entries in the metadata of the source that are released as they are.
     csv : CsvFormat or None
     internal, public : Path or None
         Reports.
@@ -38,6 +40,8 @@ class Recipe(NamedTuple):
         Distances by column, where they are given.
     checks : dict of str to dict of float to float
         By column and distance, the greatest share of records that the best attacker may come so near.
+    ledger : bool or Path
+        The ledger: the user's, none, or another.
     """
 
     path: Path
@@ -47,11 +51,13 @@ class Recipe(NamedTuple):
     omit_missing: bool
     round: bool
     accept_visible_coins: bool
+    keep_metadata: list[str]
     csv: CsvFormat | None
     internal: Path | None
     public: Path | None
     within: dict[str, list[float]]
     checks: dict[str, dict[float, float]]
+    ledger: bool | Path
 
 
 def read_recipe(path: str | os.PathLike[str]) -> Recipe:
@@ -91,9 +97,11 @@ def _recipe(path: Path, entries: dict[str, Any]) -> Recipe:
     return Recipe(
         path, paths["source"], paths["target"], schemes,
         _flag(entries, "omit_missing"), _flag(entries, "round"), _flag(entries, "accept_visible_coins"),
+        _names(entries, "keep_metadata"),
         CsvFormat(**csv) if csv else None,
         paths.get("internal"), paths.get("public"),
         _distances(report.get("within", []), schemes), _caps(_table(entries, "checks"), schemes),
+        _ledger(path, entries.get("ledger", True)),
     )  # fmt: skip
 
 
@@ -106,7 +114,7 @@ def _schemes(shared: dict[str, Any], columns: dict[str, Any]) -> dict[str, Condi
     for name in columns:
         entries = _table(columns, name)
         _check_keys(entries, f"columns.{name}", PARAMETERS)
-        options = _with_grid({**shared, **entries}, set(entries))
+        options = _in_python({**shared, **entries}, set(entries))
         for key, parameter in PARAMETERS.items():
             if parameter.default is MISSING and key not in options:
                 raise ValueError(f"columns.{name} must have {key!r}, or [scheme] must, got neither")
@@ -119,12 +127,16 @@ def _schemes(shared: dict[str, Any], columns: dict[str, Any]) -> dict[str, Condi
     return schemes
 
 
-def _with_grid(options: dict[str, Any], of_column: set[str]) -> dict[str, Any]:
+def _in_python(options: dict[str, Any], of_column: set[str]) -> dict[str, Any]:
     """Options where a column's step or decimals stand in place of the other, if that is shared; steps may be
-    1/3."""
+    1/3, and false says that there are no codes, or no others."""
     for one, other in (("step", "decimals"), ("decimals", "step")):
         if one in of_column and other not in of_column:
             options.pop(other, None)
+    if options.get("missing") is False:  # TOML has no None
+        options["missing"] = None
+    elif isinstance(options.get("missing"), list):
+        options["missing"] = [None if code is False else code for code in options["missing"]]
     step = options.get("step")
     if isinstance(step, str):
         try:
@@ -188,6 +200,18 @@ def _text(value: Any, name: str) -> str:
     if not isinstance(value, str) or not value:
         raise TypeError(f"{name} must be a path, got {value!r}")
     return value
+
+
+def _names(entries: dict[str, Any], name: str) -> list[str]:
+    value = entries.get(name, [])
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise TypeError(f"{name} must be a list of names, got {value!r}")
+    return value
+
+
+def _ledger(path: Path, value: Any) -> bool | Path:
+    """The ledger that a recipe names."""
+    return value if isinstance(value, bool) else path.parent / _text(value, "ledger")
 
 
 def _flag(entries: dict[str, Any], name: str) -> bool:

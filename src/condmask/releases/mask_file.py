@@ -17,6 +17,7 @@ from condmask.files.publish import writable
 from condmask.files.read import converted, open_table
 from condmask.files.sampling import clear_of_table
 from condmask.files.spool import spool_columns
+from condmask.releases.ledger import Where
 from condmask.releases.masking import job_of, release
 from condmask.releases.release import Release
 from condmask.strata import not_masked
@@ -37,6 +38,9 @@ def mask_file(
     accept_visible_coins: bool = False,
     dry_run: bool = False,
     csv: CsvFormat | None = None,
+    keep_metadata: Sequence[str] = (),
+    ledger: Where = True,
+    again: bool = False,
 ) -> Release:
     """Mask columns of a Parquet, CSV or Arrow file; everything else in it stays as it is.
 
@@ -65,6 +69,15 @@ def mask_file(
     csv : CsvFormat, optional
         How a CSV file is written, where that cannot be told from it. The release is written the same way, and
         is read again without it.
+    keep_metadata : sequence of str
+        Entries in the metadata of a Parquet or Arrow file, or of its columns in clear, that are released as
+        they are ("geo"). Others are left out but for what reading back needs (docs/files.rst): they may tell
+        of the originals.
+    ledger : bool or path
+        Where releases are entered, so that no record is released twice: the ledger of the user, none, or the
+        one in this file. With `rng`, which is for tests, there is none.
+    again : bool
+        Release records that were released before, and say what that costs.
 
     Returns
     -------
@@ -79,7 +92,8 @@ def mask_file(
     ValueError, TypeError
         If a column is unknown or was masked before, or the data cannot be masked. Nothing is written.
     ReleaseError
-        If the release would show which records were swapped (`audit`). Nothing is written.
+        If the release would show which records were swapped (`audit`), or shares more than a tenth of its
+        records with an earlier one. Nothing is written.
 
     Notes
     -----
@@ -96,13 +110,15 @@ def mask_file(
     """
     job = job_of(
         schemes, strata, rng, nan_policy, workers, round=round, progress=progress,
-        audited=not accept_visible_coins, dry_run=dry_run,
+        audited=not accept_visible_coins, dry_run=dry_run, ledger=ledger,
+        again=again,
     )  # fmt: skip
     source = Path(source)
     targets = target_fingerprints(Path(target))  # before anything is read: others may write it
     with reading(source):
         table = open_table(source, csv, job.workers)
         columns_exist(table, [*schemes, *job.groups])
+        table.keep(keep_metadata)
         before = published(table)
         writable(targets, source, overwrite=overwrite)
         for name in schemes:
