@@ -124,9 +124,12 @@ def evidence(identity: Identity, table: Table, target: str) -> Evidence:
         return Evidence(0.0, 1.0)
     table = {name: table[name][records] for name in identity.names}
     rows = np.flatnonzero(identity.says_something(table))
+    parts = [part[rows] for part in identity.computed(table, target)]
+    finite = np.all(np.isfinite(parts), axis=0)  # a product of high powers may overflow
+    value, computed, slack = (part[finite] for part in parts)
+    rows = rows[finite]
     if rows.size < FEWEST:
         return Evidence(0.0, 1.0)
-    value, computed, slack = (part[rows] for part in identity.computed(table, target))
     obeying = np.abs(value - computed) <= slack
 
     def holding(others: np.ndarray) -> float:
