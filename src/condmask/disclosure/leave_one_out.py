@@ -41,6 +41,8 @@ def others_of_unit(code: np.ndarray, values: np.ndarray, near: tuple[float, ...]
         key = unit * (3.0 * width + 1.0) + line
         within = np.searchsorted(key, key + reach, side="right") - np.searchsorted(key, key - reach)
         columns.append(within - 1.0)
+        densest = np.lexsort((-within, unit))[first]
+        columns.append(x - np.repeat(x[densest], size))
     filled = []
     for column in columns:
         full = np.full(code.size, np.nan)

@@ -186,7 +186,9 @@ def _normal_ratios(known: Context, release: DrawnRelease) -> list[np.ndarray]:
     raw = np.column_stack([x[known.rows] for x in (*release.values.values(), *known.clear.values())])
     raw = raw[:, [len(np.unique(x[~np.isnan(x)][:1000])) > 1 for x in raw.T]]
     ratios = []
-    for table in (raw, np.column_stack([normal_scores(x) for x in raw.T])):
+    with np.errstate(invalid="ignore", divide="ignore"):
+        logs = np.where(raw > 0.0, np.log(raw), np.nan)
+    for table in (raw, logs, np.column_stack([normal_scores(x) for x in raw.T])):
         ratio = np.zeros(known.rows.size)
         swapped, half = release.swapped[known.rows], known.half[known.rows]
         for side in (0, 1):
