@@ -33,7 +33,7 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"deconvolution"},
     {"draws"},
     {"donor_pools"},
-    {"closed_form_risk", "strata"},
+    {"clear_columns", "closed_form_risk", "strata"},
     {"kernels", "frames", "missing_codes", "plot"},
     {"audit_input", "grids"},
     {"law"},

@@ -10,11 +10,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
+from math import isqrt
 from typing import Any
 
 import numpy as np
 
 BLOCK = 65_536
+STRETCH = 16  # rows, which show what neighbours have in common
 
 Workers = int | Callable[..., Iterable[Any]]
 
@@ -72,3 +74,14 @@ def evenly_spaced(n: int, most: int) -> np.ndarray:
     if n <= most:
         return np.arange(n)
     return (np.arange(most) * (n / most)).astype(np.int64)
+
+
+def in_stretches(n: int, most: int) -> np.ndarray:
+    """Rows of evenly spaced stretches of `STRETCH` rows, or fewer where ``most`` are few; all where there are
+    no more than these."""
+    if n <= most:
+        return np.arange(n)
+    size = min(STRETCH, isqrt(most))
+    count = most // size
+    first = (np.arange(count) * ((n - size) / max(count - 1, 1))).astype(np.int64)
+    return np.asarray((first[:, None] + np.arange(size)).ravel())

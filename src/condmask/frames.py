@@ -3,7 +3,6 @@
 Arrays, lists, and whatever narwhals supports (pandas, polars, pyarrow and others) are taken.
 """
 
-import contextlib
 import json
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -210,13 +209,19 @@ def codes(labels: Any) -> tuple[np.ndarray, list[Any]]:
     return code.astype(np.int64), distinct.tolist()
 
 
-def numeric_columns(table: Any, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Columns of a data frame or a dict that hold numbers, yes and no, or times."""
+def some_rows(frame: Any, names: Sequence[str], rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Columns of a data frame or a dict in some rows; what is missing there becomes NaN, NaT or None."""
     columns = {}
     for name in names:
-        with contextlib.suppress(TypeError, ValueError):  # text, numbers too large
-            columns[name] = column(_in_numbers(table_column(table, name)), name, finite=False).array
-    return columns
+        values = table_column(frame, name)
+        if not isinstance(values, np.ndarray | list | tuple) and _is_series(values):
+            import narwhals as nw
+
+            values = nw.from_native(values, series_only=True)[rows].to_native()
+            columns[name] = labels(values)
+        else:
+            columns[name] = labels(values)[rows]
+    return {name: x for name, x in columns.items() if x.ndim == 1}
 
 
 def is_decimal(values: Any) -> bool:
@@ -229,24 +234,6 @@ def is_decimal(values: Any) -> bool:
     if series.dtype == nw.Object():
         return isinstance(next((value for value in series if not _is_missing(value)), None), Decimal)
     return isinstance(series.dtype, nw.Decimal)
-
-
-def _in_numbers(values: Any) -> Any:
-    """Yes and no as 1 and 0, times as days since 1970, decimals as floats; others as they are."""
-    if is_decimal(values):
-        return np.array([np.nan if _is_missing(value) else float(value) for value in labels(values)])
-    array = values if isinstance(values, np.ndarray) else None
-    if array is None and _is_series(values):
-        import narwhals as nw
-
-        dtype = nw.from_native(values, series_only=True).dtype
-        array = np.asarray(values) if dtype == nw.Boolean() or dtype.is_temporal() else None
-    if array is not None and array.dtype.kind in "mM":
-        unit = array.astype(f"{array.dtype.kind}8[us]")
-        return np.where(np.isnat(unit), np.nan, unit.astype(np.int64) / 86_400e6)
-    if array is not None and array.dtype.kind == "b":
-        return array.astype(np.float64)
-    return values
 
 
 def groups(values: Any, name: str, n: int) -> tuple[np.ndarray, list[Any]]:

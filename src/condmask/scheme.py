@@ -135,11 +135,8 @@ class Scheme:
         return np.asarray(np.add(z.astype(np.float32 if kind == "float32" else np.float64, copy=False), 0.0))
 
     @classmethod
-    def check(cls, schemes: dict[str, Self], data: AuditInput, beside: AuditInput | None = None) -> None:
-        """Refuse columns whose release would show what it must not; here none is looked at.
-
-        `beside` has some rows of the table, with the columns that are left in clear.
-        """
+    def check(cls, schemes: dict[str, Self], data: AuditInput) -> None:
+        """Refuse columns whose release would show what it must not; here none is looked at."""
 
     @classmethod
     def within(cls, schemes: dict[str, Self], strata: str | Sequence[str] | None) -> dict[str, Self]:

@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 import condmask as cm
-from condmask._blocks import evenly_spaced
+from condmask._blocks import in_stretches
 from condmask.files import csv_format, recoding
 from condmask.files.arrow import ArrowFile
 from condmask.files.parquet import ParquetFile
@@ -107,7 +107,7 @@ def frame():
 
 @pytest.mark.parametrize("kind", ["a.parquet", "a.arrow", "a.csv"])
 @pytest.mark.parametrize("rows", [7, 50])
-def test_a_sample_has_the_numbers_of_rows_from_all_over_the_file(tmp_path, kind, rows):
+def test_a_sample_has_rows_from_all_over_the_file(tmp_path, kind, rows):
     columns = frame()
     path = tmp_path / kind
     if kind == "a.parquet":
@@ -118,13 +118,17 @@ def test_a_sample_has_the_numbers_of_rows_from_all_over_the_file(tmp_path, kind,
     else:
         pa.csv.write_csv(columns, path)
 
-    sample = open_table(path).sample(["number", "text", "large", "whole"], evenly_spaced(50, rows))
+    sample = open_table(path).sample(["number", "text", "large", "whole"], in_stretches(50, rows))
 
-    assert sample.rows.tolist() == evenly_spaced(50, rows).tolist()
-    assert list(sample.columns) == ["number", "whole"]
+    assert sample.rows.tolist() == in_stretches(50, rows).tolist()
+    assert list(sample.columns) == ["number", "text", "large", "whole"]
     expected = columns.to_pandas().iloc[sample.rows]
-    for name, values in sample.columns.items():
-        assert np.array_equal(values, expected[name].to_numpy(), equal_nan=True)
+    for name in ("number", "whole"):
+        assert np.array_equal(sample.columns[name], expected[name].to_numpy(), equal_nan=True)
+    assert [value or None for value in sample.columns["text"]] == [
+        value or None for value in expected["text"]
+    ]
+    assert [int(value) for value in sample.columns["large"]] == expected["large"].tolist()
 
 
 def test_a_sample_leaves_out_columns_with_text_after_a_quote(tmp_path):

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import condmask as cm
-from condmask.audit_input import CLEAR_ROWS
+from condmask.clear_columns import ROWS
 from condmask.releases.mask_file import audit_file
 
 RNG = np.random.default_rng(3)
@@ -41,7 +41,7 @@ def verdicts(frame, schemes, folder):
         yield error, sorted({str(each.message) for each in caught})
 
 
-@pytest.mark.parametrize("n", [3_000, CLEAR_ROWS + 2_000])
+@pytest.mark.parametrize("n", [3_000, ROWS + 2_000])
 def test_a_table_and_a_file_are_refused_alike(tmp_path, n):
     schemes = {"wage": SCHEME, "rent": SCHEME}
 
@@ -53,11 +53,11 @@ def test_a_table_and_a_file_are_refused_alike(tmp_path, n):
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv"])
 def test_a_column_in_clear_is_seen_in_a_table_sorted_by_the_masked_one(tmp_path, suffix):
-    n = 2 * CLEAR_ROWS + 1_000
+    n = 2 * ROWS + 1_000
     wage = np.sort(np.round(RNG.lognormal(8.0, 0.5, n)))
     # what follows it over the whole range, and in no short one
     frame = pd.DataFrame({"wage": wage, "tax": wage + RNG.normal(0.0, 500.0, n)})
-    first = frame.iloc[:CLEAR_ROWS]
+    first = frame.iloc[:ROWS]
     assert np.corrcoef(first["wage"], first["tax"])[0, 1] < 0.8
     path = tmp_path / f"a.{suffix}"
     if suffix == "csv":

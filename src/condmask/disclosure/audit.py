@@ -1,13 +1,14 @@
 """The audit: how well one could tell which records were swapped, before anything is released."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from condmask import frames
-from condmask.audit_input import AuditInput, columns_in_clear
+from condmask.audit_input import AuditInput
+from condmask.clear_columns import Clear, clear_of_frame, columns_in_clear
 from condmask.disclosure import joint_attack, swap_attack
 from condmask.disclosure.audit_result import FEWEST, Audit
 from condmask.disclosure.folds import folded_rows
@@ -18,7 +19,7 @@ from condmask.donor_pools import donor_pools, present_values
 from condmask.grids import check_fits, check_released
 from condmask.missing_codes import drop_codes, released_codes, without_codes
 from condmask.scheme import Scheme, common_method
-from condmask.strata import labels_of, not_masked
+from condmask.strata import Labels, labels_of, not_masked
 
 
 def audit(data: Any, scheme: Any, *, strata: Any = None) -> Audit:
@@ -30,7 +31,7 @@ def audit(data: Any, scheme: Any, *, strata: Any = None) -> Audit:
         A column with one scheme, or a table. Missing values are left out.
     scheme : ConditionalMasking, or dict of str to ConditionalMasking
         The scheme of the column; or those of the columns of the table that are masked together, whose other
-        numeric columns are left in clear.
+        columns are left in clear.
     strata : array_like of shape (n,), or sequence of several, optional
         The columns that the scheme names as strata; those of a table are found there.
 
@@ -58,7 +59,8 @@ def audit(data: Any, scheme: Any, *, strata: Any = None) -> Audit:
     records that show z counts as well (docs/coins.rst). The file is split into folds; the values of each are
     attacked with the law of the rest. Nothing is drawn, so the answer is always the same.
     Data are audited as they are rounded to the grid. Columns left in clear count in identities, and are
-    compared one by one; what several of them together say of a masked column is not looked at.
+    compared one by one; what several of them together say of a masked column is not looked at. They are
+    looked at in up to 32,768 rows from all over the table, the same as when it is masked.
 
     By reverse mapping a column alone tells nothing, and is guessed blindly. The guard rails of masking are
     asked, and a release that they refuse is visible. Columns masked together are attacked, and those in clear
@@ -78,15 +80,15 @@ def audit(data: Any, scheme: Any, *, strata: Any = None) -> Audit:
     """
     table = _data(data, scheme, strata)
     if isinstance(scheme, Mapping):
-        return _full(table, dict(scheme))
-    return _single(_full(table, {next(iter(table.values)): scheme}))
+        return audit_table(table, dict(scheme))
+    return _single(audit_table(table, {next(iter(table.values)): scheme}))
 
 
 def check(data: AuditInput, schemes: dict[str, Any]) -> Audit | None:
     """The audit of columns to be masked; None where a brief look shows nothing, or records are few."""
     if data.n < FEWEST or nothing_visible(data, schemes):
         return None
-    return _full(data, schemes)
+    return audit_table(data, schemes)
 
 
 def posterior(x: Any, z: Any, scheme: Any, *, strata: Any = None) -> np.ndarray:
@@ -130,7 +132,8 @@ def posterior(x: Any, z: Any, scheme: Any, *, strata: Any = None) -> np.ndarray:
     return chance
 
 
-def _full(data: AuditInput, schemes: dict[str, Any]) -> Audit:
+def audit_table(data: AuditInput, schemes: dict[str, Any]) -> Audit:
+    """The audit of columns to be masked, with proposals where swapped records are visible."""
     audit = audit_columns(data, schemes, FULL)
     mapped = next(iter(schemes.values())).reverse_mapping  # whose causes have the remedies
     return with_proposals(audit, data, schemes) if audit.visible and not mapped else audit
@@ -149,17 +152,14 @@ def _single(audit: Audit) -> Audit:
 def _data(data: Any, scheme: Any, strata: Any) -> AuditInput:
     """Columns from their containers, checked."""
     schemes = dict(scheme) if isinstance(scheme, Mapping) else {"x": scheme}
-    for method in schemes.values():
-        law = method.law if isinstance(method, Scheme) else None
-        if not (isinstance(method, Scheme) and method.reverse_mapping) and (law is None or law.p == 0.0):
-            raise TypeError(f"scheme must be one that swaps records, ConditionalMasking, got {method!r}")
+    check_schemes(schemes)
     names = next(iter(schemes.values())).strata
-    clear: dict[str, np.ndarray] = {}
+    clear: Clear | None = None
     if isinstance(scheme, Mapping):
-        common_method(scheme)
         columns = {name: frames.column(frames.table_column(data, name), name) for name in scheme}
         parts = not_masked(names, schemes)
-        clear = frames.numeric_columns(data, columns_in_clear(frames.column_names(data), {*schemes, *parts}))
+        beside = columns_in_clear(frames.column_names(data), {*schemes, *parts})
+        clear = clear_of_frame(data, beside, [column.array for column in columns.values()])
         if strata is None and parts:
             strata = {part: frames.table_column(data, part) for part in parts}
             strata = strata if len(parts) > 1 else strata[parts[0]]
@@ -170,7 +170,28 @@ def _data(data: Any, scheme: Any, strata: Any) -> AuditInput:
     labels = labels_of(strata, names, n, "x", "audit")
     kinds = {name: column.kind for name, column in columns.items()}
     by_column = dict(zip(columns, schemes.values(), strict=True))
-    values, _ = drop_codes(by_column, {name: column.array for name, column in columns.items()}, kinds, "omit")
+    return table_of(by_column, {name: column.array for name, column in columns.items()}, kinds, labels, clear)
+
+
+def check_schemes(schemes: dict[str, Any]) -> None:
+    """Refuse schemes that swap no records, or that columns of one table cannot have."""
+    for method in schemes.values():
+        law = method.law if isinstance(method, Scheme) else None
+        if not (isinstance(method, Scheme) and method.reverse_mapping) and (law is None or law.p == 0.0):
+            raise TypeError(f"scheme must be one that swaps records, ConditionalMasking, got {method!r}")
+    common_method(schemes)
+
+
+def table_of(
+    schemes: Mapping[str, Any],
+    columns: dict[str, np.ndarray],
+    kinds: dict[str, str],
+    labels: Sequence[Labels],
+    clear: Clear | None,
+) -> AuditInput:
+    """Columns to be masked as an audit looks at them, whatever they miss."""
+    values, _ = drop_codes(schemes, columns, kinds, "omit")
     present, patterns = present_values(list(values.values()))
     code = donor_pools(next(iter(schemes.values())), labels, patterns, present)
-    return AuditInput(values, kinds, clear, None if code is None else np.where(present, code, -1))
+    table = AuditInput(values, kinds, {}, None if code is None else np.where(present, code, -1))
+    return table if clear is None else table._replace(**clear._asdict())

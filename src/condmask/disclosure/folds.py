@@ -39,6 +39,11 @@ class FoldedRows(NamedTuple):
     fold: np.ndarray
     folds: int
 
+    def folds_of(self, rows: np.ndarray) -> np.ndarray:
+        """The fold of each of some rows; who attacks one that is not among these may have seen all folds."""
+        place = np.minimum(np.searchsorted(self.rows, rows), self.rows.size - 1)
+        return np.where(self.rows[place] == rows, self.fold[place], 0)
+
 
 def folded_rows(n: int, most: int, folds: int = 0) -> FoldedRows:
     """Evenly spaced ones of n rows in so many folds; by their number where that is 0."""

@@ -48,7 +48,7 @@ def review(data: AuditInput, schemes: dict[str, Any]) -> Verdict:
 
 def review_clear(data: AuditInput) -> Verdict:
     """The verdict on columns that are left in clear, up to the first refusal."""
-    return _verdict(_of_clear(data))
+    return _verdict(_of_clear(data.aligned()))
 
 
 def hold(data: AuditInput, schemes: dict[str, Any]) -> bool:

@@ -22,7 +22,7 @@ import numpy as np
 from condmask._blocks import evenly_spaced
 from condmask.disclosure import simulated_maps, swap_posterior
 from condmask.disclosure.correlations import normal_scores, pearson
-from condmask.disclosure.folds import FoldedRows, fold_of
+from condmask.disclosure.folds import fold_of
 from condmask.disclosure.relations import MOST_COLUMNS, Identity, Steps
 from condmask.disclosure.swap_attack import ColumnAttack
 from condmask.strata import crossed
@@ -110,15 +110,15 @@ def chances(p: float, ratio: np.ndarray) -> np.ndarray:
 
 def joint(
     values: Table, clear: Table, columns: dict[str, ColumnAttack], strata: np.ndarray | None,
-    rows: FoldedRows, identities: list[Identity], steps: Steps, *, tied: int,
+    folds: np.ndarray, identities: list[Identity], steps: Steps, *, tied: int,
 ) -> Joint:  # fmt: skip
-    """What columns tell together; all arrays are those of the rows looked at.
+    """What columns tell together; all arrays are those of the rows looked at, `folds` theirs.
 
     `tied` is the number of all records where several may take one record's values, else 0.
     """
-    some = evenly_spaced(rows.rows.size, LOOKED_AT)
+    some = evenly_spaced(folds.size, LOOKED_AT)
     n = some.size
-    fold, code = rows.fold[some], None if strata is None else strata[some]
+    fold, code = folds[some], None if strata is None else strata[some]
     stream = np.random.default_rng(0)
     total = np.zeros((2, n))
     swapped: Table = {name: np.roll(x[some], 1) for name, x in clear.items()}  # masked values are another's

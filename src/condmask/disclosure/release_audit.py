@@ -2,11 +2,14 @@
 
 from typing import Any
 
+import numpy as np
+
+from condmask._blocks import evenly_spaced
 from condmask.audit_input import AuditInput
 from condmask.disclosure import causes, joint_attack, relation_causes, relations, swap_attack
 from condmask.disclosure.audit_result import CERTAIN, GUESSED, Audit
 from condmask.disclosure.causes import NAMED, Cause
-from condmask.disclosure.folds import FoldedRows, folded_rows
+from condmask.disclosure.folds import folded_rows
 from condmask.disclosure.reverse_mapped_audit import audit_reverse_mapped
 from condmask.disclosure.swap_attack import BRIEF, ColumnAttack, Effort, Figures
 from condmask.grids import check_fits
@@ -21,7 +24,7 @@ NO_GRID = Cause(
 def nothing_visible(data: AuditInput, schemes: dict[str, Any]) -> bool:
     """Whether a brief look shows that nothing is visible, and nothing to be warned of."""
     rows = folded_rows(data.n, BRIEF.rows, BRIEF.folds)
-    some, more = data.take(rows.rows), 0.0
+    some, more = data.masked_alone().take(rows.rows), 0.0
     for name, scheme in schemes.items():
         if scheme.law.grid is None or causes.of_coin(scheme.p):
             return False
@@ -40,6 +43,8 @@ def nothing_visible(data: AuditInput, schemes: dict[str, Any]) -> bool:
             return False
     if more > CLEARLY * GUESSED:
         return False
+    some = data.aligned()
+    some = some.take(evenly_spaced(some.n, BRIEF.rows))
     if len(some.values) + len(some.clear) == 1:
         return True
     if len(schemes) > 1 and any(scheme.shared_donors for scheme in schemes.values()):
@@ -56,7 +61,7 @@ def audit_columns(data: AuditInput, schemes: dict[str, Any], effort: Effort) -> 
     if next(iter(schemes.values())).reverse_mapping:
         return audit_reverse_mapped(data, schemes)
     rows = folded_rows(data.n, effort.rows, effort.folds)
-    some = data.take(rows.rows)
+    some = data.masked_alone().take(rows.rows)
     why: list[Cause] = []
     columns: dict[str, ColumnAttack] = {}
     by_column: list[Figures] = []
@@ -80,7 +85,11 @@ def audit_columns(data: AuditInput, schemes: dict[str, Any], effort: Effort) -> 
     guessed = max(figures.guessed for figures in by_column)
     certain = max(figures.certain for figures in by_column)
     if len(schemes) + len(data.clear) > 1 and len(columns) == len(schemes):
-        more, joint = _of_columns(some, schemes, columns, rows, guessed, data.n)
+        if data.rows is None:
+            aligned, fold = data.take(rows.rows), rows.fold
+        else:
+            aligned, fold = data.aligned(), rows.folds_of(data.rows)
+        more, joint = _of_columns(aligned, schemes, columns, fold, guessed, data.n)
         why += more
         if joint is not None:
             guessed, certain = max(guessed, joint.guessed), max(certain, joint.certain)
@@ -93,7 +102,7 @@ def audit_columns(data: AuditInput, schemes: dict[str, Any], effort: Effort) -> 
 
 
 def _of_columns(
-    data: AuditInput, schemes: dict[str, Any], columns: dict[str, ColumnAttack], rows: FoldedRows,
+    data: AuditInput, schemes: dict[str, Any], columns: dict[str, ColumnAttack], fold: np.ndarray,
     alone: float, records: int,
 ) -> tuple[list[Cause], joint_attack.Joint | None]:  # fmt: skip
     """What columns tell of each other, masked ones and those in clear.
@@ -118,7 +127,7 @@ def _of_columns(
         return why, None
     shared = any(scheme.shared_donors for scheme in schemes.values())
     joint = joint_attack.joint(
-        data.values, data.clear, columns, data.strata, rows, identities, steps, tied=records if shared else 0
+        data.values, data.clear, columns, data.strata, fold, identities, steps, tied=records if shared else 0
     )
     p = next(iter(schemes.values())).p
     blind = max(p, 1.0 - p)

@@ -41,20 +41,6 @@ def check_release(data: AuditInput, schemes: dict[str, Any]) -> None:
         apply_audit(audit)
 
 
-def check_beside(data: AuditInput, schemes: dict[str, Any]) -> None:
-    """Warn of columns left in clear that give a masked one away; refuse where they show who was swapped."""
-    if next(iter(schemes.values())).reverse_mapping:
-        _apply_verdicts(guard_rails.review_clear(data))
-        return
-    audit = check(data, schemes)
-    if audit is not None:
-        relations = tuple(cause for cause in audit.causes if cause.name in ("copy", "identity", "relation"))
-        if any(cause.name != "copy" for cause in relations) and audit.visible:
-            raise ReleaseError(audit.refusal + GO_ON)
-        for cause in relations:
-            warn(f"{cause.text}; {cause.remedy}", ReleaseWarning)
-
-
 def apply_audit(audit: Audit) -> None:
     """Refuse a release, or warn of it, as an audit has it."""
     if audit.visible:

@@ -19,7 +19,8 @@ def audit_reverse_mapped(data: AuditInput, schemes: dict[str, Any]) -> Audit:
     """The audit of a release by reverse mapping, without a proposal."""
     first = next(iter(schemes.values()))
     p, blind, masked = first.p, max(first.p, 1.0 - first.p), set(schemes)
-    some = data.take(evenly_spaced(data.n, HALF.rows))
+    some = data.aligned()
+    some = some.take(evenly_spaced(some.n, HALF.rows))
     tables = joint_attack.rearranged(some.values, some.clear, schemes, some.strata)
     why, guessed, certain = causes.of_coin(p) + _of_rails(data, schemes), blind, 0.0
     of_unchanged, unchanged = _of_unchanged(some, tables, p)

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from condmask._blocks import BLOCK
 from condmask.files.arrow_schema import METADATA, released_schema
-from condmask.files.arrow_types import numbers, numeric, parts_of, released_columns, released_type
+from condmask.files.arrow_types import parts_of, plain, released_columns, released_type
 from condmask.files.atomic import Output
 from condmask.files.formats import Part, Rows, Sample
 from condmask.files.sampling import by_piece, cheap_rows
@@ -55,17 +55,15 @@ class ArrowFile:
         return parts_of(self.batches([*names, *labels], labels), names, labels)
 
     def sample(self, names: Sequence[str], rows: np.ndarray) -> Sample:
-        """The numbers of rows from all over the file; columns of anything else are left out."""
-        names = numeric(self.schema, names)
+        """Rows from all over the file; columns that cannot be decoded are left out."""
         if not names:
             return Sample(rows, {})
         sizes = self._sizes(names[0])
         rows = cheap_rows(rows, sizes, len(names))
         pieces, columns = by_piece(rows, sizes), {}
         for name in names:  # one by one, which is faster in Parquet
-            with suppress(ValueError), self.errors():  # not decoded, or whole numbers too large
-                parts = self._column_in(name, pieces)
-                columns[name] = np.concatenate([numbers(part, name, 0)[0] for part in parts])
+            with suppress(TypeError, ValueError), self.errors():  # lists, or not decoded
+                columns[name] = np.concatenate([plain(part, name) for part in self._column_in(name, pieces)])
         return Sample(rows, columns)
 
     def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:

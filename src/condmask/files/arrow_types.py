@@ -18,6 +18,7 @@ from condmask._grid import decimal_grid
 from condmask.files.formats import Part, Rows
 
 WIDEST = 38, 76  # digits of decimal128 and decimal256
+MICROSECONDS = 86_400e6  # of a day
 LARGEST_POWER = 22  # of ten that float64 holds exactly
 
 
@@ -58,14 +59,19 @@ def parts_of(batches: Iterable[Any], names: Sequence[str], labels: Sequence[str]
         row += batch.num_rows
 
 
-def numeric(schema: Any, names: Sequence[str]) -> list[str]:
-    """The columns of these names whose type is one of numbers."""
-    columns = []
-    for name in names:
-        with contextlib.suppress(TypeError):
-            kind_of(schema.field(name).type, name)
-            columns.append(name)
-    return columns
+def plain(column: Any, name: str) -> np.ndarray:
+    """An Arrow array of any plain type: as float64 where it holds numbers, yes and no, or times in days, NaN
+    where null; else as objects, None where null."""
+    dtype = unwrapped_type(column.type)
+    if pa.types.is_boolean(dtype):
+        return numbers(unwrapped(column).cast(pa.uint8()), name, 0)[0]
+    if pa.types.is_date(dtype) or pa.types.is_timestamp(dtype):
+        since = unwrapped(column).cast(pa.timestamp("us", getattr(dtype, "tz", None)), safe=False)
+        return numbers(since.cast(pa.int64()), name, 0)[0] / MICROSECONDS
+    with contextlib.suppress(TypeError, ValueError):  # no numbers, or whole ones too large
+        return numbers(column, name, 0)[0]
+    code, distinct = labels_of(column, name)
+    return np.asarray(np.array(distinct, dtype=object)[code])
 
 
 def labels_of(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:

@@ -40,7 +40,7 @@ class Converted:
         return self._table.parts(names, labels)
 
     def sample(self, names: Sequence[str], rows: np.ndarray) -> Sample:
-        """The numbers of rows from all over the file; columns of anything else are left out."""
+        """Rows from all over the file."""
         return self._table.sample(names, rows)
 
     @property

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from condmask._blocks import Workers, evenly_spaced, ordered_map
+from condmask._blocks import Workers, in_stretches, ordered_map
 from condmask.files import csv_numbers, quoting
 from condmask.files.atomic import Output
 from condmask.files.csv_format import CsvFormat, Dialect, not_encoded
@@ -100,33 +100,40 @@ class CsvFile:
         self._decimal = decimal
 
     def sample(self, names: Sequence[str], rows: np.ndarray) -> Sample:
-        """The numbers of rows from all over the file; columns of anything else are left out."""
+        """Rows from all over the file; columns that have text after a quote are left out."""
         columns, stretches = [self.names.index(name) for name in names], self._stretches_kept()
         most = -(-rows.size // len(stretches))
-        places = [evenly_spaced(stretch.records, most) for stretch in stretches]
+        places = [in_stretches(stretch.records, most) for stretch in stretches]
         texts = [
             {k: fields.some(place) for k, fields in self._fields_of(stretch.text, columns, stretch.records)}
             for stretch, place in zip(stretches, places, strict=True)
         ]
-        read = {self.names[k]: self._numbers_of([text.get(k) for text in texts]) for k in columns}
+        read = {self.names[k]: self._plain([text.get(k) for text in texts]) for k in columns}
         return Sample(
             np.concatenate([stretch.row + place for stretch, place in zip(stretches, places, strict=True)]),
             {name: values for name, values in read.items() if values is not None},
         )
 
-    def _numbers_of(self, stretches: list[Fields | None]) -> np.ndarray | None:
-        """The numbers of a column in some stretches; None where it holds anything else."""
-        decimal, marks, values = self._likely_decimal(), 0, []
-        for fields in stretches:
-            try:
-                if fields is None:
-                    return None
-                numbers, marks_here = csv_numbers.read(fields, decimal, self._words)
-            except NumberError:
-                return None
-            marks |= marks_here
-            values.append(numbers)
-        return None if decimal is None and marks & DOT and marks & COMMA else np.concatenate(values)
+    def _plain(self, stretches: list[Fields | None]) -> np.ndarray | None:
+        """A column in some stretches, as numbers if all are, else as texts; None where it cannot be read."""
+        fields_of_all = [fields for fields in stretches if fields is not None]
+        if len(fields_of_all) < len(stretches):
+            return None
+        decimal = self._likely_decimal()
+        with contextlib.suppress(NumberError):
+            read = [csv_numbers.read(fields, decimal, self._words) for fields in fields_of_all]
+            marks = np.bitwise_or.reduce([marks for _, marks in read])
+            if decimal is not None or not (marks & DOT and marks & COMMA):
+                return np.concatenate([values for values, _ in read])
+        try:
+            texts = [
+                None if field in self._words else self.dialect.decode(field)
+                for fields in fields_of_all
+                for field in fields.at(np.arange(fields.starts.size))
+            ]
+        except UnicodeDecodeError:
+            return None
+        return np.array(texts, dtype=object)
 
     def records(self) -> Iterator[Records]:
         """Runs of whole records, with the fields of all columns."""

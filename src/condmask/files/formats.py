@@ -55,7 +55,8 @@ class Part(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """Some rows of a table, by number, and their values in columns of numbers."""
+    """Some rows of a table, by number, and their values by column: float64 and NaN for missing where these
+    are numbers, yes and no, or times in days, else objects and None for missing."""
 
     rows: np.ndarray
     columns: dict[str, np.ndarray]
@@ -86,8 +87,8 @@ class Table(Writable, Protocol):
         """All rows in one pass: columns of numbers, and others, of any plain type, as labels."""
 
     def sample(self, names: Sequence[str], rows: np.ndarray) -> Sample:
-        """The numbers of these rows, or of about as many from all over the file where that is cheaper, once
-        `parts` went through it; columns of anything else are left out."""
+        """These rows, or about as many from all over the file where that is cheaper, once `parts` went
+        through it; columns that cannot be decoded, or hold lists and the like, are left out."""
 
 
 def format_of(path: Path) -> str:

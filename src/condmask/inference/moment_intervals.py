@@ -80,15 +80,15 @@ def variance_interval(
     variances = moment_variance(sample, strata, 2, central=True, shared_donors=shared_donors)
     error = _standard_error(variances, sample.n, options)
     quantity = "the standard deviation" if root else "the variance"
-    found = interval(value, error, options.level, options.target, quantity, logarithmic=True)
-    low, high = found.low, found.high
+    of_variance = interval(value, error, options.level, options.target, quantity, logarithmic=True)
+    low, high = of_variance.low, of_variance.high
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         unit = np.float64(scale) if root else np.float64(scale) ** 2
         if root:
             low, high, error = np.sqrt(low), np.sqrt(high), error / (2.0 * np.sqrt(np.float64(value)))
         low, high, error = (float(figure * unit) for figure in (low, high, error))
         estimate = float((np.sqrt(np.float64(value)) if root else value) * unit)
-    return found._replace(low=low, high=high, standard_error=error, estimate=estimate)
+    return of_variance._replace(low=low, high=high, standard_error=error, estimate=estimate)
 
 
 def moment_variance(

@@ -6,17 +6,20 @@ from pathlib import Path
 from typing import Any
 
 from condmask._blocks import Workers
-from condmask.audit_input import MOST_CLEAR, columns_in_clear
-from condmask.disclosure.audit import audit
+from condmask.clear_columns import columns_in_clear
+from condmask.disclosure.audit import audit_table, check_schemes, table_of
 from condmask.disclosure.audit_result import Audit
+from condmask.files.atomic import spool
 from condmask.files.csv_format import CsvFormat
 from condmask.files.formats import columns_exist, format_of, in_lines, reading
 from condmask.files.metadata import published, target_fingerprints
 from condmask.files.publish import writable
-from condmask.files.read import column_of, converted, open_table
+from condmask.files.read import converted, open_table
+from condmask.files.sampling import clear_of_table
+from condmask.files.spool import spool_columns
 from condmask.releases.masking import job_of, release
 from condmask.releases.release import Release
-from condmask.strata import names_of
+from condmask.strata import not_masked
 
 
 def mask_file(
@@ -86,9 +89,10 @@ def mask_file(
     has whole steps, float32 stays float32, and CSV has the scheme's decimals. Masking a file again draws a
     new key: never publish both results.
 
-    The audit looks at the masked columns whole and, beside them, at the others where these
-    are numbers, in up to 16,384 rows from all over the file: evenly spaced ones; beyond 4 million values the
-    first rows of up to 64 row groups or batches; of text beyond 8 MB rows of up to 32 stretches.
+    The audit looks at the masked columns whole and, beside them, at all others in up to 32,768 rows from all
+    over the file: stretches of 16; beyond 4 million values of the first rows of up to 64 row groups or
+    batches; of text beyond 8 MB of up to 32 longer stretches. Columns that tell firms, households and the
+    like are read whole, twice, for all rows of some of them.
     """
     job = job_of(
         schemes, strata, rng, nan_policy, workers, round=round, progress=progress,
@@ -120,8 +124,7 @@ def audit_file(
     source : path
         The original.
     schemes : dict of str to ConditionalMasking
-        The scheme of each column that is to be masked; the first 64 others, where they are numbers, are those
-        left in clear.
+        The scheme of each column that is to be masked; the others are left in clear.
     csv : CsvFormat, optional
         As for `mask_file`.
 
@@ -129,11 +132,13 @@ def audit_file(
     -------
     Audit
     """
-    groups = names_of(next(iter(schemes.values())).strata)
+    check_schemes(schemes)
+    groups = not_masked(next(iter(schemes.values())).strata, schemes)
     with reading(Path(source)):
         table = open_table(Path(source), csv)
         columns_exist(table, [*schemes, *groups])
-        beside = columns_in_clear(table.names, [*schemes, *groups])[:MOST_CLEAR]
-        columns = {name: column_of(table, name) for name in dict.fromkeys([*schemes, *groups, *beside])}
-        with in_lines(table):
-            return audit(columns, schemes)
+        with spool() as create, in_lines(table):
+            columns, kinds, labels = spool_columns(table, list(schemes), groups, create)
+            beside = columns_in_clear(table.names, [*columns, *groups])
+            clear = clear_of_table(table, beside, list(columns.values())) if beside else None
+            return audit_table(table_of(schemes, columns, kinds, labels, clear), schemes)

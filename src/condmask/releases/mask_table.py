@@ -10,13 +10,13 @@ from typing import Any
 from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._randomness import check_rng
-from condmask.audit_input import columns_in_clear, rows_in_clear
+from condmask.clear_columns import clear_of_frame, columns_in_clear
 from condmask.files.frame_columns import column_of_frame
 from condmask.files.metadata import Published
 from condmask.missing_codes import is_code, restore_codes
 from condmask.releases.release import Release, origins_of
 from condmask.scheme import common_method
-from condmask.schemes.prepare import Clear, prepare
+from condmask.schemes.prepare import prepare
 from condmask.schemes.rounding import asked
 from condmask.strata import Labels, not_masked
 
@@ -73,8 +73,8 @@ def mask_table(
     frame and the schema of an Arrow table, and refused there; frames of other kinds, and pandas frames read
     from a file, do not tell.
 
-    The audit looks at the masked columns whole and, beside them, at the others where these are numbers,
-    yes and no, or times, in 16,384 rows evenly spaced over the frame.
+    The audit looks at the masked columns whole and, beside them, at all others in up to 32,768 rows from all
+    over the frame, stretches of 16; at columns that tell firms, households and the like in all rows of some.
 
     Examples
     --------
@@ -108,8 +108,7 @@ def mask_table(
     clear = None
     if not accept_visible_coins:
         beside = columns_in_clear(frames.column_names(frame), {*schemes, *parts})
-        rows = rows_in_clear(columns[next(iter(columns))].array.size)
-        clear = Clear(rows, {name: x[rows] for name, x in frames.numeric_columns(frame, beside).items()})
+        clear = clear_of_frame(frame, beside, [column.array for column in columns.values()])
     made = prepare(
         schemes, {name: column.array for name, column in columns.items()}, kinds, published=named,
         labels=labels, clear=clear, rng=random, nan_policy=policy, to_grid=to_grid,

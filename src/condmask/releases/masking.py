@@ -13,15 +13,16 @@ from condmask import _checks
 from condmask._blocks import Workers
 from condmask._grid import decimals_of
 from condmask._randomness import check_rng
-from condmask.audit_input import columns_in_clear, rows_in_clear
+from condmask.clear_columns import columns_in_clear
 from condmask.files.atomic import Fingerprint, fingerprint, spool
 from condmask.files.formats import Table, in_lines
 from condmask.files.metadata import Published
 from condmask.files.publish import publish
+from condmask.files.sampling import clear_of_table
 from condmask.files.spool import Progress, ReleasedRows, spool_columns
 from condmask.releases.release import origins_of
 from condmask.scheme import common_method
-from condmask.schemes.prepare import Clear, prepare
+from condmask.schemes.prepare import prepare
 from condmask.schemes.rounding import asked
 from condmask.strata import not_masked
 
@@ -74,7 +75,7 @@ def release(job: Job, table: Table, targets: dict[Path, Fingerprint], before: Pu
         columns, kinds, labels = spool_columns(table, list(schemes), job.groups, create, job.progress)
         n = next(iter(columns.values())).size
         beside = columns_in_clear(table.names, [*columns, *job.groups])
-        clear = Clear(*table.sample(beside, rows_in_clear(n))) if job.audited and beside else None
+        clear = clear_of_table(table, beside, list(columns.values())) if job.audited and beside else None
         made = prepare(
             schemes, columns, kinds, published=job.named, labels=labels,
             clear=clear, rng=job.random, nan_policy=job.policy, to_grid=job.round, audited=job.audited,

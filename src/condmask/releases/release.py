@@ -17,7 +17,7 @@ from condmask.files.formats import columns_exist, reading
 from condmask.files.frame_columns import column_of_frame
 from condmask.files.metadata import Published, target_fingerprints
 from condmask.files.publish import publish, writable
-from condmask.files.read import column_of, open_table, read_labels
+from condmask.files.read import open_table, read_column, read_labels
 from condmask.files.spool import coded
 from condmask.inference.intervals import EstimateWarning
 from condmask.missing_codes import released_codes, without_codes
@@ -63,10 +63,7 @@ class FileColumns:
 
     def numbers(self, name: str) -> np.ndarray:
         """The column as numbers where it is numeric."""
-        with reading(self._path):
-            table = open_table(self._path)
-            columns_exist(table, [name])
-            return column_of(table, name)
+        return read_column(self._path, name)
 
     def labels(self, name: str) -> np.ndarray:
         """The column as objects."""

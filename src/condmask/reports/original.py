@@ -7,7 +7,7 @@ import numpy as np
 
 from condmask import frames
 from condmask._blocks import evenly_spaced
-from condmask.disclosure.audit import audit
+from condmask.disclosure.audit import audit_table, table_of
 from condmask.disclosure.audit_result import Audit
 from condmask.disclosure.correlations import pearson
 from condmask.disclosure.insider_risk import InsiderRisk, insider_risk
@@ -22,6 +22,7 @@ from condmask.files.formats import columns_exist, reading
 from condmask.files.read import column_of, open_table
 from condmask.missing_codes import without_codes
 from condmask.reports.release_view import ReleaseView, digest
+from condmask.strata import Labels
 
 MOST_RECORDS = 1 << 16  # that are looked at one by one
 
@@ -86,8 +87,12 @@ class Original:
     def audit(self) -> Audit:
         """How well an attacker could tell which records were swapped."""
         view = self._view
-        groups = {name: view.columns.strata(name) for name in view.strata}
-        return audit({**self._raw, **view.clear, **groups}, view.schemes)
+        labels = [Labels(*frames.codes(view.columns.strata(name))) for name in view.strata]
+        columns = {name: frames.column(values, name) for name, values in self._raw.items()}
+        values = {name: column.array for name, column in columns.items()}
+        kinds = {name: column.kind for name, column in columns.items()}
+        clear = view.clear_beside(list(values.values()))
+        return audit_table(table_of(view.schemes, values, kinds, labels, clear), view.schemes)
 
     def column(self, name: str, statistics: list[str], d: list[float]) -> OriginalColumn:
         """One column, its statistics, and what attackers learn of it."""

@@ -11,11 +11,12 @@ import numpy as np
 from condmask import frames
 from condmask._blocks import Workers
 from condmask._digits import number
-from condmask.audit_input import MOST_CLEAR, columns_in_clear
+from condmask.clear_columns import Clear, columns_in_clear
 from condmask.files.formats import Table, reading
 from condmask.files.metadata import digest_of
 from condmask.files.note import sentence
 from condmask.files.read import open_table
+from condmask.files.sampling import clear_of_table
 from condmask.inference.intervals import Interval
 from condmask.missing_codes import released_codes, without_codes
 from condmask.releases.read import published_with
@@ -58,13 +59,15 @@ class ReleaseView:
     @cached_property
     def _clear(self) -> list[str]:
         """The columns that are neither masked nor tell donor pools."""
-        return columns_in_clear(self.names, [*self.schemes, *self.strata])[:MOST_CLEAR]
+        return columns_in_clear(self.names, [*self.schemes, *self.strata])
 
-    @cached_property
-    def clear(self) -> dict[str, np.ndarray]:
-        """The columns in clear that are numbers."""
-        columns = {name: self._clear_numbers(name) for name in self._clear}
-        return {name: values for name, values in columns.items() if values is not None}
+    def clear_beside(self, originals: list[np.ndarray]) -> Clear:
+        """The columns in clear beside the originals of masked ones, as an audit looks at them."""
+        with reading(self.path):
+            table = open_table(self.path)
+            for _ in table.parts([]):
+                pass  # text is sampled where it was read
+            return clear_of_table(table, self._clear, originals)
 
     @cached_property
     def others(self) -> dict[str, np.ndarray]:

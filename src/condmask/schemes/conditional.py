@@ -11,7 +11,7 @@ from condmask._blocks import Workers
 from condmask._grid import Grid, decimal_grid, default_step, grid_of
 from condmask._randomness import Key, check_rng, check_rows
 from condmask.audit_input import AuditInput
-from condmask.disclosure.release_check import check_beside, check_release
+from condmask.disclosure.release_check import check_release
 from condmask.donor_pools import Pools
 from condmask.draws import mask_rows
 from condmask.estimates.constructors import estimate_counts, estimate_records
@@ -286,11 +286,9 @@ class ConditionalMasking(Scheme):
                 )
 
     @classmethod
-    def check(cls, schemes: dict[str, Self], data: AuditInput, beside: AuditInput | None = None) -> None:
+    def check(cls, schemes: dict[str, Self], data: AuditInput) -> None:
         """Refuse columns whose release would show which records were swapped."""
         check_release(data, dict(schemes))
-        if beside is not None:
-            check_beside(beside, dict(schemes))
 
     @classmethod
     def masked_blocks(

@@ -10,18 +10,12 @@ import numpy as np
 
 from condmask._randomness import Key
 from condmask.audit_input import AuditInput
+from condmask.clear_columns import Clear
 from condmask.donor_pools import Pools, pools_of
 from condmask.missing_codes import drop_codes, refuse_reachable
 from condmask.scheme import release_key
 from condmask.schemes.rounding import Shifts, rounded
 from condmask.strata import Labels
-
-
-class Clear(NamedTuple):
-    """Columns of numbers that are released as they are, in some rows of the table."""
-
-    rows: np.ndarray
-    columns: dict[str, np.ndarray]
 
 
 class Prepared(NamedTuple):
@@ -89,7 +83,9 @@ def prepare(
     columns, shifts = rounded(schemes, columns, kinds, in_place=in_place) if to_grid else (columns, {})
     pools, patterns = pools_of(next(iter(published.values())), columns, labels, policy)
     if audited:
-        _audit(schemes, columns, kinds, clear, pools)
+        table = AuditInput(columns, dict(kinds), {}, None if pools is None else pools.pool)
+        table = table if clear is None else table._replace(**clear._asdict())
+        next(iter(schemes.values())).check(dict(schemes), table)
     units = {
         name: scheme.canonical(columns[name], name, kinds[name], out=columns[name] if in_place else None)
         for name, scheme in schemes.items()
@@ -97,21 +93,3 @@ def prepare(
     refuse_reachable(schemes, units, kinds)
     key = release_key(rng, published, list(units.values()), pools)
     return Prepared(units, pools, patterns, shifts, key)
-
-
-def _audit(
-    schemes: Mapping[str, Any],
-    columns: dict[str, np.ndarray],
-    kinds: Mapping[str, str],
-    clear: Clear | None,
-    pools: Pools | None,
-) -> None:
-    """Look at the masked columns whole, and at some rows of the table with those left in clear."""
-    check = next(iter(schemes.values())).check
-    table = AuditInput(columns, dict(kinds), {}, None if pools is None else pools.pool)
-    if clear is None or not clear.columns:
-        check(dict(schemes), table)
-    elif clear.rows.size == table.n:
-        check(dict(schemes), table._replace(clear=clear.columns))
-    else:
-        check(dict(schemes), table, table.take(clear.rows)._replace(clear=clear.columns))

@@ -1,0 +1,233 @@
+"""Columns in clear, as whoever audits a release looks at them: as numbers, as labels, and as units.
+
+All columns are looked at, in the same rows whether they stand in a frame or in a file. What a few records
+have in common (the number of a firm, of a household) is looked at in all rows of some of these units, since
+a mean over part of a unit says less than one over all of it.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask import frames
+from condmask._blocks import evenly_spaced, in_stretches
+from condmask._checks import LARGEST_EXACT_INTEGER as EXACT
+from condmask.audit_input import Unit
+
+ROWS = 1 << 15  # of a table, in which columns in clear are looked at
+LARGEST_UNIT = 1_000  # records; larger ones tell no more than a column of categories
+ALIKE, CERTAINTY = 0.1, 1.5  # of the variance between units, at least, and times its standard error
+IN_NUMBERS = 0.9  # of the texts of a column that holds numbers
+NUMBER = re.compile(r"[-+\u2212]?\d[\d.,'\u2019\u00a0\u202f]*(?:[eE][-+]?\d+)?")
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?(?=Z|[-+]\d{2}:?\d{2}|$)")
+MICROSECONDS = 86_400e6  # of a day
+
+Columns = dict[str, np.ndarray]
+Coded = Iterable[tuple[np.ndarray, list[Any]]]  # parts of a column: codes, and the labels they stand for
+
+
+class Clear(NamedTuple):
+    """Columns in clear, by the names of the fields of `AuditInput`."""
+
+    rows: np.ndarray
+    clear: Columns
+    labels: Columns
+    units: dict[str, Unit]
+
+
+def columns_in_clear(names: Sequence[str], left: Collection[str]) -> list[str]:
+    """The columns of a table but for some, without those whose name others share."""
+    count = Counter(names)
+    return [name for name in names if name not in left and count[name] == 1]
+
+
+def clear_columns(
+    n: int,
+    masked: Sequence[np.ndarray],
+    sample: Callable[[np.ndarray], tuple[np.ndarray, Columns]],
+    coded: Callable[[str], Coded],
+) -> Clear:
+    """Columns in clear beside masked ones of n rows.
+
+    Parameters
+    ----------
+    n : int
+    masked : sequence of ndarray of shape (n,)
+        Originals of the columns to be masked.
+    sample : callable
+        Takes rows; returns these, or about as many from all over the table, and the columns in them.
+    coded : callable
+        Takes the name of a column; returns it whole, part by part.
+    """
+    rows, columns = sample(in_stretches(n, ROWS))
+    clear, labels = numbers_and_labels(columns)
+    some, units = [x[rows] for x in masked], {}
+    whole = {name: x for name, x in clear.items() if (x[~np.isnan(x)] % 1.0 == 0.0).all()}
+    for name, values in {**whole, **labels}.items():
+        if units_alike(_codes(values), some, n):
+            units[name] = whole_units(lambda name=name: coded(name), rows)  # type: ignore[misc]
+    return Clear(rows, clear, labels, units)
+
+
+def clear_of_frame(frame: Any, names: Sequence[str], masked: Sequence[np.ndarray]) -> Clear:
+    """Columns in clear of a data frame or a dict of columns."""
+
+    def coded(name: str) -> Coded:
+        code, labels = frames.groups(frames.table_column(frame, name), name, n)
+        return [(code, [*labels, None])]
+
+    n = masked[0].size
+    return clear_columns(n, masked, lambda rows: (rows, frames.some_rows(frame, names, rows)), coded)
+
+
+def numbers_and_labels(columns: Columns) -> tuple[Columns, Columns]:
+    """Columns as numbers, times in days since 1970, where they hold these, in text too; others as labels."""
+    numbers, labels = {}, {}
+    for name, values in columns.items():
+        if values.dtype.kind in "fiub":
+            if values.dtype.kind in "iu" and (np.abs(values.astype(np.float64)) > EXACT).any():
+                labels[name] = np.unique(values, return_inverse=True)[1]
+            else:
+                numbers[name] = values.astype(np.float64)
+        elif values.dtype.kind in "mM":
+            times = values.astype(f"{values.dtype.kind}8[us]")
+            numbers[name] = np.where(np.isnat(times), np.nan, times.astype(np.int64) / MICROSECONDS)
+        else:
+            try:
+                code, distinct = frames.groups(values, name, values.size)
+            except TypeError:  # lists, and what else is no label
+                continue
+            in_numbers = _in_numbers(distinct, np.bincount(code[code >= 0], minlength=len(distinct)))
+            if in_numbers is None:
+                labels[name] = code
+            else:
+                numbers[name] = np.append(in_numbers, np.nan)[code]
+    return numbers, labels
+
+
+def units_alike(codes: np.ndarray, masked: Sequence[np.ndarray], n: int) -> bool:
+    """Whether records with one label, of a table of n rows, are few, and alike in one of the masked columns.
+
+    Measured by the intraclass correlation of ranks: the share of the variance that lies between units.
+    """
+    sizes = np.bincount(codes[codes >= 0])
+    units = np.count_nonzero(sizes)
+    most = 16 + LARGEST_UNIT * codes.size / max(n, 1)  # in the rows that are looked at
+    if units < 2 or sizes.sum() == units or sizes.sum() > most * units:
+        return False
+    for x in masked:
+        present = (codes >= 0) & ~np.isnan(x)
+        code, ranks = codes[present], _ranks(x[present])
+        counts = np.bincount(code)
+        freedom = float((counts - 1)[counts > 0].sum())
+        if freedom == 0.0 or ranks.size < 2 or ranks.var() == 0.0:
+            continue
+        means = np.bincount(code, ranks) / np.maximum(counts, 1)
+        within = float(np.sum((ranks - means[code]) ** 2)) / freedom
+        if 1.0 - within / float(ranks.var(ddof=1)) > max(ALIKE, CERTAINTY / np.sqrt(freedom)):
+            return True
+    return False
+
+
+def whole_units(coded: Callable[[], Coded], rows: np.ndarray, most: int = ROWS) -> Unit:
+    """All rows of units that some rows belong to: of all of them, or of evenly spaced ones where these have
+    more than `most` rows. The column is read twice."""
+    chosen: dict[Any, int] = {}
+    for first, code, labels in _parts(coded()):
+        here = rows[(rows >= first) & (rows < first + code.size)] - first
+        for k in dict.fromkeys(code[here].tolist()):
+            if k >= 0 and not _missing(labels[k]):
+                chosen.setdefault(labels[k], len(chosen))
+    numbers, places = [], []
+    for first, code, labels in _parts(coded()):
+        number = np.array([-1 if _missing(label) else chosen.get(label, -1) for label in labels])[code]
+        here = np.flatnonzero(number >= 0)
+        numbers.append(number[here])
+        places.append(first + here)
+    number, place = np.concatenate(numbers), np.concatenate(places)
+    if place.size > most:
+        kept = evenly_spaced(len(chosen), max(1, int(len(chosen) * most / place.size)))
+        some = np.isin(number, kept)
+        number, place = number[some], place[some]
+    return Unit(place, np.unique(number, return_inverse=True)[1])
+
+
+def _parts(coded: Coded) -> Iterator[tuple[int, np.ndarray, list[Any]]]:
+    first = 0
+    for code, labels in coded:
+        yield first, code, labels
+        first += code.size
+
+
+def _codes(values: np.ndarray) -> np.ndarray:
+    """Labels, or equal numbers, as numbers from 0 on; -1 where one is missing."""
+    if values.dtype.kind == "i":
+        return values
+    code = np.full(values.size, -1)
+    present = ~np.isnan(values)
+    code[present] = np.unique(values[present], return_inverse=True)[1]
+    return code
+
+
+def _ranks(x: np.ndarray) -> np.ndarray:
+    """Mean ranks, by which a few extremes do not outweigh all other records."""
+    _, place, counts = np.unique(x, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - 0.5 * counts)[place])
+
+
+def _missing(label: Any) -> bool:
+    return label is None or label != label
+
+
+def _in_numbers(distinct: list[Any], counts: np.ndarray) -> np.ndarray | None:
+    """Labels as numbers; None where many hold none, or several."""
+    if all(isinstance(label, int | float | Decimal) for label in distinct):
+        return np.array([float(label) for label in distinct])
+    texts = [str(label).strip() for label in distinct]
+    for parse in (_dates, _numbers):
+        parsed = parse(texts)
+        if counts[~np.isnan(parsed)].sum() >= IN_NUMBERS * max(counts.sum(), 1):
+            return parsed
+    return None
+
+
+def _dates(texts: list[str]) -> np.ndarray:
+    """Days since 1970 of dates as ISO 8601 writes them; NaN of other texts."""
+    days = np.full(len(texts), np.nan)
+    for k, text in enumerate(texts):
+        if date := DATE.match(text):
+            try:
+                days[k] = np.datetime64(date.group(), "us").astype(np.int64) / MICROSECONDS
+            except ValueError:  # the 31st of February
+                continue
+    return days
+
+
+def _numbers(texts: list[str]) -> np.ndarray:
+    """The number in each text, whatever stands before and behind it; NaN where there is none, or several.
+
+    A mark that stands once, before another number of digits than three, parts decimals, and so does the last
+    of several kinds; where that leaves it open, the point does.
+    """
+    matches = [NUMBER.findall(text) for text in texts]
+    alone = [match[0].rstrip(".,'") if len(match) == 1 else "" for match in matches]
+    comma = sum(map(_decimal_comma, alone)) > sum(map(_decimal_point, alone))
+    mark, other = (",", ".") if comma else (".", ",")
+    values = np.full(len(texts), np.nan)
+    for k, text in enumerate(alone):
+        plain = re.sub(r"['\u2019\u00a0\u202f]", "", text.replace(other, "")).replace("\u2212", "-")
+        if plain.count(mark) <= 1 and text:
+            values[k] = float(plain.replace(mark, "."))
+    return values
+
+
+def _decimal_comma(text: str) -> bool:
+    return bool(re.search(r",\d+$", text)) and text.count(",") == 1 and not re.search(r",\d{3}$", text)
+
+
+def _decimal_point(text: str) -> bool:
+    return bool(re.search(r"\.\d+$", text)) and text.count(".") == 1 and not re.search(r"\.\d{3}$", text)
