@@ -72,6 +72,9 @@ class Audit:
         one hides them; or else the best coarser step that was tried.
     name : str
         Of the column or columns.
+    trained : float or None
+        The share of records of which an attacker guesses right who is trained on releases of half of the
+        file; None where none was.
 
     See Also
     --------
@@ -87,6 +90,7 @@ class Audit:
     scheme: Any
     proposals: tuple[Proposal, ...] = ()
     name: str = field(default="x", repr=False)
+    trained: float | None = field(default=None, repr=False)
 
     @property
     def visible(self) -> bool:
@@ -160,6 +164,7 @@ class Audit:
         figures = {name: getattr(self, name) for name in FIGURES}
         return {
             **figures,
+            **({} if self.trained is None else {"trained": self.trained}),
             "visible": self.visible,
             "causes": [cause._asdict() for cause in self.causes],
             "schemes": _entries(self.scheme, self.name),
@@ -180,6 +185,9 @@ class Audit:
         lines += [
             line(label, (f"{getattr(side, name):.1%}" for side in sides), head=HEAD) for label, name in LABELS
         ]
+        if self.trained is not None:
+            shares = ("" if side.trained is None else f"{side.trained:.1%}" for side in sides)
+            lines.insert(-2, line("  by a trained attacker", shares, head=HEAD))
         lines.append(line("visible", ("yes" if side.visible else "no" for side in sides), head=HEAD))
         if any(side._mapped for side in sides):
             lines += ["", *ALONE]

@@ -1,10 +1,11 @@
 """Gradient boosting, by scikit-learn: what a trained attacker learns with.
 
-Trees split histograms, so a missing value is one more place to go to, and the answer does not depend on the
-number of threads.
+Trees split histograms, so a missing value is one more place to go to. One thread grows them: several wait for
+each other at every split, and cost more on a machine that does something else, too.
 """
 
 import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ OPTIONS: dict[str, Any] = {
     "random_state": 0,
 }  # fmt: skip
 ROUNDS, PATIENCE = 200, 10  # trees, and how many of them may pass without a gain
-ROUNDS_OF_REGRESSION = 60
+ROUNDS_OF_REGRESSION = 50
 STEPS = 25  # of Newton's method
 
 
@@ -38,22 +39,24 @@ def chances(
 
     Other rows, `checked`, with the right answers say when to stop and calibrate the chances.
     """
-    model = _ensemble().HistGradientBoostingClassifier(
-        max_iter=ROUNDS, early_stopping=True, n_iter_no_change=PATIENCE, **OPTIONS
-    )
     if answers.all() or not answers.any() or right.all() or not right.any():
         return np.full(asked.shape[0], float(answers.mean()))
-    model.fit(learned, answers, X_val=checked, y_val=right)
-    slope, shift = calibration(model.decision_function(checked), right)
-    return logistic(slope * model.decision_function(asked) + shift)
+    with _alone() as ensemble:
+        model = ensemble.HistGradientBoostingClassifier(
+            max_iter=ROUNDS, early_stopping=True, n_iter_no_change=PATIENCE, **OPTIONS
+        )
+        model.fit(learned, answers, X_val=checked, y_val=right)
+        slope, shift = calibration(model.decision_function(checked), right)
+        return logistic(slope * model.decision_function(asked) + shift)
 
 
 def predictions(learned: np.ndarray, targets: np.ndarray, asked: np.ndarray) -> np.ndarray:
     """The expected number for the rows of `asked`, learned from rows with theirs."""
-    model = _ensemble().HistGradientBoostingRegressor(
-        max_iter=ROUNDS_OF_REGRESSION, early_stopping=False, **OPTIONS
-    )
-    return np.asarray(model.fit(learned, targets).predict(asked))
+    with _alone() as ensemble:
+        model = ensemble.HistGradientBoostingRegressor(
+            max_iter=ROUNDS_OF_REGRESSION, early_stopping=False, **OPTIONS
+        )
+        return np.asarray(model.fit(learned, targets).predict(asked))
 
 
 def logistic(odds: np.ndarray) -> np.ndarray:
@@ -72,11 +75,19 @@ def calibration(odds: np.ndarray, right: np.ndarray) -> tuple[float, float]:
     for _ in range(STEPS):
         chance = logistic(rows @ at)
         weight = np.maximum(chance * (1.0 - chance), 1e-9)
-        step = np.linalg.solve(
-            rows.T @ (weight[:, None] * rows) + 1e-9 * np.eye(2), rows.T @ (yes - chance)
-        )
+        step = np.linalg.solve(rows.T @ (weight[:, None] * rows) + 1e-9 * np.eye(2), rows.T @ (yes - chance))
         at = at + np.clip(step, -1.0, 1.0)
     return float(max(at[0], 0.0)), float(at[1])
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[Any]:
+    """scikit-learn's ensembles, in one thread."""
+    ensemble = _ensemble()
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1, user_api="openmp"):
+        yield ensemble
 
 
 def _ensemble() -> Any:

@@ -3,18 +3,10 @@
 import numpy as np
 
 
-def unit_codes(values: np.ndarray) -> np.ndarray:
-    """A number for the records that agree in a column, from 0 on; -1 where its value is missing."""
-    code = np.full(values.size, -1, dtype=np.int64)
-    present = ~np.isnan(values) if values.dtype.kind == "f" else values >= 0
-    code[present] = np.unique(values[present], return_inverse=True)[1]
-    return code
-
-
 def others_of_unit(code: np.ndarray, values: np.ndarray, near: tuple[float, ...]) -> list[np.ndarray]:
-    """Of the other records of each one's unit the number, mean and median, and how many lie within each distance.
+    """Of the other records of each one's unit the number, mean and median; by distance how many lie within.
 
-    A record without a unit, a value or others has NaN.
+    And, for each distance, how far off the densest place of the unit is. NaN without a unit, a value, others.
     """
     rows = np.flatnonzero((code >= 0) & ~np.isnan(values))
     rows = rows[np.lexsort((values[rows], code[rows]))]

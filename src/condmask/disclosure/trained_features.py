@@ -13,19 +13,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask._blocks import evenly_spaced
 from condmask.audit_input import AuditInput
 from condmask.disclosure import boosting, relations, swap_attack
 from condmask.disclosure.correlations import normal_scores
 from condmask.disclosure.drawn_release import DrawnRelease
 from condmask.disclosure.folds import FoldedRows
-from condmask.disclosure.leave_one_out import others_of_unit, unit_codes
+from condmask.disclosure.leave_one_out import others_of_unit
 from condmask.disclosure.swap_attack import HALF, ColumnAttack
-from condmask._blocks import evenly_spaced
 
-UNITS, LARGEST_UNIT = 3, 500  # columns that tell units, and records of one, on average
+ROWS = 1 << 15  # that are looked at where nothing is in clear
+UNITS = 3  # columns that tell units
+STRATA = "\0strata"
 NEAR = (1.0, 2.0, 4.0)  # times sigma
 HEAPS = (5, 10, 50, 100, 500, 1000, 5000, 10_000)  # whole steps
-LEARNED = 1 << 13  # records of which one column is learned given others
+LEARNED = 1 << 12  # records of which one column is learned given others
 RIDGE = 1e-9  # of a variance
 
 Table = dict[str, np.ndarray]
@@ -39,107 +41,144 @@ class Feature(NamedTuple):
     values: np.ndarray
 
 
+class Sample(NamedTuple):
+    """Some rows of a file, and what is known of them before any release is drawn.
+
+    Attributes
+    ----------
+    rows : ndarray
+    half : ndarray of the shape of `rows`
+        0 or 1 for each record.
+    clear : dict of str to ndarray of the shape of `rows`
+        Columns in clear as numbers.
+    units : dict of str to ndarray of the shape of `rows`
+        Those that tell units, as codes.
+    predicted : dict of str to ndarray of the shape of `rows`
+        Each masked column, as those in clear predict it.
+    """
+
+    rows: np.ndarray
+    half: np.ndarray
+    clear: Table
+    units: Table
+    predicted: Table
+
+
 class Context(NamedTuple):
-    """What does not change from release to release.
+    """What does not change from release to release under some schemes.
 
     Attributes
     ----------
     data : AuditInput
     schemes : dict of str to scheme
-    half : ndarray of shape (n,)
-        0 or 1 for each record.
-    rows : ndarray
-        The records whose features are wanted.
+    sample : Sample
     attacks : dict of str to ColumnAttack
         Those of columns with noise, by half.
-    clear : dict of str to ndarray of shape (n,)
-        All columns in clear as numbers, labels too; NaN where one is missing.
-    units : dict of str to ndarray of shape (n,)
-        The columns in clear that repeat, as codes.
-    predicted : dict of str to ndarray
-        Each masked column at `rows`, as those in clear predict it.
     identities : list
         Relations of the originals.
     """
 
     data: AuditInput
     schemes: dict[str, Any]
-    half: np.ndarray
-    rows: np.ndarray
+    sample: Sample
     attacks: dict[str, ColumnAttack]
-    clear: Table
-    units: Table
-    predicted: Table
     identities: list[Any]
 
 
-def context(data: AuditInput, schemes: dict[str, Any], half: np.ndarray, rows: np.ndarray) -> Context:
-    """What is learned of a file before any release of it is drawn."""
-    clear = dict(data.clear)
-    if data.strata is not None:
-        clear["\0strata"] = np.where(data.strata >= 0, data.strata, np.nan).astype(np.float64)
-    some = evenly_spaced(data.n, HALF.rows)
-    folded = FoldedRows(some, half[some], 2)
-    part, attacks = data.take(some), {}
-    for name, scheme in schemes.items():
-        if scheme.law is not None:
-            attacks[name] = swap_attack.prepare(
-                part.values[name], data.kinds[name], scheme.law, part.strata, folded, HALF
-            )
-    table, steps = {**part.values, **part.clear}, relations.steps_of(part, schemes)
-    identities = relations.identities(table, steps, set(schemes)) if len(table) > 1 else []
+def samples(data: AuditInput, half: np.ndarray) -> list[Sample]:
+    """The rows in which columns in clear are looked at; and, if that is not all, whole units of each column
+    that tells some."""
+    rows = evenly_spaced(data.n, ROWS)
+    if data.clear or data.labels:
+        rows = np.arange(data.n) if data.rows is None else data.rows
+    codes = {name: np.where(code >= 0, code, np.nan).astype(np.float64) for name, code in data.labels.items()}
+    strata = {} if data.strata is None else {STRATA: np.where(data.strata >= 0, data.strata, np.nan)}
+    units = {}
+    for name, unit in list(data.units.items())[:UNITS]:
+        code = np.full(data.n, -1)
+        code[unit.rows] = unit.codes
+        units[name] = code
+    beside = {**data.clear, **codes, **{name: x[rows] for name, x in strata.items()}}
+    if rows.size == data.n:
+        return [_sample(data, half, rows, beside, units)]
+    whole = [
+        _sample(data, half, unit.rows, {name: x[unit.rows] for name, x in strata.items()}, {name: unit.codes})
+        for name, unit in list(data.units.items())[:UNITS]
+    ]
+    return [_sample(data, half, rows, beside, {}), *whole]
+
+
+def _sample(data: AuditInput, half: np.ndarray, rows: np.ndarray, clear: Table, units: Table) -> Sample:
     predicted = {}
     if clear:
         beside = np.column_stack(list(clear.values()))
-        predicted = {name: _predicted(beside, x, half, rows) for name, x in data.values.items()}
-    return Context(data, schemes, half, rows, attacks, clear, _units(clear), predicted, identities)
+        predicted = {name: _predicted(beside, x[rows], half[rows]) for name, x in data.values.items()}
+    return Sample(rows, half[rows], clear, units, predicted)
 
 
-def _units(clear: Table) -> Table:
-    """The columns in clear whose values repeat, the smallest units first."""
-    units: list[tuple[float, str, np.ndarray]] = []
-    for name, values in clear.items():
-        code = unit_codes(values)
-        counts = np.bincount(code[code >= 0])
-        size = float(np.sum(counts.astype(np.float64) ** 2) / max(1, counts.sum()))
-        if 1.5 <= size <= LARGEST_UNIT:
-            units.append((size, name, code))
-    units.sort(key=lambda unit: unit[0])
-    return {name: code for _, name, code in units[:UNITS]}
+def column_attacks(data: AuditInput, schemes: dict[str, Any], half: np.ndarray) -> dict[str, ColumnAttack]:
+    """The attacks on columns with noise, each by itself, for either half with the law of the other."""
+    some = evenly_spaced(data.n, HALF.rows)
+    folded, part = FoldedRows(some, half[some], 2), data.masked_alone().take(some)
+    return {
+        name: swap_attack.prepare(part.values[name], data.kinds[name], scheme.law, part.strata, folded, HALF)
+        for name, scheme in schemes.items()
+        if scheme.grid is not None
+    }
 
 
-def _predicted(beside: np.ndarray, x: np.ndarray, half: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """A column at some rows, as others predict it, learned from the half that they are not in."""
-    predicted = np.full(rows.size, np.nan)
+def context(
+    data: AuditInput, schemes: dict[str, Any], sample: Sample, attacks: dict[str, ColumnAttack]
+) -> Context:
+    """What is known of a sample under some schemes."""
+    values = {name: x[sample.rows] for name, x in data.values.items()}
+    table = {**values, **sample.clear}
+    identities = []
+    if len(table) > 1:
+        identities = relations.identities(table, _steps(schemes, table), set(schemes))
+    return Context(data, schemes, sample, attacks, identities)
+
+
+def _steps(schemes: dict[str, Any], table: Table) -> relations.Steps:
+    """What masking rounds each column to."""
+    return {name: schemes[name].step if name in schemes else 0.0 for name in table}
+
+
+def _predicted(beside: np.ndarray, x: np.ndarray, half: np.ndarray) -> np.ndarray:
+    """A column as others predict it, learned from the half that a record is not in."""
+    predicted = np.full(x.size, np.nan)
     for side in (0, 1):
         learned = np.flatnonzero((half != side) & ~np.isnan(x))
         learned = learned[evenly_spaced(learned.size, LEARNED)]
-        asked = np.flatnonzero(half[rows] == side)
+        asked = np.flatnonzero(half == side)
         if learned.size and asked.size:
-            predicted[asked] = boosting.predictions(beside[learned], x[learned], beside[rows[asked]])
+            predicted[asked] = boosting.predictions(beside[learned], x[learned], beside[asked])
     return predicted
 
 
 def features(known: Context, release: DrawnRelease) -> list[Feature]:
-    """The features of a release at the rows that are wanted."""
-    looks = [Feature("clear", name, x[known.rows]) for name, x in known.clear.items()]
-    for name, z in release.values.items():
-        looks += _of_column(known, name, z)
-        if known.predicted:
-            looks.append(Feature("clear", "", z[known.rows] - known.predicted[name]))
-            looks.append(Feature("clear", "", known.predicted[name]))
-        for unit, code in known.units.items():
+    """The features of a release in the sample."""
+    rows, clear = known.sample.rows, known.sample.clear
+    looks = [Feature("clear", name, x) for name, x in clear.items()]
+    released = {name: z[rows] for name, z in release.values.items()}
+    for name, z in released.items():
+        looks += _of_column(known, name, release.values[name])
+        if known.sample.predicted:
+            predicted = known.sample.predicted[name]
+            looks += [Feature("clear", "", z - predicted), Feature("clear", "", predicted)]
+        for unit, code in known.sample.units.items():
             line, sigma = _line(z, known.schemes[name])
             number, mean, median, *near = others_of_unit(code, line, tuple(k * sigma for k in NEAR))
             columns = [number, mean, median, line - mean, line - median, *near]
-            looks += [Feature("unit", unit, column[known.rows]) for column in columns]
-    table = {**release.values, **known.data.clear}
-    steps = relations.steps_of(known.data, known.schemes)
-    some = {name: x[known.rows] for name, x in table.items()}
+            looks += [Feature("unit", unit, column) for column in columns]
+    table = {**released, **clear}
     for identity in known.identities:
-        looks.append(Feature("relation", str(identity), identity.residual(some)))
-        looks.append(Feature("relation", str(identity), identity.holds(some, steps).astype(np.float64)))
-    if len(release.values) + len(known.clear) > 1:
+        holds = identity.holds(table, _steps(known.schemes, table))
+        looks += [
+            Feature("relation", str(identity), x)
+            for x in (identity.residual(table), holds.astype(np.float64))
+        ]
+    if len(table) > 1:
         looks += [Feature("columns", "", ratio) for ratio in _normal_ratios(known, release)]
     return looks
 
@@ -155,7 +194,7 @@ def _line(z: np.ndarray, scheme: Any) -> tuple[np.ndarray, float]:
 
 def _of_column(known: Context, name: str, z: np.ndarray) -> list[Feature]:
     """What one column shows by itself, and in the order of the rows."""
-    rows, data = known.rows, known.data
+    rows, data = known.sample.rows, known.data
     present = ~np.isnan(z)
     times = np.full(z.size, np.nan)
     _, place, count = np.unique(z[present], return_inverse=True, return_counts=True)
@@ -167,7 +206,7 @@ def _of_column(known: Context, name: str, z: np.ndarray) -> list[Feature]:
         has = np.flatnonzero(~np.isnan(units))
         ratio = np.full(rows.size, np.nan)
         strata = None if data.strata is None else data.strata[rows[has]]
-        ratio[has] = known.attacks[name].log_ratios(units[has], strata, known.half[rows[has]])
+        ratio[has] = known.attacks[name].log_ratios(units[has], strata, known.sample.half[has])
         whole = np.where(np.isnan(units), 0.0, units)
         heap = np.sum([whole % multiple == 0.0 for multiple in HEAPS], axis=0).astype(np.float64)
         columns += [ratio, heap, units % 10.0, units % 100.0]
@@ -181,16 +220,17 @@ def _of_column(known: Context, name: str, z: np.ndarray) -> list[Feature]:
 def _normal_ratios(known: Context, release: DrawnRelease) -> list[np.ndarray]:
     """Log likelihood ratios of all columns, swapped against kept, as if these were normal.
 
-    Raw, and by normal scores; variances are those of the half that a record is not in.
+    Raw, as logarithms, and by normal scores; variances are those of the half that a record is not in.
     """
-    raw = np.column_stack([x[known.rows] for x in (*release.values.values(), *known.clear.values())])
+    rows = known.sample.rows
+    raw = np.column_stack([*(z[rows] for z in release.values.values()), *known.sample.clear.values()])
     raw = raw[:, [len(np.unique(x[~np.isnan(x)][:1000])) > 1 for x in raw.T]]
-    ratios = []
     with np.errstate(invalid="ignore", divide="ignore"):
         logs = np.where(raw > 0.0, np.log(raw), np.nan)
+    swapped, half = release.swapped[rows], known.sample.half
+    ratios = []
     for table in (raw, logs, np.column_stack([normal_scores(x) for x in raw.T])):
-        ratio = np.zeros(known.rows.size)
-        swapped, half = release.swapped[known.rows], known.half[known.rows]
+        ratio = np.zeros(rows.size)
         for side in (0, 1):
             asked = np.flatnonzero(half == side)
             for sign, coin in ((1.0, True), (-1.0, False)):

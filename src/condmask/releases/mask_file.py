@@ -9,6 +9,7 @@ from condmask._blocks import Workers
 from condmask.clear_columns import columns_in_clear
 from condmask.disclosure.audit import audit_table, check_schemes, table_of
 from condmask.disclosure.audit_result import Audit
+from condmask.disclosure.boosting import check_available
 from condmask.files.atomic import spool
 from condmask.files.csv_format import CsvFormat
 from condmask.files.formats import columns_exist, format_of, in_lines, reading
@@ -115,7 +116,11 @@ def mask_file(
 
 
 def audit_file(
-    source: str | os.PathLike[str], schemes: dict[str, Any], *, csv: CsvFormat | None = None
+    source: str | os.PathLike[str],
+    schemes: dict[str, Any],
+    *,
+    csv: CsvFormat | None = None,
+    thorough: bool = False,
 ) -> Audit:
     """What an attacker could tell of the coins of a release of a file; see `audit`.
 
@@ -127,12 +132,16 @@ def audit_file(
         The scheme of each column that is to be masked; the others are left in clear.
     csv : CsvFormat, optional
         As for `mask_file`.
+    thorough : bool
+        Whether an attacker is trained, too, as for `audit`.
 
     Returns
     -------
     Audit
     """
     check_schemes(schemes)
+    if thorough:
+        check_available()
     groups = not_masked(next(iter(schemes.values())).strata, schemes)
     with reading(Path(source)):
         table = open_table(Path(source), csv)
@@ -141,4 +150,5 @@ def audit_file(
             columns, kinds, labels = spool_columns(table, list(schemes), groups, create)
             beside = columns_in_clear(table.names, [*columns, *groups])
             clear = clear_of_table(table, beside, list(columns.values())) if beside else None
-            return audit_table(table_of(schemes, columns, kinds, labels, clear), schemes)
+            data = table_of(schemes, columns, kinds, labels, clear)
+            return audit_table(data, schemes, thorough=thorough)
