@@ -24,12 +24,17 @@ class DrawnRelease(NamedTuple):
     swapped: np.ndarray
 
 
+def is_masked(data: AuditInput) -> np.ndarray:
+    """Which records have a value that is masked."""
+    has = np.logical_or.reduce([~np.isnan(x) for x in data.values.values()])
+    return has if data.strata is None else has & (data.strata >= 0)
+
+
 def draw(data: AuditInput, schemes: dict[str, Any], half: np.ndarray, number: int) -> DrawnRelease:
     """The release of that number, always the same; `half` is 0 or 1 for each record."""
     key, first = seeded_key(number, USE), next(iter(schemes.values()))
-    present = np.logical_or.reduce([~np.isnan(x) for x in data.values.values()])
+    present = is_masked(data)
     code = np.zeros(data.n, np.int64) if data.strata is None else np.maximum(data.strata, 0).astype(np.int64)
-    present = present if data.strata is None else present & (data.strata >= 0)
     size = np.bincount(2 * code[present] + half[present], minlength=2 * (int(code.max()) + 1))
     least = size.reshape(-1, 2).min(axis=1)
     pools = make_pools(2 * code + np.where(least[code] > 1, half, 0), present)

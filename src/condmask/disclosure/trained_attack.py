@@ -18,14 +18,14 @@ from condmask.audit_input import AuditInput
 from condmask.disclosure import boosting, swap_posterior
 from condmask.disclosure.audit_result import Audit
 from condmask.disclosure.causes import COARSER, NAMED, Cause, tells
-from condmask.disclosure.drawn_release import DrawnRelease, draw
+from condmask.disclosure.drawn_release import DrawnRelease, draw, is_masked
 from condmask.disclosure.folds import fold_of
 from condmask.disclosure.trained_features import Feature, Sample, column_attacks, context, features, samples
 
 FEW, RELEASES = 1 << 13, 16  # records: of fewer records several releases are drawn, up to so many
 CHECKED = 4  # one record in so many checks the others
 LOTS = 3  # one record in so many tells what shows most
-TEACH, CHECK, ATTACK = 0, 1, 2
+TEACH, CHECK, ATTACK, NONE = 0, 1, 2, 3
 WHY = {  # kinds of looks: what they are, and what helps
     "column": ("the values of each column", COARSER),
     "clear": ("the columns in clear", "mask within strata by those that go with it, or drop them"),
@@ -108,7 +108,7 @@ def _cause(shown: Examples, trained: Trained, audit: Audit, p: float) -> Cause:
 
 def examples(file: TrainedFile, schemes: dict[str, Any]) -> Iterator[Examples]:
     """Records of releases drawn of a file, of one sample after the other."""
-    data, half = file.data, file.half
+    data, half, masked = file.data, file.half, is_masked(file.data)
     attacks = column_attacks(data, schemes, half)
     releases: list[DrawnRelease] = []
     for sample in file.samples:
@@ -117,6 +117,7 @@ def examples(file: TrainedFile, schemes: dict[str, Any]) -> Iterator[Examples]:
         releases += [draw(data, schemes, half, k) for k in range(len(releases), number)]
         check = fold_of(sample.rows.size, CHECKED) == 0
         part = np.where(sample.half == 1, ATTACK, np.where(check, CHECK, TEACH))
+        part[~masked[sample.rows]] = NONE
         looks = [features(known, release) for release in releases[:number]]
         joined = [
             same[0]._replace(values=np.concatenate([look.values for look in same]))

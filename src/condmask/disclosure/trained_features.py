@@ -208,7 +208,7 @@ def _of_column(known: Context, name: str, z: np.ndarray) -> list[Feature]:
         strata = None if data.strata is None else data.strata[rows[has]]
         ratio[has] = known.attacks[name].log_ratios(units[has], strata, known.sample.half[has])
         whole = np.where(np.isnan(units), 0.0, units)
-        heap = np.sum([whole % multiple == 0.0 for multiple in HEAPS], axis=0).astype(np.float64)
+        heap = np.sum([whole % multiple == 0.0 for multiple in HEAPS], axis=0) + 0.0 * units
         columns += [ratio, heap, units % 10.0, units % 100.0]
     padded = np.concatenate(([np.nan] * 2, z, [np.nan] * 2))
     beside = [padded[2 + k : 2 + k + z.size][rows] for k in (-2, -1, 1, 2)]
