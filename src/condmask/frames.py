@@ -217,8 +217,9 @@ def some_rows(frame: Any, names: Sequence[str], rows: np.ndarray) -> dict[str, n
         if not isinstance(values, np.ndarray | list | tuple) and _is_series(values):
             import narwhals as nw
 
-            values = nw.from_native(values, series_only=True)[rows].to_native()
-            columns[name] = labels(values)
+            by_place = getattr(values, "take", None)  # of pandas and Arrow
+            some = by_place(rows) if by_place else nw.from_native(values, series_only=True)[rows].to_native()
+            columns[name] = labels(some)
         else:
             columns[name] = labels(values)[rows]
     return {name: x for name, x in columns.items() if x.ndim == 1}
