@@ -137,13 +137,11 @@ def attack(shown: Examples, p: float, looks: list[Feature] | None = None) -> Tra
 
 
 def figures(chance: np.ndarray, swapped: np.ndarray, p: float) -> Trained:
-    """The share of coins guessed right, and that of records certain: where the guesses are right as often."""
+    """The share of coins guessed right, and that of records certain, of whom guesses are right as often."""
     right = (chance >= 0.5) == swapped
     doubt, most = np.minimum(chance, 1.0 - chance), swap_posterior.doubt(p)
-    certain = 0.0
-    for least in (1.0, 0.5, 0.25, 0.1):
-        sure = doubt < least * most
-        if sure.any() and np.mean(~right[sure]) <= most:
-            certain = float(sure.mean())
-            break
-    return Trained(float(right.mean()), certain)
+    order = np.argsort(doubt)
+    doubt, number = doubt[order], np.arange(1, doubt.size + 1)
+    last = np.diff(doubt, append=np.inf) > 0.0
+    sure = last & (doubt < most) & (np.cumsum(~right[order]) <= most * number)
+    return Trained(float(right.mean()), float(number[sure].max(initial=0)) / doubt.size)
