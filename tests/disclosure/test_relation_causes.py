@@ -7,7 +7,8 @@ from condmask.disclosure.relations import Copy
 class Total:
     """An identity of three columns."""
 
-    names = ("gross", "tax", "net")
+    left, names = "gross", ("gross", "tax", "net")
+    adds_up, product = True, False
 
     def __str__(self):
         return "gross = tax + net"
@@ -16,8 +17,11 @@ class Total:
 def test_an_identity_with_one_masked_column_gives_it_away():
     cause = relation_causes.of_lone_identity(Total(), 0.9, {"tax"})
 
-    assert (cause.name, cause.share, cause.column) == ("copy", 0.9, "tax")
-    assert cause.text == "gross = tax + net in 90% of the records, and all but 'tax' is left in clear"
+    assert (cause.name, cause.share, cause.column) == ("computed", 0.9, "tax")
+    text = "gross = tax + net in 90% of the records, and all but 'tax' is left in clear: it can be computed"
+    assert (cause.text, cause.remedy) == (text, "leave 'gross' out")
+    total = relation_causes.of_lone_identity(Total(), 0.9, {"gross"})
+    assert total.remedy == "leave 'gross' out and mask 'tax' and 'net' instead: analysts add the masked parts"
     assert relation_causes.of_lone_identity(Total(), 0.9, {"tax", "net"}) is None
 
 

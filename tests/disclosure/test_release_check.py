@@ -1,6 +1,7 @@
 """What is refused before it is released, and what is warned of."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -192,13 +193,120 @@ def test_what_is_not_refused_brings_a_warning_that_says_what_is_read(x, scheme, 
     assert caught[0].filename == __file__
 
 
-def test_a_copy_left_in_clear_brings_a_warning():
-    x = np.random.default_rng(1).normal(size=2_000)
-    table = pd.DataFrame({"income": x, "net": 0.7 * x + 1.0})
+def test_a_column_in_clear_that_goes_with_a_masked_one_brings_a_warning_and_a_copy_is_refused():
+    x, noise = np.random.default_rng(1).normal(size=(2, 2_000))
+    table = pd.DataFrame({"income": x, "net": 0.7 * x + 1.0 + 0.1 * noise})
+    scheme = cm.ConditionalMasking(0.6, 0.5)
 
     with pytest.warns(cm.ReleaseWarning, match="'net' is left in clear"):
-        cm.mask_table(table, {"income": cm.ConditionalMasking(0.6, 0.5)})
+        cm.mask_table(table, {"income": scheme})
+    for copy in (0.7 * x + 1.0, np.where(np.arange(2_000) % 20 < 9, x, noise)):
+        with pytest.raises(cm.ReleaseError, match=r"it can be computed; leave 'net' out; --accept"):
+            cm.mask_table(table.assign(net=copy), {"income": scheme})
 
 
 def test_small_columns_are_masked_without_a_word():
     assert cm.ConditionalMasking(0.6, 1.0).mask(np.random.default_rng(1).normal(size=30)).shape == (30,)
+
+
+# --- what columns in clear make up ---
+
+ROWS = 3_000
+AMOUNTS = np.random.default_rng(6).lognormal(7.0, 0.8, (10, ROWS)).round()
+NOISY = cm.ConditionalMasking(0.6, 400.0, step=1)
+REVERSED = cm.ConditionalMasking(0.6, 400.0, reverse_mapping=True, aggregate_ends=5)
+
+
+def in_part(share, x, other):
+    return np.where(np.random.default_rng(7).random(ROWS) < share, x, other)
+
+
+def people():
+    stream = np.random.default_rng(8)
+    height, weight = stream.normal(1.72, 0.09, ROWS).round(2), np.exp(stream.normal(4.3, 0.18, ROWS)).round(1)
+    return {"height": height, "weight": weight, "bmi": (weight / height**2).round(1)}
+
+
+A, B, C, D, *REST = AMOUNTS
+COMPUTED = {
+    "a total of four parts": (
+        {"total": A + B + C + D, "a": A, "b": B, "c": C, "d": D, "age": (REST[0] % 50).round()}, "total",
+        "leave 'total' out and mask 'a', 'b', 'c' and 'd' instead: analysts add the masked parts",
+    ),
+    "a part": ({"part": A, "other": B, "total": A + B}, "part", "leave 'total' out"),
+    "a copy in 45% of the rows": ({"x": A, "y": in_part(0.45, A, B)}, "x", "leave 'y' out"),
+    "a copy behind 66 columns": (
+        {f"n{k}": column for k, column in enumerate(np.random.default_rng(9).normal(size=(66, ROWS)))}
+        | {"x": A, "y": A}, "x", "leave 'y' out",
+    ),
+    "weight, by bmi and height": (
+        people(), "weight",
+        "leave 'weight' out and mask 'height' and 'bmi' instead: analysts compute it from the masked columns",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", [NOISY, REVERSED], ids=["noise", "reverse"])
+@pytest.mark.parametrize("kind", COMPUTED)
+def test_a_column_that_those_in_clear_make_up_is_refused(kind, scheme):
+    table, name, remedy = COMPUTED[kind]
+    if name == "weight":
+        scheme = replace(scheme, sigma=8.0, step=None if scheme.reverse_mapping else 0.1)
+
+    with pytest.raises(cm.ReleaseError, match=r"it can be computed; |the order of 'x' can be read") as caught:
+        cm.mask_table(pd.DataFrame(table), {name: scheme})
+
+    if "can be computed" in str(caught.value):
+        assert str(caught.value).endswith(f"{remedy}{GO_ON}")
+        assert f"all but {name!r} is left in clear" in str(caught.value)
+
+
+def test_a_copy_in_a_tenth_of_the_rows_by_chance_is_not_refused():
+    table = {"x": A, "y": in_part(0.08, A, B)}
+
+    assert set(cm.mask_table(pd.DataFrame(table), {"x": NOISY}, rng=1).data) == {"x", "y"}
+
+
+def test_what_a_refusal_says_can_be_done():
+    table = pd.DataFrame(COMPUTED["a total of four parts"][0])
+    parts = list("abcd")
+
+    release = cm.mask_table(table.drop(columns="total"), dict.fromkeys(parts, NOISY), rng=1)
+
+    # the sum of masked parts is the total masked with noise of their root sum of squares
+    total = release.data[parts].sum(axis=1).to_numpy()
+    error = np.sqrt(4.0) * NOISY.sigma / np.sqrt(ROWS) + np.sqrt(2.0) * table["total"].std() / np.sqrt(ROWS)
+    assert total.mean() == pytest.approx(table["total"].mean(), abs=4.0 * error)
+    cm.mask_table(pd.DataFrame(COMPUTED["a part"][0]).drop(columns="total"), {"part": NOISY}, rng=1)
+
+
+TOTALS = {f"r{k}": x for k, x in enumerate(AMOUNTS[:4])} | {f"s{k}": x for k, x in enumerate(AMOUNTS[4:8])}
+TOTALS |= {
+    "revenue": in_part(0.995, AMOUNTS[:4].sum(axis=0), REST[4]),
+    "sales": in_part(0.995, AMOUNTS[4:8].sum(axis=0), REST[5]),
+}
+
+
+@pytest.mark.parametrize(
+    ("table", "sigma", "step", "relation"),
+    [
+        (
+            people(), {"height": 0.05, "weight": 8.0, "bmi": 2.0},
+            {"height": 0.01, "weight": 0.1, "bmi": 0.1}, "'height'^2 * 'bmi'",
+        ),
+        (TOTALS, dict.fromkeys(TOTALS, 400.0), dict.fromkeys(TOTALS, 1.0), "'revenue' = 'r0' + 'r1' +"),
+        (
+            TOTALS | {"other": np.random.default_rng(10).lognormal(7.0, 0.8, ROWS).round()},
+            dict.fromkeys([*TOTALS, "other"], 400.0), dict.fromkeys([*TOTALS, "other"], 1.0), "'sales' = ",
+        ),
+    ],
+    ids=["bmi", "ten columns", "eleven columns"],
+)  # fmt: skip
+def test_relations_of_columns_masked_together_show_who_was_swapped(table, sigma, step, relation):
+    schemes = {name: cm.ConditionalMasking(0.6, sigma[name], step=step[name]) for name in table}
+
+    found = cm.audit(table, schemes)
+
+    assert found.visible
+    assert found.guessed > 0.9
+    assert any(cause.name == "identity" and relation in cause.text for cause in found.causes)

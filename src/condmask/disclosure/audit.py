@@ -150,7 +150,8 @@ def audit_table(data: AuditInput, schemes: dict[str, Any], *, thorough: bool = F
     file = trained_file(data) if thorough and audit.n >= FEWEST else None
     if file is not None:
         audit = with_trained(audit, file, schemes)
-    if not audit.visible or next(iter(schemes.values())).reverse_mapping:  # whose causes have the remedies
+    remedied = next(iter(schemes.values())).reverse_mapping or audit.computed  # by the causes themselves
+    if not audit.visible or remedied:
         return audit
     audit = with_proposals(audit, data, schemes)
     return audit if file is None else _attacked_proposals(audit, file)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from condmask._digits import line
-from condmask.disclosure.causes import UNCHANGED, Cause
+from condmask.disclosure.causes import COMPUTED, UNCHANGED, Cause
 
 GUESSED, CERTAIN = 0.12, 0.10  # records beyond the blind guess, and certain ones: more is visible
 FEWEST = 100  # records that tell anything
@@ -96,10 +96,16 @@ class Audit:
     def visible(self) -> bool:
         """Whether guesses exceed the blind ones by .12, or more than a tenth of the records is certain.
 
-        Of fewer than 100 records nothing is said. By reverse mapping also whether a guard rail refuses.
+        Of fewer than 100 records nothing is said. By reverse mapping also whether a guard rail refuses, and
+        always whether columns in clear make up a masked one.
         """
         visible = self.guessed > self.blind + GUESSED or self.certain > CERTAIN
-        return self._rail is not None or (self.n >= FEWEST and visible)
+        return self._refused is not None or (self.n >= FEWEST and visible)
+
+    @property
+    def computed(self) -> bool:
+        """Whether columns in clear make up a masked one, beyond chance in a tenth of the records."""
+        return any(cause.name == COMPUTED for cause in self.causes)
 
     @property
     def remedy(self) -> str:
@@ -109,8 +115,8 @@ class Audit:
     @property
     def refusal(self) -> str:
         """A sentence that refuses the release, with the remedies."""
-        if self._rail is not None:
-            return f"{self._rail.text}; {self._rail.remedy}"
+        if self._refused is not None:
+            return f"{self._refused.text}; {self._refused.remedy}"
         why = [cause for cause in self.causes if cause.name not in ASIDE]
         if why and why[0].name == "point masses":  # which rounding makes, too
             why.sort(key=lambda cause: cause.name not in DIGITS)
@@ -130,8 +136,9 @@ class Audit:
         )
 
     @property
-    def _rail(self) -> Cause | None:
-        return next((cause for cause in self.causes if cause.name == RAIL), None)
+    def _refused(self) -> Cause | None:
+        """A cause for which a release is refused, whatever share of coins it tells."""
+        return next((cause for cause in self.causes if cause.name in (RAIL, COMPUTED)), None)
 
     @property
     def _mapped(self) -> bool:

@@ -20,7 +20,8 @@ and of several columns (relation_causes.py)
     identity, relation
                   coins guessed by it alone, beyond the blind guess
     joint         coins guessed by all columns beyond those that the worst one tells
-    copy          records that a column in clear repeats, or its correlation
+    computed      records in which columns in clear make a masked one up: refused whatever else it tells
+    copy          the correlation of a column in clear
 """
 
 from typing import NamedTuple
@@ -35,6 +36,7 @@ from condmask.disclosure.swap_posterior import Outcomes
 
 NAMED = 0.02  # guessing, or records, from which on a cause is named
 COMMON = 0.01  # of the records have a common value
+COMPUTED = "computed"
 UNCHANGED, ONE_SIDED, IN_ORDER = 0.25, 0.9, 0.95
 COMPARED = 128  # rows with the next one: a correlation of .8 passes for .95 with a chance below 1e-15
 

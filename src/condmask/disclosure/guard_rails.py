@@ -14,7 +14,7 @@ import numpy as np
 
 from condmask._blocks import blocks
 from condmask.audit_input import AuditInput
-from condmask.disclosure import causes, relations
+from condmask.disclosure import causes, relation_causes, relations
 from condmask.disclosure.aggregated_ends import aggregate, rows_by_pool
 from condmask.disclosure.rare_values import own_value
 
@@ -91,15 +91,14 @@ def _warning(sentence: str) -> Finding:
 
 def _of_clear(data: AuditInput) -> Iterator[Finding]:
     for copy in relations.copies(data.values, data.clear):
-        same = copy.how.startswith("is the same")
-        how = f"{copy.how} as {copy.masked!r}" if same else copy.how
-        text = f"{copy.clear!r} is left in clear and {how}"
-        if same or _monotone(data.values[copy.masked], data.clear[copy.clear]):
+        text = f"{copy.clear!r} is left in clear and {copy.how}"
+        if _monotone(data.values[copy.masked], data.clear[copy.clear]):
             # masked together they would show their coins (`_of_pairs`)
             yield _refusal(f"{text}: the order of {copy.masked!r} can be read from it; drop {copy.clear!r}")
         else:
             yield _warning(f"{text}: it gives much of {copy.masked!r} away; drop {copy.clear!r}")
-    yield from _of_identities(data.values, data.clear)
+    if data.clear:
+        yield from _of_identities(data.values, data.clear)
 
 
 def _of_pools(data: AuditInput, p: float) -> Iterator[Finding]:
@@ -145,32 +144,19 @@ def _monotone(x: np.ndarray, y: np.ndarray) -> bool:
 
 
 def _of_identities(values: dict[str, np.ndarray], clear: dict[str, np.ndarray]) -> Iterator[Finding]:
-    """Identities that the kept records break, with a column in clear where there are some.
-
-    One that holds nearly as often for other records says nothing: counts are often 1.
-    """
-    table = {**values, **clear}
-    steps, order = dict.fromkeys(table, 0.0), None
-    for identity in relations.identities(table, steps, set(values)):
-        masked = [name for name in identity.names if name in values]
-        if clear and len(masked) == len(identity.names):
+    """Identities that the kept records break, with a column in clear where there are some."""
+    table, masked = {**values, **clear}, set(values)
+    for identity in relations.identities(table, {}, masked):
+        if clear and masked >= set(identity.names):
             continue
-        if len(masked) > 1:
-            yield _refusal(
-                f"{identity} in swapped records, not in kept ones: that shows which records were swapped; "
-                "drop one of them"
-            )
-            continue
-        order = np.random.default_rng(0).permutation(table[masked[0]].size) if order is None else order
-        share, by_chance = (
-            float(identity.holds({**table, masked[0]: x}, steps).mean())
-            for x in (table[masked[0]], table[masked[0]][order])
+        share = float(identity.holds(table, {}).mean())
+        lone = relation_causes.of_lone_identity(identity, share, masked)
+        yield _refusal(
+            f"{identity} in swapped records, not in kept ones: that shows which records were swapped; "
+            "drop one of them"
+            if lone is None
+            else f"{lone.text}; {lone.remedy}"
         )
-        if by_chance < 0.5 * share:
-            yield _refusal(
-                f"{identity} in {share:.0%} of the records, and all but {masked[0]!r} is left in clear: it "
-                f"can be computed; drop {' or '.join(repr(name) for name in identity.names if name in clear)}"
-            )
 
 
 def _of_pairs(data: AuditInput) -> Iterator[Finding]:

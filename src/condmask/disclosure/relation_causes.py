@@ -1,7 +1,8 @@
 """What columns tell of each other, in words: identities, copies in clear, and pairs that go together."""
 
-from condmask.disclosure.causes import Cause, tells
-from condmask.disclosure.relations import Copy, Identity
+from condmask.disclosure.causes import COMPUTED, Cause, tells
+from condmask.disclosure.identity import Identity
+from condmask.disclosure.relations import Copy
 
 
 def of_copy(copy: Copy) -> Cause:
@@ -14,13 +15,27 @@ def of_copy(copy: Copy) -> Cause:
 
 
 def of_lone_identity(identity: Identity, share: float, masked: set[str]) -> Cause | None:
-    """The cause that all columns of an identity but a masked one are in clear; None where more are masked."""
+    """The cause that a masked column can be computed from columns in clear; None where more are masked."""
     names = [name for name in identity.names if name in masked]
     if len(names) > 1:
         return None
-    text = f"{identity} in {share:.0%} of the records, and all but {names[0]!r} is left in clear"
-    remedy = "mask another of these columns together with it, or drop one"
-    return Cause("copy", share, remedy, text, names[0])
+    text = (
+        f"{identity} in {share:.0%} of the records, and all but {names[0]!r} is left in clear: "
+        "it can be computed"
+    )
+    return Cause(COMPUTED, share, _instead(identity, names[0]), text, names[0])
+
+
+def _instead(identity: Identity, masked: str) -> str:
+    """What to do about a masked column that others in clear make up."""
+    clear = [name for name in identity.names if name != masked]
+    if len(clear) == 1 or not (identity.adds_up or identity.product):
+        return f"leave {clear[0]!r} out"
+    if masked != identity.left:
+        return f"leave {identity.left!r} out"
+    names = f"{', '.join(map(repr, clear[:-1]))} and {clear[-1]!r}"
+    how = "add the masked parts" if identity.adds_up else "compute it from the masked columns"
+    return f"leave {masked!r} out and mask {names} instead: analysts {how}"
 
 
 def of_identity(identity: Identity, guessed: float, blind: float, masked: set[str]) -> Cause:

@@ -1,7 +1,16 @@
-"""What columns say of each other: identities, and columns in clear that give a masked one away.
+"""Relations among columns: which hold, in how many records, and in how many of these by chance.
 
-An identity that holds in the data (a = b, a = c b, a = b + c, a is the total of the others), in most records
-at least, holds in swapped records, which carry all values of one donor, and seldom in kept ones.
+One that holds in the data (a = b, a = b + c, a is the total of some others, a = b / c^2), in a part of the
+records at least, holds in swapped records, which carry all values of one donor, and seldom in kept ones. A
+masked column whose relatives are all in clear can be computed from them.
+
+Half of the records suggest relations (relation_search.py); the other half counts where they hold. Chance is
+what is left of the count with the masked column shuffled, and what a smooth dependence explains: records
+are put in groups by the value that the relation computes, and the values of the next group, and of the one
+after it, are held against that of each group. Where the chance P(k) to agree over k groups falls ever
+faster, as between normal columns however coarse, P(0) <= P(1)^2 / P(2), and P(0) <= P(2)^3 / P(3)^2.
+Records in which the masked column has its most common value are left out if these are many, so that zeros
+make no relations, and a relation of records that have few different values must hold nearly always.
 """
 
 from itertools import combinations
@@ -11,44 +20,35 @@ import numpy as np
 
 from condmask.audit_input import AuditInput
 from condmask.disclosure.correlations import pearson, ranks
+from condmask.disclosure.identity import Identity as Identity
+from condmask.disclosure.identity import Steps as Steps
+from condmask.disclosure.identity import Table, resolution
+from condmask.disclosure.relation_search import suggested, uncommon
 
-SEARCHED, LOOKED_AT = 256, 1 << 14  # rows: where identities are searched, where columns are compared
-HOLDS = 0.5  # of the records in which it says anything
-MOST_COLUMNS = 24  # among which sums of two are tried
-SLACK = 1e-9  # relative, besides half a step of every column
+SEARCHED, COUNTED, LOOKED_AT = 1 << 12, 1 << 14, 1 << 14  # rows: to search, to count, to compare columns
+BRIEFLY = 512  # rows that tell what is surely none
+NEARLY_ALL, BETTER = 0.9, 0.02  # of the records: no other form is looked at; shares by which one is better
+BEYOND = 0.1  # of the records, more than by chance: from here on a relation is one
+COARSE = 0.125  # of a column's mean deviation: beyond, rounding is grouping
+CAUGHT = 0.95  # of the records that obey with more rounding: less is enough
+MOST_COLUMNS = 24  # among which pairs are attacked
 NEAR = 0.95
 FEWEST = 16  # rows that tell anything
+FINE = 1e-5  # of a column's mean deviation: up to here slack is that of floating point
+ERRORS = 2.0  # standard errors, which are given to chance
+FEW, SURELY = 10.0, 0.97  # values, by their Simpson number; with fewer a relation holds in so many records
 SHOWS = 0.2  # of a variance: what adds so much to it moves few records beyond the others
 
 
-Steps = dict[str, float]  # to which columns are rounded
+class Evidence(NamedTuple):
+    """The shares of the records that obey, and that do so by chance; without those of a common value."""
 
-
-class Identity(NamedTuple):
-    """left = sum of factor * column."""
-
-    left: str
-    right: tuple[tuple[str, float], ...]
+    share: float
+    chance: float
 
     @property
-    def names(self) -> tuple[str, ...]:
-        return (self.left, *(name for name, _ in self.right))
-
-    def holds(self, table: dict[str, np.ndarray], steps: Steps) -> np.ndarray:
-        """In which records it holds, for all that the steps to which values are rounded can tell."""
-        size, slack = np.zeros(table[self.left].shape), 0.0
-        for name, factor in ((self.left, 1.0), *self.right):
-            size += np.abs(factor * table[name])
-            slack += 0.5 * abs(factor) * steps[name]
-        return np.asarray(np.abs(self.residual(table)) <= slack * (1.0 + SLACK) + SLACK * size)
-
-    def residual(self, table: dict[str, np.ndarray]) -> np.ndarray:
-        """The left side of the identity less the right one."""
-        return np.asarray(table[self.left] - sum(factor * table[name] for name, factor in self.right))
-
-    def __str__(self) -> str:
-        terms = [repr(name) if factor == 1.0 else f"{factor:.6g} {name!r}" for name, factor in self.right]
-        return f"{self.left!r} = {' + '.join(terms)}"
+    def beyond(self) -> float:
+        return self.share - self.chance
 
 
 def steps_of(data: AuditInput, schemes: dict[str, Any]) -> Steps:
@@ -56,50 +56,114 @@ def steps_of(data: AuditInput, schemes: dict[str, Any]) -> Steps:
     return dict.fromkeys(data.clear, 0.0) | {name: scheme.step for name, scheme in schemes.items()}
 
 
-def identities(table: dict[str, np.ndarray], steps: Steps, masked: set[str]) -> list[Identity]:
-    """The identities that hold in most of some rows and concern a masked column."""
-    some = {name: x[:: max(1, x.size // SEARCHED)] for name, x in table.items()}
-    holding: list[Identity] = []
-    tried = [*_ratios(some), *_totals(list(some))]
-    if len(some) <= MOST_COLUMNS:
-        tried += _sums(list(some))
-    for identity in tried:
-        names = identity.names
-        if not masked & set(names) or any(set(names) == set(other.names) for other in holding):
-            continue
-        two = sum((some[name] != 0.0).astype(int) for name in names) >= 2  # else it says nothing
-        rows = two & ~np.isnan(sum(some[name] for name in names))
-        if rows.sum() >= FEWEST and identity.holds(some, steps)[rows].mean() >= HOLDS:
-            holding.append(identity)
-    return holding
-
-
-def _ratios(table: dict[str, np.ndarray]) -> list[Identity]:
-    ratios = []
-    for a, b in combinations(table, 2):
-        rows = (table[b] != 0.0) & (table[a] != 0.0) & ~np.isnan(table[a] + table[b])
-        # a factor of an indicator is a value of the other, and would stand in a message
-        if rows.sum() >= FEWEST and all(np.ptp(table[name][rows]) > 0.0 for name in (a, b)):
-            with np.errstate(invalid="ignore", over="ignore"):
-                factor = float(np.nanmedian(table[a][rows] / table[b][rows]))
-            if np.isfinite(factor) and factor != 0.0:
-                short = len(f"{factor:.6g}") <= len(f"{1.0 / factor:.6g}")
-                ratios.append(Identity(a, ((b, factor),)) if short else Identity(b, ((a, 1.0 / factor),)))
-    return ratios
-
-
-def _totals(names: list[str]) -> list[Identity]:
-    if len(names) < 4:  # of three, a sum of two
+def identities(table: Table, steps: Steps, masked: set[str]) -> list[Identity]:
+    """The relations that concern a masked column and hold beyond chance, those of fewest columns first."""
+    names = [name for name, x in table.items() if np.isfinite(x).any()]
+    if len(names) < 2 or not masked & set(names):
         return []
-    return [Identity(a, tuple((b, 1.0) for b in names if b != a)) for a in names]
+    order = np.random.default_rng(0).permutation(table[names[0]].size)
+    half = (order.size + 1) // 2
+    searched = {name: table[name][order[:half][:SEARCHED]] for name in names}
+    counted = {name: table[name][order[half:][:COUNTED]] for name in names}
+    grids = {name: resolution(x) for name, x in searched.items()}
+    holding: dict[frozenset[str], tuple[Identity, Evidence]] = {}
+    for identity in suggested(searched, grids, masked):
+        key = frozenset(identity.names)
+        if not masked & key or (key in holding and holding[key][1].share > NEARLY_ALL):
+            continue
+        target = next(name for name in identity.names if name in masked)
+        few = {name: counted[name][:BRIEFLY] for name in key}
+        if evidence(identity, few, target).beyond < 0.5 * BEYOND:
+            continue
+        identity = _as_rounded(identity, counted, target)
+        proof = evidence(identity, counted, target)
+        if proof.beyond > max(BEYOND, holding[key][1].beyond + BETTER if key in holding else 0.0):
+            holding[key] = identity, proof
+    kept: list[Identity] = []
+    for key, (identity, proof) in sorted(holding.items(), key=lambda item: len(item[0])):
+        # with more columns than another, and in no more records, it says nothing new
+        if not any(
+            set(other.names) < key and holding[frozenset(other.names)][1].share >= proof.share
+            for other in kept
+        ):
+            kept.append(identity)
+    return kept
 
 
-def _sums(names: list[str]) -> list[Identity]:
-    return [
-        Identity(a, ((b, 1.0), (c, 1.0)))
-        for a in names
-        for b, c in combinations([b for b in names if b != a], 2)
-    ]
+def _as_rounded(identity: Identity, table: Table, target: str) -> Identity:
+    """The relation with no more rounding than it needs, and none that would be grouping."""
+    widest = identity.rounding
+    if not widest:
+        return identity
+    x, _, _ = identity.computed(table, target)
+    deviation = float(np.nanmean(np.abs(x[np.isfinite(x)] - np.nanmedian(x[np.isfinite(x)])))) * (
+        0.5 if identity.product else 1.0
+    )
+    factor = dict(((identity.left, 1.0), *identity.right))[target]
+    most = COARSE * deviation * abs(factor)
+    counts = {
+        rounding: np.count_nonzero(tried.holds(table, {}))
+        for rounding in ((), *((one,) for one in widest), widest)
+        if np.nanmedian((tried := identity._replace(rounding=rounding)).slack(table, {})) <= most
+    }
+    enough = CAUGHT * max(counts.values(), default=0)
+    first = next((rounding for rounding, count in counts.items() if count >= enough), ())
+    return identity._replace(rounding=first)
+
+
+def evidence(identity: Identity, table: Table, target: str) -> Evidence:
+    """In how many records a relation holds, and in how many it would by chance."""
+    records = np.flatnonzero(uncommon(table[target]))
+    if records.size < FEWEST:
+        return Evidence(0.0, 1.0)
+    table = {name: table[name][records] for name in identity.names}
+    rows = np.flatnonzero(identity.says_something(table))
+    if rows.size < FEWEST:
+        return Evidence(0.0, 1.0)
+    value, computed, slack = (part[rows] for part in identity.computed(table, target))
+    obeying = np.abs(value - computed) <= slack
+
+    def holding(others: np.ndarray) -> float:
+        return float(np.count_nonzero(np.abs(value[others] - computed) <= slack)) / records.size
+
+    share = np.count_nonzero(obeying) / records.size
+    chance = holding(np.random.default_rng(1).permutation(rows.size))
+    group, nearest = _groups(computed, slack, value)
+    if _few(np.bincount(group[obeying])):
+        return Evidence(share, chance if obeying.mean() >= SURELY else 1.0)
+    place = np.argsort(group, kind="stable")
+    counts = np.bincount(group)
+    first = np.cumsum(counts) - counts
+    rank = np.empty(rows.size, dtype=np.int64)
+    rank[place] = np.arange(rows.size) - first[group[place]]
+    least, bounds = 0.5 / records.size, []
+    for side in (1, -1):
+        near, after = (
+            holding(place[first[other] + rank % counts[other]]) + least
+            for other in (np.clip(group + side * far, 0, counts.size - 1) for far in (nearest, nearest + 1))
+        )
+        bounds.append(near * (near / after) ** nearest)
+    chance = max(chance, min(share, *bounds))
+    return Evidence(share, chance + ERRORS * float(np.sqrt(chance / records.size)))
+
+
+def _groups(computed: np.ndarray, slack: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, int]:
+    """Groups of records by the computed value, in order, and how far on no record of one suits another.
+
+    With rounding they are as wide as that, and records of groups beside each other may share a value.
+    """
+    width = 2.0 * float(np.quantile(slack, 0.9))
+    if width > FINE * float(np.mean(np.abs(value - np.median(value)))):
+        return np.unique(np.floor(computed / width), return_inverse=True)[1], 2
+    order = np.argsort(computed, kind="stable")
+    group = np.empty(computed.size, dtype=np.int64)
+    group[order] = np.cumsum(np.diff(computed[order], prepend=computed[order[0]]) > 2.0 * slack[order])
+    return group, 1
+
+
+def _few(counts: np.ndarray) -> bool:
+    """Whether records have few values, for all that counts."""
+    return bool(counts.sum() ** 2 < FEW * np.sum(counts.astype(float) ** 2)) if counts.size else True
 
 
 def hang_together(table: dict[str, np.ndarray], noise: dict[str, float]) -> bool:
@@ -127,7 +191,7 @@ class Copy(NamedTuple):
 
 
 def copies(masked: dict[str, np.ndarray], clear: dict[str, np.ndarray]) -> list[Copy]:
-    """Columns in clear that are copies of masked ones, monotone in them, or closely correlated."""
+    """Columns in clear that follow masked ones closely. Those that are the same are identities."""
     pairs = []
     for name, x in masked.items():
         for other, y in clear.items():
@@ -136,11 +200,8 @@ def copies(masked: dict[str, np.ndarray], clear: dict[str, np.ndarray]) -> list[
             a, b = x[::step][present], y[::step][present]
             if a.size < FEWEST:
                 continue
-            equal = float(np.mean((a == b) & (a != 0.0)))
             straight, rank = abs(pearson(a, b)), abs(pearson(ranks(a), ranks(b)))
-            if equal >= HOLDS:
-                pairs.append(Copy(name, other, f"is the same in {equal:.0%} of the records", equal))
-            elif max(straight, rank) > NEAR:
+            if max(straight, rank) > NEAR:
                 kind = "rank correlation" if rank > straight else "correlation"
                 pairs.append(
                     Copy(name, other, f"follows it ({kind} {max(straight, rank):.3f})", max(straight, rank))

@@ -1,0 +1,134 @@
+"""Relations that some records suggest: of sums, differences and multiples, and in logarithms of products."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from condmask.disclosure import relation_candidates
+from condmask.disclosure.identity import Identity, Steps, Table
+from condmask.disclosure.relation_candidates import Candidate
+from condmask.disclosure.relation_refit import Rows, refit
+
+FITTED = 512  # records of a fit
+FEWEST = 16
+COMMON = 0.05  # of the records have one value: the others are looked at
+POSITIVE = 0.5  # of the values: then a column has a logarithm
+INDICATOR = 2  # different values: a factor is then a value of another column
+
+
+def suggested(table: Table, grids: Steps, masked: set[str]) -> Iterator[Identity]:
+    """Relations that hold in some of these records, sums first; with the rounding that columns have."""
+    for logarithms in (False, True):
+        names = [name for name, x in table.items() if not logarithms or np.mean(x > 0.0) >= POSITIVE]
+        if len(names) < 2 or not masked & set(names):
+            continue
+        x = np.stack([table[name] for name in names], axis=1)
+        halves = np.broadcast_to(0.5 * np.array([grids[name] for name in names]), x.shape)
+        if logarithms:
+            x = np.where(x > 0.0, x, np.nan)
+            halves, x = halves / x, np.log(x)
+        rows = [np.flatnonzero(uncommon(column))[:FITTED] for column in x.T]
+        middle = np.nanmedian(x, axis=0)
+        some_masked = np.array([name in masked for name in names])
+        enough = np.array([some.size >= FEWEST for some in rows])
+        yield from (
+            _identity(candidate, names, table, grids if logarithms else {}, product=logarithms)
+            for candidate in _of_few(x, rows, halves, some_masked, enough)
+        )
+        for candidate in _of_fits(x, rows, some_masked, enough):
+            some = rows[candidate.target]
+            for exactly in (True, False):
+                widths = np.zeros(halves.shape) if exactly else halves
+                short = refit(candidate, _rows(x, middle, widths, candidate, some), logarithms=logarithms)
+                if short is None:
+                    continue
+                forms = [short]
+                for turned in _turned(short):  # for which shorter factors may do
+                    part = _rows(x, middle, widths, turned, rows[turned.target])
+                    forms += [
+                        form for form in [refit(turned, part, logarithms=logarithms)] if form is not None
+                    ]
+                best = min((_solved(form) for form in forms), key=lambda form: _length(form.factors))
+                yield _identity(best, names, table, {} if exactly else grids, product=logarithms)
+
+
+def uncommon(x: np.ndarray) -> np.ndarray:
+    """Records with a value, but for the most common one if it is so common that it may be met by chance."""
+    present = ~np.isnan(x)
+    values, counts = np.unique(x[present], return_counts=True)
+    if not values.size or counts.max() <= COMMON * counts.sum():
+        return np.asarray(present)
+    return np.asarray(present & (x != values[np.argmax(counts)]))
+
+
+def _of_few(
+    x: np.ndarray, rows: list[np.ndarray], halves: np.ndarray, masked: np.ndarray, enough: np.ndarray
+) -> Iterator[Candidate]:
+    yield from relation_candidates.of_two(x, rows, masked & enough)
+    yield from relation_candidates.of_three(x, rows, np.nanmedian(halves, axis=0), masked, enough)
+
+
+def _of_fits(
+    x: np.ndarray, rows: list[np.ndarray], masked: np.ndarray, enough: np.ndarray
+) -> Iterator[Candidate]:
+    everything, clear = np.arange(masked.size), np.flatnonzero(~masked)
+    targets = [(int(target), everything[everything != target]) for target in np.flatnonzero(masked & enough)]
+    if masked.sum() > 1 and clear.size:
+        targets += [(target, clear) for target, _ in targets]
+    return relation_candidates.of_fits(x, rows, targets)
+
+
+def _rows(
+    x: np.ndarray, middle: np.ndarray, halves: np.ndarray, candidate: Candidate, some: np.ndarray
+) -> Rows:
+    features = x[np.ix_(some, candidate.features)]
+    half_x = halves[np.ix_(some, candidate.features)]
+    missing = np.isnan(features)
+    return Rows(
+        x[some, candidate.target], np.where(missing, middle[candidate.features], features),
+        halves[some, candidate.target], np.where(missing, 0.0, half_x),
+    )  # fmt: skip
+
+
+def _forms(candidate: Candidate) -> list[Candidate]:
+    """The relation, solved for every column."""
+    places = np.array([candidate.target, *candidate.features])
+    weights = np.array([1.0, *-candidate.factors])
+    return [
+        Candidate(
+            int(place),
+            np.delete(places, k),
+            np.delete(weights, k) / -weights[k],
+            candidate.constant / weights[k],
+        )
+        for k, place in enumerate(places)
+    ]
+
+
+def _solved(candidate: Candidate) -> Candidate:
+    """The relation, solved for the column that leaves the fewest signs and digits on the other side."""
+    return min(_forms(candidate), key=lambda form: _length(form.factors))
+
+
+def _turned(candidate: Candidate) -> list[Candidate]:
+    """Other forms of a relation that may be shorter: of two columns the other one, else the shortest."""
+    forms = _forms(candidate)[1:] if candidate.features.size == 1 else [_solved(candidate)]
+    return [form for form in forms if form.target != candidate.target]
+
+
+def _length(factors: np.ndarray) -> tuple[int, int]:
+    return int(np.count_nonzero(factors < 0.0)), sum(len(f"{abs(factor):.6g}") for factor in factors)
+
+
+def _identity(
+    candidate: Candidate, names: list[str], table: Table, grids: Steps, *, product: bool
+) -> Identity:
+    left, order = names[candidate.target], np.argsort(candidate.features)
+    right = tuple((names[candidate.features[k]], float(candidate.factors[k])) for k in order)
+    hidden = [name for name, factor in right if abs(factor) != 1.0 and _values(table[name]) <= INDICATOR]
+    rounding = [(name, grids[name]) for name in (left, *(name for name, _ in right)) if grids.get(name)]
+    return Identity(left, right, float(candidate.constant), product, tuple(rounding), tuple(hidden))
+
+
+def _values(x: np.ndarray) -> int:
+    return int(np.unique(x[~np.isnan(x)]).size)
