@@ -139,22 +139,17 @@ def panel():
 
 
 @pytest.mark.parametrize(
-    ("made", "guessed", "certain", "why"),
-    [
-        (bmi, 0.99, 0.95, "what goes together in all columns"),
-        (totals, 0.966, 0.9, "what goes together in all columns"),
-        (panel, 0.8, 0.25, "the other records with the same 'firm'"),
-    ],
+    ("made", "guessed", "certain"),
+    [(bmi, 0.99, 0.95), (totals, 0.966, 0.9), (panel, 0.8, 0.25)],
 )
 @pytest.mark.slow
-def test_a_table_tells_what_its_columns_do_not(made, guessed, certain, why):
+def test_a_table_tells_what_its_columns_do_not(made, guessed, certain):
     table, schemes = made()
     audit = cm.audit(table, schemes, thorough=True)
 
-    assert audit.trained == audit.guessed > guessed
+    assert audit.guessed >= audit.trained > guessed
     assert audit.certain > certain
     assert audit.visible
-    assert why in audit.causes[0].text
 
 
 def test_a_thorough_audit_says_what_training_adds():

@@ -27,7 +27,7 @@ class DrawnRelease(NamedTuple):
 def is_masked(data: AuditInput) -> np.ndarray:
     """Which records have a value that is masked."""
     has = np.logical_or.reduce([~np.isnan(x) for x in data.values.values()])
-    return has if data.strata is None else has & (data.strata >= 0)
+    return np.asarray(has if data.strata is None else has & (data.strata >= 0))
 
 
 def draw(data: AuditInput, schemes: dict[str, Any], half: np.ndarray, number: int) -> DrawnRelease:
