@@ -200,6 +200,15 @@ def _data(data: Any, scheme: Any, strata: Any) -> AuditInput:
     return table_of(by_column, {name: column.array for name, column in columns.items()}, kinds, labels, clear)
 
 
+def column_beside(x: Any, scheme: Any, strata: Any, others: Any) -> AuditInput:
+    """A column and those that are known beside it, from their containers, checked."""
+    data = _data(x, scheme, strata)
+    if others is None:
+        return data
+    beside = frames.design(others, "others")
+    return data._replace(**clear_of_frame(beside, list(beside), list(data.values.values()))._asdict())
+
+
 def check_schemes(schemes: dict[str, Any]) -> None:
     """Refuse schemes that swap no records, or that columns of one table cannot have."""
     for method in schemes.values():

@@ -20,7 +20,15 @@ from condmask.disclosure.audit_result import Audit
 from condmask.disclosure.causes import COARSER, NAMED, Cause, tells
 from condmask.disclosure.drawn_release import DrawnRelease, draw, is_masked
 from condmask.disclosure.folds import fold_of
-from condmask.disclosure.trained_features import Feature, Sample, column_attacks, context, features, samples
+from condmask.disclosure.trained_features import (
+    Context,
+    Feature,
+    Sample,
+    column_attacks,
+    context,
+    features,
+    samples,
+)
 
 FEW, RELEASES = 1 << 13, 16  # records: of fewer records several releases are drawn, up to so many
 CHECKED = 4  # one record in so many checks the others
@@ -106,25 +114,38 @@ def _cause(shown: Examples, trained: Trained, audit: Audit, p: float) -> Cause:
     return Cause("trained", max(trained.guessed - audit.blind, trained.certain), remedy.format(column), text)
 
 
-def examples(file: TrainedFile, schemes: dict[str, Any]) -> Iterator[Examples]:
-    """Records of releases drawn of a file, of one sample after the other."""
+class Drawn(NamedTuple):
+    """A sample under some schemes, releases that are drawn of it, and what each record is for."""
+
+    known: Context
+    releases: list[DrawnRelease]
+    part: np.ndarray
+
+
+def drawn(file: TrainedFile, schemes: dict[str, Any]) -> Iterator[Drawn]:
+    """Releases of a file, of one sample after the other."""
     data, half, masked = file.data, file.half, is_masked(file.data)
     attacks = column_attacks(data, schemes, half)
     releases: list[DrawnRelease] = []
     for sample in file.samples:
-        known = context(data, schemes, sample, attacks)
         number = int(np.clip(-(-FEW // sample.rows.size), 1, RELEASES))
         releases += [draw(data, schemes, half, k) for k in range(len(releases), number)]
         check = fold_of(sample.rows.size, CHECKED) == 0
         part = np.where(sample.half == 1, ATTACK, np.where(check, CHECK, TEACH))
         part[~masked[sample.rows]] = NONE
-        looks = [features(known, release) for release in releases[:number]]
+        yield Drawn(context(data, schemes, sample, attacks), releases[:number], part)
+
+
+def examples(file: TrainedFile, schemes: dict[str, Any]) -> Iterator[Examples]:
+    """Records of releases drawn of a file, of one sample after the other."""
+    for known, releases, part in drawn(file, schemes):
+        looks = [features(known, release) for release in releases]
         joined = [
             same[0]._replace(values=np.concatenate([look.values for look in same]))
             for same in zip(*looks, strict=True)
         ]
-        swapped = np.concatenate([release.swapped[sample.rows] for release in releases[:number]])
-        yield Examples(joined, swapped, np.tile(part, number))
+        swapped = np.concatenate([release.swapped[known.sample.rows] for release in releases])
+        yield Examples(joined, swapped, np.tile(part, len(releases)))
 
 
 def attack(shown: Examples, p: float, looks: list[Feature] | None = None) -> Trained:
