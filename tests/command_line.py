@@ -2,7 +2,7 @@
 
 import json
 
-MASK = ("--p", "0.6", "--sigma", "1000")
+MASK = ("--p", "0.6", "--sigma", "300")
 
 
 def answer(finished):

@@ -53,11 +53,6 @@ def derived_secret(root, schemes, columns, strata=None):
     return hashlib.blake2b(message, key=root, digest_size=16, person=b"condmask").digest()
 
 
-def tag(secret):
-    """What is published as the group of columns masked together."""
-    return hashlib.blake2b(key=secret, digest_size=16, person=b"condmask tag").hexdigest()[:16]
-
-
 def aes(secret, block, lane, column=0):
     counter = block * 2**64 + lane * 2**56 + column * 2**40
     return AESCounter(key=int.from_bytes(secret, "little"), counter=counter)

@@ -57,6 +57,7 @@ def with_value(value, at=3):
 
 
 NOT_A_PROBABILITY = "p must lie strictly between 0 and 1, got "
+NO_RANGE = "range must be two numbers, the lower first, of which one may be None, got "
 NOT_POSITIVE = "sigma must be positive and finite, got "
 NOT_DECIMALS = "decimals must be None or a whole number from -15 to 15, got "
 NOT_CODES = "missing must be a finite number or a sequence of several, got "
@@ -84,6 +85,14 @@ SCHEME = [
     Row(lambda: scheme(True), TypeError, "p must be a number strictly between 0 and 1, got True"),
     Row(lambda: scheme(None), TypeError, "p must be a number strictly between 0 and 1, got None"),
     *(Row(lambda s=s: scheme(sigma=s), ValueError, f"{NOT_POSITIVE}{s}") for s in (0, -2.0, np.inf, np.nan)),
+    *(
+        Row(lambda r=r: scheme(range=r), TypeError, f"{NO_RANGE}{r!r}")
+        for r in (100, "0", (0,), (0, "1"), (True, 2), (0, 1, 2))
+    ),
+    *(
+        Row(lambda r=r: scheme(range=r), ValueError, f"{NO_RANGE}{r!r}")
+        for r in ((1, 0), (1, 1), (0.0, np.nan))
+    ),
     Row(lambda: scheme(sigma="1"), TypeError, "sigma must be a positive finite number, got '1'"),
     Row(lambda: scheme(sigma=1j), TypeError, "sigma must be a positive finite number, got 1j"),
     Row(lambda: scheme(sigma=[1]), TypeError, "sigma must be a positive finite number, got [1]"),

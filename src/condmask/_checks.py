@@ -165,6 +165,25 @@ def aggregated(value: Any) -> int:
     return count
 
 
+def limits(value: Any) -> tuple[float | None, float | None] | None:
+    """The bounds of a range, the lower first, None for one that is open; None where both are."""
+    rule = "range must be two numbers, the lower first, of which one may be None"
+    if value is None:
+        return None
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise TypeError(f"{rule}, got {value!r}")
+    for end in value:
+        if end is not None and (isinstance(end, (bool, np.bool_)) or not isinstance(end, numbers.Real)):
+            raise TypeError(f"{rule}, got {value!r}")
+    low, high = (None if end is None else float(end) + 0.0 for end in value)
+    low, high = None if low == -math.inf else low, None if high == math.inf else high
+    if any(end is not None and not math.isfinite(end) for end in (low, high)):
+        raise ValueError(f"{rule}, got {value!r}")
+    if low is not None and high is not None and not low < high:
+        raise ValueError(f"{rule}, got {value!r}")
+    return None if low is None and high is None else (low, high)
+
+
 def codes(values: Any) -> tuple[float, ...]:
     """Numbers that stand for missing values: one or several, each once."""
     rule = "a finite number or a sequence of several"

@@ -84,17 +84,10 @@ class Key:
 
     def derive(self, *labels: bytes) -> "Key":
         """The key of one use: a keyed hash of the labels."""
-        return Key(self._hash(b"condmask", labels))
-
-    def tag(self) -> str:
-        """A name for what is made under this key, which tells nothing of it: a keyed hash, and no key's."""
-        return self._hash(b"condmask tag", ())[:8].hex()
-
-    def _hash(self, person: bytes, labels: tuple[bytes, ...]) -> Secret:
-        digest = hashlib.blake2b(key=self._secret, digest_size=16, person=person)
+        digest = hashlib.blake2b(key=self._secret, digest_size=16, person=b"condmask")
         for label in labels:
             digest.update(len(label).to_bytes(8, "little") + label)
-        return Secret(digest.digest())
+        return Key(Secret(digest.digest()))
 
     def stream(self, block: int, lane: int, column: int = 0) -> np.random.Generator:
         """The random words of one lane of one block."""
@@ -127,6 +120,15 @@ class KeyTransport:
         return Key(self._secret)
 
 
+def group_name() -> str:
+    """A name for columns that were masked together.
+
+    It comes from the operating system even where there is a seed: one that is guessed could be tried on a
+    name that comes from it.
+    """
+    return secrets.token_hex(8)
+
+
 def words(stream: np.random.Generator, count: int) -> np.ndarray:
     """``count`` raw words of 64 bits."""
     # Generator.integers over the full range hands out the raw words, without holding the GIL;
@@ -149,8 +151,7 @@ def working_key(
 
     - the purpose;
     - the columns that are masked together, and how: their names (of a single column without one "") and whole
-      schemes, as JSON with sorted entries. The `tag` of the working key names the group of these columns, so
-      that is reproducible and tells nothing of the key;
+      schemes, as JSON with sorted entries;
     - the data: columns as they are masked, and what else decides who gets which value.
     """
     if rng is None:

@@ -99,7 +99,7 @@ def numbers_and_labels(columns: Columns) -> tuple[Columns, Columns]:
         else:
             try:
                 code, distinct = frames.groups(values, name, values.size)
-            except TypeError:  # lists, and what else is no label
+            except (TypeError, ValueError):  # lists, arrays, and what else is no label
                 continue
             in_numbers = _in_numbers(distinct, np.bincount(code[code >= 0], minlength=len(distinct)))
             if in_numbers is None:

@@ -3,6 +3,7 @@
 Arrays, lists, and whatever narwhals supports (pandas, polars, pyarrow and others) are taken.
 """
 
+import hashlib
 import json
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -11,7 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks
+from condmask._blocks import evenly_spaced
 
+DIGESTED = 1 << 14  # rows of a column of text
 MASKED = "condmask_masked"  # the note of masked columns
 
 
@@ -163,6 +166,38 @@ def with_masked(frame: Any, names: list[str]) -> Any:
         metadata = {**(frame.schema.metadata or {}), MASKED.encode(): json.dumps(names)}
         return frame.replace_schema_metadata(metadata)
     return frame
+
+
+def digests(frame: Any) -> dict[str, bytes]:
+    """A digest of each column of a data frame, "" for the index of pandas: equal while nothing is changed.
+
+    Text and other objects are looked at in 16,384 rows from all over the frame, numbers in all rows.
+    """
+    names, columns = column_names(frame), {}
+    for name in names:
+        values = frame[name] if isinstance(frame, dict) else as_frame(frame)[name]
+        array = isinstance(values, np.ndarray | list | tuple)
+        numbers = np.asarray(values) if array else values.to_numpy() if values.dtype.is_numeric() else None
+        some = some_rows(frame, [name], evenly_spaced(len(values), DIGESTED))[name]
+        columns[name] = _digest(len(values), numbers, some)
+    if _notes_in(frame) == "attrs":
+        index = labels(frame.index)
+        columns[""] = _digest(len(index), index, index[evenly_spaced(len(index), DIGESTED)])
+    return columns
+
+
+def _digest(n: int, values: np.ndarray | None, some: np.ndarray) -> bytes:
+    """Of all numbers, which a change of one of them changes, and of some rows, which tell their order."""
+    digest = hashlib.sha256(f"{some.dtype} {n}".encode())
+    if values is not None and values.dtype.kind in "iufmM" and values.itemsize == 8:
+        digest.update(np.bitwise_xor.reduce(values.view(np.uint64), initial=0).tobytes())
+    elif values is not None and values.dtype.kind in "biufmM":
+        digest.update(np.ascontiguousarray(values).data)
+    if some.dtype.kind in "biuf":
+        digest.update(np.ascontiguousarray(some).data)
+    else:
+        digest.update(repr(some.tolist()).encode("utf-8", "surrogatepass"))
+    return digest.digest()
 
 
 def _notes_in(frame: Any) -> str | None:

@@ -49,6 +49,7 @@ class Scheme:
 
     method: ClassVar[str]
     decimals: int | None = None
+    range: tuple[float | None, float | None] | None = None
     strata: Names = None
     small_strata: str = "refuse"
     missing: tuple[float, ...] = ()
@@ -135,7 +136,7 @@ class Scheme:
         return np.asarray(np.add(z.astype(np.float32 if kind == "float32" else np.float64, copy=False), 0.0))
 
     @classmethod
-    def check(cls, schemes: dict[str, Self], data: AuditInput) -> None:
+    def check(cls, schemes: dict[str, Self], data: AuditInput, *, to_file: bool = False) -> None:
         """Refuse columns whose release would show what it must not; here none is looked at."""
 
     @classmethod

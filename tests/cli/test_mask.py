@@ -5,6 +5,8 @@ Oracle: the API on the same files.
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from command_line import MASK, answer
 
@@ -20,7 +22,7 @@ def test_mask_publishes_the_scheme_with_the_data(run, source, tmp_path):
 
     (scheme,) = read_schemes(target).values()
     assert result == {"target": str(target), "schemes": {"income": scheme.to_dict()}}
-    assert (scheme.p, scheme.sigma, scheme.noise, scheme.donors) == (0.6, 1000.0, "laplace", "permutation")
+    assert (scheme.p, scheme.sigma, scheme.noise, scheme.donors) == (0.6, 300.0, "laplace", "permutation")
     before, after = pd.read_parquet(source), pd.read_parquet(target)
     assert (before["income"] != after["income"]).all()
     pd.testing.assert_frame_equal(before.drop(columns="income"), after.drop(columns="income"))
@@ -33,7 +35,22 @@ def test_mask_says_what_it_did_and_is_otherwise_silent(run, source, tmp_path):
 
     assert (code, err) == (0, "")
     assert out.splitlines()[0] == f"masked values in {target}"
-    assert out.splitlines()[1].startswith("income  ConditionalMasking(p=0.6, sigma=1000.0")
+    assert out.splitlines()[1].startswith("income  ConditionalMasking(p=0.6, sigma=300.0")
+
+
+def test_mask_names_the_metadata_that_it_leaves_out(run, tmp_path):
+    source, target = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    pay = np.random.default_rng(1).lognormal(8.0, 0.5, 500)
+    pq.write_table(pa.table({"income": pay}, metadata={"history": "x", "geo": "y", "pandas": "{}"}), source)
+
+    code, out, _ = run("mask", source, target, "-c", "income", *MASK, "--keep-metadata", "geo")
+
+    assert code == 0
+    assert out.splitlines()[-1] == "metadata left out, unless --keep-metadata names it: history"
+    assert pq.read_schema(target).metadata.keys() & {b"history", b"geo"} == {b"geo"}
+    code, _, err = run("mask", source, target, "-c", "income", *MASK, "--force", "--keep-metadata", "x")
+    assert code == 1
+    assert "--keep-metadata must name entries in the metadata of" in err
 
 
 def test_two_masks_never_share_a_key(run, source, tmp_path):
@@ -179,3 +196,30 @@ def test_a_grid_beside_reverse_mapping_is_wrong_usage(run, source, tmp_path):
 
     assert code == 2
     assert "--step must be left out where --reverse-mapping, got 1.0" in err
+
+
+def test_a_value_out_of_range_is_named_by_its_line(run, tmp_path):
+    source = tmp_path / "a.csv"
+    pd.DataFrame({"age": [*range(500), 5_000]}).to_csv(source, index=False)
+
+    code, _, err = run(
+        "mask", source, tmp_path / "b.csv", "-c", "age", "--p", "0.6", "--sigma", "9", "--decimals", "0",
+        "--range", "-100", "1000",
+    )  # fmt: skip
+
+    assert code == 1
+    assert "age must lie within its range, -100 to 1000, got a value outside, the first in line 502" in err
+
+
+def test_the_command_line_takes_a_range_for_each_column(run, tmp_path):
+    source, target = tmp_path / "a.csv", tmp_path / "b.csv"
+    pd.DataFrame({"age": np.arange(500) % 90, "pay": np.arange(500) * 7 % 301}).to_csv(source, index=False)
+
+    answer(run(
+        "mask", source, target, "-c", "age", "-c", "pay", "--p", "0.6", "--sigma", "9", "--decimals", "0",
+        "--range", "-900", "900", "--range", "none", "none", "--json",
+    ))  # fmt: skip
+
+    schemes = read_schemes(target)
+    assert [of_column.range for of_column in schemes.values()] == [(-900.0, 900.0), None]
+    assert "No value lies outside of -900 to 900." in (tmp_path / "b.csv.README.md").read_text()

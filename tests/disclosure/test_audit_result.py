@@ -47,6 +47,16 @@ def test_fewer_than_a_hundred_records_are_said_to_be_too_few(n):
     assert (said in str(audit(n=n))) == (n < 100)
 
 
+def test_figures_say_what_they_are_of():
+    alone, table = audit(worst=0.7), audit(columns=3)
+
+    assert (alone.worst, table.worst, audit(guessed=0.9, worst=0.7).worst) == (0.7, 0.6, 0.9)
+    assert alone.to_dict()["worst"] == 0.7
+    assert f"{'  in the worst tenth':26}{'70.0%':>12}" in str(alone)
+    assert "for one column and records that are independent" in str(alone)
+    assert "for 3 columns and records that are independent" in str(table)
+
+
 @pytest.mark.parametrize(
     ("proposed", "serves"),
     [

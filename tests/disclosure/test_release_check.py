@@ -1,6 +1,7 @@
 """What is refused before it is released, and what is warned of."""
 
 import re
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -205,8 +206,41 @@ def test_a_column_in_clear_that_goes_with_a_masked_one_brings_a_warning_and_a_co
             cm.mask_table(table.assign(net=copy), {"income": scheme})
 
 
-def test_small_columns_are_masked_without_a_word():
-    assert cm.ConditionalMasking(0.6, 1.0).mask(np.random.default_rng(1).normal(size=30)).shape == (30,)
+FEW = "records are too few to tell how well one can guess which were swapped"
+
+
+@pytest.mark.parametrize(("n", "gaps"), [(99, 0), (100, 0), (120, 21), (120, 20)])
+def test_fewer_than_a_hundred_records_are_masked_with_a_warning(n, gaps):
+    x = np.random.default_rng(1).normal(size=n)
+    x[:gaps] = np.nan
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        cm.ConditionalMasking(0.6, 0.5).mask(x, nan_policy="omit")
+
+    assert [str(warning.message) for warning in caught] == ([f"99 {FEW}"] if n - gaps < 100 else [])
+
+
+@pytest.mark.parametrize("kind", ["file", "frame"])
+def test_fewer_than_a_hundred_records_go_into_no_file(tmp_path, kind):
+    frame = pd.DataFrame({"x": np.random.default_rng(1).uniform(5.0, 7.0, 99)})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    scheme = cm.ConditionalMasking(0.6, 0.5)
+
+    def release(scheme, target, **options):
+        if kind == "file":
+            cm.mask_file(tmp_path / "a.csv", target, {"x": scheme}, **options)
+        else:
+            cm.mask_table(frame, {"x": scheme}, **options).write(target)
+
+    with pytest.raises(cm.ReleaseError, match=f"^99 {FEW}, and a file must have at least 100") as error:
+        release(scheme, tmp_path / "b.csv")
+    assert str(error.value).endswith(GO_ON)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
+    release(scheme, tmp_path / "c.csv", accept_visible_coins=True)
+    mapped = cm.ConditionalMasking(0.6, 0.5, reverse_mapping=True)
+    with pytest.warns(cm.ReleaseWarning, match="a donor pool has 99 records"):  # rails of its own
+        release(mapped, tmp_path / "d.csv")
 
 
 # --- what columns in clear make up ---

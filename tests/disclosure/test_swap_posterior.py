@@ -66,6 +66,51 @@ def attacked(known, x, scheme, seeds):
     return np.mean(found, axis=0)
 
 
+# --- the records of which he is surest ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("share", [0.1, 0.25, 1.0])
+def test_the_surest_records_are_those_that_come_first_by_his_chance(share):
+    random = np.random.default_rng(3)
+    chance = random.random(200).round(1)  # with ties, which come in part
+    swapped, kept = random.random((2, 200))
+
+    sure, left, right = np.maximum(chance, 1.0 - chance), share * (swapped + kept).sum(), 0.0
+    for level in sorted(set(sure), reverse=True):
+        of_level = sure == level
+        records = (swapped + kept)[of_level].sum()
+        part = min(1.0, left / records)
+        right += part * np.where(chance >= 0.5, swapped, kept)[of_level].sum()
+        left -= part * records
+
+    total = share * (swapped + kept).sum()
+    assert swap_posterior.guessed_surest(swapped, kept, chance, share) == pytest.approx(right / total)
+    if share == 1.0:
+        everyone = swap_posterior.guessed(swapped, kept, chance) / (swapped + kept).sum()
+        assert right / total == pytest.approx(everyone)
+
+
+def test_the_worst_tenth_is_that_of_a_real_attack():
+    """At the ends of a uniform law noise is all that lies outside; in between nothing tells."""
+    x, other = np.random.default_rng(4).uniform(0.0, 1_000.0, (2, N)).round(2)
+    scheme = cm.ConditionalMasking(P, 60.0, decimals=2)
+    worst = []
+    for seed in range(5):
+        z, swapped = released(x, scheme, seed)
+        # who knows the law: kept values are as dense as far as noise reaches, swapped ones within the ends
+        kept = (1.0 - P) * (ndtr(z / 60.0) - ndtr((z - 1_000.0) / 60.0))
+        chance = P * ((z >= 0.0) & (z <= 1_000.0))
+        chance = chance / (chance + kept)
+        order = np.argsort(-np.maximum(chance, 1.0 - chance), kind="stable")[: N // 10]
+        worst.append(np.mean((chance >= 0.5)[order] == swapped[order]))
+
+    found = figures(other, scheme)
+    assert 0.65 < found.worst < 0.85
+    assert found.worst > found.guessed + 0.05
+    # five standard errors of 20,000 coins
+    assert found.worst == pytest.approx(np.mean(worst), abs=5.0 * 0.5 / np.sqrt(20_000))
+
+
 # --- the sum over all points ----------------------------------------------------------------------
 
 

@@ -377,7 +377,7 @@ def test_columns_share_coins_where_both_have_values(tmp_path):
     written = cm.mask_file(source, target, schemes, rng=1)
     release = cm.mask_table(frame, schemes, rng=1)
 
-    assert (written.schemes, written.origins) == (release.schemes, release.origins)
+    assert (written.schemes, written.patterns) == (release.schemes, release.patterns)
     for name in schemes:
         assert np.array_equal(cm.read_column(target, name), release.data[name])
     w = rng.normal(size=N)

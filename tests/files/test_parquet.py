@@ -145,8 +145,7 @@ def test_no_original_value_is_in_the_bytes_of_a_release(tmp_path, suffix, dtype)
     assert found([target.read_bytes() for target in targets], releases) == []
     schema = (pq.read_schema if suffix == "parquet" else lambda path: pa.ipc.open_file(path).schema)(target)
     assert schema.field("income").metadata in (None, {b"PARQUET:field_id": b"7"})
-    assert schema.metadata[b"made by"] == b"a test"
-    assert b"PANDAS_ATTRS" not in schema.metadata
+    assert not schema.metadata.keys() & {b"made by", b"PANDAS_ATTRS"}
 
 
 def test_indexes_of_pages_and_filters_stay_behind(tmp_path):
@@ -161,7 +160,7 @@ def test_indexes_of_pages_and_filters_stay_behind(tmp_path):
             field for chunk in chunks for field in (*chunk, *(10 * key for key in chunk[footers.CHUNK][1]))
         }
 
-    told = {*footers.PAGE_INDEX, *(10 * key for key in footers.BLOOM)}
+    told = {*footers.PAGE_INDEX, 140, 150}
     assert known(source) & set(footers.PAGE_INDEX)
     if "bloom_filter_options" in inspect.signature(pq.ParquetWriter).parameters:
         assert known(source) >= {140, 150}

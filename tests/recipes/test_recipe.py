@@ -24,6 +24,7 @@ target = "/data/released.csv"
 omit_missing = true
 round = true
 accept_visible_coins = true
+keep_metadata = ["geo"]
 
 [scheme]
 p = 0.6
@@ -45,6 +46,7 @@ step = "1/3"
 
 [columns.growth]
 sigma = 0.3
+range = [-10, inf]
 
 [csv]
 delimiter = ";"
@@ -87,7 +89,7 @@ def test_the_least(tmp_path):
 
     assert (found.source, found.target) == (tmp_path / "people.csv", tmp_path / "out/released.parquet")
     assert found.schemes == {"income": cm.ConditionalMasking(0.6, 1000.0)}
-    assert found[4:] == (False, False, False, None, None, None, {}, {})
+    assert found[4:] == (False, False, False, [], None, None, None, {}, {})
 
 
 def test_every_key(tmp_path):
@@ -102,11 +104,12 @@ def test_every_key(tmp_path):
             0.6, 1000.0, decimals=0, missing=(-8, -9), missing_as="null", **shared
         ),
         "extra pay": cm.ConditionalMasking(0.6, 300.0, step=1 / 3, **shared),
-        "growth": cm.ConditionalMasking(0.6, 0.3, decimals=2, **shared),
+        "growth": cm.ConditionalMasking(0.6, 0.3, decimals=2, range=(-10.0, None), **shared),
     }
     assert found.omit_missing
     assert found.round
     assert found.accept_visible_coins
+    assert found.keep_metadata == ["geo"]
     assert found.csv == cm.CsvFormat(delimiter=";", decimal=",", encoding="cp1252", na=(".",))
     assert (found.internal, found.public) == (tmp_path / "internal.html", tmp_path / "public.html")
     assert found.within == {"income": [100.0, 250.5], "growth": [10.0]}

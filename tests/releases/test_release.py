@@ -9,9 +9,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import condmask as cm
+from condmask import frames
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 RNG = np.random.default_rng(1)
@@ -77,6 +79,46 @@ def test_what_is_written_is_read_back(tmp_path, make):
             assert found[name].mean() == release[name].mean()
             assert found[name].correlation("age") == release[name].correlation("age")
     assert found["income"].correlation("bonus") == release["income"].correlation("bonus")
+
+
+MADE = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table, "dict": dict}
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_data_that_changed_since_they_were_masked_are_not_written(tmp_path, kind):
+    columns = {"income": INCOME, "age": INCOME % 60 + 18, "name": np.array(["a", "b"] * 2000, dtype=object)}
+    release = cm.mask_table(MADE[kind](columns), {"income": SCHEME}, rng=1)
+    whole = frames.arrow_table(release.data).to_pydict()
+
+    def write(**changed):
+        values = {name: column for name, column in {**whole, **changed}.items() if column is not None}
+        types = {"name": object}
+        release.data = MADE[kind]({name: np.asarray(x, types.get(name)) for name, x in values.items()})
+        release.write(tmp_path / "a.csv", overwrite=True)
+
+    write()
+    write(age=None)  # a column less shows less
+    for name in ("income", "age", "name"):
+        other = list(whole[name])
+        other[1234] = "c" if name == "name" else other[1234] + 1
+        with pytest.raises(ValueError, match=f"as they were masked and audited, but have changed '{name}'"):
+            write(**{name: other})
+        with pytest.raises(ValueError, match=f"have changed '{name}'"):
+            write(**{name: whole[name][::-1]})
+    with pytest.raises(ValueError, match="have got 'wage' since: change the original, mask it again"):
+        write(wage=INCOME)
+    with pytest.raises(ValueError, match="have lost 'income'"):
+        write(income=None)
+    with pytest.raises(ValueError, match="have changed 'income', 'age', 'name'"):
+        write(**{name: column[:3000] for name, column in whole.items()})
+
+
+def test_an_index_that_was_added_is_not_written(tmp_path):
+    release = cm.mask_table(FRAME[["income"]], {"income": SCHEME}, rng=1)
+    release.data.index = INCOME
+
+    with pytest.raises(ValueError, match="have changed 'the index' since"):
+        release.write(tmp_path / "a.parquet")
 
 
 def test_a_file_that_stands_is_not_replaced_without_a_word(tmp_path, released):

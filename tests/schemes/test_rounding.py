@@ -147,7 +147,9 @@ def test_a_file_is_rounded_as_its_columns_are_in_memory(tmp_path, suffix):
     release = cm.mask_table(FRAME, SCHEMES, strata="sex", rng=4, round=True)
     read = {"parquet": pd.read_parquet, "arrow": pd.read_feather, "csv": pd.read_csv}[suffix]
     pd.testing.assert_frame_equal(read(target), release.data, check_dtype=suffix != "csv")
-    assert written.origins == release.origins
+    assert [origin[1:] for origin in written.origins.values()] == [
+        origin[1:] for origin in release.origins.values()
+    ]
     if suffix == "csv":  # every value with the same digits
         assert set(pd.read_csv(target, dtype=str)["x"].str.split(".").str[-1]) <= {"0", "5"}
 

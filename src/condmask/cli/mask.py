@@ -27,6 +27,10 @@ def add(commands: Any) -> None:
         "--accept-visible-coins", action="store_true",
         help="release without an audit, whatever shows which records were swapped",
     )  # fmt: skip
+    new.add_argument(
+        "--keep-metadata", action="append", default=[], metavar="NAME",
+        help="entry in the metadata of a Parquet or Arrow file that is released as it is (repeat for more)",
+    )  # fmt: skip
     new.add_argument("--dry-run", action="store_true", help="audit and check everything, write nothing")
     new.add_argument("--force", action="store_true", help="replace OUT where it exists")
     add_workers(new)
@@ -44,6 +48,7 @@ def run(args: argparse.Namespace) -> str:
             nan_policy="omit" if args.omit_missing else "raise", round=args.round,
             overwrite=args.force, workers=threads, progress=report,
             accept_visible_coins=args.accept_visible_coins, dry_run=args.dry_run, csv=csv,
+            keep_metadata=args.keep_metadata,
         )  # fmt: skip
     if args.dry_run:
         audit = audit_file(args.source, schemes, csv=csv)
@@ -53,13 +58,25 @@ def run(args: argparse.Namespace) -> str:
         return "\n".join([args.to_cli_terms(str(audit)), *commands, "nothing was written"])
     if args.json:
         return to_json({"target": args.target, **_published(release)})
-    return "\n".join([f"masked values in {args.target}", *listing(release.schemes), *_dialect(args.target)])
+    lines = [*listing(release.schemes), *_dialect(args.target), *_left_out(args.source, args.keep_metadata)]
+    return "\n".join([f"masked values in {args.target}", *lines])
 
 
 def _published(release: "Release") -> dict[str, Any]:
     """What was published with the columns, for JSON."""
     shifts = {name: origin.shift for name, origin in release.origins.items() if origin.shift}
     return {"schemes": entries(release.schemes), **({"rounded": shifts} if shifts else {})}
+
+
+def _left_out(path: str, kept: list[str]) -> list[str]:
+    """The entries in the metadata of a file that were not released."""
+    from condmask.files.formats import ROOMY, format_of
+    from condmask.files.read import open_table
+
+    if format_of(Path(path)) not in ROOMY:
+        return []
+    left = [name for name in open_table(Path(path)).notes() if name not in kept]
+    return [f"metadata left out, unless --keep-metadata names it: {', '.join(left)}"] if left else []
 
 
 def _dialect(path: str) -> list[str]:

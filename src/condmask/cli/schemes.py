@@ -31,8 +31,13 @@ def add_scheme(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
         parser.add_argument(
             option_of(name), type=parameter.read, metavar=parameter.metavar, help=text,
             action="append" if parameter.by_column or parameter.several else "store",
-            required=required and parameter.default is MISSING,
+            required=required and parameter.default is MISSING, **_takes(parameter),
         )  # fmt: skip
+
+
+def _takes(parameter: Parameter) -> dict[str, Any]:
+    """How many values an option takes, where these are several."""
+    return {"nargs": len(parameter.metavar)} if isinstance(parameter.metavar, tuple) else {}
 
 
 def add_csv(parser: argparse.ArgumentParser) -> None:
@@ -109,7 +114,15 @@ def _scheme_words(name: str, parameter: Parameter, values: list[Any]) -> list[st
         return []
     if parameter.read is bool:
         return [option_of(name)]
+    if isinstance(parameter.metavar, tuple):
+        open_ends = (None,) * len(parameter.metavar)
+        sets = [value or open_ends for value in (values if len(set(values)) > 1 else values[:1])]
+        return [word for ends in sets for word in (option_of(name), *map(_end, ends))]
     return _words(option_of(name), values if len(set(values)) > 1 else values[0])
+
+
+def _end(value: float | None) -> str:
+    return "none" if value is None else f"{value:g}" if float(f"{value:g}") == value else repr(value)
 
 
 def _words(option: str, value: Any) -> list[str]:

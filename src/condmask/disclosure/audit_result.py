@@ -75,6 +75,12 @@ class Audit:
     trained : float or None
         The share of records of which an attacker guesses right who is trained on releases of half of the
         file; None where none was.
+    worst : float
+        The share of records of which he guesses right in the tenth of which he is surest, by the value that
+        one column shows; at least `guessed`.
+    columns : int
+        Number of columns that were looked at, masked or in clear. What is said holds for these and for
+        records that are independent.
 
     See Also
     --------
@@ -91,6 +97,11 @@ class Audit:
     proposals: tuple[Proposal, ...] = ()
     name: str = field(default="x", repr=False)
     trained: float | None = field(default=None, repr=False)
+    worst: float = 0.0
+    columns: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "worst", max(self.worst, self.guessed))
 
     @property
     def visible(self) -> bool:
@@ -155,10 +166,18 @@ class Audit:
         causes = [cause for cause in self.causes if cause.name in WARNED]
         sentences = ["; ".join(filter(None, (cause.text, cause.remedy))) for cause in causes]
         if self._few:
-            sentences.append(
-                f"{self.n} records are too few to tell how well one can guess which were swapped"
-            )
+            sentences.append(too_few(self.n))
         return sentences
+
+    @property
+    def basis(self) -> tuple[str, str]:
+        """For what the figures hold, in two lines."""
+        columns = "one column" if self.columns == 1 else f"{self.columns} columns"
+        others = "other columns, and " if self.columns == 1 else ""
+        return (
+            f"These figures are for {columns} and records that are independent:",
+            f"{others}several records of one person, household or firm, may tell more.",
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The audit in terms of JSON.
@@ -198,6 +217,8 @@ class Audit:
         lines.append(line("visible", ("yes" if side.visible else "no" for side in sides), head=HEAD))
         if any(side._mapped for side in sides):
             lines += ["", *ALONE]
+        if not self._mapped:
+            lines += ["", *self.basis]
         lines += ["", f"scheme      {_shown(self.scheme)}"]
         for k, proposal in zip(numbers, self.proposals, strict=True):
             lines += [f"proposal {k}  {_shown(proposal.scheme)}", f"            {proposal.remedy}"]
@@ -214,9 +235,10 @@ class Audit:
 
 
 HEAD = 26  # characters of a label
-FIGURES = ("n", "blind", "guessed", "certain", "unchanged")
+FIGURES = ("n", "columns", "blind", "guessed", "worst", "certain", "unchanged")
 LABELS = (
     ("guessed right", "guessed"),
+    ("  in the worst tenth", "worst"),
     ("  blindly", "blind"),
     ("records known for certain", "certain"),
     ("kept records unchanged", "unchanged"),
@@ -227,6 +249,11 @@ ALONE = (
     "By reverse mapping a column alone shows nothing of who was swapped: it is released in",
     "a random order whoever was. What is guessed beyond is shown by several columns.",
 )
+
+
+def too_few(n: int) -> str:
+    """What is said of so few records."""
+    return f"{n} records are too few to tell how well one can guess which were swapped"
 
 
 def _shown(scheme: Any) -> str:

@@ -70,7 +70,7 @@ def audit_columns(data: AuditInput, schemes: dict[str, Any], effort: Effort) -> 
         values, kind, law = data.values[name], data.kinds[name], scheme.law
         of_column = causes.of_order(values)
         if law.grid is None:
-            figures, n = Figures(max(p, 1.0 - p), 1.0, 1.0, 0.0, 1.0, 0.0), data.n
+            figures, n = Figures(max(p, 1.0 - p), 1.0, 1.0, 0.0, 1.0, 0.0, 1.0), data.n
             of_column.append(NO_GRID)
         else:
             check_fits(values, law, name, kind)
@@ -97,7 +97,8 @@ def audit_columns(data: AuditInput, schemes: dict[str, Any], effort: Effort) -> 
     unchanged = max(figures.unchanged for figures in by_column)
     return Audit(
         n, max(p, 1.0 - p), guessed, certain, unchanged, tuple(why), dict(schemes),
-        name=" and ".join(schemes),
+        name=" and ".join(schemes), worst=max(figures.worst for figures in by_column),
+        columns=len(schemes) + len(data.clear),
     )  # fmt: skip
 
 

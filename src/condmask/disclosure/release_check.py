@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import numpy as np
+
 from condmask._warn import warn
 from condmask.audit_input import AuditInput
 from condmask.disclosure import guard_rails
 from condmask.disclosure.audit import check
-from condmask.disclosure.audit_result import Audit
+from condmask.disclosure.audit_result import FEWEST, Audit, too_few
 from condmask.disclosure.guard_rails import Verdict
 from condmask.disclosure.remedies import reverse_mapping
 from condmask.grids import shown_digits
@@ -22,10 +24,11 @@ class ReleaseError(ValueError):
     """The release would show which records were swapped; the message says what to do. Nothing is released."""
 
 
-def check_release(data: AuditInput, schemes: dict[str, Any]) -> None:
+def check_release(data: AuditInput, schemes: dict[str, Any], *, to_file: bool = False) -> None:
     """Refuse a release that shows which records were swapped, and warn of what else it shows.
 
-    Digits that no noise has are looked at in all rows, everything else where a brief look leaves a doubt.
+    Digits that no noise has are looked at in all rows, everything else where a brief look leaves a doubt. So
+    few records that nothing can be told are a warning, and go into no file.
     """
     if next(iter(schemes.values())).reverse_mapping:
         _apply_verdicts(guard_rails.review(data, schemes), guard_rails.review_clear(data))
@@ -36,9 +39,24 @@ def check_release(data: AuditInput, schemes: dict[str, Any]) -> None:
             better = reverse_mapping(data, schemes)
             remedies = [*([] if better is None else [better.remedy]), shown[1]]
             raise ReleaseError(f"{shown[0]}; {'; or '.join(remedies)}{GO_ON}")
+    n = max(int(np.count_nonzero(~np.isnan(values))) for values in data.values.values())
+    if n < FEWEST:
+        if to_file:
+            refuse_few(n)
+        warn(too_few(n), ReleaseWarning)
+        return
     audit = check(data, schemes)
     if audit is not None:
         apply_audit(audit)
+
+
+def refuse_few(n: int) -> None:
+    """Refuse to write a file of so few records."""
+    if n < FEWEST:
+        raise ReleaseError(
+            f"{too_few(n)}, and a file must have at least {FEWEST}; reverse_mapping=True has guard rails of "
+            f"its own, for groups of 50 and more{GO_ON}"
+        )
 
 
 def apply_audit(audit: Audit) -> None:

@@ -42,7 +42,10 @@ def audit_reverse_mapped(data: AuditInput, schemes: dict[str, Any]) -> Audit:
                 why.append(relation_causes.of_pair(a, b, alone, blind, clear=b in some.clear))
     n = max(int(np.count_nonzero(~np.isnan(x))) for x in data.values.values())
     ordered = tuple(sorted(why, key=lambda cause: -cause.share))
-    return Audit(n, blind, guessed, certain, unchanged, ordered, dict(schemes), name=" and ".join(schemes))
+    return Audit(
+        n, blind, guessed, certain, unchanged, ordered, dict(schemes), name=" and ".join(schemes),
+        columns=len(schemes) + len(data.clear),
+    )  # fmt: skip
 
 
 def _of_rails(data: AuditInput, schemes: dict[str, Any]) -> list[Cause]:

@@ -19,6 +19,7 @@ FEW = 32  # records whose digits are not looked at
 APART = 64  # strata that may be attacked each by itself
 LEAST_POINTS = 256  # looked at in one attack
 SIZES = 8  # that stand for those of all strata
+WORST = 0.1  # of the records
 
 
 class Effort(NamedTuple):
@@ -171,7 +172,7 @@ class Figures(NamedTuple):
 
     `unchanged` is the share of kept records, of those to which noise is added, that are released as they are;
     `by_value` that of coins guessed without counting equal values, and `ties` what these add to `guessed` or
-    `certain`.
+    `certain`; `worst` that of the tenth of the records of whose coins the attacker is surest, by value.
     """
 
     blind: float
@@ -180,12 +181,16 @@ class Figures(NamedTuple):
     unchanged: float
     by_value: float
     ties: float
+    worst: float = 0.0
 
 
 def figures(column: ColumnAttack, parts: list[Outcomes], n: int, *, shared: bool) -> Figures:
     """The figures from what may be released of n values."""
     p, unchanged, noisy = column.law.p, 0.0, 0.0
     blind = max(p, 1.0 - p)
+    together = swap_posterior.concatenate(parts)
+    chances = swap_posterior.posterior(p, together.law, together.noised)
+    worst = swap_posterior.guessed_surest(together.swapped, together.kept, chances, WORST)
     totals = np.zeros((2, 2))  # by values alone, and by how many records share them: guessed, certain
     for attack, part in zip([*column.attacks, None], parts, strict=True):
         chance = swap_posterior.posterior(p, part.law, part.noised)
@@ -200,10 +205,11 @@ def figures(column: ColumnAttack, parts: list[Outcomes], n: int, *, shared: bool
             unchanged += share * float(law.noise_within(np.array([law.step]))[0])
             noisy += share
     totals[:, 0] = np.maximum(totals[:, 0], blind)
-    (without_ties, _), more = totals[0].tolist(), totals[1] - totals[0]
+    without_ties = float(totals[0, 0])
     guessed, certain = totals.max(axis=0).tolist()
     unchanged /= max(noisy, 1e-300)
-    return Figures(blind, guessed, certain, unchanged, without_ties, max(0.0, float(more.max())))
+    more = max(0.0, float((totals[1] - totals[0]).max()))
+    return Figures(blind, guessed, certain, unchanged, without_ties, more, max(worst, guessed))
 
 
 def _by_ties(p: float, attack: StrataAttack, part: Outcomes, scale: float) -> np.ndarray:

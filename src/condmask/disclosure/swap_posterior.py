@@ -52,6 +52,22 @@ def certain(swapped: np.ndarray, kept: np.ndarray, chance: np.ndarray, p: float)
     return float(swapped[sure].sum() + kept[sure].sum())
 
 
+def guessed_surest(swapped: np.ndarray, kept: np.ndarray, chance: np.ndarray, share: float) -> float:
+    """The share of coins guessed in that share of the records of which the attacker is surest.
+
+    Of records that show the same he is equally sure, and they come in part, swapped and kept alike.
+    """
+    sure = np.maximum(chance, 1.0 - chance)
+    order = np.argsort(-sure, kind="stable")
+    last = np.append(np.flatnonzero(np.diff(sure[order])), order.size - 1)
+    records, right = (
+        np.append(0.0, np.cumsum(part[order])[last])
+        for part in (swapped + kept, np.where(chance >= 0.5, swapped, kept))
+    )
+    least = share * records[-1]
+    return float(np.interp(least, records, right) / least)
+
+
 def doubt(p: float) -> float:
     """The chance of an error below which he is certain: 1 in 20, and half of that of a blind guess.
 

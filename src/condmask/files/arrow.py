@@ -2,7 +2,7 @@
 
 import json
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,12 @@ import numpy as np
 import pyarrow as pa
 
 from condmask._blocks import BLOCK
-from condmask.files.arrow_schema import METADATA, released_schema
+from condmask.files.arrow_schema import released_schema
 from condmask.files.arrow_types import parts_of, plain, released_columns, released_type
 from condmask.files.atomic import Output
 from condmask.files.formats import Part, Rows, Sample
 from condmask.files.sampling import by_piece, cheap_rows
+from condmask.files.source_metadata import METADATA, check_kept, notes_of
 
 CODECS = {b"\x04\x22\x4d\x18": "lz4", b"\x28\xb5\x2f\xfd": "zstd"}  # by how compressed buffers begin
 BATCHES, BLOCK_SIZE = 10, 24  # place in the table of the footer's fields, and bytes of an entry
@@ -28,6 +29,7 @@ class ArrowFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.kept: tuple[str, ...] = ()  # of the notes on it
         try:
             self.schema = self._schema()
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
@@ -38,6 +40,14 @@ class ArrowFile:
         """What an earlier masking left in the schema's metadata."""
         text = (self.schema.metadata or {}).get(METADATA)
         return None if text is None else json.loads(text)
+
+    def notes(self) -> list[str]:
+        """The names of notes on the file and its columns that a copy leaves out."""
+        return notes_of(self.schema)
+
+    def keep(self, notes: Collection[str]) -> None:
+        """Keep notes of these names in a copy."""
+        self.kept = check_kept(self.notes(), notes, self.path)
 
     @property
     def description(self) -> dict[str, Any]:
@@ -70,7 +80,7 @@ class ArrowFile:
         """Copy the file with the masked rows in their columns, batch by batch as they were."""
         columns = rows.columns
         types = {name: released_type(self.schema.field(name).type, *columns[name]) for name in columns}
-        schema = released_schema(self.schema, types, metadata, nulls=rows.nulls)
+        schema = released_schema(self.schema, types, metadata, nulls=rows.nulls, keep=self.kept)
         with pa.memory_map(str(self.path)) as source, pa.ipc.open_file(source) as file:
             options = pa.ipc.IpcWriteOptions(compression=_codec(self.path))
             with pa.ipc.new_file(target, schema, options=options) as writer:

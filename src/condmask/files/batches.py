@@ -1,6 +1,6 @@
 """Batches of rows into a file of any format, whatever they came from."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,17 @@ GROUP = 1 << 20  # rows of a row group
 
 
 def write_batches(
-    schema: Any, batches: Iterable[Any], target: Output, rows: Rows, metadata: dict[str, Any]
+    schema: Any,
+    batches: Iterable[Any],
+    target: Output,
+    rows: Rows,
+    metadata: dict[str, Any],
+    keep: Collection[str] = (),
 ) -> None:
-    """Batches of rows, some columns masked, in the format of the target's name."""
+    """Batches of rows, some columns masked, in the format of the target's name; of notes these are kept."""
     columns = rows.columns
     types = {name: released_type(schema.field(name).type, *columns[name]) for name in columns}
-    schema = released_schema(schema, types, metadata, nulls=rows.nulls)
+    schema = released_schema(schema, types, metadata, nulls=rows.nulls, keep=keep)
     released = (
         pa.RecordBatch.from_arrays(released_columns(batch, rows, types), schema=schema) for batch in batches
     )

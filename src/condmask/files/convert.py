@@ -43,6 +43,14 @@ class Converted:
         """Rows from all over the file."""
         return self._table.sample(names, rows)
 
+    def notes(self) -> list[str]:
+        """The names of notes on the file and its columns that a copy leaves out."""
+        return self._table.notes()
+
+    def keep(self, notes: Collection[str]) -> None:
+        """Keep notes of these names in a copy."""
+        self._table.keep(notes)
+
     @property
     def description(self) -> dict[str, Any]:
         """A copy is written as files mostly are."""
@@ -52,8 +60,9 @@ class Converted:
         """Write all columns in the format of the target."""
         schema: Any
         batches: Iterable[Any]
+        keep: tuple[str, ...] = ()
         if isinstance(self._table, ArrowFile):
-            schema, batches = self._table.schema, self._table.batches()
+            schema, batches, keep = self._table.schema, self._table.batches(), self._table.kept
         else:
             assert isinstance(self._table, CsvFile)
             masked = set(rows.columns)
@@ -65,7 +74,7 @@ class Converted:
                 schema = pa.schema(list(zip(self.names, types, strict=True)))
             batches = (_typed(batch, schema, self._table, masked) for batch in _texts(self._table))
         try:
-            write_batches(schema, batches, target, rows, metadata)
+            write_batches(schema, batches, target, rows, metadata, keep)
         except pa.ArrowException as error:  # a type that the target has not
             raise ValueError(
                 f"{self.path} cannot become {target.final.name}: {line(error)}; drop or cast that column"

@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,17 @@ class CsvFile:
     def metadata(self) -> dict[str, Any] | None:
         """What an earlier masking left in the file beside this one."""
         return read_beside(self.path)
+
+    def notes(self) -> list[str]:
+        """Text has none."""
+        return []
+
+    def keep(self, notes: Collection[str]) -> None:
+        """Text has no notes to keep."""
+        if notes:
+            raise ValueError(
+                f"keep_metadata must be left out for a file of text, which has no metadata, got {notes!r}"
+            )
 
     def _published_format(self) -> dict[str, Any]:
         """How the file is written, where it was masked and that was published beside it."""

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -82,6 +82,12 @@ class Table(Writable, Protocol):
 
     def metadata(self) -> dict[str, Any] | None:
         """What an earlier masking left with the file."""
+
+    def notes(self) -> list[str]:
+        """The names of notes on the file and its columns that a copy leaves out."""
+
+    def keep(self, notes: Collection[str]) -> None:
+        """Keep notes of these names, on the file and its columns in clear, in a copy; others stay behind."""
 
     def parts(self, names: Sequence[str], labels: Sequence[str] = ()) -> Iterator[Part]:
         """All rows in one pass: columns of numbers, and others, of any plain type, as labels."""

@@ -87,7 +87,7 @@ class ParquetFile(ArrowFile):
                 writer.add(part)
                 elements = part.elements
             entries = footers.released_entries(
-                footer, types, metadata, json.dumps(metadata).encode(), nulls=rows.nulls
+                footer, types, metadata, json.dumps(metadata).encode(), nulls=rows.nulls, keep=self.kept
             )
             replaced = {at: element for (_, at), element in zip(leaves, elements, strict=True)}
             released = footers.released_footer(footer, writer.groups, replaced, entries)
@@ -99,7 +99,7 @@ class ParquetFile(ArrowFile):
         self, rows: Rows, types: dict[str, Any], footer: Footer, leaves: list[tuple[int, int]]
     ) -> Iterator[_Part]:
         """The masked rows, row group by row group."""
-        schema = released_schema(self.schema, types, {}, nulls=rows.nulls)
+        schema = released_schema(self.schema, types, {}, nulls=rows.nulls, keep=())
         schema = pa.schema([schema.field(name) for name in types])
         with pq.ParquetFile(self.path, pre_buffer=False) as file:
             for number, group in enumerate(footer.groups):

@@ -7,26 +7,31 @@ are copied as bytes, and everything in their chunks stays as it is.
 
 import base64
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import pyarrow as pa
 
-from condmask.files.arrow_schema import METADATA, released_metadata, released_schema
+from condmask.files.arrow_schema import released_schema
+from condmask.files.source_metadata import ARROW_SCHEMA, METADATA, released_notes, released_writer
 from condmask.files.thrift import BINARY, I64, LIST, STRUCT, Struct, read_struct, write_struct
 
 MAGIC = b"PAR1"
-ARROW_SCHEMA = b"ARROW:schema"
 
 # FileMetaData, SchemaElement, RowGroup, ColumnChunk, ColumnMetaData, KeyValue, SortingColumn
-SCHEMA, ROWS, GROUPS, ENTRIES, ENCRYPTION = 2, 3, 4, 5, 8
+SCHEMA, ROWS, GROUPS, ENTRIES, WRITER, ORDERS, ENCRYPTION = 2, 3, 4, 5, 6, 7, 8
 CHILDREN = 5
-CHUNKS, GROUP_SIZE, GROUP_ROWS, SORTING, GROUP_OFFSET, GROUP_COMPRESSED = range(1, 7)
+OF_GROUPS = range(1, 8)
+CHUNKS, GROUP_SIZE, GROUP_ROWS, SORTING, GROUP_OFFSET, GROUP_COMPRESSED = OF_GROUPS[:6]
 OTHER_FILE, CHUNK_OFFSET, CHUNK, PAGE_INDEX, CRYPTO = 1, 2, 3, (4, 5, 6, 7), (8, 9)
 ENCODINGS, CODEC, VALUES, SIZE, COMPRESSED, DATA, INDEX, DICTIONARY = 2, 4, 5, 6, 7, 9, 10, 11
-STATISTICS, PAGES_BY_ENCODING, BLOOM, SIZES = 12, 13, (14, 15), 16
+STATISTICS, PAGES_BY_ENCODING, SIZES = 12, 13, 16
+OF_FILES, OF_CHUNKS = (
+    range(1, ORDERS + 1),
+    {*range(1, 14), SIZES, 17} - {8},
+)  # without notes and Bloom filters
 KEY, TEXT = 1, 2
 SORTED_BY = 1
 
@@ -101,8 +106,8 @@ def chunks_of(group: Struct, footer: Footer, path: Path) -> list[Chunk]:
 
 
 def moved(chunk: Chunk, start: int) -> Struct:
-    """The entry of a chunk that begins elsewhere; indexes of its pages stay behind."""
-    metadata = {key: value for key, value in chunk.metadata.items() if key not in BLOOM}
+    """The entry of a chunk that begins elsewhere; indexes of its pages and notes on it stay behind."""
+    metadata = {key: value for key, value in chunk.metadata.items() if key in OF_CHUNKS}
     for key in (DATA, INDEX, DICTIONARY):
         if key in metadata and metadata[key][1] > 0:
             metadata[key] = I64, metadata[key][1] - chunk.start + start
@@ -129,7 +134,7 @@ def moved_group(group: Struct, entries: list[Struct], start: int, masked: set[in
             break  # rows are no longer in this order, nor in that of what follows
         sorting.append(entry)
     released = {
-        **group,
+        **{key: value for key, value in group.items() if key in OF_GROUPS},
         CHUNKS: (LIST, (STRUCT, entries)),
         GROUP_SIZE: (I64, sum(entry[SIZE][1] for entry in chunks)),
         GROUP_OFFSET: (I64, start),
@@ -140,16 +145,17 @@ def moved_group(group: Struct, entries: list[Struct], start: int, masked: set[in
 
 
 def released_entries(
-    footer: Footer, types: dict[str, Any], metadata: dict[str, Any], released: bytes, *, nulls: set[str]
-) -> list[Struct]:
-    """The file's metadata with those of the release, and without those of the originals."""
+    footer: Footer, types: dict[str, Any], metadata: dict[str, Any], released: bytes, *, nulls: set[str],
+    keep: Collection[str],
+) -> list[Struct]:  # fmt: skip
+    """The metadata of the release, and what is kept of those of the source."""
     texts = {entry[KEY][1]: entry.get(TEXT, (BINARY, b""))[1] for entry in _entries(footer)}
     stored = texts.pop(ARROW_SCHEMA, None)
-    texts = {**released_metadata(texts, types), METADATA: released}
+    texts = {**released_notes(texts, types, keep), METADATA: released}
     if stored is not None:
         with contextlib.suppress(pa.ArrowException, ValueError, OSError):  # readers do without it
             schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(stored)))
-            schema = released_schema(schema, types, metadata, nulls=nulls)
+            schema = released_schema(schema, types, metadata, nulls=nulls, keep=keep)
             texts[ARROW_SCHEMA] = base64.b64encode(schema.serialize().to_pybytes())
     return [{KEY: (BINARY, key), TEXT: (BINARY, text)} for key, text in texts.items()]
 
@@ -160,8 +166,11 @@ def released_footer(
     """The footer of a file with these row groups and entries; `elements` of the schema are replaced."""
     of, schema = footer.fields[SCHEMA][1]
     schema = [elements.get(position, element) for position, element in enumerate(schema)]
+    known = {key: value for key, value in footer.fields.items() if key in OF_FILES}
+    if WRITER in known and released_writer(known[WRITER][1]) is None:
+        del known[WRITER]
     return {
-        **footer.fields,
+        **known,
         SCHEMA: (LIST, (of, schema)),
         GROUPS: (LIST, (STRUCT, groups)),
         ENTRIES: (LIST, (STRUCT, entries)),

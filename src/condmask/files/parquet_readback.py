@@ -39,7 +39,7 @@ def _holds_source(written: Any, source: Any, stop: int, masked: set[int]) -> boo
     at = len(MAGIC)
     same = all(
         getattr(written, field) == getattr(source, field)
-        for field in ("num_rows", "num_columns", "num_row_groups", "created_by", "format_version")
+        for field in ("num_rows", "num_columns", "num_row_groups", "format_version")
     )
     for number in range(source.num_row_groups if same else 0):
         group, original = written.row_group(number), source.row_group(number)

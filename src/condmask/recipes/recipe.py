@@ -16,8 +16,8 @@ from condmask.schemes.parameters import PARAMETERS, number_or_fraction
 from condmask.strata import not_masked
 
 TOP = (
-    "source", "target", "scheme", "columns", "omit_missing", "round", "accept_visible_coins", "csv", "report",
-    "checks",
+    "source", "target", "scheme", "columns", "omit_missing", "round", "accept_visible_coins", "keep_metadata",
+    "csv", "report", "checks",
 )  # fmt: skip
 CSV = tuple(field.name for field in fields(CsvFormat))
 REPORT = ("internal", "public", "within")
@@ -31,6 +31,8 @@ class Recipe(NamedTuple):
     path, source, target : Path
     schemes : dict of str to ConditionalMasking
     omit_missing, round, accept_visible_coins : bool
+    keep_metadata : list of str
+        Entries in the metadata of the source that are released as they are.
     csv : CsvFormat or None
     internal, public : Path or None
         Reports.
@@ -47,6 +49,7 @@ class Recipe(NamedTuple):
     omit_missing: bool
     round: bool
     accept_visible_coins: bool
+    keep_metadata: list[str]
     csv: CsvFormat | None
     internal: Path | None
     public: Path | None
@@ -91,6 +94,7 @@ def _recipe(path: Path, entries: dict[str, Any]) -> Recipe:
     return Recipe(
         path, paths["source"], paths["target"], schemes,
         _flag(entries, "omit_missing"), _flag(entries, "round"), _flag(entries, "accept_visible_coins"),
+        _names(entries, "keep_metadata"),
         CsvFormat(**csv) if csv else None,
         paths.get("internal"), paths.get("public"),
         _distances(report.get("within", []), schemes), _caps(_table(entries, "checks"), schemes),
@@ -187,6 +191,13 @@ def _table(entries: dict[str, Any], name: str) -> dict[str, Any]:
 def _text(value: Any, name: str) -> str:
     if not isinstance(value, str) or not value:
         raise TypeError(f"{name} must be a path, got {value!r}")
+    return value
+
+
+def _names(entries: dict[str, Any], name: str) -> list[str]:
+    value = entries.get(name, [])
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise TypeError(f"{name} must be a list of names, got {value!r}")
     return value
 
 

@@ -132,6 +132,7 @@ def run_recipe(
         recipe.source, recipe.target, recipe.schemes, nan_policy="omit" if recipe.omit_missing else "raise",
         round=recipe.round, overwrite=overwrite, workers=threads, progress=progress,
         accept_visible_coins=recipe.accept_visible_coins, dry_run=dry_run, csv=recipe.csv,
+        keep_metadata=recipe.keep_metadata,
     )  # fmt: skip
     if dry_run:
         return RecipeResult(recipe.target, release.schemes, ())

@@ -38,6 +38,7 @@ def mask_file(
     accept_visible_coins: bool = False,
     dry_run: bool = False,
     csv: CsvFormat | None = None,
+    keep_metadata: Sequence[str] = (),
 ) -> Release:
     """Mask columns of a Parquet, CSV or Arrow file; everything else in it stays as it is.
 
@@ -66,6 +67,10 @@ def mask_file(
     csv : CsvFormat, optional
         How a CSV file is written, where that cannot be told from it. The release is written the same way, and
         is read again without it.
+    keep_metadata : sequence of str
+        Entries in the metadata of a Parquet or Arrow file, or of its columns in clear, that are released as
+        they are ("geo"). Others are left out but for what reading back needs (docs/files.rst): they may tell
+        of the originals.
 
     Returns
     -------
@@ -104,6 +109,7 @@ def mask_file(
     with reading(source):
         table = open_table(source, csv, job.workers)
         columns_exist(table, [*schemes, *job.groups])
+        table.keep(keep_metadata)
         before = published(table)
         writable(targets, source, overwrite=overwrite)
         for name in schemes:

@@ -55,7 +55,7 @@ def mask_table(
     -------
     Release
         The frame with the columns replaced, the schemes, and the estimates of the originals by column; it
-        writes itself to a file. Its group is a keyed hash that tells nothing of the key.
+        writes itself to a file. The name of its group is drawn anew each time, with `rng` too.
 
     Raises
     ------
@@ -120,9 +120,9 @@ def mask_table(
         scheme = schemes[name]
         nulls = is_code(column.array, scheme.missing, column.kind) if scheme.missing_as == "null" else None
         released[name] = column.back(restore_codes(scheme, z, column.array, column.kind, name), nulls)
-    published = Published(
-        masked[0].size, named, origins_of(named, made.patterns, made.key.tag(), made.shifts)
-    )
+    published = Published(masked[0].size, named, origins_of(named, made.patterns, made.shifts))
     return Release(
-        published, data=frames.with_masked(frames.with_columns(frame, released), [*before, *schemes])
+        published,
+        data=frames.with_masked(frames.with_columns(frame, released), [*before, *schemes]),
+        audited=not accept_visible_coins,
     )

@@ -79,14 +79,14 @@ def release(job: Job, table: Table, targets: dict[Path, Fingerprint], before: Pu
         made = prepare(
             schemes, columns, kinds, published=job.named, labels=labels,
             clear=clear, rng=job.random, nan_policy=job.policy, to_grid=job.round, audited=job.audited,
-            in_place=True,
+            to_file=True, in_place=True,
         )  # fmt: skip
         published = Published(
             n,
             {**(before.schemes if before else {}), **job.named},
             {
                 **(before.origins if before else {}),
-                **origins_of(job.named, made.patterns, made.key.tag(), made.shifts),
+                **origins_of(job.named, made.patterns, made.shifts),
             },
         )
         if not job.dry_run:

@@ -7,9 +7,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from condmask import frames
+from condmask import _checks, frames
 from condmask._blocks import Workers
+from condmask._randomness import group_name
 from condmask._warn import warn
+from condmask.disclosure.release_check import refuse_few
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.origin import Origin
 from condmask.files.atomic import fingerprint
@@ -94,6 +96,8 @@ class Release(Mapping[str, Estimate]):
         The columns of the file, where they are read otherwise than by `FileColumns`.
     workers : int or map-like callable
         For estimates, which do not depend on it.
+    audited : bool
+        Whether the table was released after an audit, and not whatever it shows.
 
     Attributes
     ----------
@@ -131,10 +135,12 @@ class Release(Mapping[str, Estimate]):
         path: Path | None = None,
         columns: Columns | None = None,
         workers: Workers = 1,
+        audited: bool = True,
     ) -> None:
         self.data, self.path, self._published = data, path, published
         self.records, self.schemes, self.origins = published
-        self._workers = workers
+        self._workers, self._audited = workers, audited
+        self._digests = None if data is None else frames.digests(data)
         if columns is None and path is not None:
             columns = FileColumns(path)
         self._columns = columns if data is None else FrameColumns(data)
@@ -182,7 +188,16 @@ class Release(Mapping[str, Estimate]):
         FileError
             If the file cannot be written, or exists.
         ValueError
-            If the release is that of a file, which was written when it was masked.
+            If the release is that of a file, which was written when it was masked; or if `data` were changed
+            since the table was masked, or got new columns, which no audit has looked at.
+        ReleaseError
+            If it has fewer than 100 records, with noise on them: too few to tell what they show.
+
+        Notes
+        -----
+        Columns may be dropped from `data`. Columns of numbers are compared whole; of text and other objects
+        16,384 rows from all over the table are, so that a change elsewhere is not noticed; nor is a change
+        that exchanges numbers elsewhere.
 
         Examples
         --------
@@ -206,11 +221,29 @@ class Release(Mapping[str, Estimate]):
             from condmask.files.frame_table import FrameTable, MaskedRows
         except ImportError as error:
             raise ImportError("write needs pyarrow: pip install 'condmask[cli]'") from error
+        self._refuse_changed()
+        if self._audited and any(scheme.law is not None for scheme in self.schemes.values()):
+            refuse_few(self.records)
         targets = target_fingerprints(Path(path))
         writable(targets, None, overwrite=overwrite)
         table, rows = FrameTable(self.data), MaskedRows(self.data, self.schemes)
         with reading(Path(path)):
             publish(table, targets, rows, self._published, fingerprint(table.path))
+
+    def _refuse_changed(self) -> None:
+        """Refuse data that are not those that were masked and audited."""
+        before = self._digests or {}
+        now = frames.digests(self.data)
+        lost = [name for name in self.schemes if name not in now]
+        added = [name for name in now if name not in before]
+        changed = [name for name in now if name in before and now[name] != before[name]]
+        for names, what in ((lost, "lost"), (added, "got"), (changed, "changed")):
+            if names:
+                shown = _checks.listed([name or "the index" for name in names])
+                raise ValueError(
+                    f"data must be as they were masked and audited, but have {what} {shown} since: change "
+                    "the original, mask it again and publish that release alone"
+                )
 
     def _estimate(self, column: str) -> Estimate:
         if self._columns is None:
@@ -260,10 +293,9 @@ def warn_of_a_part(column: str, scheme: Any, n: int, records: int) -> None:
 def origins_of(
     schemes: Mapping[str, Any],
     patterns: tuple[str, ...],
-    tag: str,
     shifts: Mapping[str, tuple[float, float]],
 ) -> dict[str, Origin]:
     """The origins of columns that were masked in one call."""
     shared = next(iter(schemes.values())).shared_coins
-    group = tag if shared and len(schemes) > 1 else None
+    group = group_name() if shared and len(schemes) > 1 else None
     return {name: Origin(group, patterns if shared else (), shifts.get(name, ())) for name in schemes}

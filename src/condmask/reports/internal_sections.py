@@ -142,6 +142,7 @@ def audit_section(audit: Audit, *, reverse_mapping: bool) -> Html:
     """How well an attacker could tell which records were swapped."""
     figures = [
         ["guessed right", share(audit.guessed)],
+        ["in the worst tenth of the records", share(audit.worst)],
         ["blindly", share(audit.blind)],
         ["records known for certain", share(audit.certain)],
         ["kept records unchanged", share(audit.unchanged)],
@@ -161,6 +162,7 @@ def audit_section(audit: Audit, *, reverse_mapping: bool) -> Html:
         html.table(
             "How many an attacker guesses rightly, swapped or kept, in shares of all", ["", "share"], figures
         ),
+        Html("") if reverse_mapping else paragraph(" ".join(audit.basis)),
         html.join([paragraph("What shows, and what would help:"), html.items(causes)])
         if causes
         else Html(""),

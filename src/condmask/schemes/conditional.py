@@ -70,6 +70,9 @@ class ConditionalMasking(Scheme):
     scale : {"linear", "log"}
         "log", with `reverse_mapping` alone: the kept records are put in the order of X exp(Y), and `sigma` is
         the standard deviation of the logarithm (.3: some 30%). For skewed amounts; signs, and zeros, stay.
+    range : (float, float), optional
+        Public bounds of the values, (0, 100) or (0, None) for one alone. Originals outside are refused, and
+        so is a release of which noise is expected to take a value outside (`reverse_mapping` serves there).
     strata : str or sequence of str, optional
         The column within whose groups donors are drawn; several are crossed. `mask` and, for covariances,
         `estimate` then need the columns.
@@ -130,6 +133,7 @@ class ConditionalMasking(Scheme):
     decimals: int | None = parameter("decimals")
     step: float = parameter("step")
     scale: str = parameter("scale")
+    range: tuple[float | None, float | None] | None = parameter("range")
     strata: str | tuple[str, ...] | None = parameter("strata")
     small_strata: str = parameter("small_strata")
     missing: tuple[float, ...] = parameter("missing")
@@ -147,6 +151,7 @@ class ConditionalMasking(Scheme):
         decimals: int | None = None,
         step: float | None = None,
         scale: str = "linear",
+        range: Any = None,
         strata: Any = None,
         small_strata: str = "refuse",
         missing: Any = (),
@@ -161,6 +166,7 @@ class ConditionalMasking(Scheme):
             "aggregate_ends": _checks.aggregated(aggregate_ends),
             "decimals": _checks.decimals(decimals),
             "scale": _checks.choice(scale, "scale", SCALES),
+            "range": _checks.limits(range),
             "strata": _checks.strata(strata),
             "small_strata": _checks.choice(small_strata, "small_strata", POLICIES),
             "missing": _checks.codes(missing),
@@ -229,7 +235,8 @@ class ConditionalMasking(Scheme):
         ------
         ValueError
             If values are missing or infinite, lie off the grid of `decimals` or `step` or too far from 0
-            for it, if a stratum is too small, or masked values could be taken for a missing code.
+            for it or of the range, if a stratum is too small, noise would leave the range, or masked values
+            could be taken for a missing code.
         ReleaseError
             If the release would show which records were swapped (`audit`); the sentence has the remedy.
         TypeError
@@ -239,7 +246,7 @@ class ConditionalMasking(Scheme):
         -----
         ReleaseWarning
             If the release shows something else: many records unchanged, the order of the file, or hardly
-            any record swapped or kept.
+            any record swapped or kept; or if noise takes values below 0, where no original is.
 
         Notes
         -----
@@ -286,9 +293,9 @@ class ConditionalMasking(Scheme):
                 )
 
     @classmethod
-    def check(cls, schemes: dict[str, Self], data: AuditInput) -> None:
+    def check(cls, schemes: dict[str, Self], data: AuditInput, *, to_file: bool = False) -> None:
         """Refuse columns whose release would show which records were swapped."""
-        check_release(data, dict(schemes))
+        check_release(data, dict(schemes), to_file=to_file)
 
     @classmethod
     def masked_blocks(
@@ -438,11 +445,13 @@ class ConditionalMasking(Scheme):
     def to_dict(self) -> dict[str, Any]:
         """The scheme in terms of JSON, without what most do without and what reverse mapping rules out."""
         unsaid: dict[str, Any] = {"missing": [], "missing_as": "code"}
-        unsaid |= {"reverse_mapping": False, "aggregate_ends": 0}
+        unsaid |= {"reverse_mapping": False, "aggregate_ends": 0, "range": None}
         unsaid |= {"decimals": None, "step": 0.0} if self.reverse_mapping else {}
         entries = super().to_dict()
         return {name: value for name, value in entries.items() if name not in unsaid or unsaid[name] != value}
 
     def key_entries(self) -> dict[str, Any]:
         """What of the scheme makes the key another one; which records miss what is seen from the data."""
-        return {**self.to_dict(), "patterns": []}
+        entries = self.to_dict()
+        entries.pop("range", None)  # which changes no value
+        return {**entries, "patterns": []}

@@ -4,6 +4,7 @@ from dataclasses import fields
 from typing import Any
 
 from condmask._grid import default_step
+from condmask.schemes.parameters import in_words
 from condmask.strata import names_of
 
 
@@ -32,7 +33,11 @@ def conditional(scheme: Any) -> str:
         text += f" Values have {scheme.decimals} decimals." if scheme.decimals > 0 else ""
     elif scheme.grid is not None:
         text += f" Values are multiples of {scheme.grid.step:g}."
-    return text
+    return text + _limits(scheme)
+
+
+def _limits(scheme: Any) -> str:
+    return f" No value lies outside of {in_words(scheme.range)}." if scheme.range is not None else ""
 
 
 def rounding(mean: float, largest: float) -> str:
@@ -54,5 +59,5 @@ def _reverse(scheme: Any) -> str:
         f"the values are those of the original, each once, in another order. With probability {scheme.p:g} a "
         f"record shows the value of a random record{within}; the others{within} were put in the order of "
         f"their values with {scheme.noise} noise of standard deviation {scheme.sigma:g}{unit}, and got their "
-        f"own values back in that order; which of the two is not told.{ends}"
+        f"own values back in that order; which of the two is not told.{ends}{_limits(scheme)}"
     )

@@ -24,8 +24,8 @@ class Parameter(NamedTuple):
         `dataclasses.MISSING` where it has none; None of a step that follows from `sigma` or `decimals`.
     read : callable
         Takes the text of an option; bool where the option has none.
-    metavar : str, optional
-        What its option calls a value.
+    metavar : str or tuple of str, optional
+        What its option calls a value, or the values that it takes.
     several : bool
         Whether a column may have several, in one tuple.
     by_column : bool
@@ -40,16 +40,29 @@ class Parameter(NamedTuple):
     help: str
     default: Any = MISSING
     read: Callable[[str], Any] = str
-    metavar: str | None = None
+    metavar: str | tuple[str, ...] | None = None
     several: bool = False
     by_column: bool = False
     mapping: bool | None = None
     why: str = ""
 
 
+def bound(text: str) -> float | None:
+    """A number, or none."""
+    return None if text == "none" else float(text)
+
+
 def number_or_fraction(text: str) -> float:
     """A number, or a fraction of two: 0.05 or 1/3."""
     return float(Fraction(text)) if "/" in text else float(text)
+
+
+def in_words(limits: tuple[float | None, float | None]) -> str:
+    """Bounds as they are read: 0 to 100, at least 0."""
+    low, high = limits
+    if low is None or high is None:
+        return f"at most {high:g}" if low is None else f"at least {low:g}"
+    return f"{low:g} to {high:g}"
 
 
 NOT_ROUNDED = "released values are those of the data, and nothing is rounded"
@@ -85,6 +98,11 @@ PARAMETERS = {
         "scale of the noise",
         "linear (default); with --reverse-mapping also log: noise in proportion, --sigma .3 some 30%",
         "linear", by_column=True, mapping=True,
+    ),
+    "range": Parameter(
+        "range of the values",
+        "public bounds (0 100), none for an open end: what would be released outside is refused",
+        None, read=bound, metavar=("LOW", "HIGH"), by_column=True,
     ),
     "strata": Parameter(
         "strata", "draw donors within the groups of this column, or of several columns, crossed",

@@ -14,6 +14,7 @@ from condmask.clear_columns import Clear
 from condmask.donor_pools import Pools, pools_of
 from condmask.missing_codes import drop_codes, refuse_reachable
 from condmask.scheme import release_key
+from condmask.schemes.limits import check_limits
 from condmask.schemes.rounding import Shifts, rounded
 from condmask.strata import Labels
 
@@ -54,6 +55,7 @@ def prepare(
     nan_policy: str = "raise",
     to_grid: bool = False,
     audited: bool = True,
+    to_file: bool = False,
     in_place: bool = False,
 ) -> Prepared:
     """Columns ready to be masked, or one sentence on why they cannot be.
@@ -76,16 +78,19 @@ def prepare(
         Whether data are rounded.
     audited : bool
         Whether a release that shows which records were swapped is refused.
+    to_file : bool
+        Whether the release goes to a file, as one of a few records does not.
     in_place : bool
         Whether the originals may be overwritten.
     """
     columns, policy = drop_codes(schemes, columns, kinds, nan_policy, in_place=in_place)
     columns, shifts = rounded(schemes, columns, kinds, in_place=in_place) if to_grid else (columns, {})
     pools, patterns = pools_of(next(iter(published.values())), columns, labels, policy)
+    table = AuditInput(columns, dict(kinds), {}, None if pools is None else pools.pool)
+    check_limits(table, schemes)
     if audited:
-        table = AuditInput(columns, dict(kinds), {}, None if pools is None else pools.pool)
         table = table if clear is None else table._replace(**clear._asdict())
-        next(iter(schemes.values())).check(dict(schemes), table)
+        next(iter(schemes.values())).check(dict(schemes), table, to_file=to_file)
     units = {
         name: scheme.canonical(columns[name], name, kinds[name], out=columns[name] if in_place else None)
         for name, scheme in schemes.items()

@@ -1,0 +1,110 @@
+"""Limits of a column: public bounds that no value may leave, whether an original or a released one.
+
+Noise knows no bounds, so the released values that it would take outside are counted before anything is drawn:
+
+    (1 - p) sum over i of P(x_i + Y < low) + P(x_i + Y > high)        are expected.
+
+Reverse mapping releases values of the data, and means of them, which no bound of the data stops.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from condmask._blocks import blocks, evenly_spaced
+from condmask._warn import warn
+from condmask.audit_input import AuditInput
+from condmask.disclosure.release_check import ReleaseWarning
+from condmask.disclosure.remedies import reverse_mapping
+from condmask.law import Law
+from condmask.schemes.parameters import in_words
+
+SIDES = "below", "above"
+SERVES = "which releases values of the data alone"
+NONE = 1e-10  # expected outside: not looked at value by value
+LEAST = 1e-6  # values that are expected outside: fewer are none
+MANY = 0.01  # of the records: so many below 0 are worth a word
+LOOKED_AT = 1 << 14  # records in which they are counted
+
+
+def check_limits(data: AuditInput, schemes: Mapping[str, Any]) -> None:
+    """Refuse columns with a value outside of their range, and those whose release is expected to have one."""
+    for name, scheme in schemes.items():
+        values, law = data.values[name], scheme.law
+        if scheme.range is None:
+            if law is not None and law.p > 0.0:
+                _warn_of_signs(values, law, name)
+            continue
+        ends = bounds(scheme)
+        outside = np.flatnonzero((values < ends[0]) | (values > ends[1]))
+        if outside.size:
+            many = f"{outside.size:,} values" if outside.size > 1 else "a value"
+            raise ValueError(
+                f"{name} must lie within its range, {in_words(scheme.range)}, got {many} outside, the first "
+                f"at position {outside[0]}"
+            )
+        if law is None:
+            continue
+        expected = expected_outside(values, law, ends)
+        if sum(expected) > LEAST:
+            better = reverse_mapping(data, dict(schemes))
+            serves = "" if better is None else f"{better.remedy} ({SERVES}), or "
+            counts = [
+                f"{_number(count)} {side}" for count, side in zip(expected, SIDES, strict=True) if count
+            ]
+            raise ValueError(
+                f"{name} must stay within its range, {in_words(scheme.range)}, got noise that is expected to "
+                f"take {' and '.join(counts)} it, of {data.n:,} values; {serves}leave range out"
+            )
+
+
+def bounds(scheme: Any) -> tuple[float, float]:
+    """The bounds of a scheme as numbers, each with the point of the grid that it is rounded to."""
+    low, high = scheme.range
+    ends = np.array([-np.inf if low is None else low, np.inf if high is None else high])
+    on_grid, finite = ends.copy(), np.isfinite(ends)
+    if scheme.law is not None:
+        on_grid[finite] = scheme.law.from_units(scheme.law.to_units(ends[finite]))
+    return float(min(ends[0], on_grid[0])), float(max(ends[1], on_grid[1]))
+
+
+def expected_outside(values: np.ndarray, law: Law, ends: tuple[float, float]) -> tuple[float, float]:
+    """How many released values are expected below and above two bounds; NaN is missing."""
+    totals = [0.0, 0.0]
+    nearest = min(np.fmin.reduce(values) - ends[0], ends[1] - np.fmax.reduce(values)) - law.step
+    if values.size * _beyond(np.array([nearest]), law) < NONE:
+        return 0.0, 0.0
+    for start, stop in blocks(values.size):
+        part = values[start:stop]
+        points = law.from_units(law.to_units(part[~np.isnan(part)]))
+        for side, room in enumerate((points - ends[0], ends[1] - points)):
+            totals[side] += _beyond(room[np.isfinite(room)], law)
+    return (1.0 - law.p) * totals[0], (1.0 - law.p) * totals[1]
+
+
+def _beyond(room: np.ndarray, law: Law) -> float:
+    """The sum of P(Y > room), room being on the grid: Y is no less than room and half a step."""
+    return 0.5 * float(np.sum(1.0 - law.noise_within(room + 0.5 * law.step)))
+
+
+def _warn_of_signs(values: np.ndarray, law: Law, name: str) -> None:
+    """Say so where many released values will be negative and no original is.
+
+    The smallest and the largest original are not named: each is one record's.
+    """
+    if not np.fmin.reduce(values, initial=np.inf) >= 0.0:
+        return
+    some = values[evenly_spaced(values.size, LOOKED_AT)]
+    below, _ = expected_outside(some, law, (0.0, np.inf))
+    if below > MANY * some.size:
+        warn(
+            f"some {below / some.size:.0%} of the released values of {name} will lie below 0, where no "
+            f"original does; pass reverse_mapping=True ({SERVES}), or a range, outside of which nothing is "
+            "released",
+            ReleaseWarning,
+        )
+
+
+def _number(count: float) -> str:
+    return f"{count:,.0f}" if count >= 10.0 else f"{count:.2g}"
