@@ -135,7 +135,7 @@ class Audit:
         first = why[0].remedy if why else "mend the columns that show most"
         mends, best = self.remedy or first, self.proposals[0].audit if self.proposals else None
         if best is not None and not self.proposals[0].hides:
-            by_columns = why and why[0].name in ("identity", "relation")
+            by_columns = why and why[0].name in ("identity", "relation", "trained")
             mends = (
                 f"{first + '; ' if by_columns else ''}no scheme that was tried hides them, the best "
                 f"({self.remedy}) leaves {best.guessed:.0%} guessed right, {best.certain:.0%} certain and "

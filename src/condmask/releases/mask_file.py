@@ -1,11 +1,13 @@
 """Files in, releases out."""
 
+import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from condmask._blocks import Workers
+from condmask.audit_input import AuditInput
 from condmask.clear_columns import columns_in_clear
 from condmask.disclosure.audit import audit_table, check_schemes, table_of
 from condmask.disclosure.audit_result import Audit
@@ -145,9 +147,18 @@ def audit_file(
     -------
     Audit
     """
-    check_schemes(schemes)
     if thorough:
         check_available()
+    with audited_table(source, schemes, csv) as data:
+        return audit_table(data, schemes, thorough=thorough)
+
+
+@contextlib.contextmanager
+def audited_table(
+    source: str | os.PathLike[str], schemes: dict[str, Any], csv: CsvFormat | None
+) -> Iterator[AuditInput]:
+    """A file that is to be masked, as an audit looks at it."""
+    check_schemes(schemes)
     groups = not_masked(next(iter(schemes.values())).strata, schemes)
     with reading(Path(source)):
         table = open_table(Path(source), csv)
@@ -156,5 +167,4 @@ def audit_file(
             columns, kinds, labels = spool_columns(table, list(schemes), groups, create)
             beside = columns_in_clear(table.names, [*columns, *groups])
             clear = clear_of_table(table, beside, list(columns.values())) if beside else None
-            data = table_of(schemes, columns, kinds, labels, clear)
-            return audit_table(data, schemes, thorough=thorough)
+            yield table_of(schemes, columns, kinds, labels, clear)
