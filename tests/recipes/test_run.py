@@ -209,7 +209,7 @@ def test_a_thorough_recipe_checks_the_trained_attacker(folder):
     recipe = panel(folder) + "[checks.sales]\n2000 = 0.62\n"
     (folder / "recipe.toml").write_text(recipe)
 
-    with pytest.raises(ValueError, match="checks.sales allows the best attacker to come nearer than 2000"):
+    with pytest.raises(ValueError, match=r"checks\.sales allows the best attacker to come nearer than 2000"):
         cm.run_recipe(folder / "recipe.toml")
     best = cm.risk(
         pd.read_csv(folder / "people.csv").sales, cm.ConditionalMasking(0.6, 900.0, decimals=0), d=2000
