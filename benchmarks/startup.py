@@ -58,7 +58,7 @@ def prepare(folder):
     pq.write_table(pa.table({"x": x}), folder / "original.parquet")
     pq.write_table(pa.table({"x": x[:300]}), folder / "small.parquet")
     scheme = cm.ConditionalMasking(0.6, 500.0)
-    cm.mask_file(folder / "original.parquet", folder / "masked.parquet", {"x": scheme})
+    cm.mask_file(folder / "original.parquet", folder / "masked.parquet", {"x": scheme}, ledger=False)
 
 
 def seconds(arguments, folder, cache):

@@ -47,6 +47,7 @@ import condmask as cm
 _before, _folder = os.getcwd(), tempfile.TemporaryDirectory()
 shutil.copytree({str(Path(__file__).parent / "examples")!r}, _folder.name, dirs_exist_ok=True)
 os.chdir(_folder.name)
+os.environ["XDG_STATE_HOME"] = os.path.join(_folder.name, ".state")
 """
 doctest_global_cleanup = "os.chdir(_before); _folder.cleanup()"
 

@@ -1,6 +1,8 @@
 """What holds for every test: its draws are the same in every run, in any order, on any number of cores."""
 
+import hashlib
 import os
+import tempfile
 
 # before NumPy: tests run side by side, and threads for small products would wait for one another
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -21,6 +23,10 @@ settings.register_profile("exploring", deadline=None, max_examples=1000, print_b
 settings.load_profile("fixed")
 
 
+STATES = tempfile.TemporaryDirectory(prefix="condmask-tests-")
+os.environ["XDG_STATE_HOME"] = STATES.name
+
+
 def pytest_configure():
     fixed_keys.install()
     # processes that tests start, too: they import sitecustomize.py beside it
@@ -32,6 +38,9 @@ def pytest_configure():
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
+    # a ledger for each test, made only where it releases: none may meet the user's, or another test's
+    name = hashlib.blake2b(item.nodeid.encode(), digest_size=8).hexdigest()
+    os.environ["XDG_STATE_HOME"] = str(Path(STATES.name, name))
     with fixed_keys.under(item.nodeid):
         return (yield)
 

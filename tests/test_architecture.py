@@ -35,7 +35,7 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"donor_pools"},
     {"clear_columns", "closed_form_risk", "strata"},
     {"kernels", "frames", "missing_codes", "plot"},
-    {"audit_input", "grids"},
+    {"audit_input", "grids", "suspected_codes"},
     {"law"},
     {"_grid"},
     {"_blocks", "_checks", "_digits", "_jit", "_kernel_cache", "_randomness", "_state", "_warn"},

@@ -131,7 +131,7 @@ SCHEME = [
         "aggregate_ends must be left out unless reverse_mapping=True, got 3",
     ),
     *(Row(lambda d=d: scheme(decimals=d), ValueError, f"{NOT_DECIMALS}{d}") for d in (16, -16)),
-    *(Row(lambda m=m: scheme(missing=m), TypeError, f"{NOT_CODES}{m!r}") for m in ("NA", None, True)),
+    *(Row(lambda m=m: scheme(missing=m), TypeError, f"{NOT_CODES}{m!r}") for m in ("NA", True)),
     Row(lambda: scheme(missing=[-8, "NA"]), TypeError, f"{NOT_CODES}'NA'"),
     *(Row(lambda m=m: scheme(missing=m), ValueError, f"{NOT_CODES}{m}") for m in (np.nan, np.inf)),
     Row(lambda: scheme(missing=[-8, -8.0]), ValueError, "missing must name each code once, got -8 2 times"),

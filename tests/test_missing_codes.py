@@ -5,6 +5,7 @@ a code summed point by point, and counted in releases.
 """
 
 import json
+import re
 from bisect import bisect_left
 from dataclasses import replace
 
@@ -121,7 +122,7 @@ def test_codes_are_taken_out_before_grids(scheme):
 def test_codes_are_not_audited():
     """Without a word they tie a fifth of the records, which a step hides for no value that is far off."""
     assert cm.audit(CODED, SCHEME).to_dict()["guessed"] == cm.audit(GAPS, SCHEME).to_dict()["guessed"]
-    assert cm.audit(CODED, replace(SCHEME, missing=())).guessed > cm.audit(CODED, SCHEME).guessed
+    assert cm.audit(CODED, replace(SCHEME, missing=None)).guessed > cm.audit(CODED, SCHEME).guessed
 
 
 @pytest.mark.parametrize("container", [list, pd.Series, pl.Series, pa.array])
@@ -330,3 +331,65 @@ def test_a_column_of_codes_alone_is_refused():
 def test_studies_have_no_codes():
     with pytest.raises(ValueError, match="schemes must have no missing codes, which samples have not"):
         cm.simulate(cm.Resampled(VALUES), [SCHEME], n=50, replications=2, rng=1)
+
+
+# --- codes that nobody declared ---
+
+ASKED = (
+    r"^missing must say whether -8 and -999 in {name} \({count} records, far from all other values\) stand "
+    r"for no value; pass missing=\(-8, -999\) \(--missing -8 --missing -999\) if so, missing=None "
+    r"\(--no-missing\) if not$"
+)
+
+
+@pytest.mark.parametrize("accept", [False, True])
+@pytest.mark.parametrize("mapped", [{"step": 10}, {"reverse_mapping": True}])
+def test_columns_tables_files_and_audits_ask_alike(tmp_path, mapped, accept):
+    scheme = cm.ConditionalMasking(0.6, 300.0, **mapped)
+    frame = pd.DataFrame({"income": CODED, "bonus": VALUES[::-1]})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    options = {"accept_visible_coins": accept}
+    for call in (
+        lambda: scheme.mask(frame["income"], **options),
+        lambda: cm.mask_table(frame, {"bonus": scheme, "income": scheme}, **options),
+        lambda: cm.mask_file(tmp_path / "a.csv", tmp_path / "b.csv", {"income": scheme}, **options),
+        lambda: cm.audit(frame, {"income": scheme}),
+        lambda: cm.audit(frame["income"], scheme),
+    ):
+        with pytest.raises(ValueError, match="missing must say") as caught:
+            call()
+        name = "x" if " in x " in str(caught.value) else "income"
+        assert re.match(ASKED.format(name=name, count=IS_CODE.sum()), str(caught.value))
+    assert not (tmp_path / "b.csv").exists()
+
+
+MAPPED = cm.ConditionalMasking(0.6, 300.0, reverse_mapping=True)
+
+
+def test_a_declared_code_leaves_the_other_to_be_asked_about():
+    scheme = replace(MAPPED, missing=-8)
+
+    with pytest.raises(
+        ValueError, match=r"pass missing=\(-8, -999\) \(.*\) if so, missing=\(-8, None\) "
+    ) as caught:
+        scheme.mask(CODED)
+    assert "whether -999 in x" in str(caught.value)
+    for missing in (CODES, None, (-8, None)):  # all answers that the question names
+        replace(scheme, missing=missing).mask(CODED, rng=1, accept_visible_coins=True)
+
+
+def test_schemes_without_codes_do_not_ask():
+    assert np.isfinite(cm.AdditiveNoise(300.0).mask(CODED, rng=1)).all()
+
+
+@pytest.mark.parametrize("missing", [None, (None,), [-8, None], (None, -8)])
+def test_that_there_are_no_others_travels(missing):
+    scheme = replace(MAPPED, missing=missing)
+
+    assert scheme.missing == (None if missing in (None, (None,)) else (-8.0, None))
+    assert Scheme.from_dict(json.loads(json.dumps(scheme.to_dict()))) == scheme
+    assert eval(repr(scheme), {"ConditionalMasking": cm.ConditionalMasking}) == scheme
+    z = scheme.mask(CODED, rng=1, accept_visible_coins=True)
+    assert scheme.codes == (() if scheme.missing is None else (-8.0,))
+    assert np.array_equal(z == -8.0, CODED == -8.0) == bool(scheme.codes)  # else they move as others do
+    assert scheme.estimate(z).n == N - (np.count_nonzero(CODED == -8.0) if scheme.codes else 0)

@@ -66,7 +66,7 @@ def measure(args, n=None):
                 def call():
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore", cm.ReleaseWarning)
-                        cm.mask_file(source, target, schemes, workers=workers, overwrite=True)
+                        cm.mask_file(source, target, schemes, workers=workers, ledger=False, overwrite=True)
 
                 return call
 

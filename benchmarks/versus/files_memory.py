@@ -56,7 +56,7 @@ def peak_of(source, target, scheme):
     pa.default_memory_pool().release_unused()
     peak = anonymous()
     job = threading.Thread(
-        target=cm.mask_file, args=(source, target, {"income": scheme}), kwargs={"workers": 2}
+        target=cm.mask_file, args=(source, target, {"income": scheme}), kwargs={"workers": 2, "ledger": False}
     )
     started = time.perf_counter()
     job.start()

@@ -26,7 +26,7 @@ SCHEME = cm.ConditionalMasking(0.6, 500.0)
 PLAIN = "import sys, pyarrow.parquet as pq; pq.write_table(pq.read_table(sys.argv[1]), sys.argv[2])"
 MASKED = (
     "import sys, condmask as cm; scheme = cm.ConditionalMasking(0.6, 500.0); "
-    "cm.mask_file(*sys.argv[1:3], {'income': scheme}, overwrite=True, workers=int(sys.argv[3]))"
+    "cm.mask_file(*sys.argv[1:3], {'income': scheme}, ledger=False, overwrite=True, workers=int(sys.argv[3]))"
 )
 
 
@@ -75,7 +75,9 @@ def measure(args, n=N):
                 def call():
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore", cm.ReleaseWarning)
-                        cm.mask_file(source, target, {"income": SCHEME}, overwrite=True, workers=workers)
+                        cm.mask_file(
+                            source, target, {"income": SCHEME}, ledger=False, overwrite=True, workers=workers
+                        )
 
                 return call
 

@@ -184,17 +184,21 @@ def limits(value: Any) -> tuple[float | None, float | None] | None:
     return None if low is None and high is None else (low, high)
 
 
-def codes(values: Any) -> tuple[float, ...]:
-    """Numbers that stand for missing values: one or several, each once."""
+def codes(values: Any) -> tuple[float | None, ...] | None:
+    """Numbers that stand for missing values: one or several, each once; None where there are no others."""
     rule = "a finite number or a sequence of several"
     given = list(values) if isinstance(values, (tuple, list, np.ndarray)) else [values]
+    complete = any(value is None for value in given)
+    given = [value for value in given if value is not None]
     numbers = [_real(value, "missing", rule) + 0.0 for value in given]
     for number, value in zip(numbers, given, strict=True):
         if not math.isfinite(number):
             raise ValueError(f"missing must be {rule}, got {value!r}")
         if numbers.count(number) > 1:
             raise ValueError(f"missing must name each code once, got {value!r} {numbers.count(number)} times")
-    return tuple(numbers)
+    if not complete:
+        return tuple(numbers)
+    return (*numbers, None) if numbers else None
 
 
 def workers(value: Any) -> Any:

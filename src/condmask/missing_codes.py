@@ -1,7 +1,7 @@
 """Missing codes: numbers that stand for "no value" (-8: refused to say), declared with the scheme.
 
 They are no values: they are taken out before anything is done with a column, as NaN, and what is released has
-them in their places again, or nulls.
+them in their places again, or nulls. Whoever leaves a value undeclared that looks like one is asked.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,9 @@ import numpy as np
 from condmask import _checks
 from condmask._blocks import blocks
 from condmask.law import Law
+from condmask.suspected_codes import Suspicion, suspicion
 
+Declared = tuple[float | None, ...] | None  # None among codes, or alone: there are no others
 RELEASED_AS = ("code", "null")
 TOLERATED = 1e-6  # masked values, expected, that are taken for a code
 FAR = 40.0  # sigma: beyond, noise of either law is less likely than 1e-24
@@ -23,14 +25,14 @@ class Coded(Protocol):
     """What is asked of a scheme."""
 
     @property
-    def missing(self) -> tuple[float, ...]: ...
+    def codes(self) -> tuple[float, ...]: ...
     @property
     def missing_as(self) -> str: ...
 
 
 def released_codes(scheme: Coded) -> tuple[float, ...]:
     """The codes that stand in a release; where nulls do, a masked value may be any number."""
-    return scheme.missing if scheme.missing_as == "code" else ()
+    return scheme.codes if scheme.missing_as == "code" else ()
 
 
 def is_code(x: np.ndarray, codes: tuple[float, ...], kind: str) -> np.ndarray:
@@ -69,16 +71,61 @@ def drop_codes(
     *,
     in_place: bool = False,
 ) -> tuple[dict[str, np.ndarray], str]:
-    """Columns with NaN for their codes, and the policy for gaps from here on: codes declare theirs."""
-    if not any(scheme.missing for scheme in schemes.values()):
-        return columns, policy
+    """Columns with NaN for their codes, and the policy for gaps from here on: codes declare theirs.
+
+    Refused where values look like codes that none declares.
+    """
+    declared = any(scheme.codes for scheme in schemes.values())
+    if declared:
+        for name, x in columns.items():
+            _checks.present(x, name, policy)
+        columns = {
+            name: without_codes(x, schemes[name].codes, kinds[name], in_place=in_place)
+            for name, x in columns.items()
+        }
     for name, x in columns.items():
-        _checks.present(x, name, policy)
-    out = {
-        name: without_codes(x, schemes[name].missing, kinds[name], in_place=in_place)
-        for name, x in columns.items()
-    }
-    return out, "omit"
+        refuse_undeclared(schemes[name].missing, x, name, kinds[name])
+    return columns, "omit" if declared else policy
+
+
+def refuse_undeclared(missing: Declared, x: np.ndarray, name: str, kind: str) -> None:
+    """Refuse a column, without its codes, in which a value looks like one, unless there are no others."""
+    if missing is None or None in missing:
+        return
+    suspected = suspicion(x, kind)
+    if suspected is not None:
+        raise ValueError(_question(suspected, missing, name))
+
+
+def _question(suspected: Suspicion, missing: tuple[float | None, ...], name: str) -> str:
+    """What is asked, with both answers."""
+    codes = sorted(suspected.codes, key=abs)
+    yes, no = (*missing, *codes), (*missing, None)
+    listed, stand = " and ".join(map(_shown, codes)), "stands" if len(codes) == 1 else "stand"
+    return (
+        f"missing must say whether {listed} in {name} ({suspected.records} records, "
+        f"far from all other values) {stand} for no value; pass {_answer(yes)} if so, {_answer(no)} if not"
+    )
+
+
+def _answer(missing: tuple[float | None, ...]) -> str:
+    """A declaration in Python and as options."""
+    listed = ", ".join(map(_shown, missing))
+    return f"missing={listed if len(missing) == 1 else f'({listed})'} ({' '.join(options(missing))})"
+
+
+def options(missing: Declared) -> list[str]:
+    """A declaration as options of a command."""
+    declared = (None,) if missing is None else missing
+    return [
+        word
+        for code in declared
+        for word in (["--no-missing"] if code is None else ["--missing", _shown(code)])
+    ]
+
+
+def _shown(code: float | None) -> str:
+    return "None" if code is None else f"{code:.15g}"
 
 
 def refuse_reachable(

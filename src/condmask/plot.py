@@ -86,6 +86,10 @@ def risk_against_loss(plan: Any, path: str | os.PathLike[str] | None = None) -> 
             risks[~allowed, k], loss[~allowed], "o", color="0.8", markersize=4, label="beyond the caps"
         )
         panel.plot(risks[allowed, k], loss[allowed], "o", color="C0", markersize=4, label="keeps the caps")
+        panel.plot(
+            risks[plan.refused, k], loss[plan.refused], "x", color="0.2", markersize=5,
+            label="refused by the audit",
+        )  # fmt: skip
         frontier = np.flatnonzero(plan.on_frontier)
         frontier = frontier[np.argsort(risks[frontier, k])]
         panel.plot(risks[frontier, k], loss[frontier], color="0.5", linewidth=1, label="frontier", zorder=0)

@@ -20,7 +20,7 @@ from condmask.audit_input import AuditInput
 from condmask.closed_form_risk import interval_risk, mean_squared_error, mean_squared_error_of_mean
 from condmask.donor_pools import Pools
 from condmask.law import Law
-from condmask.missing_codes import without_codes
+from condmask.missing_codes import Declared, without_codes
 from condmask.strata import Names
 
 _REGISTER: dict[str, type["Scheme"]] = {}
@@ -52,7 +52,7 @@ class Scheme:
     range: tuple[float | None, float | None] | None = None
     strata: Names = None
     small_strata: str = "refuse"
-    missing: tuple[float, ...] = ()
+    missing: Declared = None
     missing_as: str = "code"
     estimators: ClassVar[dict[str, Any]] = {}
     shared_donors: ClassVar[bool] = False
@@ -66,6 +66,11 @@ class Scheme:
     def law(self) -> Law | None:
         """The law of p and the noise; None where a scheme has none."""
         return None
+
+    @property
+    def codes(self) -> tuple[float, ...]:
+        """The codes of missing values that are declared."""
+        return tuple(code for code in self.missing or () if code is not None)
 
     @property
     def grid(self) -> Grid | None:
@@ -173,7 +178,7 @@ class Scheme:
             additive noise. Records without a value are left out.
         """
         distances = _checks.distances(d, "d")
-        risks = interval_risk(np.sort(known(x, self.missing)), distances.ravel(), self._noise())
+        risks = interval_risk(np.sort(known(x, self.codes)), distances.ravel(), self._noise())
         return risks.reshape(distances.shape) if distances.shape else float(risks[0])
 
     def mse(self, x: Any) -> float:
@@ -189,7 +194,7 @@ class Scheme:
         float
             In squared units of the data.
         """
-        return float(mean_squared_error(known(x, self.missing), self._noise()))
+        return float(mean_squared_error(known(x, self.codes), self._noise()))
 
     def mse_of_mean(self, x: Any) -> float:
         """Mean squared error of the mean of the masked values as a guess of every true one.
@@ -204,7 +209,7 @@ class Scheme:
         float
             In squared units of the data; over samples with the variance of `x`.
         """
-        values = known(x, self.missing)
+        values = known(x, self.codes)
         return float(mean_squared_error_of_mean(values, self._noise(), shared_donors=self.shared_donors))
 
     def to_dict(self) -> dict[str, Any]:

@@ -28,6 +28,8 @@ def to_cli_terms(text, command="mask"):
         ("income must be numeric, got text", "income must be numeric, got text"),
         ("a column p=q and other=3", "a column --p q and other=3"),
         ('missing_as="null" (--missing-as null) releases', "--missing-as null releases"),
+        ("pass missing=(-8, 9) (--missing -8 --missing 9) if", "pass --missing -8 --missing 9 if"),
+        ("pass missing=None (--no-missing) if", "pass --no-missing if"),
         ('decimal="," (--decimal ,) says', "--decimal , says"),
         ("dry_run and x must", "--dry-run and x must"),
         ("column 'dry_run' must", "column 'dry_run' must"),

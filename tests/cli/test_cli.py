@@ -235,7 +235,7 @@ def test_mask_and_estimate_import_no_data_frames(source, tmp_path, suffix):
     commands = []
     for name in ("income", "gaps", "age"):
         target = tmp_path / f"{name}.{suffix}"
-        options = ["--accept-visible-coins", "--omit-missing", "--strata", "region"]
+        options = ["--accept-visible-coins", "--omit-missing", "--strata", "region", "--again"]
         options += ["--decimals", "0"] if name == "age" else []
         commands += [["mask", path, target, "-c", name, *MASK, *options]]
         commands += [["estimate", target, "--other", "educ"]]

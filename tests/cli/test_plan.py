@@ -1,5 +1,7 @@
 """``condmask plan``: the API's plan of a column of a file."""
 
+import shlex
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -64,7 +66,40 @@ def test_codes_are_no_incomes_when_planning(run, source, tmp_path):
     frame.to_csv(tmp_path / "a.csv", index=False)
 
     found = answer(run("plan", tmp_path / "a.csv", *PLAN, "--within", "200", "--missing", "-9999", "--json"))
-    assert found == cm.plan(plain, d=200.0, p=[0.3, 0.6], sigma=[300.0, 900.0]).to_dict()
+    made = cm.plan(frame["income"], d=200.0, p=[0.3, 0.6], sigma=[300.0, 900.0], missing=-9999)
+    assert found == made.to_dict()
+    assert (
+        found["schemes"] == cm.plan(plain, d=200.0, p=[0.3, 0.6], sigma=[300.0, 900.0]).to_dict()["schemes"]
+    )
+
+
+def test_suggestions_are_printed_as_commands_that_mask(run, tmp_path):
+    random = np.random.default_rng(4)
+    income = random.lognormal(8.0, 0.4, 1_500).round(-1)
+    income[::40] = -8.0
+    frame = pd.DataFrame({"my income": income, "region": random.choice(["a", "b"], 1_500)})
+    frame.loc[3::70, "my income"] = np.nan
+    frame.to_csv(tmp_path / "a.csv", index=False, sep=";")
+    options = ("--p", "0.4", "0.6", "--sigma", "400", "900", "--within", "200", "--strata", "region")
+    command = ("plan", tmp_path / "a.csv", "-c", "my income", *options, "--delimiter", ";")
+
+    code, _, err = run(*command)
+    assert code == 1
+    assert "--missing must say whether -8 in my income (38 records, " in err
+    assert "; pass --missing -8 if so, --no-missing if not" in err
+    code, text, err = run(*command, "--missing", "-8")
+    assert (code, err) == (0, "")
+    lines = [line for line in text.splitlines() if line.startswith("condmask mask ")]
+    assert 1 <= len(lines) <= 3
+    for k, line in enumerate(lines):
+        words = shlex.split(line)
+        words[words.index("OUT")] = str(tmp_path / f"{k}.csv")
+        code, _, err = run(*words[1:])
+        assert code == 0, err
+        assert (
+            cm.read_release(tmp_path / f"{k}.csv")["my income"].n
+            == 1_500 - frame["my income"].isna().sum() - 38
+        )
 
 
 @pytest.mark.parametrize(

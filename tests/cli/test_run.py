@@ -1,8 +1,9 @@
 """``condmask run``: a recipe, carried out by the API."""
 
+import json
+
 import pandas as pd
 import pytest
-from command_line import answer
 
 import condmask as cm
 from condmask.reports import charts
@@ -42,7 +43,12 @@ def test_a_recipe_is_carried_out(run, recipe):
     code, _, err = run("run", recipe)
     assert (code, err.count("\n")) == (1, 1)
     assert "released.parquet exists; it is replaced only with --force" in err
-    found = answer(run("run", recipe, "--force", "--json"))
+    code, _, err = run("run", recipe, "--force")
+    assert (code, err.count("\n")) == (1, 1)
+    assert "shares 100% of its records" in err
+    code, text, err = run("run", recipe, "--force", "--json", "--again")
+    assert (code, err.count("warning: released.parquet shares 100% of its records")) == (0, 1)
+    found = json.loads(text)
     assert found["target"] == str(folder / "released.parquet")
     assert found["reports"] == [str(folder / "public.html")]
     assert found["schemes"]["income"] == cm.read_schemes(folder / "released.parquet")["income"].to_dict()

@@ -114,7 +114,7 @@ def test_a_target_that_another_job_wrote_meanwhile_is_left_alone(source, tmp_pat
 
     word = "was changed" if overwrite else "has appeared"
     with pytest.raises(cm.FileError, match=f"{word} meanwhile, by another job; nothing was published"):
-        cm.mask_file(source, target, {"income": SCHEME}, overwrite=overwrite, progress=other)
+        cm.mask_file(source, target, {"income": SCHEME}, ledger=False, overwrite=overwrite, progress=other)
 
     assert target.read_text() == "theirs, and longer"
     assert list(target.parent.iterdir()) == [target]
@@ -168,14 +168,16 @@ def test_a_disk_that_is_full_at_any_operation_is_said_and_nothing_is_left(
     monkeypatch.setattr(where, operation, full)
     word = f"cannot write {target}: no space left on the device; nothing was published"
     with pytest.raises(cm.FileError, match=f"^{re.escape(word)}$"):
-        cm.mask_file(source, target, {"income": SCHEME}, rng=1)
+        cm.mask_file(source, target, {"income": SCHEME}, ledger=False, rng=1)
 
     assert list(target.parent.iterdir()) == []
 
 
 @pytest.mark.parametrize("jobs", [2, 7])
 def test_of_jobs_with_one_target_one_wins_whole(source, tmp_path, jobs):
-    cm.mask_file(source, release_of(source, tmp_path / "warm"), {"income": SCHEME})  # kernels are compiled
+    cm.mask_file(
+        source, release_of(source, tmp_path / "warm"), {"income": SCHEME}, ledger=False
+    )  # kernels are compiled
     target = release_of(source, tmp_path / "out")
     schemes = [cm.ConditionalMasking(0.6, 500.0 + k) for k in range(jobs)]
     (looked, look), (start, started) = os.pipe(), os.pipe()
@@ -191,7 +193,7 @@ def test_of_jobs_with_one_target_one_wins_whole(source, tmp_path, jobs):
 
         os.close(started)
         try:
-            cm.mask_file(source, target, {"income": scheme}, progress=meet)
+            cm.mask_file(source, target, {"income": scheme}, ledger=False, progress=meet)
         finally:
             os.write(look, b".")  # who fails early keeps nobody waiting
 
@@ -260,7 +262,7 @@ def mask_until(source, target, begin):
     os.umask(0o022)
     with cli.without_core_dumps():
         begin()
-        cm.mask_file(source, target, {"income": SCHEME}, rng=1)
+        cm.mask_file(source, target, {"income": SCHEME}, ledger=False, rng=1)
 
 
 def assert_nothing_raw(target, temporary, sent):
@@ -289,7 +291,9 @@ def test_a_kill_at_any_operation_leaves_nothing_raw(source, tmp_path, temporary,
     is_folder = os.path.isdir
     if not nameless:
         monkeypatch.setattr(os.path, "isdir", lambda path: path != "/proc/self/fd" and is_folder(path))
-    cm.mask_file(source, release_of(source, tmp_path / "warm"), {"income": SCHEME})  # kernels are compiled
+    cm.mask_file(
+        source, release_of(source, tmp_path / "warm"), {"income": SCHEME}, ledger=False
+    )  # kernels are compiled
     (tmp_path / "points").touch()
     whole = release_of(source, tmp_path / "whole")
 
@@ -316,7 +320,9 @@ def test_a_kill_at_any_operation_leaves_nothing_raw(source, tmp_path, temporary,
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
 def test_a_kill_at_any_line_leaves_nothing_raw(source, tmp_path, temporary, sent):
     """Some lines of all that are run, by a fixed seed."""
-    cm.mask_file(source, release_of(source, tmp_path / "warm"), {"income": SCHEME})  # kernels are compiled
+    cm.mask_file(
+        source, release_of(source, tmp_path / "warm"), {"income": SCHEME}, ledger=False
+    )  # kernels are compiled
     whole = release_of(source, tmp_path / "whole")
 
     def job(target, last):
@@ -349,7 +355,7 @@ def test_a_kill_at_any_line_leaves_nothing_raw(source, tmp_path, temporary, sent
 @pytest.mark.parametrize("window", range(3))
 def test_a_kill_between_two_names_leaves_nothing_that_disagrees(source, tmp_path, window):
     target = release_of(source, tmp_path / "out")
-    cm.mask_file(source, target, {"income": SCHEME})
+    cm.mask_file(source, target, {"income": SCHEME}, ledger=False)
     replace, taken = os.replace, []
 
     def killed(hidden, final):
@@ -360,7 +366,9 @@ def test_a_kill_between_two_names_leaves_nothing_that_disagrees(source, tmp_path
 
     def job():
         os.replace = killed
-        cm.mask_file(source, target, {"income": cm.ConditionalMasking(0.6, 600.0)}, overwrite=True)
+        cm.mask_file(
+            source, target, {"income": cm.ConditionalMasking(0.6, 600.0)}, ledger=False, overwrite=True
+        )
 
     code = exit_code(in_child(job))
     if source.suffix == ".parquet" and window == 2:  # two files alone
@@ -398,7 +406,7 @@ def test_a_scheme_that_lies_about_is_not_replaced_unasked(tmp_path):
     beside.write_text("{}")
 
     with pytest.raises(cm.FileError, match=r"condmask\.json exists"):
-        cm.mask_file(source, target, {"income": UNITS})
+        cm.mask_file(source, target, {"income": UNITS}, ledger=False)
 
     assert beside.read_text() == "{}"
     assert not target.exists()

@@ -67,9 +67,10 @@ def test_what_is_lost_is_the_mean_ratio_of_intervals_to_those_without_masking():
     column = column_of(X, "float64", w)
     found = evaluate(column, scheme, D)
 
-    file = column.original(scheme)
+    ((_, file),) = column.file(scheme).pools
+    ordered = predicted_quantiles.Ordered(file.values, file.units)
     _, longer = predicted_quantiles.errors(
-        predicted_quantiles.Ordered(file.values, file.units), file.law, np.arange(1, 10) / 10, X.size,
+        ordered, [(1.0, ordered)], file.law, np.arange(1, 10) / 10, X.size,
         shared_donors=scheme.shared_donors,
     )  # fmt: skip
     unmasked = standard_errors_without_masking(X, w)

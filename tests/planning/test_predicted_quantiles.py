@@ -17,7 +17,7 @@ Q = np.array([0.1, 0.3, 0.5, 0.8])
 def errors(x, p, n, *, sigma=1000.0, shared_donors=True):
     law = cm.ConditionalMasking(p, sigma, noise="laplace").law
     file = predicted_quantiles.Ordered(x, law.to_units(x))
-    return predicted_quantiles.errors(file, law, Q, n, shared_donors=shared_donors)
+    return predicted_quantiles.errors(file, [(1.0, file)], law, Q, n, shared_donors=shared_donors)
 
 
 def weight(u, p):

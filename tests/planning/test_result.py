@@ -25,3 +25,21 @@ def test_a_plan_reads_and_writes(tmp_path):
     made.plot(tmp_path / "plan.png")
     assert (tmp_path / "plan.png").stat().st_size > 10_000
     assert "ratios are known to" in str(made.check(replications=10, target="file", rng=1))
+
+
+def test_what_masking_refuses_is_marked_in_table_and_picture():
+    heaped = 100.0 * np.rint(np.exp(8 + X / 4000) / 100.0)
+    made = cm.plan(heaped, d=[500], p=[0.3, 0.8], sigma=[500.0, 1000.0], decimals=0)
+    rows = made.to_frame()
+
+    asked = rows["frontier"] & rows["allowed"]
+    refused = rows["audit"] == "refused by the audit"
+    assert refused.any()
+    assert (asked & ~refused).any()
+    for candidate, is_asked, is_refused in zip(made.candidates, asked, refused, strict=True):
+        if is_asked:
+            assert (cm.audit(heaped, candidate.scheme).visible) == is_refused
+    assert set(rows["audit"]) == {"", "refused by the audit"}
+    lines = {line.get_label(): line for line in made.plot().axes[0].lines}
+    assert sorted(lines["refused by the audit"].get_ydata()) == sorted(rows["loss"][refused])
+    assert made.to_dict()["schemes"][int(refused.to_numpy().argmax())]["audit"] == "refused by the audit"

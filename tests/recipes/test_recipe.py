@@ -23,6 +23,7 @@ source = "people.csv"
 target = "/data/released.csv"
 omit_missing = true
 round = true
+ledger = "office/ledger.jsonl"
 accept_visible_coins = true
 thorough = true
 keep_metadata = ["geo"]
@@ -44,9 +45,11 @@ missing_as = "null"
 [columns."extra pay"]
 sigma = 300
 step = "1/3"
+missing = [-7, false]
 
 [columns.growth]
 sigma = 0.3
+missing = false
 range = [-10, inf]
 
 [csv]
@@ -90,7 +93,7 @@ def test_the_least(tmp_path):
 
     assert (found.source, found.target) == (tmp_path / "people.csv", tmp_path / "out/released.parquet")
     assert found.schemes == {"income": cm.ConditionalMasking(0.6, 1000.0)}
-    assert found[4:] == (False, False, False, [], None, None, None, {}, {}, False)
+    assert found[4:] == (False, False, False, [], None, None, None, {}, {}, False, True)
 
 
 def test_every_key(tmp_path):
@@ -104,8 +107,8 @@ def test_every_key(tmp_path):
         "income": cm.ConditionalMasking(
             0.6, 1000.0, decimals=0, missing=(-8, -9), missing_as="null", **shared
         ),
-        "extra pay": cm.ConditionalMasking(0.6, 300.0, step=1 / 3, **shared),
-        "growth": cm.ConditionalMasking(0.6, 0.3, decimals=2, range=(-10.0, None), **shared),
+        "extra pay": cm.ConditionalMasking(0.6, 300.0, step=1 / 3, missing=(-7, None), **shared),
+        "growth": cm.ConditionalMasking(0.6, 0.3, decimals=2, missing=None, range=(-10.0, None), **shared),
     }
     assert found.omit_missing
     assert found.round
@@ -116,6 +119,7 @@ def test_every_key(tmp_path):
     assert (found.internal, found.public) == (tmp_path / "internal.html", tmp_path / "public.html")
     assert found.within == {"income": [100.0, 250.5], "growth": [10.0]}
     assert found.checks == {"income": {250.0: 0.45, 0.5: 0.01}}
+    assert found.ledger == tmp_path / "office/ledger.jsonl"
 
 
 def test_the_keys_of_reverse_mapping(tmp_path):

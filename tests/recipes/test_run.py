@@ -74,7 +74,10 @@ def test_the_same_recipe_gives_the_same_but_for_the_coins(folder):
     with pytest.raises(cm.FileError, match="exists; it is replaced only with"):
         cm.run_recipe(folder / "recipe.toml")
     assert first.target.read_bytes() == release
-    again = cm.run_recipe(folder / "recipe.toml", overwrite=True)
+    with pytest.raises(cm.ReleaseError, match="shares 100% of its records with"):
+        cm.run_recipe(folder / "recipe.toml", overwrite=True)
+    with pytest.warns(cm.ReleaseWarning, match="shares 100% of its records with"):
+        again = cm.run_recipe(folder / "recipe.toml", overwrite=True, again=True)
     other = again.reports[0].read_text(encoding="utf-8")
 
     assert again == first

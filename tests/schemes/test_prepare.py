@@ -92,7 +92,7 @@ def test_a_column_that_stands_behind_many_others_is_looked_at(tmp_path):
     for each in (late, frame):
         first, second = verdicts(each, schemes, tmp_path)
         assert first == second
-        assert any("'salary'" in sentence for sentence in first[1])
+        assert "'salary'" in first[0]
 
 
 def test_an_audit_pools_small_strata_as_masking_does():

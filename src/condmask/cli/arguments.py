@@ -33,7 +33,8 @@ class Parser(argparse.ArgumentParser):
 
     def to_cli_terms(self, text: str) -> str:
         """What the API says of its arguments, in terms of this command's options."""
-        return to_cli_terms(text, {action.dest: action for action in self._actions if action.option_strings})
+        options = [action for action in self._actions if action.option_strings]
+        return to_cli_terms(text, {action.dest: action for action in reversed(options)})
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
@@ -65,6 +66,22 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="threads (default 1)")
 
 
+def add_again(parser: argparse.ArgumentParser) -> None:
+    """``--again``, for the commands that release."""
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="release records that were released before, and say what that costs",
+    )
+
+
+def add_ledger(parser: argparse.ArgumentParser) -> None:
+    """``--ledger``, for the commands that look into it."""
+    parser.add_argument(
+        "--ledger", default=True, metavar="PATH", help="file of earlier releases (default: the user's own)"
+    )
+
+
 def workers(args: argparse.Namespace) -> Any:
     """How many threads; checked."""
     from condmask import _checks
@@ -74,7 +91,7 @@ def workers(args: argparse.Namespace) -> Any:
 
 def in_terms_of_column(to_cli_terms: Callable[[str], str], column: str) -> Callable[[str], str]:
     """Spoken of a column of a file, which the API knows as x."""
-    return lambda text: re.sub(r"\bx (?=must )", lambda _: f"{column} ", to_cli_terms(text))
+    return lambda text: re.sub(r"\bx (?=must |\(\d)", lambda _: f"{column} ", to_cli_terms(text))
 
 
 def to_cli_terms(text: str, options: dict[str, argparse.Action]) -> str:
@@ -88,7 +105,7 @@ def to_cli_terms(text: str, options: dict[str, argparse.Action]) -> str:
         return long if options[name].nargs == 0 else f"{long} {value}"
 
     text = re.sub(r"(--[a-z-]+) \(\w+=\w+\)", r"\1", text)
-    text = re.sub(r"\w+=\S+ \((--[a-z-]+( \S+)?)\)", r"\1", text)
+    text = re.sub(r"\w+=(?:\([^)]*\)|\S+) \((--[^)]+)\)", r"\1", text)
     text = text.replace(" or a map-like callable", "").replace('nan_policy="omit"', "--omit-missing")
     text = text.replace("round=True", "--round")
     text = re.sub(

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from condmask.cli.arguments import add_workers, command, usage, workers
+from condmask.cli.arguments import add_again, add_ledger, add_workers, command, usage, workers
 from condmask.cli.output import entries, listing, progress, to_json
 from condmask.cli.schemes import add_csv, add_scheme, commands_of, csv_of, schemes_of
 
@@ -33,6 +33,12 @@ def add(commands: Any) -> None:
     )  # fmt: skip
     new.add_argument("--dry-run", action="store_true", help="audit and check everything, write nothing")
     new.add_argument("--force", action="store_true", help="replace OUT where it exists")
+    add_ledger(new)
+    new.add_argument(
+        "--no-ledger", dest="ledger", action="store_const", const=False,
+        help="do not look up earlier releases, and do not enter this one",
+    )  # fmt: skip
+    add_again(new)
     add_workers(new)
 
 
@@ -49,6 +55,7 @@ def run(args: argparse.Namespace) -> str:
             overwrite=args.force, workers=threads, progress=report,
             accept_visible_coins=args.accept_visible_coins, dry_run=args.dry_run, csv=csv,
             keep_metadata=args.keep_metadata,
+            ledger=args.ledger, again=args.again,
         )  # fmt: skip
     if args.dry_run:
         audit = audit_file(args.source, schemes, csv=csv)

@@ -5,8 +5,10 @@ from typing import Any
 
 from condmask.cli.arguments import command, in_terms_of_column, usage
 from condmask.cli.output import to_json
-from condmask.cli.schemes import add_csv, csv_of
+from condmask.cli.schemes import add_csv, add_parameter, csv_of, mask_command
 from condmask.schemes.parameters import number_or_fraction
+
+COMMON = ("strata", "small_strata", "missing", "missing_as")  # parameters of all schemes that are tried
 
 
 def add(commands: Any) -> None:
@@ -45,9 +47,8 @@ def add(commands: Any) -> None:
     new.add_argument(
         "--donors", nargs="+", default=["permutation"], help="permutation (default), sample, or both"
     )
-    new.add_argument(
-        "--missing", type=float, nargs="+", default=[], metavar="CODE", help="numbers that stand for no value"
-    )
+    for name in COMMON:
+        add_parameter(new, name)
     new.add_argument("--decimals", type=int, help="decimal places of the data")
     new.add_argument("--step", type=number_or_fraction, help="step of the data's grid (0.05, 1/3)")
     new.add_argument(
@@ -65,6 +66,7 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> str:
     from condmask import _checks
+    from condmask.strata import not_masked
 
     args.to_cli_terms = in_terms_of_column(args.to_cli_terms, args.column)
     with usage():
@@ -84,12 +86,14 @@ def run(args: argparse.Namespace) -> str:
             from condmask.plot import check_format
 
             check_format(_checks.writable(args.plot, "--plot"), "--plot")
-    from condmask.files.read import read_column
-    from condmask.missing_codes import without_codes
+        common = {name: getattr(args, name) for name in COMMON if getattr(args, name) is not None}
+        strata = not_masked(_checks.strata(common.pop("strata", None)), [args.column])
+    from condmask.files.read import read_column, read_labels
     from condmask.planning.plan import plan
 
     result = plan(
-        without_codes(read_column(args.file, args.column, csv=csv), tuple(args.missing), "float64"),
+        read_column(args.file, args.column, csv=csv),
+        strata={name: read_labels(args.file, name, csv=csv) for name in strata} or None, **common,
         max_risk=risks or None, max_record_risk=record_risks or None, max_error=errors or None, d=args.within,
         other=None if args.other is None else read_column(args.file, args.other, csv=csv),
         p=args.p, sigma=args.sigma, noise=args.noise, reverse_mapping=args.reverse_mapping, scale=args.scale,
@@ -104,8 +108,20 @@ def run(args: argparse.Namespace) -> str:
         return to_json(
             result.to_dict() | ({"check": [check.to_dict() for check in checks]} if checks else {})
         )
-    parts = [args.to_cli_terms(str(result)), *(_frontier(result) if args.all else []), *map(str, checks)]
+    parts = [
+        args.to_cli_terms(str(result)), *_commands(args, result), *(_frontier(result) if args.all else []),
+        *map(str, checks),
+    ]  # fmt: skip
     return "\n\n".join(parts)
+
+
+def _commands(args: argparse.Namespace, plan: Any) -> list[str]:
+    """The command that masks by each suggestion."""
+    gaps = ["--omit-missing"] if plan.gaps else []
+    return [
+        f"{suggestion.name}:\n" + mask_command(args, {args.column: suggestion.scheme}, args.file, "OUT", gaps)
+        for suggestion in plan.suggestions
+    ]
 
 
 def _frontier(plan: Any) -> list[str]:
@@ -114,7 +130,7 @@ def _frontier(plan: Any) -> list[str]:
     rows.sort(key=lambda row: row["loss"])
     risks = [name for name in rows[0] if "risk " in name]
     errors = [name for name in rows[0] if name in ("error of mean", "error of correlation")]
-    head = ["p", "sigma", "noise", "reverse_mapping", "scale", "donors", *risks, *errors, "allowed"]
+    head = ["p", "sigma", "noise", "reverse_mapping", "scale", "donors", *risks, *errors, "allowed", "audit"]
     table = [head, *([_cell(row[name]) for name in head] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     return ["\n".join("  ".join(map(str.rjust, row, widths)) for row in table)]

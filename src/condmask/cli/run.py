@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from condmask.cli.arguments import add_workers, command, usage, workers
+from condmask.cli.arguments import add_again, add_workers, command, usage, workers
 from condmask.cli.output import entries, listing, progress, to_json
 
 
@@ -12,6 +12,7 @@ def add(commands: Any) -> None:
     new.add_argument("recipe", metavar="RECIPE.toml", help="every choice of the release")
     new.add_argument("--dry-run", action="store_true", help="audit and check everything, write nothing")
     new.add_argument("--force", action="store_true", help="replace files that exist")
+    add_again(new)
     add_workers(new)
 
 
@@ -22,8 +23,9 @@ def run(args: argparse.Namespace) -> str:
 
     with progress() as report:
         result = run_recipe(
-            args.recipe, overwrite=args.force, workers=threads, progress=report, dry_run=args.dry_run
-        )
+            args.recipe, overwrite=args.force, workers=threads, progress=report, dry_run=args.dry_run,
+            again=args.again,
+        )  # fmt: skip
     reports = [str(path) for path in result.reports]
     if args.json:
         target = None if args.dry_run else str(result.target)

@@ -1,11 +1,12 @@
 """The options that describe a scheme, which several commands take."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from condmask.missing_codes import options
 from condmask.schemes.parameters import PARAMETERS, Parameter, option_of
 
 if TYPE_CHECKING:
@@ -21,17 +22,28 @@ def add_scheme(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
     parser.add_argument(
         "-c", "--column", action="append", required=True, help="column to mask (repeat for more)"
     )
-    for name, parameter in PARAMETERS.items():
-        text = parameter.help.replace("%", "%%")
-        if parameter.read is bool:
-            parser.add_argument(option_of(name), action="store_true", default=None, help=text)
-            continue
-        text += ": once, or once per column" if parameter.by_column else ""
-        text += " (repeat for more)" if parameter.several else ""
+    for name in PARAMETERS:
+        add_parameter(parser, name, required=required)
+
+
+def add_parameter(parser: argparse.ArgumentParser, name: str, *, required: bool = False) -> None:
+    """The option of a parameter."""
+    parameter = PARAMETERS[name]
+    text = parameter.help.replace("%", "%%")
+    if parameter.read is bool:
+        parser.add_argument(option_of(name), action="store_true", default=None, help=text)
+        return
+    text += ": once, or once per column" if parameter.by_column else ""
+    text += " (repeat for more)" if parameter.several else ""
+    parser.add_argument(
+        option_of(name), type=parameter.read, metavar=parameter.metavar, help=text,
+        action="append" if parameter.by_column or parameter.several else "store",
+        required=required and parameter.default is MISSING, **_takes(parameter),
+    )  # fmt: skip
+    if name == "missing":
         parser.add_argument(
-            option_of(name), type=parameter.read, metavar=parameter.metavar, help=text,
-            action="append" if parameter.by_column or parameter.several else "store",
-            required=required and parameter.default is MISSING, **_takes(parameter),
+            "--no-missing", dest=name, action="append_const", const=None,
+            help="no number, or no other one, stands for a missing value: do not ask",
         )  # fmt: skip
 
 
@@ -93,25 +105,34 @@ def schemes_of(args: argparse.Namespace) -> "dict[str, ConditionalMasking]":
 
 def commands_of(args: argparse.Namespace, audit: "Audit", source: str, target: str) -> list[str]:
     """The commands that mask with the proposals of an audit, all else as it was said."""
-    commands = []
-    for proposal in audit.proposals:
-        words = ["condmask", "mask", source, target, *_words("--column", args.column)]
-        schemes = list(proposal.scheme.values())
-        for name, parameter in PARAMETERS.items():
-            if name == "decimals" or parameter.mapping not in (None, schemes[0].reverse_mapping):
-                continue  # the step says how many decimals there are
-            words += _scheme_words(name, parameter, [getattr(scheme, name) for scheme in schemes])
-        for name in CSV:
-            value = getattr(args, name)
-            words += ["--na", *value] if name == "na" and value else _words(option_of(name), value or [])
-        commands.append(" ".join(map(quote, [*words, *(["--round"] if proposal.round else [])])))
-    return commands
+    return [
+        mask_command(args, proposal.scheme, source, target, ["--round"] if proposal.round else [])
+        for proposal in audit.proposals
+    ]
+
+
+def mask_command(
+    args: argparse.Namespace, by_column: Mapping[str, Any], source: str, target: str, more: Sequence[str]
+) -> str:
+    """The command that masks columns with these schemes, and reads the file as this one does."""
+    words = ["condmask", "mask", source, target, *_words("--column", list(by_column))]
+    schemes = list(by_column.values())
+    for name, parameter in PARAMETERS.items():
+        if name == "decimals" or parameter.mapping not in (None, schemes[0].reverse_mapping):
+            continue  # the step says how many decimals there are
+        words += _scheme_words(name, parameter, [getattr(scheme, name) for scheme in schemes])
+    for name in CSV:
+        value = getattr(args, name)
+        words += ["--na", *value] if name == "na" and value else _words(option_of(name), value or [])
+    return " ".join(map(quote, [*words, *more]))
 
 
 def _scheme_words(name: str, parameter: Parameter, values: list[Any]) -> list[str]:
     """An option of the schemes of all columns; nothing where they have what they have without it."""
     if all(value == parameter.default for value in values):
         return []
+    if name == "missing":
+        return options(values[0])
     if parameter.read is bool:
         return [option_of(name)]
     if isinstance(parameter.metavar, tuple):

@@ -96,7 +96,7 @@ def units_of(x: Any, scheme: Any, name: str = "x") -> tuple[np.ndarray, np.ndarr
     Data off the grid are those of a release for which they are rounded.
     """
     column = frames.column(x, name)
-    values = without_codes(column.array, scheme.missing, column.kind)
+    values = without_codes(column.array, scheme.codes, column.kind)
     present = _checks.present(values, name, "omit")
     present = np.ones(values.size, dtype=bool) if present is None else present
     values = np.ascontiguousarray(values[present])

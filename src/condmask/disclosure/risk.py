@@ -302,7 +302,7 @@ def both(x: Any, z: Any, strata: Any, others: Any, scheme: Any) -> tuple[np.ndar
     """Where records have an original and a masked value, and these with whatever goes with them."""
     pair = frames.column(x, "x"), frames.column(z, "z")
     _checks.same_length(pair[1].array, "z", pair[0].array.size, "x")
-    codes = getattr(scheme, "missing", ())
+    codes = getattr(scheme, "codes", ())
     original, masked = (without_codes(column.array, codes, column.kind) for column in pair)
     present = ~(np.isnan(original) | np.isnan(masked))
     _checks.at_least_two(int(np.count_nonzero(present)), "x")

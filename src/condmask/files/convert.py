@@ -27,29 +27,29 @@ class Converted:
     """A table whose copy has another format than its file."""
 
     def __init__(self, table: Table) -> None:
-        self._table = table
+        self.original = table
         self.path: Path = table.path
         self.names = table.names
 
     def metadata(self) -> dict[str, Any] | None:
         """What an earlier masking left with the file."""
-        return self._table.metadata()
+        return self.original.metadata()
 
     def parts(self, names: Sequence[str], labels: Sequence[str] = ()) -> Iterator[Part]:
         """Numbers and labels, as the file has them."""
-        return self._table.parts(names, labels)
+        return self.original.parts(names, labels)
 
     def sample(self, names: Sequence[str], rows: np.ndarray) -> Sample:
         """Rows from all over the file."""
-        return self._table.sample(names, rows)
+        return self.original.sample(names, rows)
 
     def notes(self) -> list[str]:
         """The names of notes on the file and its columns that a copy leaves out."""
-        return self._table.notes()
+        return self.original.notes()
 
     def keep(self, notes: Collection[str]) -> None:
         """Keep notes of these names in a copy."""
-        self._table.keep(notes)
+        self.original.keep(notes)
 
     @property
     def description(self) -> dict[str, Any]:
@@ -61,18 +61,18 @@ class Converted:
         schema: Any
         batches: Iterable[Any]
         keep: tuple[str, ...] = ()
-        if isinstance(self._table, ArrowFile):
-            schema, batches, keep = self._table.schema, self._table.batches(), self._table.kept
+        if isinstance(self.original, ArrowFile):
+            schema, batches, keep = self.original.schema, self.original.batches(), self.original.kept
         else:
-            assert isinstance(self._table, CsvFile)
+            assert isinstance(self.original, CsvFile)
             masked = set(rows.columns)
             strata = [scheme.get("strata") for scheme in metadata["columns"].values()]
-            if format_of(target.final) in ROOMY or self._table.decimal == ",":
-                schema = typed(self._table, masked, {name for names in strata for name in names_of(names)})
+            if format_of(target.final) in ROOMY or self.original.decimal == ",":
+                schema = typed(self.original, masked, {name for names in strata for name in names_of(names)})
             else:  # text stays text, digit by digit
                 types = [pa.float64() if name in masked else pa.string() for name in self.names]
                 schema = pa.schema(list(zip(self.names, types, strict=True)))
-            batches = (_typed(batch, schema, self._table, masked) for batch in _texts(self._table))
+            batches = (_typed(batch, schema, self.original, masked) for batch in _texts(self.original))
         try:
             write_batches(schema, batches, target, rows, metadata, keep)
         except pa.ArrowException as error:  # a type that the target has not

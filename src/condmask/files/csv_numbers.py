@@ -47,7 +47,7 @@ def read(fields: Fields, decimal: str | None, words: Words) -> tuple[np.ndarray,
     marks = kernels.parse_numbers(fields.buffer, starts, stops, mark, values, state)
     long = np.flatnonzero(state == kernels.EXACTLY)
     if long.size:
-        values[long] = _exactly(fields.buffer, starts[long], stops[long], mark)
+        values[long] = exactly(fields.buffer, starts[long], stops[long], mark)
     words_at = np.flatnonzero(state == kernels.WORD)
     value_of: dict[bytes, float] = {}
     for start in range(0, words_at.size, MANY):  # a column of text is refused at its first field
@@ -65,7 +65,7 @@ def read(fields: Fields, decimal: str | None, words: Words) -> tuple[np.ndarray,
     return values, marks
 
 
-def _exactly(buffer: np.ndarray, starts: np.ndarray, stops: np.ndarray, mark: int) -> np.ndarray:
+def exactly(buffer: np.ndarray, starts: np.ndarray, stops: np.ndarray, mark: int) -> np.ndarray:
     """Numbers of many digits, rounded once."""
     ends = np.empty(starts.size, dtype=np.int64)
     out = np.empty(int((stops - starts).sum()), dtype=np.uint8)

@@ -32,7 +32,16 @@ class FrameTable:
 
     def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Write the frame with the masked rows in their columns."""
-        write_batches(self._table.schema, self._table.to_batches(BLOCK), target, rows, metadata)
+        write_batches(self._table.schema, self.batches(), target, rows, metadata)
+
+    def batches(self) -> list[Any]:
+        """The frame as record batches."""
+        return list(self._table.to_batches(BLOCK))
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its columns."""
+        return list(self._table.schema.names)
 
 
 class MaskedRows:

@@ -1,5 +1,6 @@
 """A release on its way to where it stays: data, what is published with them, the note for analysts."""
 
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 from condmask.files.atomic import FileError, Fingerprint, fingerprint, publishing
@@ -21,14 +22,21 @@ def writable(targets: dict[Path, Fingerprint], source: Path | None, *, overwrite
 
 
 def publish(
-    table: Writable, targets: dict[Path, Fingerprint], rows: Rows, published: Published, original: Fingerprint
+    table: Writable,
+    targets: dict[Path, Fingerprint],
+    rows: Rows,
+    published: Published,
+    original: Fingerprint,
+    entering: AbstractContextManager[None] | None = None,
 ) -> None:
     """Write a table with its masked rows; nothing where the source is not as it was when it was read.
 
-    ``targets`` are the files of the release with their fingerprints when the job began.
+    ``targets`` are the files of the release with their fingerprints when the job began. They take their names
+    within ``entering``, which may refuse them still.
     """
     metadata = published.to_dict()
-    with publishing(targets, hashed=sidecar(next(iter(targets))) is not None) as outputs:
+    hashed = sidecar(next(iter(targets))) is not None
+    with ExitStack() as entered, publishing(targets, hashed=hashed) as outputs:
         target, *beside, note = outputs
         table.rewrite(target, rows, metadata)
         if rows.done != published.records or fingerprint(table.path) != original:
@@ -36,3 +44,5 @@ def publish(
         for output in beside:
             output.write(beside_data(metadata | table.description, target.sha256))
         note.write(written_note(target.final.name, published).encode())
+        if entering is not None:
+            entered.enter_context(entering)

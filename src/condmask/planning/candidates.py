@@ -8,8 +8,11 @@ import numpy as np
 from condmask._blocks import evenly_spaced
 from condmask.disclosure import baselines
 from condmask.disclosure.pools import Pool, pools
+from condmask.disclosure.reverse_mapped import ReverseMapped
 from condmask.disclosure.swap_attack import Effort
+from condmask.law import Law
 from condmask.planning import predicted_moments, predicted_quantiles, predicted_relations
+from condmask.planning.gate import Gate
 from condmask.planning.predicted_moments import Variances
 
 DECILES = np.arange(1, 10) / 10
@@ -47,38 +50,74 @@ class Candidate(NamedTuple):
     loss: float
 
 
+class File(NamedTuple):
+    """A column as a scheme masks it, ascending: of evenly spaced records then all parts are alike.
+
+    Attributes
+    ----------
+    values, released : ndarray of shape (n,)
+        In the units of the data; the values that reverse mapping passes on, with means at the ends.
+    pools : list of (rows, Pool)
+        The donor pools.
+    """
+
+    values: np.ndarray
+    released: np.ndarray
+    pools: list[tuple[Any, Pool]]
+
+    @property
+    def shares(self) -> np.ndarray:
+        """The share of the records in each donor pool."""
+        return np.array([pool.n for _, pool in self.pools]) / self.values.size
+
+    @property
+    def law(self) -> Law:
+        """The law of the noise."""
+        return self.pools[0][1].law
+
+
 class Column(NamedTuple):
-    """What is planned for: values that are there, and those of a column in clear; also in ascending order."""
+    """What is planned for: values that are there, and those of a column in clear; also in ascending order.
+
+    `gate` has what is masked: the column with its gaps and codes, and its strata.
+    """
 
     x: np.ndarray
     kind: str
     other: np.ndarray | None
     ascending: np.ndarray
     beside: np.ndarray | None
+    code: np.ndarray | None  # the donor pools of ascending values; None where all are one
+    gate: Gate
     cache: dict[Any, Any]  # what does not depend on the scheme
 
-    def original(self, scheme: Any) -> Pool:
-        """The file as the scheme masks it, ascending: of evenly spaced records then all parts are alike."""
+    def file(self, scheme: Any) -> File:
+        """The column as the scheme masks it."""
         units = self.ascending
         if not scheme.reverse_mapping:
             units = scheme.canonical(units, "x", self.kind)
-        return pools(units, self.kind, scheme.law, scheme)[0][1]
+        parts = pools(units, self.kind, scheme.law, scheme, self.code)
+        values = np.empty(units.size)
+        released = np.empty(units.size) if scheme.reverse_mapping else values
+        for rows, pool in parts:
+            values[rows] = pool.values
+            if isinstance(pool, ReverseMapped):
+                released[rows] = pool.released
+        return File(values, released, parts)
 
-    def fits(self, scheme: Any) -> bool:
-        """Whether the scheme masks the data as they are; a step that was named does not round them."""
-        try:
-            self.original(scheme)
-        except ValueError:
-            return False
-        return True
-
-    def moments(self, file: Pool) -> predicted_moments.Moments:
+    def moments(self, file: File) -> predicted_moments.Moments:
         """Moments of the file as masked; grids too fine to leave a trace in them share those of the first."""
         key = 0.0 if file.law.step <= FINE * float(file.values.std()) else file.law.step
+        rows = [rows for rows, _ in file.pools]
         moments: predicted_moments.Moments = self.once(
-            key, lambda: predicted_moments.moments(file.values, self.beside)
+            key, lambda: predicted_moments.moments(file.values, self.beside, rows)
         )
         return moments
+
+    def refusal(self, scheme: Any) -> str | None:
+        """Why masking refuses the column under a scheme; None where it does not."""
+        refusal: str | None = self.once(scheme, lambda: self.gate.refusal(scheme))
+        return refusal
 
     def pair(self) -> predicted_relations.Pair | None:
         """What relates the column to that in clear; None where there is none."""
@@ -97,75 +136,116 @@ class Column(NamedTuple):
         return self.cache[key]
 
 
-def column_of(x: np.ndarray, kind: str, other: np.ndarray | None) -> Column:
-    """A column from values without gaps."""
+def column_of(
+    x: np.ndarray,
+    kind: str,
+    other: np.ndarray | None,
+    code: np.ndarray | None = None,
+    gate: Gate | None = None,
+) -> Column:
+    """A column from values without gaps, and the donor pool of each."""
     order = np.argsort(x, kind="stable")
-    return Column(x, kind, other, x[order], None if other is None else other[order], {})
+    beside, code = (None if each is None else each[order] for each in (other, code))
+    gate = Gate(x, kind, ()) if gate is None else gate
+    return Column(x, kind, other, x[order], beside, code, gate, {})
+
+
+def by_constant(file: File, d: np.ndarray) -> np.ndarray:
+    """The risk of who names the best constant of each donor pool."""
+    return np.asarray(
+        file.shares @ np.array([baselines.by_constant(pool, d).share for _, pool in file.pools])
+    )
 
 
 def evaluate(column: Column, scheme: Any, d: np.ndarray) -> Candidate:
     """A scheme with the risks and the errors under it."""
-    file = column.original(scheme)
-    constant = baselines.by_constant(file, d)
-    released, most_exposed, best = file.brief(d, constant, EFFORT)
-    best = np.fmax.reduce([best, constant.share, released])
+    file, n = column.file(scheme), column.x.size
+    risks, most_exposed = [], np.zeros(d.size)
+    for _, pool in file.pools:
+        constant = baselines.by_constant(pool, d)
+        released, exposed, best = pool.brief(d, constant, EFFORT)
+        risks.append(np.fmax.reduce([best, constant.share, released]))
+        most_exposed = np.maximum(most_exposed, exposed)
     variances, longer = predicted(file, column, scheme)
     file_, population = (
-        {name: float(np.sqrt(getattr(variance, target) / file.n)) for name, variance in variances.items()}
+        {name: float(np.sqrt(getattr(variance, target) / n)) for name, variance in variances.items()}
         for target in ("file", "population")
     )
-    return Candidate(scheme, best, most_exposed, file_, population, _loss(longer))
+    return Candidate(scheme, file.shares @ np.array(risks), most_exposed, file_, population, _loss(longer))
 
 
 def predicted(
-    file: Pool, column: Column, scheme: Any
+    file: File, column: Column, scheme: Any
 ) -> tuple[dict[str, Variances], tuple[np.ndarray, np.ndarray]]:
     """n times the variances of all statistics; and how much longer intervals are of what concerns the column
     alone, T at the deciles, and of what relates it to others."""
-    alone, longer, v = (_rearranged if scheme.reverse_mapping else _noised)(file, column, scheme)
+    alone, longer = (_rearranged if scheme.reverse_mapping else _noised)(file, column, scheme)
+    v, of_means = np.empty(file.values.size), []
+    for rows, pool in file.pools:
+        if scheme.reverse_mapping:
+            v[rows] = predicted_relations.rearranged(pool.values, scheme)
+            of_means.append(0.0)
+        else:
+            v[rows] = predicted_relations.added(pool.values, file.law)
+            of_means.append(
+                predicted_relations.of_mean(pool.values, file.law, shared_donors=scheme.shared_donors)
+            )
     pair = column.pair()
     if pair is None:
         with np.errstate(invalid="ignore", divide="ignore"):
             beside = {}
             related = np.sqrt(1.0 + np.array([v.mean()]) / file.values.var())
     else:
-        beside = predicted_relations.errors(pair, v)
-        beside["correlation"] = alone.get("correlation", beside["correlation"])
+        members = [(rows, of_mean) for (rows, _), of_mean in zip(file.pools, of_means, strict=True)]
+        beside = predicted_relations.errors(pair, v, members)
+        if column.code is None:
+            beside["correlation"] = alone.get("correlation", beside["correlation"])
         related = _ratios(beside.values())
     of_column = np.append(longer, _ratios([alone["mean"], alone["std"]]))
     quantiles = {name: alone[name] for name in QUANTILES}
     return {"mean": alone["mean"], "std": alone["std"], **beside, **quantiles}, (of_column, related)
 
 
-def _noised(file: Any, column: Column, scheme: Any) -> tuple[dict[str, Variances], np.ndarray, np.ndarray]:
-    """n times the variances of what concerns the column alone, how much longer intervals of T are, and the
-    variance of each pseudo-value, where noise is added."""
-    law, n, shared = file.law, file.n, scheme.shared_donors
+def _noised(file: File, column: Column, scheme: Any) -> tuple[dict[str, Variances], np.ndarray]:
+    """n times the variances of what concerns the column alone, and how much longer intervals of T are, where
+    noise is added."""
+    law, n, shared = file.law, file.values.size, scheme.shared_donors
     alone = predicted_moments.errors(column.moments(file), law, n, shared_donors=shared)
-    rows = evenly_spaced(n, ROWS)
-    ordered = predicted_quantiles.Ordered(file.values[rows], file.units[rows])
-    quantiles, longer = predicted_quantiles.errors(ordered, law, DECILES, n, shared_donors=shared)
-    alone |= dict(zip(QUANTILES, quantiles, strict=True))
-    return alone, longer, predicted_relations.added(file.values, law)
+    most = ROWS // len(file.pools)
+    parts = [
+        predicted_quantiles.Ordered(pool.values[some], pool.units[some])
+        for _, pool in file.pools
+        for some in [evenly_spaced(pool.n, most)]
+    ]
+    whole = parts[0] if len(parts) == 1 else _ordered(file.values)
+    quantiles, longer = predicted_quantiles.errors(
+        whole, list(zip(file.shares, parts, strict=True)), law, DECILES, n, shared_donors=shared
+    )
+    return alone | dict(zip(QUANTILES, quantiles, strict=True)), longer
 
 
-def _rearranged(
-    file: Any, column: Column, scheme: Any
-) -> tuple[dict[str, Variances], np.ndarray, np.ndarray]:
+def _rearranged(file: File, column: Column, scheme: Any) -> tuple[dict[str, Variances], np.ndarray]:
     """The figures of `_noised` by reverse mapping: the column alone is exact in another order, but for means
     at its ends."""
-    rows = evenly_spaced(file.n, ROWS)
-    ordered = predicted_quantiles.Ordered(file.values[rows], file.values[rows])
-    quantiles = column.once("quantiles", lambda: predicted_quantiles.unmasked(ordered, DECILES, file.n))
+    n = file.values.size
+    quantiles = column.once(
+        "quantiles", lambda: predicted_quantiles.unmasked(_ordered(file.values), DECILES, n)
+    )
     unmasked = predicted_moments.unmasked(column.moments(file))
     unmasked = {name: unmasked[name] for name in ("mean", "std")} | dict(
         zip(QUANTILES, quantiles, strict=True)
     )
     alone = {name: Variances(0.0, float(value), float(value)) for name, value in unmasked.items()}
     if scheme.aggregate_ends:
-        moved, std = file.n * (float(file.released.std()) - float(file.values.std())) ** 2, alone["std"]
+        moved, std = n * (float(file.released.std()) - float(file.values.std())) ** 2, alone["std"]
         alone["std"] = std._replace(file=moved, population=moved + std.unmasked)
-    return alone, np.ones(DECILES.size), predicted_relations.rearranged(file.values, scheme)
+    return alone, np.ones(DECILES.size)
+
+
+def _ordered(values: np.ndarray) -> predicted_quantiles.Ordered:
+    """Some of ascending values, for what needs no units."""
+    some = values[evenly_spaced(values.size, ROWS)]
+    return predicted_quantiles.Ordered(some, some)
 
 
 def _ratios(variances: Iterable[Variances]) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Predicted errors against simulated ones, on the file that is planned for."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from condmask.inference.intervals import EstimateWarning
 from condmask.planning.candidates import DECILES, Column, predicted
 from condmask.planning.predicted_relations import differences
+from condmask.strata import rows_of
 
 RECORDS = 1 << 20  # masked at a time
 
@@ -60,19 +61,45 @@ class Checked:
         return "\n".join([*lines, f"{self.replications} releases: ratios are known to {error:.1%}"])
 
 
-def _related(estimate: Any, w: np.ndarray) -> np.ndarray:
-    """Correlation, slope and difference of halves, of each replicate."""
-    values = estimate.pseudo_values()
+def _related(values: np.ndarray, std: Any, w: np.ndarray) -> np.ndarray:
+    """Correlation, slope and difference of halves, of each replicate, from its pseudo-values and s.d."""
     u = w - w.mean(axis=1, keepdims=True)
     slope = np.einsum("ij,ij->i", u, values) / np.einsum("ij,ij->i", u, u)
-    correlation = slope * w.std(axis=1, ddof=1) / estimate.std()
+    correlation = slope * w.std(axis=1, ddof=1) / std
     return np.column_stack([correlation, slope, differences(values, w)])
+
+
+def _released(column: Column, scheme: Any, drawn: np.ndarray, stream: np.random.Generator) -> np.ndarray:
+    """The estimates from releases of the records drawn, a row for each release."""
+    estimate = scheme.estimate(scheme.mask_rows(column.x[drawn], stream, ()))
+    parts = [estimate.mean()[:, None], estimate.std()[:, None]]
+    if column.other is not None:
+        parts.append(_related(estimate.pseudo_values(), estimate.std(), column.other[drawn]))
+    return np.column_stack([*parts, estimate.quantile(DECILES)])
+
+
+def _released_within(
+    column: Column, scheme: Any, drawn: np.ndarray, stream: np.random.Generator
+) -> np.ndarray:
+    """The estimates from one release, whose donors are drawn within the strata."""
+    (rows,) = drawn
+    x, code = column.ascending[rows], np.asarray(column.code)[rows]
+    z = np.empty(x.size)
+    for stratum in rows_of(code).values():
+        z[stratum] = scheme.mask_rows(x[None, stratum], stream, ())[0]
+    estimate = replace(scheme, strata="pools", small_strata="merge").estimate(z, strata=code)
+    parts = [estimate.mean(), estimate.std()]
+    if column.beside is not None:
+        w = column.beside[None, rows]
+        parts.extend(_related(estimate.pseudo_values()[None], estimate.std(), w)[0])
+    return np.array([[*parts, *estimate.quantile(DECILES)]])
 
 
 def checked(column: Column, scheme: Any, replications: int, target: str, rng: Any) -> Checked:
     """Simulate releases, of the file kept as it is or of samples from it."""
     n, stream = column.x.size, np.random.default_rng(rng)
-    rows = max(1, RECORDS // n)
+    rows = max(1, RECORDS // n) if column.code is None else 1
+    released = _released if column.code is None else _released_within
     estimates = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EstimateWarning)  # a negative variance is left out below
@@ -82,14 +109,10 @@ def checked(column: Column, scheme: Any, replications: int, target: str, rng: An
                 drawn = np.tile(np.arange(n), (count, 1))
             else:
                 drawn = stream.integers(0, n, (count, n))
-            estimate = scheme.estimate(scheme.mask_rows(column.x[drawn], stream, ()))
-            parts = [estimate.mean()[:, None], estimate.std()[:, None]]
-            if column.other is not None:
-                parts.append(_related(estimate, column.other[drawn]))
-            estimates.append(np.column_stack([*parts, estimate.quantile(DECILES)]))
+            estimates.append(released(column, scheme, drawn, stream))
     values = np.concatenate(estimates)
     errors = np.nanstd(values - values[0], axis=0, ddof=1)  # 0 of what is always the same
-    variances, _ = predicted(column.original(scheme), column, scheme)
+    variances, _ = predicted(column.file(scheme), column, scheme)
     expected_errors = {
         name: float(np.sqrt(getattr(variance, target) / n)) for name, variance in variances.items()
     }

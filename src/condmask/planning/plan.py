@@ -1,21 +1,24 @@
 """Planning a release: the cheapest scheme under a cap on risk, or the safest under a cap on errors."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.disclosure import baselines
-from condmask.disclosure.audit import audit
+from condmask.donor_pools import pools_of
+from condmask.missing_codes import drop_codes
 from condmask.planning import search_grid
-from condmask.planning.candidates import Candidate, Column, column_of, evaluate, statistics
-from condmask.planning.result import Plan, Suggestion, refusal
+from condmask.planning.candidates import Candidate, Column, by_constant, column_of, evaluate, statistics
+from condmask.planning.gate import Gate
+from condmask.planning.result import NAMES, Plan, Suggestion
+from condmask.schemes.conditional import ConditionalMasking
+from condmask.strata import labels_of
 
 CLOSE = 1.5  # times the least loss, up to which safety is looked for
 ENDS = 3  # values at either end that become their means, where the largest ones come back too often
-TRIES = 12  # schemes whose coins are looked at for one suggestion
+TRIES = 12  # schemes on which the audit is tried for one suggestion
 
 
 def plan(
@@ -34,6 +37,10 @@ def plan(
     donors: Any = "permutation",
     decimals: int | None = None,
     step: float | None = None,
+    strata: Any = None,
+    small_strata: str = "refuse",
+    missing: Any = (),
+    missing_as: str = "code",
     target: str = "population",
 ) -> Plan:
     """Which p, sigma and noise to take for a file: risk against errors, computed before anything is masked.
@@ -68,6 +75,10 @@ def plan(
         Of schemes with reverse mapping.
     donors, decimals, step : optional
         Of schemes without. By default a step that suits the data.
+    strata : series, data frame or dict of columns, optional
+        Columns within whose groups donors are drawn, crossed where there are several.
+    small_strata, missing, missing_as
+        As of `ConditionalMasking`; codes are no values of `other` either.
     target : {"population", "file"}
         What errors are about, those in `max_error` and in tables: the population that the file is a sample
         of, or the original file.
@@ -75,13 +86,15 @@ def plan(
     Returns
     -------
     Plan
-        All schemes with risk and errors, the frontier, and up to three suggestions, whose coins are hidden.
+        All schemes with risk and errors, the frontier, and up to three suggestions that `mask` accepts for
+        this column. No two are alike, none is beaten by another, and the safest one risks least.
 
     Raises
     ------
     ValueError
         If a cap cannot be met: below what a constant guess reaches, or by any scheme tried; if names or
-        distances are wrong; if no scheme can mask the data.
+        distances are wrong; if no scheme can mask the data; if values look like codes of missing ones and
+        `missing` does not say.
 
     See Also
     --------
@@ -109,13 +122,16 @@ def plan(
     caps = {} if max_risk is None else _caps(max_risk, "max_risk")
     of_records = {} if max_record_risk is None else _caps(max_record_risk, "max_record_risk")
     distances = _distances(d, [*caps, *of_records])
-    column = _column(x, other)
+    groups = _groups(strata)
+    common: dict[str, Any] = {"strata": tuple(groups) or None, "small_strata": small_strata}
+    common |= {"missing": missing, "missing_as": missing_as}
+    column = _column(x, other, groups, ConditionalMasking(0.5, 1.0, **common))
     limits = {} if max_error is None else _limits(max_error, other=other is not None)
     schemes = search_grid.schemes(
         column, p=p, sigma=sigma, noise=noise, reverse_mapping=reverse_mapping, scale=scale, donors=donors,
-        decimals=decimals, step=step,
+        decimals=decimals, step=step, common=common,
     )  # fmt: skip
-    constant = baselines.by_constant(column.original(schemes[0]), distances).share
+    constant = by_constant(column.file(schemes[0]), distances)
     _refuse_hopeless(caps, distances, constant)
     candidates = [evaluate(column, scheme, distances) for scheme in schemes]
     scored = _Scored(candidates, distances, caps, of_records, limits, target)
@@ -125,7 +141,7 @@ def plan(
         scored.allowed, [], caps, of_records, limits, target, column,
     )  # fmt: skip
     scored.refuse_none()
-    plan_.suggestions.extend(_suggested(plan_, scored, column, distances))
+    plan_.suggestions.extend(_named(_suggested(scored, column, distances), scored, plan_))
     return plan_
 
 
@@ -137,6 +153,7 @@ class _Scored:
         of_records: dict[float, float], limits: dict[str, float], target: str,
     ) -> None:  # fmt: skip
         self.candidates, self.d, self.limits, self.target = candidates, d, limits, target
+        self.capped = bool(caps or of_records or not limits)
         self.caps = {"risk": ("risk", caps), "risk of a record": ("record_risk", of_records)}
         self.risk = np.array([float(np.mean(candidate.risk)) for candidate in candidates])
         loss = np.array([candidate.loss for candidate in candidates])
@@ -171,64 +188,94 @@ class _Scored:
         )
 
 
-def _suggested(plan_: Plan, scored: _Scored, column: Column, d: np.ndarray) -> list[Suggestion]:
-    """Three schemes on the frontier of those that keep the caps, whose coins are hidden."""
+def _suggested(scored: _Scored, column: Column, d: np.ndarray) -> list[Candidate]:
+    """Up to three schemes that keep the caps and that masking accepts, the cheapest first.
+
+    None is beaten by another, and none risks less than the last one, at any distance and of any record.
+    """
     mended: dict[Any, Candidate | None] = {}
+
+    def first(order: np.ndarray, fits: Callable[[Candidate], bool]) -> Candidate | None:
+        """The first of some schemes that masking accepts, or that has a neighbour which it does."""
+        tried = 0
+        for k in order.tolist():
+            candidate = scored.candidates[k]
+            if not fits(candidate):
+                continue
+            if candidate.scheme not in mended:
+                mended[candidate.scheme] = _mended(candidate, scored, column, d)
+            accepted, tried = mended[candidate.scheme], tried + 1
+            if accepted is not None and fits(accepted):  # a neighbour may be far off
+                return accepted
+            if tried == TRIES:
+                break
+        return None
+
     cheap = np.lexsort((scored.risk, scored.loss))
     cheap = cheap[scored.allowed[cheap]]
-    first = _hidden(cheap, scored, column, d, mended)
-    if first is None:
+    useful = first(cheap, lambda candidate: True)
+    if useful is None:
         return []
-    most = np.inf if plan_.limits and not plan_.caps else CLOSE * first.loss
-    near, risk = cheap[scored.loss[cheap] <= most], float(np.mean(first.risk))
-    order = near[np.argsort(scored.risk[near], kind="stable")]
-    safe = _hidden(order, scored, column, d, mended, loss=most, risk=risk) or first
-    lo, hi = min(first.loss, safe.loss), max(first.loss, safe.loss)
-    a, b = float(np.mean(safe.risk)), risk
-    worth = (scored.loss[near] - lo) / (hi - lo or 1.0) + (scored.risk[near] - a) / (b - a or 1.0)
-    order = near[np.argsort(worth, kind="stable")]
-    middle = _hidden(order, scored, column, d, mended, loss=hi, risk=risk) or first
-    named = {"most useful": first, "balanced": middle, "safest": safe}
-    return [Suggestion(name, chosen, _sentence(name, chosen, plan_)) for name, chosen in named.items()]
+    most = CLOSE * useful.loss if scored.capped else np.inf
+    by_risk = cheap[np.lexsort((scored.loss[cheap], scored.risk[cheap]))]
+    safe = first(by_risk, lambda other: other.loss <= most and _safer(other, useful))
+    if safe is None:
+        return [useful]
+    if safe.loss <= useful.loss:
+        return [safe]
+    lo, a, b = useful.loss, _risk(safe), _risk(useful)
+    worth = (scored.loss[cheap] - lo) / (safe.loss - lo) + (scored.risk[cheap] - a) / (b - a)
+    middle = first(
+        cheap[np.argsort(worth, kind="stable")],
+        lambda other: lo < other.loss < safe.loss and _risk(other) < b and _safer(safe, other),
+    )
+    return [useful, safe] if middle is None else [useful, middle, safe]
 
 
-def _hidden(
-    order: np.ndarray, scored: _Scored, column: Column, d: np.ndarray, mended: dict[Any, Candidate | None],
-    *, loss: float = np.inf, risk: float = np.inf,
-) -> Candidate | None:  # fmt: skip
-    """The first of some schemes whose coins are hidden, or that has a neighbour whose are.
+def _risk(candidate: Candidate) -> float:
+    """The mean over the distances."""
+    return float(np.mean(candidate.risk))
 
-    A neighbour may be far off: what loses or risks more than is asked for is passed over.
-    """
-    for k in order[:TRIES].tolist():
-        candidate = scored.candidates[k]
-        if candidate.scheme not in mended:
-            mended[candidate.scheme] = _mended(candidate, scored, column, d)
-        hiding = mended[candidate.scheme]
-        if hiding is not None and not (hiding.loss > loss or np.mean(hiding.risk) > risk):
-            return hiding
-    return None
+
+def _safer(one: Candidate, other: Candidate) -> bool:
+    """Whether a scheme risks less than another, and no more anywhere."""
+    everywhere = (one.risk <= other.risk).all() and (one.record_risk <= other.record_risk).all()
+    return bool(everywhere and _risk(one) < _risk(other))
+
+
+def _named(chosen: list[Candidate], scored: _Scored, plan_: Plan) -> list[Suggestion]:
+    """Suggestions, the cheapest first; one alone has the name of what is asked for."""
+    names = {1: NAMES[:1] if scored.capped else NAMES[2:], 2: NAMES[::2], 3: NAMES}.get(len(chosen), ())
+    return [
+        Suggestion(name, candidate, _sentence(name, candidate, plan_, alone=len(chosen) == 1))
+        for name, candidate in zip(names, chosen, strict=True)
+    ]
 
 
 def _mended(candidate: Candidate, scored: _Scored, column: Column, d: np.ndarray) -> Candidate | None:
-    """The scheme, or one beside it, under which the data can be released and that keeps the caps."""
-    scheme, beside = candidate.scheme, []
-    if refusal(column, scheme) is None:
+    """The scheme, or one beside it, under which masking accepts the data and that keeps the caps."""
+    scheme = candidate.scheme
+    if column.refusal(scheme) is None:
         return candidate
+    for neighbour in _beside(scheme, column):
+        if column.refusal(neighbour) is None:
+            mended = evaluate(column, neighbour, d)
+            if scored.keeps(mended):
+                return mended
+    return None
+
+
+def _beside(scheme: Any, column: Column) -> Iterator[Any]:
+    """Schemes beside one that is refused: with means at the ends, or as the audit proposes."""
     if scheme.reverse_mapping:
-        ends = replace(scheme, aggregate_ends=ENDS)
-        beside = [] if refusal(column, ends) is not None else [ends]
-    else:
-        proposed = audit(column.x, scheme).proposals
-        hiding = (proposal.scheme for proposal in proposed if proposal.hides)
-        beside = [coarser for coarser in hiding if not coarser.reverse_mapping]
-    if not beside or not column.fits(beside[0]):
-        return None
-    neighbour = evaluate(column, beside[0], d)
-    return neighbour if scored.keeps(neighbour) else None
+        yield replace(scheme, aggregate_ends=ENDS)
+        return
+    for proposal in column.gate.audit(scheme).proposals:
+        if proposal.hides and not proposal.scheme.reverse_mapping and not proposal.round:
+            yield proposal.scheme
 
 
-def _sentence(name: str, scheme: Candidate, plan_: Plan) -> str:
+def _sentence(name: str, scheme: Candidate, plan_: Plan, *, alone: bool) -> str:
     """What a suggestion does, for a reader."""
     risks = ", ".join(
         f"{risk:.3f} at d = {at:g} ({risk / base:.2f} times what a constant guess reaches)"
@@ -239,8 +286,14 @@ def _sentence(name: str, scheme: Candidate, plan_: Plan) -> str:
         "most useful": "loses least of those that keep the caps",
         "balanced": "stands between the two others",
         "safest": "lets an attacker come nearest to the fewest records"
-        + (f" of those within {CLOSE:g} times the least loss" if plan_.caps or not plan_.limits else ""),
+        + (
+            f" of those within {CLOSE:g} times the least loss"
+            if plan_.caps or plan_.record_caps or not plan_.limits
+            else ""
+        ),
     }[name]
+    if alone:
+        why = "loses least and is the safest of those that keep the caps and were tried on the audit"
     return (
         f"{why}: intervals are {scheme.loss:.2f} times as long as without masking, the best attacker reaches "
         f"{risks}, and a single record {_listed(scheme.record_risk)}"
@@ -254,17 +307,35 @@ def _listed(values: np.ndarray) -> str:
 # --- what is given ---
 
 
-def _column(x: Any, other: Any) -> Column:
+def _groups(strata: Any) -> dict[str, Any]:
+    """The columns of strata by name; a series has its own, an array is called after the argument."""
+    if strata is None:
+        return {}
+    if isinstance(strata, Mapping):
+        return dict(strata)
+    if hasattr(strata, "columns"):
+        return {name: frames.table_column(strata, name) for name in frames.column_names(strata)}
+    return {getattr(strata, "name", None) or "strata": strata}
+
+
+def _column(x: Any, other: Any, groups: Mapping[str, Any], common: ConditionalMasking) -> Column:
+    """The column as it is given and as it is without gaps and codes, refused where codes are not declared."""
     given = frames.column(x, "x")
-    present = ~np.isnan(given.array)
-    beside = None
+    n = given.array.size
+    columns, kinds = {"x": given.array}, {"x": given.kind}
     if other is not None:
-        beside = frames.column(other, "other").array
-        _checks.same_length(beside, "other", given.array.size, "x")
-        present &= ~np.isnan(beside)
-        beside = beside[present]
+        clear = frames.column(other, "other")
+        _checks.same_length(clear.array, "other", n, "x")
+        columns["other"], kinds["other"] = clear.array, clear.kind
+    values, _ = drop_codes(dict.fromkeys(columns, common), columns, kinds, "omit")
+    labels = labels_of(dict(groups) or None, common.strata, n, "x", "plan")
+    pools, _ = pools_of(common, {"x": values["x"]}, labels, "omit")
+    present = ~np.logical_or.reduce([np.isnan(array) for array in values.values()])
     _checks.at_least_two(int(np.count_nonzero(present)), "x")
-    return column_of(np.ascontiguousarray(given.array[present]), given.kind, beside)
+    beside = values["other"][present] if other is not None else None
+    code = pools.pool[present] if pools is not None and labels else None
+    gate = Gate(given.array, given.kind, labels)
+    return column_of(np.ascontiguousarray(values["x"][present]), given.kind, beside, code, gate)
 
 
 def _caps(given: Any, name: str) -> dict[float, float]:

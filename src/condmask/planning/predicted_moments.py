@@ -5,7 +5,8 @@ so their variances follow from the moments E X^i W^j, i, j up to 4, and those of
 (`inference.polynomial_variance`). Nothing is simulated.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,32 +30,48 @@ class Variances(NamedTuple):
 class Moments(NamedTuple):
     """The means of x^i w^j over the originals, x about its mean in units of its s.d., w standardised.
 
-    `pair` says whether there is a second column.
+    Attributes
+    ----------
+    means : ndarray
+        Over all of them.
+    unit : float
+    pair : bool
+        Whether there is a second column.
+    pools, share : ndarray of shape (pools, ...) and (pools,)
+        The means over each donor pool, and the share of the records in each.
     """
 
     means: np.ndarray
     unit: float
     pair: bool
+    pools: np.ndarray
+    share: np.ndarray
 
 
-def moments(x: np.ndarray, other: np.ndarray | None) -> Moments:
-    """From values as they are masked, in the units of the data."""
+def moments(x: np.ndarray, other: np.ndarray | None, pools: Sequence[Any] = (slice(None),)) -> Moments:
+    """From values as they are masked, in the units of the data, and the rows of each donor pool."""
     unit = float(x.std()) or 1.0
     a = (x - x.mean()) / unit
     powers = [np.ones(x.size), a, a * a, a * a * a, (a * a) ** 2]
-    means = np.zeros((DEGREE + 1, DEGREE + 1))
-    means[:, 0] = [power.mean() for power in powers]
-    if other is not None:
-        b = (other - other.mean()) / (float(other.std()) or 1.0)
+    b = None if other is None else (other - other.mean()) / (float(other.std()) or 1.0)
+    products = [power[rows] for rows in pools for power in powers]
+    means = np.zeros((len(pools), DEGREE + 1, DEGREE + 1))
+    means[:, :, 0] = np.reshape([power.mean() for power in products], (len(pools), -1))
+    if b is not None:
         for j, of_other in enumerate((b, b * b, b * b * b, (b * b) ** 2), start=1):
-            means[:, j] = [float(power @ of_other) / x.size for power in powers]
-    return Moments(means, unit, other is not None)
+            beside = [of_other[rows] for rows in pools for _ in powers]
+            means[:, :, j] = np.reshape(
+                [float(power @ w) / w.size for power, w in zip(products, beside, strict=True)],
+                (len(pools), -1),
+            )
+    share = np.array([a[rows].size for rows in pools]) / x.size
+    return Moments(np.tensordot(share, means, 1), unit, other is not None, means, share)
 
 
 def errors(originals: Moments, law: Law, n: int, *, shared_donors: bool) -> dict[str, Variances]:
     """n times the variances of the mean, the standard deviation and, with a column in clear, the correlation.
 
-    The first two are in squared units of the data.
+    The first two are in squared units of the data, the last is left out where there are several donor pools.
     """
     means, p = originals.means, law.p
     variance = means[2, 0] - means[1, 0] ** 2
@@ -62,16 +79,18 @@ def errors(originals: Moments, law: Law, n: int, *, shared_donors: bool) -> dict
         names = ["mean", "std", *(["correlation"] if originals.pair else [])]
         return dict.fromkeys(names, Variances(np.nan, np.nan, np.nan))
     noise = law.noise_moments(DEGREE, originals.unit)
-    released = expected_moments(means[None], noise, p)
+    released = expected_moments(originals.pools, noise, p)
     statistics = {
         "mean": (originals.unit**2, of_moment(means[:, 0], 1, 0.0, noise[:2], p)),
         "std": (originals.unit**2 / (4.0 * variance), of_moment(means[:, 0], 2, None, noise[:3], p)),
     }
-    if originals.pair:
+    if originals.pair and len(originals.pools) == 1:
         statistics["correlation"] = 1.0, _of_correlation(means, variance, noise, p, n)
     variances = {}
     for name, (unit, functions) in statistics.items():
-        file, sample = polynomial_variance(released, functions, p, shared_donors=shared_donors)
+        file, sample = polynomial_variance(
+            released, functions, p, shared_donors=shared_donors, share=originals.share
+        )
         file, sample = unit * file.item(), unit * sample.item()
         variances[name] = Variances(file, file + sample, sample)
     return variances

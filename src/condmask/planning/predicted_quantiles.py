@@ -7,6 +7,8 @@ normal, the estimated quantile is that of a probability that is off by as much. 
 share, which many probabilities have for their quantile, are allowed for.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from condmask.deconvolution.weight import Masking
@@ -32,21 +34,27 @@ class Ordered:
 
 
 def errors(
-    file: Ordered, law: Law, q: np.ndarray, n: int, *, shared_donors: bool
-) -> tuple[list[Variances], np.ndarray]:
+    file: Ordered, pools: Sequence[tuple[float, Ordered]], law: Law, q: np.ndarray, n: int, *,
+    shared_donors: bool,
+) -> tuple[list[Variances], np.ndarray]:  # fmt: skip
     """n times the variances of the quantiles at q, of n records distributed like these.
 
     And how many times as large the standard error of T is there as without masking, in the population.
+    `pools` are the donor pools, with the share of the records that each has.
     """
     x = file.quantile(q)
-    products = _products(file.units, masking(law, None), law.to_units(x))
-    psi, rest = products.psi / file.n, products.residual / file.n
-    squares = np.diag(products.psi_products) / file.n
-    rest_squares = np.diag(products.residual_products) / file.n
-    sample = np.maximum(psi * (1.0 - psi), 0.0)
-    about = variance_given_file(
-        squares - psi**2, rest_squares - rest**2, sample, 0.0, shared_donors=shared_donors, p=law.p
-    )
+    at, about = np.zeros(x.size), np.zeros(x.size)
+    for share, pool in pools:
+        products = _products(pool.units, masking(law, None), law.to_units(x))
+        psi, rest = products.psi / pool.n, products.residual / pool.n
+        squares = np.diag(products.psi_products) / pool.n
+        rest_squares = np.diag(products.residual_products) / pool.n
+        within = np.maximum(psi * (1.0 - psi), 0.0)
+        at += share * psi
+        about += share * variance_given_file(
+            squares - psi**2, rest_squares - rest**2, within, 0.0, shared_donors=shared_donors, p=law.p
+        )
+    sample = np.maximum(at * (1.0 - at), 0.0)
     variances = (about, about + sample, sample)
     moved = [n * _of_quantiles(file, q, np.sqrt(variance / n)) for variance in variances]
     longer = np.sqrt(1.0 + about / np.where(sample > 0.0, sample, np.nan))

@@ -6,12 +6,15 @@ its mean, so with V(x) its variance where the original is x
 
     Var sum l_i Xt_i  =  sum l_i^2 V(X_i)       about the file,
 
-and the variance of the same statistic of records that are not masked comes on top about the population. V is
+and the variance of the same statistic of records that are not masked comes on top about the population. With
+several donor pools, within which weights do not add up to 0, those about their mean take the place of l_i and
+the error of the mean of each pool is added. V is
 a polynomial where noise is added; by reverse mapping it follows from h and the law M of the map, as of
 independent draws: a standard error up to 15% too large where noise is wider than the column
 (docs/inference_linear.rst).
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,9 +61,19 @@ def pair(x: np.ndarray, w: np.ndarray) -> Pair:
     return Pair(weights, np.array([correlation, np.mean(of_slope**2), np.mean(of_difference**2)]))
 
 
-def errors(relations: Pair, v: np.ndarray) -> dict[str, Variances]:
-    """n times the variances of all of `NAMES`, where pseudo-values have these variances by record."""
-    file = relations.weights**2 @ v / v.size
+def errors(
+    relations: Pair, v: np.ndarray, pools: Sequence[tuple[Any, float]] = ((slice(None), 0.0),)
+) -> dict[str, Variances]:
+    """n times the variances of all of `NAMES`, where pseudo-values have these variances by record.
+
+    `pools` has the rows of each donor pool of N records, and N times the variance of the mean of its
+    pseudo-values.
+    """
+    file = np.zeros(len(NAMES))
+    for rows, of_mean in pools:
+        weights = relations.weights[:, rows]
+        middle = weights.mean(axis=1, keepdims=True)
+        file += ((weights - middle) ** 2 @ v[rows] + weights.shape[1] * middle[:, 0] ** 2 * of_mean) / v.size
     return {
         name: Variances(float(masked), float(masked + plain), float(plain))
         for name, masked, plain in zip(NAMES, file, relations.unmasked, strict=True)
@@ -72,6 +85,12 @@ def added(x: np.ndarray, law: Law) -> np.ndarray:
     p, square = law.p, (x - x.mean()) ** 2
     swapped = p * float(square.sum()) / (x.size - 1.0)
     return np.asarray((swapped + (1.0 - p) * (law.variance + p * square)) / covariance_factor(p, x.size) ** 2)
+
+
+def of_mean(x: np.ndarray, law: Law, *, shared_donors: bool) -> float:
+    """n times the variance of the mean of n masked values, given their originals, where noise is added."""
+    swapped = 1.0 - (1.0 - law.p) ** 2 if shared_donors else 0.0
+    return float((1.0 - law.p) * law.variance + swapped * x.var())
 
 
 def rearranged(x: np.ndarray, scheme: Any) -> np.ndarray:

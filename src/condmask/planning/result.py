@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass, field
+from functools import cached_property
 from textwrap import wrap
 from typing import Any, NamedTuple
 
@@ -9,17 +10,12 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._digits import finite
-from condmask.disclosure.audit import audit
 from condmask.planning.candidates import Candidate, Column
 from condmask.planning.check import Checked, checked
 
+NAMES = ("most useful", "balanced", "safest")
+REFUSED = "refused by the audit"
 PARAMETERS = ("p", "sigma", "noise", "reverse_mapping", "scale", "donors")
-
-
-def refusal(column: Column, scheme: Any) -> str | None:
-    """Why the column must not be released under a scheme; None where it may."""
-    result = audit(column.x, scheme)
-    return result.refusal if result.visible else None
 
 
 class Suggestion(NamedTuple):
@@ -76,8 +72,8 @@ class Plan:
     allowed : ndarray of bool
         Which of them keep the caps.
     suggestions : list of Suggestion
-        Up to three, whose coins are hidden; none where no scheme was found that hides those of the data as
-        they are (`refusal`).
+        Up to three that masking accepts, the cheapest first; none where it refuses all that were tried on it
+        (`refusal`).
     caps, record_caps, limits : dict
         The largest risks by distance, of the best attacker and of a single record, and the largest errors by
         statistic.
@@ -99,6 +95,11 @@ class Plan:
     _column: Column = field(repr=False)
 
     @property
+    def gaps(self) -> bool:
+        """Whether values are missing that no code stands for, which masking has to be told to leave out."""
+        return bool(np.isnan(self._column.gate.x).any())
+
+    @property
     def best(self) -> Suggestion:
         """The cheapest scheme under caps on risk; under caps on errors alone the safest one."""
         if not self.suggestions:
@@ -112,7 +113,20 @@ class Plan:
         cheapest = min(
             allowed, key=lambda candidate: candidate.loss if np.isfinite(candidate.loss) else np.inf
         )
-        return refusal(self._column, cheapest.scheme) or ""
+        return self._column.refusal(cheapest.scheme) or ""
+
+    @cached_property
+    def refused(self) -> np.ndarray:
+        """Which schemes masking refuses, of those on the frontier that keep the caps; others are not asked
+        about unless they were on the way to a suggestion."""
+        asked = self.on_frontier & self.allowed
+        return np.array(
+            [
+                (ask or candidate.scheme in self._column.cache)
+                and self._column.refusal(candidate.scheme) is not None
+                for ask, candidate in zip(asked, self.candidates, strict=True)
+            ]
+        )
 
     def check(
         self, scheme: Any = None, *, replications: int = 400, target: str | None = None, rng: Any = None
@@ -142,7 +156,8 @@ class Plan:
         return checked(self._column, chosen, whole, target, rng)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for every scheme: its parameters, risks, errors, and whether it is on the frontier."""
+        """A dict for every scheme: its parameters, risks, errors, whether it is on the frontier and keeps the
+        caps, and "audit", what masking says of it, asked where both are so."""
         rows = []
         for k, candidate in enumerate(self.candidates):
             scheme = candidate.scheme
@@ -156,6 +171,7 @@ class Plan:
             rows.append(
                 parameters | risks | {"loss": candidate.loss} | errors
                 | {"frontier": bool(self.on_frontier[k]), "allowed": bool(self.allowed[k])}
+                | {"audit": REFUSED if self.refused[k] else ""}
             )  # fmt: skip
         return rows
 

@@ -1,6 +1,6 @@
 """Which schemes are tried where none are named: sizes of noise that suit the data, and grids that do."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -18,9 +18,9 @@ LOGARITHMS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 
 def schemes(
     column: Column, *, p: Any, sigma: Any, noise: Any, reverse_mapping: Any, scale: Any, donors: Any,
-    decimals: Any, step: Any,
+    decimals: Any, step: Any, common: Mapping[str, Any],
 ) -> list[ConditionalMasking]:  # fmt: skip
-    """Every combination that can mask the data; refused where none can."""
+    """Every combination that can mask the data, with parameters common to all; refused where none can."""
     chances = P if p is None else [_checks.probability(value, "p") for value in _several(p)]
     noises = [_checks.choice(value, "noise", NOISES) for value in _several(noise)]
     rules = [_checks.choice(value, "donors", DONORS) for value in _several(donors)]
@@ -36,8 +36,8 @@ def schemes(
             try:
                 amount = float(_checks.positive(size, "sigma"))
                 grid = {} if "scale" in kind else _step(column, amount, decimals, step)
-                scheme = ConditionalMasking(chance, size, noise=law, **kind, **grid)
-                column.original(scheme)
+                scheme = ConditionalMasking(chance, size, noise=law, **kind, **grid, **common)
+                column.file(scheme)
             except ValueError as error:
                 refusal = error
                 continue

@@ -17,7 +17,7 @@ from condmask.strata import not_masked
 
 TOP = (
     "source", "target", "scheme", "columns", "omit_missing", "round", "accept_visible_coins", "thorough",
-    "keep_metadata", "csv", "report", "checks",
+    "keep_metadata", "csv", "report", "checks", "ledger",
 )  # fmt: skip
 CSV = tuple(field.name for field in fields(CsvFormat))
 REPORT = ("internal", "public", "within")
@@ -42,6 +42,8 @@ class Recipe(NamedTuple):
         By column and distance, the greatest share of records that the best attacker may come so near.
     thorough : bool
         Whether an attacker is trained, for the checks and the internal report.
+    ledger : bool or Path
+        The ledger: the user's, none, or another.
     """
 
     path: Path
@@ -58,6 +60,7 @@ class Recipe(NamedTuple):
     within: dict[str, list[float]]
     checks: dict[str, dict[float, float]]
     thorough: bool
+    ledger: bool | Path
 
 
 def read_recipe(path: str | os.PathLike[str]) -> Recipe:
@@ -102,6 +105,7 @@ def _recipe(path: Path, entries: dict[str, Any]) -> Recipe:
         paths.get("internal"), paths.get("public"),
         _distances(report.get("within", []), schemes), _caps(_table(entries, "checks"), schemes),
         _flag(entries, "thorough"),
+        _ledger(path, entries.get("ledger", True)),
     )  # fmt: skip
 
 
@@ -114,7 +118,7 @@ def _schemes(shared: dict[str, Any], columns: dict[str, Any]) -> dict[str, Condi
     for name in columns:
         entries = _table(columns, name)
         _check_keys(entries, f"columns.{name}", PARAMETERS)
-        options = _with_grid({**shared, **entries}, set(entries))
+        options = _in_python({**shared, **entries}, set(entries))
         for key, parameter in PARAMETERS.items():
             if parameter.default is MISSING and key not in options:
                 raise ValueError(f"columns.{name} must have {key!r}, or [scheme] must, got neither")
@@ -127,12 +131,16 @@ def _schemes(shared: dict[str, Any], columns: dict[str, Any]) -> dict[str, Condi
     return schemes
 
 
-def _with_grid(options: dict[str, Any], of_column: set[str]) -> dict[str, Any]:
+def _in_python(options: dict[str, Any], of_column: set[str]) -> dict[str, Any]:
     """Options where a column's step or decimals stand in place of the other, if that is shared; steps may be
-    1/3."""
+    1/3, and false says that there are no codes, or no others."""
     for one, other in (("step", "decimals"), ("decimals", "step")):
         if one in of_column and other not in of_column:
             options.pop(other, None)
+    if options.get("missing") is False:  # TOML has no None
+        options["missing"] = None
+    elif isinstance(options.get("missing"), list):
+        options["missing"] = [None if code is False else code for code in options["missing"]]
     step = options.get("step")
     if isinstance(step, str):
         try:
@@ -203,6 +211,11 @@ def _names(entries: dict[str, Any], name: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise TypeError(f"{name} must be a list of names, got {value!r}")
     return value
+
+
+def _ledger(path: Path, value: Any) -> bool | Path:
+    """The ledger that a recipe names."""
+    return value if isinstance(value, bool) else path.parent / _text(value, "ledger")
 
 
 def _flag(entries: dict[str, Any], name: str) -> bool:

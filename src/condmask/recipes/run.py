@@ -48,6 +48,7 @@ def run_recipe(
     workers: Workers = 1,
     progress: Callable[[int, int | None], None] | None = None,
     dry_run: bool = False,
+    again: bool = False,
 ) -> RecipeResult:
     """Mask a file and write its reports as a recipe says.
 
@@ -64,6 +65,8 @@ def run_recipe(
         As for `mask_file`.
     dry_run : bool
         Check everything, audit, and write nothing.
+    again : bool
+        Release records that were released before, as for `mask_file`.
 
     Returns
     -------
@@ -78,7 +81,8 @@ def run_recipe(
         If the recipe has an unknown key, lacks one, or has a wrong value, which is found before any data are
         read; if a check fails, or the data cannot be masked. Nothing is written.
     ReleaseError
-        If the release would show which records were swapped (`audit`). Nothing is written.
+        If the release would show which records were swapped (`audit`), or shares more than a tenth of its
+        records with an earlier one. Nothing is written.
 
     See Also
     --------
@@ -139,6 +143,7 @@ def run_recipe(
         round=recipe.round, overwrite=overwrite, workers=threads, progress=progress,
         accept_visible_coins=recipe.accept_visible_coins, dry_run=dry_run, csv=recipe.csv,
         keep_metadata=recipe.keep_metadata,
+        ledger=recipe.ledger, again=again,
     )  # fmt: skip
     if dry_run:
         return RecipeResult(recipe.target, release.schemes, ())

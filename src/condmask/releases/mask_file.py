@@ -20,6 +20,7 @@ from condmask.files.publish import writable
 from condmask.files.read import converted, open_table
 from condmask.files.sampling import clear_of_table
 from condmask.files.spool import spool_columns
+from condmask.releases.ledger import Where
 from condmask.releases.masking import job_of, release
 from condmask.releases.release import Release
 from condmask.strata import not_masked
@@ -41,6 +42,8 @@ def mask_file(
     dry_run: bool = False,
     csv: CsvFormat | None = None,
     keep_metadata: Sequence[str] = (),
+    ledger: Where = True,
+    again: bool = False,
 ) -> Release:
     """Mask columns of a Parquet, CSV or Arrow file; everything else in it stays as it is.
 
@@ -73,6 +76,11 @@ def mask_file(
         Entries in the metadata of a Parquet or Arrow file, or of its columns in clear, that are released as
         they are ("geo"). Others are left out but for what reading back needs (docs/files.rst): they may tell
         of the originals.
+    ledger : bool or path
+        Where releases are entered, so that no record is released twice: the ledger of the user, none, or the
+        one in this file. With `rng`, which is for tests, there is none.
+    again : bool
+        Release records that were released before, and say what that costs.
 
     Returns
     -------
@@ -87,7 +95,8 @@ def mask_file(
     ValueError, TypeError
         If a column is unknown or was masked before, or the data cannot be masked. Nothing is written.
     ReleaseError
-        If the release would show which records were swapped (`audit`). Nothing is written.
+        If the release would show which records were swapped (`audit`), or shares more than a tenth of its
+        records with an earlier one. Nothing is written.
 
     Notes
     -----
@@ -104,7 +113,8 @@ def mask_file(
     """
     job = job_of(
         schemes, strata, rng, nan_policy, workers, round=round, progress=progress,
-        audited=not accept_visible_coins, dry_run=dry_run,
+        audited=not accept_visible_coins, dry_run=dry_run, ledger=ledger,
+        again=again,
     )  # fmt: skip
     source = Path(source)
     targets = target_fingerprints(Path(target))  # before anything is read: others may write it

@@ -14,6 +14,7 @@ from condmask.clear_columns import clear_of_frame, columns_in_clear
 from condmask.files.frame_columns import column_of_frame
 from condmask.files.metadata import Published
 from condmask.missing_codes import is_code, restore_codes
+from condmask.releases.record_words import originals_of
 from condmask.releases.release import Release, origins_of
 from condmask.scheme import common_method
 from condmask.schemes.prepare import prepare
@@ -109,20 +110,18 @@ def mask_table(
     if not accept_visible_coins:
         beside = columns_in_clear(frames.column_names(frame), {*schemes, *parts})
         clear = clear_of_frame(frame, beside, [column.array for column in columns.values()])
+    arrays = {name: column.array for name, column in columns.items()}
+    originals = originals_of(arrays, kinds, schemes) if random is None else None
     made = prepare(
-        schemes, {name: column.array for name, column in columns.items()}, kinds, published=named,
-        labels=labels, clear=clear, rng=random, nan_policy=policy, to_grid=to_grid,
-        audited=not accept_visible_coins,
+        schemes, arrays, kinds, published=named, labels=labels, clear=clear, rng=random,
+        nan_policy=policy, to_grid=to_grid, audited=not accept_visible_coins,
     )  # fmt: skip
     masked = masking.masked_columns(schemes, made.units, made.key, made.pools, threads)
     released = {}
     for (name, column), z in zip(columns.items(), masked, strict=True):
         scheme = schemes[name]
-        nulls = is_code(column.array, scheme.missing, column.kind) if scheme.missing_as == "null" else None
+        nulls = is_code(column.array, scheme.codes, column.kind) if scheme.missing_as == "null" else None
         released[name] = column.back(restore_codes(scheme, z, column.array, column.kind, name), nulls)
     published = Published(masked[0].size, named, origins_of(named, made.patterns, made.shifts))
-    return Release(
-        published,
-        data=frames.with_masked(frames.with_columns(frame, released), [*before, *schemes]),
-        audited=not accept_visible_coins,
-    )
+    data = frames.with_masked(frames.with_columns(frame, released), [*before, *schemes])
+    return Release(published, data=data, originals=originals, audited=not accept_visible_coins)

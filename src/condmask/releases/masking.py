@@ -20,6 +20,9 @@ from condmask.files.metadata import Published
 from condmask.files.publish import publish
 from condmask.files.sampling import clear_of_table
 from condmask.files.spool import Progress, ReleasedRows, spool_columns
+from condmask.releases.ledger import Ledger, Where, ledger_of
+from condmask.releases.record_words import sketch_of_file, some_values
+from condmask.releases.registration import Registration
 from condmask.releases.release import origins_of
 from condmask.scheme import common_method
 from condmask.schemes.prepare import prepare
@@ -40,6 +43,8 @@ class Job(NamedTuple):
     progress: Progress
     audited: bool
     dry_run: bool
+    ledger: Ledger | None
+    again: bool
 
 
 def job_of(
@@ -53,6 +58,8 @@ def job_of(
     progress: Progress,
     audited: bool,
     dry_run: bool,
+    ledger: Where,
+    again: bool,
 ) -> Job:
     """The job, or one sentence on what cannot be."""
     masking = common_method(schemes)
@@ -61,7 +68,11 @@ def job_of(
     named = masking.within(schemes, strata)
     groups = not_masked(next(iter(named.values())).strata, schemes)
     to_grid = asked(round, schemes)
-    return Job(schemes, named, groups, random, policy, to_grid, threads, progress, audited, dry_run)
+    book = ledger_of(ledger)
+    return Job(
+        schemes, named, groups, random, policy, to_grid, threads, progress, audited, dry_run,
+        book if random is None else None, _checks.truth(again, "again"),
+    )  # fmt: skip
 
 
 def release(job: Job, table: Table, targets: dict[Path, Fingerprint], before: Published | None) -> Published:
@@ -74,6 +85,11 @@ def release(job: Job, table: Table, targets: dict[Path, Fingerprint], before: Pu
     with spool() as create, in_lines(table):
         columns, kinds, labels = spool_columns(table, list(schemes), job.groups, create, job.progress)
         n = next(iter(columns.values())).size
+        entry = None
+        if job.ledger is not None:  # before columns are prepared in place
+            records, originals = sketch_of_file(table, columns, kinds), some_values(columns, kinds, schemes)
+            target = next(iter(targets))
+            entry = Registration(job.ledger, target, job.named, records, originals, again=job.again)
         beside = columns_in_clear(table.names, [*columns, *job.groups])
         clear = clear_of_table(table, beside, list(columns.values())) if job.audited and beside else None
         made = prepare(
@@ -81,6 +97,8 @@ def release(job: Job, table: Table, targets: dict[Path, Fingerprint], before: Pu
             clear=clear, rng=job.random, nan_policy=job.policy, to_grid=job.round, audited=job.audited,
             to_file=True, in_place=True,
         )  # fmt: skip
+        if entry is not None:
+            entry.look_up()
         published = Published(
             n,
             {**(before.schemes if before else {}), **job.named},
@@ -98,5 +116,5 @@ def release(job: Job, table: Table, targets: dict[Path, Fingerprint], before: Pu
             parts = masking.masked_blocks(schemes, made.units, made.key, made.pools, job.workers)
             rows = ReleasedRows(parts, schemes, kinds, n, job.progress, places)
             rows.workers = job.workers if isinstance(job.workers, int) else 1
-            publish(table, targets, rows, published, original)
+            publish(table, targets, rows, published, original, None if entry is None else entry.entering())
     return published

@@ -23,6 +23,9 @@ from condmask.files.read import open_table, read_column, read_labels
 from condmask.files.spool import coded
 from condmask.inference.intervals import EstimateWarning
 from condmask.missing_codes import released_codes, without_codes
+from condmask.releases.ledger import Where, ledger_of
+from condmask.releases.record_words import Originals, sketch_of_frame
+from condmask.releases.registration import Registration
 from condmask.strata import listed, names_of
 
 
@@ -94,6 +97,8 @@ class Release(Mapping[str, Estimate]):
         The masked file, where there is no table.
     columns : Columns, optional
         The columns of the file, where they are read otherwise than by `FileColumns`.
+    originals : Originals, optional
+        What the ledger asks of a table that is to be written; it does not travel to other processes.
     workers : int or map-like callable
         For estimates, which do not depend on it.
     audited : bool
@@ -134,9 +139,11 @@ class Release(Mapping[str, Estimate]):
         data: Any = None,
         path: Path | None = None,
         columns: Columns | None = None,
+        originals: Originals | None = None,
         workers: Workers = 1,
         audited: bool = True,
     ) -> None:
+        self._originals = originals
         self.data, self.path, self._published = data, path, published
         self.records, self.schemes, self.origins = published
         self._workers, self._audited = workers, audited
@@ -173,7 +180,17 @@ class Release(Mapping[str, Estimate]):
         where = "" if self.path is None else f", path={str(self.path)!r}"
         return f"Release(records={self.records}, schemes={self.schemes!r}{where})"
 
-    def write(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_originals": None}
+
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        overwrite: bool = False,
+        ledger: Where = True,
+        again: bool = False,
+    ) -> None:
         """Write the release of a table: the data, what is published with them, and the note for analysts.
 
         Parameters
@@ -182,11 +199,15 @@ class Release(Mapping[str, Estimate]):
             The file to write, of the format that its suffix tells, as for `mask_file`.
         overwrite : bool
             Whether an existing file may be replaced.
+        ledger, again
+            As for `mask_file`; one release may be written several times.
 
         Raises
         ------
         FileError
             If the file cannot be written, or exists.
+        ReleaseError
+            If it shares more than a tenth of its records with an earlier release.
         ValueError
             If the release is that of a file, which was written when it was masked; or if `data` were changed
             since the table was masked, or got new columns, which no audit has looked at.
@@ -227,8 +248,19 @@ class Release(Mapping[str, Estimate]):
         targets = target_fingerprints(Path(path))
         writable(targets, None, overwrite=overwrite)
         table, rows = FrameTable(self.data), MaskedRows(self.data, self.schemes)
+        book = ledger_of(ledger)
+        entering = None
+        if book is not None and self._originals is not None:
+            records = sketch_of_frame(table.batches(), table.names, self._originals)
+            some = self._originals.some
+            entry = Registration(
+                book, Path(path), self.schemes, records, some, again=_checks.truth(again, "again")
+            )
+            entry.look_up()
+            entering = entry.entering()
         with reading(Path(path)):
-            publish(table, targets, rows, self._published, fingerprint(table.path))
+            publish(table, targets, rows, self._published, fingerprint(table.path), entering)
+        self._originals = None  # another file of the same release is no other release
 
     def _refuse_changed(self) -> None:
         """Refuse data that are not those that were masked and audited."""

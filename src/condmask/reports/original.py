@@ -153,7 +153,7 @@ class Original:
     def _columns(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Originals and masked values, NaN where one is missing; in single precision where they were."""
         column = frames.column(self._raw[name], name)
-        x = without_codes(column.array, self._view.schemes[name].missing, column.kind)
+        x = without_codes(column.array, self._view.schemes[name].codes, column.kind)
         return x.astype(np.float32) if column.kind == "float32" else x, self._view.masked(name)
 
     def _both(self, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -80,9 +80,11 @@ class ConditionalMasking(Scheme):
         What becomes of strata with fewer than 10 records. "merge": of the records with one pattern of missing
         values, all of them become one stratum; if that has fewer than 10 still, the strata of the next size
         join it. Who has the columns can tell who was pooled.
-    missing : float or sequence of float
+    missing : float or sequence of float, or None
         Codes in the data that stand for missing values: -8, -999. They stay in their places, are never given
-        to another record and never estimated. One that masked values could reach is refused.
+        to another record and never estimated. One that masked values could reach is refused. Data with values
+        that look like codes, 999 far beyond all others, are refused until these are declared here, or None,
+        alone or after the codes, says that there are no others.
     missing_as : {"code", "null"}
         "null": what has a code is released as a null, NaN or empty field instead; any code will do then.
 
@@ -136,7 +138,7 @@ class ConditionalMasking(Scheme):
     range: tuple[float | None, float | None] | None = parameter("range")
     strata: str | tuple[str, ...] | None = parameter("strata")
     small_strata: str = parameter("small_strata")
-    missing: tuple[float, ...] = parameter("missing")
+    missing: tuple[float | None, ...] | None = parameter("missing")
     missing_as: str = parameter("missing_as")
 
     def __init__(
@@ -273,7 +275,7 @@ class ConditionalMasking(Scheme):
         blocks = blocks_of([self], [made.units["x"]], made.key, pools=made.pools, rows=span, workers=threads)
         (z,) = blocks.masked(threads)
         z = restore_codes(self, z, column.array[slice(*span)], column.kind, "x")
-        nulls = is_code(column.array, self.missing, column.kind) if self.missing_as == "null" else None
+        nulls = is_code(column.array, self.codes, column.kind) if self.missing_as == "null" else None
         return column.back(z, nulls) if rows is None else z
 
     @classmethod

@@ -77,9 +77,10 @@ def expected_outside(values: np.ndarray, law: Law, ends: tuple[float, float]) ->
         return 0.0, 0.0
     for start, stop in blocks(values.size):
         part = values[start:stop]
-        points = law.from_units(law.to_units(part[~np.isnan(part)]))
-        for side, room in enumerate((points - ends[0], ends[1] - points)):
-            totals[side] += _beyond(room[np.isfinite(room)], law)
+        with np.errstate(over="ignore", invalid="ignore"):  # values of 1e300 are as far as infinite ones
+            points = law.from_units(law.to_units(part[~np.isnan(part)]))
+            for side, room in enumerate((points - ends[0], ends[1] - points)):
+                totals[side] += _beyond(room[np.isfinite(room)], law)
     return (1.0 - law.p) * totals[0], (1.0 - law.p) * totals[1]
 
 

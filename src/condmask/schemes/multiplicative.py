@@ -63,7 +63,7 @@ class MultiplicativeNoise(Scheme):
         float or ndarray of the shape of `d`
         """
         distances = _checks.distances(d, "d")
-        values, counts = np.unique(np.abs(known(x, self.missing)), return_counts=True)
+        values, counts = np.unique(np.abs(known(x, self.codes)), return_counts=True)
         risks = [self._within(values, distance) @ counts / counts.sum() for distance in distances.ravel()]
         return np.reshape(risks, distances.shape) if distances.shape else np.float64(risks[0])
 

@@ -13,7 +13,7 @@ from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._digits import number
 from condmask._randomness import seeded_key
-from condmask.missing_codes import without_codes
+from condmask.missing_codes import drop_codes
 from condmask.scheme import Scheme
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.shuffling import DataShuffling
@@ -120,7 +120,8 @@ def compare(
     x : array_like of shape (n,)
         Original values; missing ones are left out.
     scheme : ConditionalMasking
-        With or without `reverse_mapping`. The others are tuned to its risk; missing codes are left out.
+        With or without `reverse_mapping`. The others are tuned to its risk. Its missing codes are left
+        out, of both columns, and asked about where values look like such.
     d : float
         A guess within d of the true value is a disclosure, in the units of the data.
     other : array_like of shape (n,), optional
@@ -142,8 +143,8 @@ def compare(
     Raises
     ------
     ValueError
-        If every record is within d of the best guess, so that nothing can be tuned, or there are fewer than
-        10 records.
+        If every record is within d of the best guess, so that nothing can be tuned, there are fewer than 10
+        records, or values look like missing codes that the scheme does not declare.
 
     Notes
     -----
@@ -174,7 +175,7 @@ def compare(
     if values.size > MOST:
         rows = np.sort(seeded_key(seed, b"rows").stream(0, 0).choice(values.size, MOST, replace=False))
         values, beside = values[rows], [column[rows] for column in beside]
-    scheme = replace(scheme, missing=())
+    scheme = replace(scheme, missing=(), missing_as="code")
     if scheme.grid is not None:
         values = scheme.grid.values(scheme.grid.units(values))
     attacker = FittedAttacker(values, beside, d)
@@ -194,15 +195,18 @@ def compare(
 
 
 def _complete(x: Any, other: Any, scheme: ConditionalMasking) -> tuple[np.ndarray, list[np.ndarray]]:
-    given = frames.column(x, "x")
-    values = without_codes(given.array, scheme.missing, given.kind)
-    beside = [] if other is None else [frames.column(other, "other").array]
-    for column in beside:
-        _checks.same_length(column, "other", values.size, "x")
-    present = ~np.isnan(np.vstack([values, *beside])).any(axis=0)
+    given = {"x": frames.column(x, "x")}
+    if other is not None:
+        given["other"] = frames.column(other, "other")
+        _checks.same_length(given["other"].array, "other", given["x"].array.size, "x")
+    columns = {name: column.array for name, column in given.items()}
+    kinds = {name: column.kind for name, column in given.items()}
+    values, _ = drop_codes(dict.fromkeys(given, scheme), columns, kinds, "omit")
+    present = ~np.isnan(np.vstack(list(values.values()))).any(axis=0)
     if present.sum() < 10:
         raise ValueError(f"x must have at least 10 values, got {present.sum()}")
-    return values[present], [column[present] for column in beside]
+    x, *beside = (column[present] for column in values.values())
+    return x, beside
 
 
 def _tuned(

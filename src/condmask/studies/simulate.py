@@ -219,7 +219,7 @@ def _named(schemes: Any) -> dict[str, Scheme]:
     for name in named:
         if not (isinstance(name, str) and name):
             raise TypeError(f"schemes must have names of text, got {name!r}")
-    coded = [scheme for scheme in named.values() if scheme.missing]
+    coded = [scheme for scheme in named.values() if scheme.codes]
     if coded:
         raise ValueError(f"schemes must have no missing codes, which samples have not, got {coded[0]!r}")
     if within:

@@ -1,0 +1,38 @@
+"""What masking would say of a column and a scheme, asked without drawing anything."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask.disclosure.audit import audit
+from condmask.disclosure.audit_result import Audit
+from condmask.schemes.prepare import prepare
+from condmask.strata import Labels
+
+
+class Gate(NamedTuple):
+    """A column as it is given to be masked, with gaps and codes, and its strata."""
+
+    x: np.ndarray
+    kind: str
+    labels: Sequence[Labels]
+
+    def refusal(self, scheme: Any) -> str | None:
+        """Why the column is not masked under a scheme, in the words of masking; None where it is."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a warning is no refusal
+                prepare(
+                    {"x": scheme}, {"x": self.x}, {"x": self.kind}, published={"x": scheme},
+                    labels=self.labels, nan_policy="omit",
+                )  # fmt: skip
+        except ValueError as error:
+            return str(error)
+        return None
+
+    def audit(self, scheme: Any) -> Audit:
+        """The audit of the column under a scheme, which proposes others."""
+        strata = [np.asarray(labels.distinct)[labels.code] for labels in self.labels]
+        return audit(self.x, scheme, strata=strata if len(strata) > 1 else strata[0] if strata else None)

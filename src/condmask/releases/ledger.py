@@ -1,0 +1,227 @@
+"""The ledger: what was released to files, so that no record is released twice without a word.
+
+A file of lines of JSON in the user's state folder. The first one has the ledger's key, each other one a
+release: its target, time, schemes and `sketch`, hashed under the key; or the number of one that is forgotten.
+Lines are only ever added. Who can read the file can test guesses of originals, so nobody else may.
+"""
+
+import base64
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+
+from condmask._warn import warn
+from condmask.disclosure.release_check import ReleaseWarning
+from condmask.files.atomic import FileError
+from condmask.releases.sketch import Sample, Sketch, keyed
+
+VERSION = 1
+LEVEL, COUNT = np.uint64(0x3F), np.uint64(0x3)  # in the last byte of a record's word
+COUNT_AT, TOKEN_AT = np.uint64(6), np.uint64(8)
+NOT_ENTERED = "this release is not entered"
+
+Where = bool | str | os.PathLike[str]  # the user's ledger, none, or another
+
+
+class Entry(NamedTuple):
+    """A release: where it went, when, how its columns were masked, and its records."""
+
+    target: str
+    time: str
+    schemes: dict[str, dict[str, Any]]
+    sketch: Sketch
+
+    @property
+    def named(self) -> str:
+        """The release by its file and time, as clocks here show it."""
+        time = datetime.fromisoformat(self.time).astimezone()
+        return f"{self.target}, released on {time:%Y-%m-%d at %H:%M}"
+
+
+class Content(NamedTuple):
+    """What a ledger holds: its key, releases by number, and its size in bytes."""
+
+    key: bytes
+    entries: dict[int, Entry]
+    size: int
+
+
+def default_path() -> Path:
+    """The user's ledger, where programs of the system keep their state."""
+    return _state_folder() / "condmask" / "ledger.jsonl"
+
+
+def _state_folder() -> Path:
+    given = Path(os.environ.get("XDG_STATE_HOME", ""))
+    if given.is_absolute():
+        return given
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support"
+    return Path.home() / ".local" / "state"
+
+
+def ledger_of(where: Where) -> "Ledger | None":
+    """The ledger that is asked for."""
+    if not isinstance(where, bool | str | os.PathLike):
+        raise TypeError(f"ledger must be True, False or a path, got {where!r}")
+    if where is False:
+        return None
+    path = default_path() if where is True else Path(where)
+    if path.is_dir():
+        raise FileError(f"ledger must be a file, got the directory {path}")
+    return Ledger(path)
+
+
+class Ledger:
+    """The ledger in a file, which need not be there."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def content(self) -> Content | None:
+        """What the file holds; None where it is not there or empty, or cannot be read, which is a warning."""
+        content = None
+        with self._reported("earlier releases are not looked up"):
+            content = self._content()
+        return content
+
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[IO[bytes] | None]:
+        """The file while no other job has it; None where it cannot be written to, which is a warning."""
+        with contextlib.ExitStack() as stack:
+            file = None
+            with self._reported(NOT_ENTERED):
+                file = stack.enter_context(self._locked())
+            yield file
+
+    def add(self, file: IO[bytes], entry: Entry, content: Content | None) -> None:
+        """Enter a release into the open file, which has this content; its sketch is not keyed yet."""
+        key = os.urandom(16) if content is None else content.key
+        head = [{"ledger": VERSION, "key": key.hex()}] if content is None else []
+        with self._reported(NOT_ENTERED):
+            _append(file, [*head, _to_json(entry._replace(sketch=keyed(entry.sketch, key)))])
+
+    def forget(self, number: int) -> Entry:
+        """Leave a release out from now on."""
+        with self._locked() as file:
+            content = self.parsed(file.read())
+            entries = {} if content is None else content.entries
+            if number not in entries:
+                known = ", ".join(map(str, entries)) or "none"
+                raise ValueError(
+                    f"forget must be the number of a release in {self.path} ({known}), got {number}"
+                )
+            _append(file, [{"forgotten": number}])
+        return entries[number]
+
+    def parsed(self, text: bytes) -> Content | None:
+        """What a text holds; None where it is empty."""
+        if not text:
+            return None
+        line = 1
+        entries: dict[int, Entry] = {}
+        try:
+            head, *lines = text.decode().split("\n")
+            first = json.loads(head)
+            if first["ledger"] != VERSION:
+                raise FileError(f"{self.path} was written by a newer condmask; --ledger names another ledger")
+            key = bytes.fromhex(first["key"])
+            if lines.pop():
+                line = len(lines) + 2
+                raise ValueError("no end of line")
+            for line, content in enumerate(lines, 2):
+                fields = json.loads(content)
+                if "forgotten" in fields:
+                    del entries[fields["forgotten"]]
+                else:
+                    entries[line - 1] = _from_json(fields)
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            raise FileError(
+                f"{self.path} is damaged in line {line}: put a copy of it in its place, or name another "
+                "ledger with --ledger, which knows of no earlier release; --no-ledger (ledger=False) goes on "
+                "without"
+            ) from error
+        return Content(key, entries, len(text))
+
+    def _content(self) -> Content | None:
+        try:
+            return self.parsed(self.path.read_bytes())
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[IO[bytes]]:
+        """The file, made where it is not there."""
+        self.path.parent.parent.mkdir(parents=True, exist_ok=True)
+        self.path.parent.mkdir(mode=0o700, exist_ok=True)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+        with os.fdopen(descriptor, "r+b", buffering=0) as file:
+            with contextlib.suppress(ImportError, OSError):  # systems and file systems without locks
+                import fcntl
+
+                fcntl.flock(file, fcntl.LOCK_EX)
+            yield file
+
+    @contextlib.contextmanager
+    def _reported(self, what: str) -> Iterator[None]:
+        """What the system refuses is a warning; a damaged ledger stays an error."""
+        try:
+            yield
+        except FileError:
+            raise
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            warn(f"the ledger {self.path} cannot be used ({why}): {what}", ReleaseWarning)
+
+
+def _append(file: IO[bytes], lines: list[dict[str, Any]]) -> None:
+    """Lines at the end of the file: all of them, or none."""
+    end = file.seek(0, os.SEEK_END)
+    rest = memoryview("".join(json.dumps(line) + "\n" for line in lines).encode())
+    try:
+        while rest:
+            rest = rest[file.write(rest) :]
+        os.fsync(file.fileno())
+    except BaseException:
+        file.truncate(end)
+        raise
+
+
+def _to_json(entry: Entry) -> dict[str, Any]:
+    samples = [
+        {"level": sample.level, "whole": sample.whole, "records": base64.b64encode(_packed(sample)).decode()}
+        for sample in entry.sketch.samples
+    ]
+    return {
+        "target": entry.target, "time": entry.time, "schemes": entry.schemes,
+        "records": entry.sketch.records, "samples": samples,
+    }  # fmt: skip
+
+
+def _packed(sample: Sample) -> bytes:
+    counts, levels = sample.counts.astype(np.uint64), sample.levels.astype(np.uint64)
+    words: np.ndarray = (sample.tokens << TOKEN_AT) | (counts << COUNT_AT) | levels & LEVEL
+    return words.astype("<u8").tobytes()
+
+
+def _from_json(fields: dict[str, Any]) -> Entry:
+    samples = []
+    for sample in fields["samples"]:
+        words = np.frombuffer(base64.b64decode(sample["records"], validate=True), "<u8").astype(np.uint64)
+        counts, levels = (words >> COUNT_AT) & COUNT, words & LEVEL
+        samples.append(
+            Sample(
+                int(sample["level"]), int(sample["whole"]), words >> TOKEN_AT,
+                levels.astype(np.int64), counts.astype(np.int64),
+            )
+        )  # fmt: skip
+    return Entry(fields["target"], fields["time"], fields["schemes"], Sketch(int(fields["records"]), samples))

@@ -1,0 +1,150 @@
+"""A release on its way into the ledger: refused where its records were released before, else entered."""
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from condmask._warn import warn
+from condmask.disclosure.release_check import ReleaseError, ReleaseWarning
+from condmask.law import Law
+from condmask.releases.ledger import Content, Entry, Ledger
+from condmask.releases.repeated_release import guessed_coins
+from condmask.releases.sketch import Overlap, Sketch, keyed, overlap
+from condmask.scheme import Scheme
+
+GO_ON = (
+    "; publish that one alone, or both with --again (again=True); condmask ledger --forget {number} takes "
+    "out a release that nobody has got"
+)
+
+
+class Repeat(NamedTuple):
+    """An earlier release, its number, and what a new one has in common with it."""
+
+    number: int
+    entry: Entry
+    overlap: Overlap
+
+
+class Registration:
+    """A release whose records are looked up in a ledger, and entered.
+
+    Parameters
+    ----------
+    ledger : Ledger
+    target : Path
+        Where the release goes.
+    schemes : dict of str to scheme
+        How its columns are masked.
+    sketch : Sketch
+        Its records, before they are masked.
+    column : ndarray
+        Originals of the first masked column, some at least, which tell what two releases cost.
+    again : bool
+        Whether records may be released again.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        target: Path,
+        schemes: Mapping[str, Scheme],
+        sketch: Sketch,
+        column: np.ndarray,
+        *,
+        again: bool,
+    ) -> None:
+        self._ledger, self._target, self._schemes = ledger, target, schemes
+        self._sketch, self._column, self._again = sketch, column, again
+        self._seen: Content | None = None
+
+    def look_up(self) -> None:
+        """Refuse records that were released before, or warn of what another release of them costs."""
+        self._review(self._ledger.content())
+
+    @contextlib.contextmanager
+    def entering(self) -> Iterator[None]:
+        """The release takes its name within; it is refused where another job was faster, and then entered."""
+        with self._ledger.opened() as file:
+            if file is None:
+                yield
+                return
+            text = file.read()
+            if self._seen is None or self._seen.size != len(text):
+                self._review(self._ledger.parsed(text))
+            yield
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            schemes = {name: scheme.to_dict() for name, scheme in self._schemes.items()}
+            entry = Entry(str(self._target.absolute()), now, schemes, self._sketch)
+            self._ledger.add(file, entry, self._seen)
+
+    def _review(self, content: Content | None) -> None:
+        """Refuse, or warn of, releases that have come since the last look."""
+        known = set() if self._seen is None else self._seen.entries.keys()
+        self._seen = content
+        if content is None:
+            return
+        new = keyed(self._sketch, content.key)
+        repeats = [
+            Repeat(number, entry, overlap(new, entry.sketch))
+            for number, entry in content.entries.items()
+            if number not in known
+        ]
+        shared = [repeat for repeat in repeats if repeat.overlap.shared]
+        unclear = [repeat for repeat in repeats if repeat.overlap.unclear]
+        if shared:
+            text = self._sentence(shared)
+            if not self._again:
+                raise ReleaseError(text + GO_ON.format(number=shared[0].number))
+            warn(text, ReleaseWarning)
+        elif unclear:
+            entry = unclear[-1].entry
+            warn(
+                f"{self._target.name} has records so much alike that nobody can tell whether they are "
+                f"those of {entry.named}: never publish two releases of one file",
+                ReleaseWarning,
+            )
+
+    def _sentence(self, shared: list[Repeat]) -> str:
+        """What two releases, or more, have in common and tell together."""
+        shared.sort(key=lambda repeat: -repeat.overlap.share)
+        worst, others = shared[0], len(shared) - 1
+        share = f"{100 * worst.overlap.share:.0f}% of "
+        records = self._sketch.records
+        whose = "its records with" if records <= worst.entry.sketch.records else "the records of"
+        verb = "shares" if whose.startswith("its") else "holds"
+        more = f" and of {others} more" if others else ""
+        return (
+            f"{self._target.name} {verb} {share}{whose} {worst.entry.named}{more}: "
+            f"{self._cost([repeat.entry for repeat in shared])}"
+        )
+
+    def _cost(self, entries: Sequence[Entry]) -> str:
+        """What an attacker finds who has all the releases."""
+        name, scheme = next(iter(self._schemes.items()))
+        if any(self._schemes.keys().isdisjoint(entry.schemes) for entry in entries):
+            return "what one of them masks may stand in clear in the other"
+        laws = [law for entry in entries if (law := _law_of(entry, name)) is not None]
+        if scheme.reverse_mapping or scheme.law is None or len(laws) < len(entries):
+            return "who has both sees which values stayed near, and their noise averages out"
+        n = self._sketch.records
+        alone, together = (
+            guessed_coins(self._column, some, n) for some in ([scheme.law], [*laws, scheme.law])
+        )
+        return (
+            f"from their values of {name} an attacker guesses for at least {100 * together:.0f}% of the "
+            f"records whether they were swapped, from one release for {100 * alone:.0f}%, and the noise "
+            "averages out"
+        )
+
+
+def _law_of(entry: Entry, name: str) -> Law | None:
+    """The law of a column of an earlier release; None where there is none."""
+    if name not in entry.schemes:
+        return None
+    scheme = Scheme.from_dict(entry.schemes[name])
+    return None if scheme.reverse_mapping else scheme.law

@@ -1,0 +1,103 @@
+"""Values as words of 64 bits: equal values have equal words, in whatever type or format they come.
+
+Numbers are hashed as float64, text as its bytes, in lower case; text that is a number as that number. The
+hash is public. It has to be uniform, which a bijection of 64 bits (Steele, Lea and Flood, 2014) and, for
+text, a sum of random words by place (Carter and Wegman, 1979) are; what is kept of it is hashed under a key.
+"""
+
+import numpy as np
+
+from condmask.files import csv_numbers
+from condmask.files.csv_scan import Fields
+from condmask.kernels.csv_labels import number_labels
+from condmask.kernels.csv_numbers import DONE, EXACTLY, MISSING, parse_numbers
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+THIRTY, TWENTY_SEVEN, THIRTY_ONE = np.uint64(30), np.uint64(27), np.uint64(31)
+DIGITS = 7  # that float32 holds: so many of 0.1 in either precision are the same
+NEAR, FAR = 1e-15, 1e15  # sizes between which float32 has digits that float64 can round to
+LOWER = np.arange(256, dtype=np.uint64)
+LOWER[65:91] += np.uint64(32)
+
+
+def mix(words: np.ndarray) -> np.ndarray:
+    """A bijection of words after which all their bits look random."""
+    words = words + GOLDEN
+    words ^= words >> THIRTY
+    words *= FIRST
+    words ^= words >> TWENTY_SEVEN
+    words *= SECOND
+    words ^= words >> THIRTY_ONE
+    return np.asarray(words)
+
+
+ABSENT = mix(np.array([0xFFF8_0000_0000_0000], dtype=np.uint64))[0]  # that a value is missing
+PLACES = mix(np.arange(1 << 10, dtype=np.uint64))
+
+
+def number_words(values: np.ndarray, kind: str = "float64") -> np.ndarray:
+    """The words of numbers, NaN where one is missing."""
+    values = np.add(values, 0.0, dtype=np.float64)  # zero has no sign
+    if kind == "float32":
+        values = _seven_digits(values)
+    words = mix(values.view(np.uint64))
+    words[np.isnan(values)] = ABSENT
+    return words
+
+
+def _seven_digits(values: np.ndarray) -> np.ndarray:
+    """Numbers of single precision as the decimals that they stand for."""
+    size = np.abs(values)
+    usual = (size > NEAR) & (size < FAR)
+    some = values[usual]
+    places = DIGITS - 1 - np.floor(np.log10(size[usual]))
+    tens = 10.0 ** np.abs(places)
+    values[usual] = np.where(places < 0, np.rint(some / tens) * tens, np.rint(some * tens) / tens)
+    return values
+
+
+def text_words(fields: Fields, decimal: str = ".", missing: frozenset[bytes] = frozenset()) -> np.ndarray:
+    """The words of fields of text; those that are numbers have the words of these."""
+    buffer = fields.buffer
+    starts, stops = np.ascontiguousarray(fields.starts), np.ascontiguousarray(fields.stops)
+    values, state = np.empty(starts.size), np.empty(starts.size, dtype=np.uint8)
+    parse_numbers(buffer, starts, stops, ord(decimal), values, state)
+    long = np.flatnonzero(state == EXACTLY)
+    if long.size:
+        values[long] = csv_numbers.exactly(buffer, starts[long], stops[long], ord(decimal))
+    words = number_words(values)
+    text = np.flatnonzero((state != DONE) & (state != EXACTLY) & (state != MISSING))
+    if text.size:
+        starts, stops = starts[text], stops[text]
+        code, first = np.empty((2, text.size), dtype=np.int64)
+        table = np.full(2 << text.size.bit_length(), -1, dtype=np.int64)
+        first = first[: number_labels(buffer, starts, stops, table, code, first)]
+        hashed = _bytes_words(buffer, starts[first], stops[first])
+        hashed[np.isin(hashed, _words_of(missing))] = ABSENT
+        words[text] = hashed[code]
+    return words
+
+
+def _words_of(texts: frozenset[bytes]) -> np.ndarray:
+    """The words of a few texts."""
+    ordered = sorted(texts)
+    ends = np.cumsum([len(text) for text in ordered], dtype=np.int64)
+    starts = np.concatenate(([0], ends))[:-1].astype(np.int64)
+    return _bytes_words(np.frombuffer(b"".join(ordered), dtype=np.uint8), starts, ends)
+
+
+def _bytes_words(buffer: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
+    """The words of runs of bytes: a sum of random words by place, times the byte."""
+    lengths = stops - starts
+    sums = np.zeros(lengths.size, dtype=np.uint64)
+    full = np.flatnonzero(lengths)
+    if full.size:
+        size = lengths[full]
+        firsts = np.cumsum(size) - size
+        place = np.arange(int(size.sum())) - np.repeat(firsts, size)
+        content = LOWER[buffer[np.repeat(starts[full], size) + place]]
+        random = PLACES if size.max() <= PLACES.size else mix(np.arange(size.max(), dtype=np.uint64))
+        content *= random[place]
+        sums[full] = np.add.reduceat(content, firsts)
+    return mix(sums + lengths.astype(np.uint64))
