@@ -1,6 +1,7 @@
 """What columns tell of each other, in words: which column is to be mended, and how."""
 
 from condmask.disclosure import relation_causes
+from condmask.disclosure.inequalities import Inequality
 from condmask.disclosure.relations import Copy
 
 
@@ -33,6 +34,15 @@ def test_the_remedy_of_an_identity_is_to_drop_what_is_in_clear_or_to_compute_it(
     assert some.remedy == "drop 'gross'"
     assert (some.column, whole.column) == ("tax", "gross")
     assert whole.remedy == "drop 'gross' and compute it from the masked others"
+
+
+def test_an_inequality_shows_coins_and_cannot_be_computed_from_others():
+    net = Inequality(("net",), "gross")
+
+    whole = relation_causes.of_identity(net, 0.8, 0.6, set(net.names))
+    assert whole.text.startswith("'net' <= 'gross' in swapped records, not in kept ones")
+    assert whole.remedy == "pass smaller sigmas, or drop one of them"
+    assert relation_causes.of_identity(net, 0.8, 0.6, {"net"}).remedy == "drop 'gross'"
 
 
 def test_a_pair_is_mended_by_what_is_in_clear_or_by_smaller_noise():

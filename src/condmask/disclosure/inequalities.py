@@ -49,10 +49,11 @@ def inequalities(table: Table, masked: set[str]) -> list[Inequality]:
     few = {name: x[:SCREENED] for name, x in table.items()}
     chosen: dict[Inequality, float] = {}
     for whole in table:
-        parts = [part for part in _below(few, whole) if _broken(table, Inequality((part,), whole)) > 0.0]
+        parts = [part for part in _below(few, whole) if _always(table, Inequality((part,), whole))]
         for inequality in _longest(table, parts, whole):
-            if masked & set(inequality.names):
-                chosen[inequality] = _broken(table, inequality)
+            broken = _broken(table, inequality)
+            if masked & set(inequality.names) and broken > BROKEN:
+                chosen[inequality] = broken
     return sorted(chosen, key=lambda inequality: -chosen[inequality])[:MOST]
 
 
@@ -61,28 +62,31 @@ def _below(table: Table, whole: str) -> list[str]:
     return [name for name, x in table.items() if name != whole and not np.any(x > table[whole])]
 
 
+def _always(table: Table, inequality: Inequality) -> bool:
+    """Whether it always holds, and is mostly none between equals."""
+    residual = inequality.residual(table)
+    residual = residual[~np.isnan(residual)]
+    return bool(
+        residual.size >= SCREENED // 2
+        and np.mean(residual >= 0.0) >= ALWAYS
+        and np.mean(residual > 0.0) >= UNEQUAL
+    )
+
+
 def _broken(table: Table, inequality: Inequality) -> float:
-    """The share of records in which shuffling breaks it; 0 where it says nothing, or does not hold."""
+    """The share of records in which shuffling breaks it."""
     residual = inequality.residual(table)
     present = ~np.isnan(residual)
-    residual = residual[present]
-    if (
-        residual.size < SCREENED // 2
-        or np.mean(residual >= 0.0) < ALWAYS
-        or np.mean(residual > 0.0) < UNEQUAL
-    ):
-        return 0.0
     whole = table[inequality.whole][present]
     shuffled = np.random.default_rng(1).permutation(whole)
-    broken = float(np.mean(residual - whole + shuffled < 0.0))
-    return broken if broken > BROKEN else 0.0
+    return float(np.mean(residual[present] - whole + shuffled < 0.0))
 
 
 def _longest(table: Table, parts: list[str], whole: str) -> list[Inequality]:
     """The sum of as many parts as never exceed the whole, the largest first, and the parts that are left."""
     together: list[str] = []
     for part in sorted(parts, key=lambda name: -float(np.nansum(table[name]))):
-        if np.nanmin(table[part]) >= 0.0 and _broken(table, Inequality((*together, part), whole)) > 0.0:
+        if np.nanmin(table[part]) >= 0.0 and _always(table, Inequality((*together, part), whole)):
             together.append(part)
     rest = [Inequality((part,), whole) for part in parts if part not in together]
     return rest if not together else [Inequality(tuple(together), whole), *rest]

@@ -15,7 +15,7 @@ from condmask.disclosure import sparse_fit
 OFTEN = 0.08  # of the records: how often a ratio, a difference or a sum must be met to be looked at closely
 CLOSE = 1e-7  # of a column's size: what passes for equal
 MOST = 4  # sums of two by column
-SUMMED = 192  # records in which they are tried
+SUMMED, TRIED, TWICE = 192, 64, 2  # records in which they are tried, and first; how often they are met there
 COLUMNS = 100  # among which they are tried
 
 
@@ -78,12 +78,15 @@ def of_three(
         if not first.size:
             continue
         some = x[rows[target][:SUMMED]]
+        width = halves[target] + CLOSE * (sizes[target] + sizes[first] + sizes[second])
+        few = some[:TRIED]
+        off = np.abs(few[:, [target]] - few[:, first] - few[:, second])
+        often = np.count_nonzero(off <= width, axis=0) >= TWICE
+        first, second, width = first[often], second[often], width[often]
         a, b, c = some[:, [target]], some[:, first], some[:, second]
         two = (a != 0.0).astype(np.int8) + (b != 0.0) + (c != 0.0) >= 2
-        width = halves[target] + CLOSE * (sizes[target] + sizes[first] + sizes[second])
-        sums = b + c
-        counts = np.count_nonzero((np.abs(a - sums) <= width) & two, axis=0)
-        counts -= np.count_nonzero(np.abs(np.roll(a, 1) - sums) <= width, axis=0)
+        counts = np.count_nonzero((np.abs(a - (b + c)) <= width) & two, axis=0)
+        counts -= np.count_nonzero(np.abs(np.roll(a, 1) - (b + c)) <= width, axis=0)
         for k in np.argsort(-counts, kind="stable")[:MOST]:
             if counts[k] > OFTEN * len(some):
                 yield Candidate(int(target), np.array([first[k], second[k]]), np.ones(2), 0.0)

@@ -2,6 +2,7 @@
 
 from condmask.disclosure.causes import COMPUTED, Cause, tells
 from condmask.disclosure.identity import Identity
+from condmask.disclosure.inequalities import Inequality
 from condmask.disclosure.relations import Copy
 
 
@@ -38,12 +39,14 @@ def _instead(identity: Identity, masked: str) -> str:
     return f"leave {masked!r} out and mask {names} instead: analysts {how}"
 
 
-def of_identity(identity: Identity, guessed: float, blind: float, masked: set[str]) -> Cause:
-    """The cause that an identity holds in swapped records alone."""
+def of_identity(identity: Identity | Inequality, guessed: float, blind: float, masked: set[str]) -> Cause:
+    """The cause that an identity or an inequality holds in swapped records, and not in kept ones."""
     clear = [name for name in identity.names if name not in masked]
     column = next(name for name in identity.names if name in masked)
     text = f"{identity} in swapped records, not in kept ones: {tells(guessed)}"
     remedy = f"drop {clear[0]!r}" if clear else f"drop {column!r} and compute it from the masked others"
+    if isinstance(identity, Inequality):
+        remedy = f"drop {clear[0]!r}" if clear else "pass smaller sigmas, or drop one of them"
     return Cause("identity", guessed - blind, remedy, text, column)
 
 

@@ -1,6 +1,7 @@
 """Relations that some records suggest: of sums, differences and multiples, and in logarithms of products."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,21 +36,39 @@ def suggested(table: Table, grids: Steps, masked: set[str]) -> Iterator[Identity
             _identity(candidate, names, table, grids if logarithms else {}, product=logarithms)
             for candidate in _of_few(x, rows, halves, some_masked, enough)
         )
+        columns = _Columns(x, halves, middle, rows)
         for candidate in _of_fits(x, rows, some_masked, enough):
-            some = rows[candidate.target]
-            for exactly in (True, False):
-                widths = np.zeros(halves.shape) if exactly else halves
-                short = refit(candidate, _rows(x, middle, widths, candidate, some), logarithms=logarithms)
-                if short is None:
-                    continue
-                forms = [short]
-                for turned in _turned(short):  # for which shorter factors may do
-                    part = _rows(x, middle, widths, turned, rows[turned.target])
-                    forms += [
-                        form for form in [refit(turned, part, logarithms=logarithms)] if form is not None
-                    ]
-                best = min((_solved(form) for form in forms), key=lambda form: _length(form.factors))
-                yield _identity(best, names, table, {} if exactly else grids, product=logarithms)
+            for width in (0.0, 1.0):  # exactly, or up to rounding
+                short = columns.refitted(candidate, width, logarithms=logarithms)
+                if short is not None:
+                    yield _identity(short, names, table, grids if width else {}, product=logarithms)
+
+
+class _Columns(NamedTuple):
+    """Columns, half the steps to which they are rounded, their medians, and the rows that tell of each."""
+
+    x: np.ndarray
+    halves: np.ndarray
+    middle: np.ndarray
+    rows: list[np.ndarray]
+
+    def refitted(self, candidate: Candidate, width: float, *, logarithms: bool) -> Candidate | None:
+        """The shortest form of a relation, with so much of the rounding."""
+        first = refit(candidate, self._rows(candidate, width), logarithms=logarithms)
+        if first is None:
+            return None
+        others = (refit(form, self._rows(form, width), logarithms=logarithms) for form in _turned(first))
+        forms = [first, *(form for form in others if form is not None)]
+        return min((_solved(form) for form in forms), key=lambda form: _length(form.factors))
+
+    def _rows(self, candidate: Candidate, width: float) -> Rows:
+        some, target, features = self.rows[candidate.target], candidate.target, candidate.features
+        x, halves = (table[np.ix_(some, features)] for table in (self.x, self.halves))
+        missing = np.isnan(x)
+        return Rows(
+            self.x[some, target], np.where(missing, self.middle[features], x),
+            width * self.halves[some, target], np.where(missing, 0.0, width * halves),
+        )  # fmt: skip
 
 
 def uncommon(x: np.ndarray) -> np.ndarray:
@@ -76,18 +95,6 @@ def _of_fits(
     if masked.sum() > 1 and clear.size:
         targets += [(target, clear) for target, _ in targets]
     return relation_candidates.of_fits(x, rows, targets)
-
-
-def _rows(
-    x: np.ndarray, middle: np.ndarray, halves: np.ndarray, candidate: Candidate, some: np.ndarray
-) -> Rows:
-    features = x[np.ix_(some, candidate.features)]
-    half_x = halves[np.ix_(some, candidate.features)]
-    missing = np.isnan(features)
-    return Rows(
-        x[some, candidate.target], np.where(missing, middle[candidate.features], features),
-        halves[some, candidate.target], np.where(missing, 0.0, half_x),
-    )  # fmt: skip
 
 
 def _forms(candidate: Candidate) -> list[Candidate]:

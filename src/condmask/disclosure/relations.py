@@ -27,6 +27,7 @@ from condmask.disclosure.relation_search import suggested, uncommon
 
 SEARCHED, COUNTED, LOOKED_AT = 1 << 12, 1 << 14, 1 << 14  # rows: to search, to count, to compare columns
 BRIEFLY = 512  # rows that tell what is surely none
+MOSTLY = 0.5  # of the records: fewer do not tell what holds up to rounding
 NEARLY_ALL, BETTER = 0.9, 0.02  # of the records: no other form is looked at; shares by which one is better
 BEYOND = 0.1  # of the records, more than by chance: from here on a relation is one
 COARSE = 0.125  # of a column's mean deviation: beyond, rounding is grouping
@@ -77,6 +78,11 @@ def identities(table: Table, steps: Steps, masked: set[str]) -> list[Identity]:
             continue
         identity = _as_rounded(identity, counted, target)
         proof = evidence(identity, counted, target)
+        if (
+            identity.rounding and proof.share < MOSTLY
+        ):  # nearly equal is common among columns that go together
+            identity = identity._replace(rounding=())
+            proof = evidence(identity, counted, target)
         if proof.beyond > max(BEYOND, holding[key][1].beyond + BETTER if key in holding else 0.0):
             holding[key] = identity, proof
     kept: list[Identity] = []
@@ -118,9 +124,12 @@ def evidence(identity: Identity, table: Table, target: str) -> Evidence:
         return Evidence(0.0, 1.0)
     table = {name: table[name][records] for name in identity.names}
     rows = np.flatnonzero(identity.says_something(table))
+    parts = [part[rows] for part in identity.computed(table, target)]
+    finite = np.all(np.isfinite(parts), axis=0)  # a product of high powers may overflow
+    value, computed, slack = (part[finite] for part in parts)
+    rows = rows[finite]
     if rows.size < FEWEST:
         return Evidence(0.0, 1.0)
-    value, computed, slack = (part[rows] for part in identity.computed(table, target))
     obeying = np.abs(value - computed) <= slack
 
     def holding(others: np.ndarray) -> float:
