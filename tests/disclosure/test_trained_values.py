@@ -46,7 +46,7 @@ def test_of_one_column_he_is_hardly_better_than_the_best():
 
 
 def test_the_middle_is_where_most_originals_are_near():
-    x = np.concatenate((RNG.uniform(0.0, 100.0, 200), [50.0, 50.5, 51.0] * 40))
+    x = np.concatenate((RNG.uniform(0.0, 100.0, 200), [50.0, 50.9, 51.8] * 40, [20.0] * 90))
 
     middle = trained_values._middle(x, 1.0)
 
