@@ -80,3 +80,12 @@ def test_commands_have_the_donors_of_the_proposal(run, tmp_path):
     commands = [line for line in out.splitlines() if line.startswith("condmask mask")]
     assert commands
     assert not any("sample" in each for each in commands)
+
+
+def test_a_thorough_audit_says_what_a_trained_attacker_reaches(run, source):
+    command = ("audit", source, "-c", "educ", "--p", "0.6", "--sigma", "2", "--decimals", "1")
+    plain, found = (json.loads(run(*command, *more, "--json")[1]) for more in ((), ("--thorough",)))
+
+    assert "trained" not in plain
+    assert found["trained"] > 0.85
+    assert found["guessed"] == max(plain["guessed"], found["trained"])

@@ -25,6 +25,7 @@ omit_missing = true
 round = true
 ledger = "office/ledger.jsonl"
 accept_visible_coins = true
+thorough = true
 keep_metadata = ["geo"]
 
 [scheme]
@@ -92,7 +93,7 @@ def test_the_least(tmp_path):
 
     assert (found.source, found.target) == (tmp_path / "people.csv", tmp_path / "out/released.parquet")
     assert found.schemes == {"income": cm.ConditionalMasking(0.6, 1000.0)}
-    assert found[4:] == (False, False, False, [], None, None, None, {}, {}, True)
+    assert found[4:] == (False, False, False, [], None, None, None, {}, {}, False, True)
 
 
 def test_every_key(tmp_path):
@@ -112,6 +113,7 @@ def test_every_key(tmp_path):
     assert found.omit_missing
     assert found.round
     assert found.accept_visible_coins
+    assert found.thorough
     assert found.keep_metadata == ["geo"]
     assert found.csv == cm.CsvFormat(delimiter=";", decimal=",", encoding="cp1252", na=(".",))
     assert (found.internal, found.public) == (tmp_path / "internal.html", tmp_path / "public.html")

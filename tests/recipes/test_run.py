@@ -183,3 +183,38 @@ def test_a_recipe_file_rounds(tmp_path):
     assert len(cm.read_release(tmp_path / "b.parquet", "x").origin.shift) == 2
     assert (pd.read_parquet(tmp_path / "b.parquet")["x"] % 0.5 == 0.0).all()
     assert "moved their mean by" in (tmp_path / "public.html").read_text()
+
+
+def panel(folder):
+    """Twelve months of each firm, which tell what one record does not."""
+    rng = np.random.default_rng(4)
+    level = np.repeat(rng.lognormal(9.0, 1.2, 200), 12)
+    sales = (level * np.exp(rng.normal(0.0, 0.1, 2400))).round(0)
+    pd.DataFrame({"sales": sales, "firm": np.repeat(np.arange(200), 12)}).to_csv(
+        folder / "people.csv", index=False
+    )
+    return (
+        'source = "people.csv"\ntarget = "released.csv"\nthorough = true\n'
+        "[columns.sales]\np = 0.6\nsigma = 900.0\ndecimals = 0\n"
+    )
+
+
+def test_a_thorough_recipe_refuses_what_a_trained_attacker_sees(folder):
+    recipe = panel(folder)
+    (folder / "recipe.toml").write_text(recipe)
+
+    with pytest.raises(cm.ReleaseError, match=r"trained on releases of half of the file.*'firm'"):
+        cm.run_recipe(folder / "recipe.toml")
+    assert written(folder) == []
+
+
+def test_a_thorough_recipe_checks_the_trained_attacker(folder):
+    recipe = panel(folder) + "[checks.sales]\n2000 = 0.62\n"
+    (folder / "recipe.toml").write_text(recipe)
+
+    with pytest.raises(ValueError, match=r"checks\.sales allows the best attacker to come nearer than 2000"):
+        cm.run_recipe(folder / "recipe.toml")
+    best = cm.risk(
+        pd.read_csv(folder / "people.csv").sales, cm.ConditionalMasking(0.6, 900.0, decimals=0), d=2000
+    )
+    assert best.attackers["best attacker"][0] < 0.62

@@ -96,3 +96,17 @@ def test_guard_rails_that_do_not_hold_are_told(tmp_path):
     assert "of x with a rare value get" in page
     assert "it gives much of &#x27;x&#x27; away" in page
     assert "The columns were masked together" in page
+
+
+def test_a_thorough_report_has_what_trained_attackers_reach(files, internal, tmp_path):
+    folder, frame = files
+    paths = folder / "people.parquet", folder / "released.parquet", tmp_path / "thorough.html"
+    cm.report(*paths, d=[250, 500], thorough=True)
+    page = paths[-1].read_text(encoding="utf-8")
+    audit = cm.audit(frame, {"income": SCHEME}, thorough=True)
+
+    assert "No attacker was trained" in internal
+    assert "No attacker was trained" not in page
+    assert cells(page, "by a trained attacker") == [[f"{100 * audit.trained:.1f}%"]]
+    assert len(cells(page, "trained attacker")[0]) == 2
+    assert not cells(internal, "trained attacker")

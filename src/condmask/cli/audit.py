@@ -17,6 +17,11 @@ def add(commands: Any) -> None:
     )
     new.add_argument("file", metavar="IN", help="file with the original data")
     add_scheme(new)
+    new.add_argument(
+        "--thorough",
+        action="store_true",
+        help="train an attacker on releases of half of the file, too; it takes up to a minute",
+    )
     add_csv(new)
 
 
@@ -25,7 +30,7 @@ def run(args: argparse.Namespace) -> str:
         schemes, csv = schemes_of(args), csv_of(args)
     from condmask.releases.mask_file import audit_file
 
-    audit = audit_file(args.file, schemes, csv=csv)
+    audit = audit_file(args.file, schemes, csv=csv, thorough=args.thorough)
     if args.json:
         return to_json(audit.to_dict())
     return "\n".join([args.to_cli_terms(str(audit)), *commands_of(args, audit, args.file, "OUT")])

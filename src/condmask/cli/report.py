@@ -23,6 +23,9 @@ def add(commands: Any) -> None:
         "--within", type=float, nargs="+", metavar="D",
         help="distances at which risks are told, in units of the data (default: sigma/4, sigma/2, sigma)",
     )  # fmt: skip
+    new.add_argument(
+        "--thorough", action="store_true", help="train attackers on releases of half of the file, too"
+    )
     add_csv(new)
     new.add_argument("--force", action="store_true", help="replace REPORT.html where it exists")
     add_workers(new)
@@ -40,6 +43,7 @@ def run(args: argparse.Namespace) -> str:
     report(
         args.source, args.release, args.path,
         public=args.public, d=args.within, csv=csv, overwrite=args.force, workers=threads,
+        thorough=args.thorough,
     )  # fmt: skip
     kind = "public" if args.public else "internal"
     if args.json:

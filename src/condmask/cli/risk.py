@@ -26,6 +26,9 @@ def add(commands: Any) -> None:
         help="columns that are not masked, and known to an attacker",
     )  # fmt: skip
     new.add_argument(
+        "--thorough", action="store_true", help="train an attacker on releases of half of the file, too"
+    )
+    new.add_argument(
         "--release", metavar="OUT", help="the release of IN, whose scheme is taken: its risk stands beside"
     )
     new.add_argument(
@@ -70,7 +73,8 @@ def run(args: argparse.Namespace) -> str:
     strata = {name: read_labels(args.file, name, csv=csv) for name in names_of(scheme.strata)}
     options: dict[str, Any] = {"strata": strata or None}
     others = {name: read_column(args.file, name, csv=csv) for name in args.others} or None
-    risks: dict[str, Any] = {"scheme": risk(x, scheme, d=within, others=others, **options)}
+    expected = risk(x, scheme, d=within, others=others, thorough=args.thorough, **options)
+    risks: dict[str, Any] = {"scheme": expected}
     exposed: dict[str, Any] = {}
     if args.release is not None:
         z = read_column(args.release, column)

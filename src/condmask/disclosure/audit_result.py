@@ -72,6 +72,9 @@ class Audit:
         one hides them; or else the best coarser step that was tried.
     name : str
         Of the column or columns.
+    trained : float or None
+        The share of records of which an attacker guesses right who is trained on releases of half of the
+        file; None where none was.
     worst : float
         The share of records of which he guesses right in the tenth of which he is surest, by the value that
         one column shows; at least `guessed`.
@@ -93,6 +96,7 @@ class Audit:
     scheme: Any
     proposals: tuple[Proposal, ...] = ()
     name: str = field(default="x", repr=False)
+    trained: float | None = field(default=None, repr=False)
     worst: float = 0.0
     columns: int = 1
 
@@ -132,7 +136,14 @@ class Audit:
         first = why[0].remedy if why else "mend the columns that show most"
         mends, best = self.remedy or first, self.proposals[0].audit if self.proposals else None
         if best is not None and not self.proposals[0].hides:
-            by_columns = why and why[0].name in ("identity", "relation", "units", "row order", "copy")
+            by_columns = why and why[0].name in (
+                "identity",
+                "relation",
+                "units",
+                "row order",
+                "copy",
+                "trained",
+            )
             mends = (
                 f"{first + '; ' if by_columns else ''}no scheme that was tried hides them, the best "
                 f"({self.remedy}) leaves {best.guessed:.0%} guessed right, {best.certain:.0%} certain and "
@@ -187,6 +198,7 @@ class Audit:
         figures = {name: getattr(self, name) for name in FIGURES}
         return {
             **figures,
+            **({} if self.trained is None else {"trained": self.trained}),
             "visible": self.visible,
             "causes": [cause._asdict() for cause in self.causes],
             "schemes": _entries(self.scheme, self.name),
@@ -207,6 +219,9 @@ class Audit:
         lines += [
             line(label, (f"{getattr(side, name):.1%}" for side in sides), head=HEAD) for label, name in LABELS
         ]
+        if self.trained is not None:
+            shares = ("" if side.trained is None else f"{side.trained:.1%}" for side in sides)
+            lines.insert(-2, line("  by a trained attacker", shares, head=HEAD))
         lines.append(line("visible", ("yes" if side.visible else "no" for side in sides), head=HEAD))
         if any(side._mapped for side in sides):
             lines += ["", *ALONE]

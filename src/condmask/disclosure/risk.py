@@ -1,17 +1,21 @@
 """The risk of a scheme on a file before it is masked, and of a release after it."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import evenly_spaced
-from condmask.disclosure import baselines, neighbours
+from condmask.audit_input import AuditInput
+from condmask.disclosure import baselines, boosting, neighbours
 from condmask.disclosure.audit import audit as audit_of
+from condmask.disclosure.audit import column_beside
 from condmask.disclosure.original import Original, distinct
 from condmask.disclosure.pools import Pool, pools_of
 from condmask.disclosure.record_posteriors import RecordPosteriors
-from condmask.disclosure.risk_result import BEST, CONSTANT, LINKED, MEAN, RELEASED, Risk
+from condmask.disclosure.risk_result import BEST, CONSTANT, LINKED, MEAN, RELEASED, TRAINED, Risk
+from condmask.disclosure.trained_values import by_training
 from condmask.disclosure.verbatim import Verbatim
 from condmask.grids import check_released
 from condmask.missing_codes import without_codes
@@ -23,7 +27,16 @@ TRIED_WITH_OTHERS = 1 << 12  # and those that look for neighbours, on half of th
 SEED = 2019  # of the release that is drawn to try them
 
 
-def risk(x: Any, scheme: Any, *, d: Any, others: Any = None, strata: Any = None, audit: bool = True) -> Risk:
+def risk(
+    x: Any,
+    scheme: Any,
+    *,
+    d: Any,
+    others: Any = None,
+    strata: Any = None,
+    audit: bool = True,
+    thorough: bool = False,
+) -> Risk:
     """What attackers would learn from a release of a file, before it is masked.
 
     Parameters
@@ -41,6 +54,9 @@ def risk(x: Any, scheme: Any, *, d: Any, others: Any = None, strata: Any = None,
     audit : bool
         Whether to tell how well one can guess which records were swapped, as `audit` does; of a scheme that
         swaps, without reverse mapping.
+    thorough : bool
+        Whether an attacker is trained, too; of a scheme that swaps. It needs scikit-learn
+        (``pip install 'condmask[thorough]'``).
 
     Returns
     -------
@@ -53,7 +69,9 @@ def risk(x: Any, scheme: Any, *, d: Any, others: Any = None, strata: Any = None,
         - "best attacker": who sees Z_i, knows p, sigma, the noise, and the law of the data, which he learned
           from other records, and names the interval with the greatest posterior mass;
         - "best with other columns": who knows also `others`, and takes the records nearest in these for a
-          law of his own.
+          law of his own;
+        - "trained attacker": who learned from releases of half of the file which of several guesses is near:
+          Z_i, what `others` predict or make up, what the other records of a unit show.
 
         ``print`` shows all side by side.
 
@@ -63,6 +81,8 @@ def risk(x: Any, scheme: Any, *, d: Any, others: Any = None, strata: Any = None,
         If the scheme cannot take the data, a distance is negative, or there are fewer than two records.
     TypeError
         If nothing is known of the noise of the scheme: see `release_risk`.
+    ModuleNotFoundError
+        If `thorough` is True and scikit-learn is not installed.
 
     See Also
     --------
@@ -98,6 +118,8 @@ def risk(x: Any, scheme: Any, *, d: Any, others: Any = None, strata: Any = None,
     best attacker [0.41 0.66]
     """
     scheme, distances = _known(scheme), checked_distances(d)
+    if thorough:
+        boosting.check_available()
     present, _, pools = pools_of(x, scheme, strata, "risk")
     columns = None if others is None else _others(others, present)
     parts = [
@@ -105,7 +127,16 @@ def risk(x: Any, scheme: Any, *, d: Any, others: Any = None, strata: Any = None,
         for rows, pool in pools
     ]
     coins = _audited(x, scheme, strata) if audit and present.any() else None
-    return _of_all("scheme", parts, distances, coins, scheme)
+    result = _of_all("scheme", parts, distances, coins, scheme)
+    return with_trained(result, column_beside(x, scheme, strata, others)) if thorough else result
+
+
+def with_trained(risk: Risk, data: AuditInput, name: str | None = None, schemes: Any = None) -> Risk:
+    """The risk of a column with what the trained attacker reaches, who may say what the best one says."""
+    name = next(iter(data.values)) if name is None else name
+    share, records = by_training(data, schemes or {name: risk.scheme}, name, np.array(risk.d))
+    attackers = {**risk.attackers, TRAINED: np.fmax(share, risk.attackers[BEST])}
+    return replace(risk, attackers=attackers, records={**risk.records, TRAINED: records})
 
 
 def release_risk(

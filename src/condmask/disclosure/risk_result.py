@@ -153,7 +153,7 @@ class Risk:
 
 
 RELEASED, MEAN, CONSTANT = "masked value", "mean of masked values", "best constant"
-BEST, LINKED = "best attacker", "best with other columns"
+BEST, LINKED, TRAINED = "best attacker", "best with other columns", "trained attacker"
 
 
 def wilson(share: np.ndarray, n: int, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:

@@ -16,8 +16,8 @@ from condmask.schemes.parameters import PARAMETERS, number_or_fraction
 from condmask.strata import not_masked
 
 TOP = (
-    "source", "target", "scheme", "columns", "omit_missing", "round", "accept_visible_coins", "keep_metadata",
-    "csv", "report", "checks", "ledger",
+    "source", "target", "scheme", "columns", "omit_missing", "round", "accept_visible_coins", "thorough",
+    "keep_metadata", "csv", "report", "checks", "ledger",
 )  # fmt: skip
 CSV = tuple(field.name for field in fields(CsvFormat))
 REPORT = ("internal", "public", "within")
@@ -40,6 +40,8 @@ class Recipe(NamedTuple):
         Distances by column, where they are given.
     checks : dict of str to dict of float to float
         By column and distance, the greatest share of records that the best attacker may come so near.
+    thorough : bool
+        Whether an attacker is trained, for the checks and the internal report.
     ledger : bool or Path
         The ledger: the user's, none, or another.
     """
@@ -57,6 +59,7 @@ class Recipe(NamedTuple):
     public: Path | None
     within: dict[str, list[float]]
     checks: dict[str, dict[float, float]]
+    thorough: bool
     ledger: bool | Path
 
 
@@ -101,6 +104,7 @@ def _recipe(path: Path, entries: dict[str, Any]) -> Recipe:
         CsvFormat(**csv) if csv else None,
         paths.get("internal"), paths.get("public"),
         _distances(report.get("within", []), schemes), _caps(_table(entries, "checks"), schemes),
+        _flag(entries, "thorough"),
         _ledger(path, entries.get("ledger", True)),
     )  # fmt: skip
 

@@ -7,15 +7,17 @@ from typing import Any, NamedTuple
 
 from condmask import _checks
 from condmask._blocks import Workers
-from condmask.disclosure.risk import risk
-from condmask.disclosure.risk_result import BEST
+from condmask.disclosure.boosting import check_available
+from condmask.disclosure.release_check import GO_ON, ReleaseError
+from condmask.disclosure.risk import risk, with_trained
+from condmask.disclosure.risk_result import BEST, TRAINED
 from condmask.files.atomic import FileError, fingerprint
 from condmask.files.formats import reading
 from condmask.files.metadata import target_fingerprints
 from condmask.files.publish import writable
 from condmask.files.read import read_column, read_labels
 from condmask.recipes.recipe import Recipe, read_recipe
-from condmask.releases.mask_file import mask_file
+from condmask.releases.mask_file import audit_file, audited_table, mask_file
 from condmask.reports import charts
 from condmask.reports.report import report, to_write
 from condmask.strata import names_of
@@ -131,7 +133,11 @@ def run_recipe(
         to_write(page, [recipe.source, *target_fingerprints(recipe.target)], overwrite)
     if reports:
         charts.ready()
+    if recipe.thorough:
+        check_available()
     _check_risks(recipe)
+    if recipe.thorough and not recipe.accept_visible_coins:
+        _check_coins(recipe)
     release = mask_file(
         recipe.source, recipe.target, recipe.schemes, nan_policy="omit" if recipe.omit_missing else "raise",
         round=recipe.round, overwrite=overwrite, workers=threads, progress=progress,
@@ -144,13 +150,21 @@ def run_recipe(
     for public, page in reports.items():
         report(
             recipe.source, recipe.target, page, public=public, d=recipe.within or None, csv=recipe.csv,
-            overwrite=overwrite, workers=threads,
+            overwrite=overwrite, workers=threads, thorough=recipe.thorough and not public,
         )  # fmt: skip
     return RecipeResult(recipe.target, release.schemes, tuple(reports.values()))
 
 
+def _check_coins(recipe: Recipe) -> None:
+    """Refuse a release where a trained attacker could tell which records were swapped."""
+    audit = audit_file(recipe.source, recipe.schemes, csv=recipe.csv, thorough=True)
+    if audit.visible:
+        raise ReleaseError(audit.refusal + GO_ON)
+
+
 def _check_risks(recipe: Recipe) -> None:
-    """Refuse a release whose best attacker, who sees the masked value alone, would come near too many."""
+    """Refuse a release whose best attacker would come near too many: who sees the masked value alone, or
+    learned from all columns where the recipe is thorough."""
     source, csv = recipe.source, recipe.csv
     for name, caps in recipe.checks.items():
         scheme, distances = recipe.schemes[name], list(caps)
@@ -158,7 +172,11 @@ def _check_risks(recipe: Recipe) -> None:
         if x.dtype == object:
             raise TypeError(f"{name} must be numbers in {source}, got something else")
         strata = {group: read_labels(source, group, csv=csv) for group in names_of(scheme.strata)}
-        best = risk(x, scheme, d=distances, strata=strata or None, audit=False).attackers[BEST]
+        by_value = risk(x, scheme, d=distances, strata=strata or None, audit=False)
+        best = by_value.attackers[BEST]
+        if recipe.thorough:
+            with audited_table(source, recipe.schemes, csv) as table:
+                best = with_trained(by_value, table, name, recipe.schemes).attackers[TRAINED]
         for d, share in zip(distances, best, strict=True):
             if share > caps[d]:
                 raise ValueError(

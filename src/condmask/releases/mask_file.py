@@ -1,14 +1,17 @@
 """Files in, releases out."""
 
+import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from condmask._blocks import Workers
+from condmask.audit_input import AuditInput
 from condmask.clear_columns import columns_in_clear
 from condmask.disclosure.audit import audit_table, check_schemes, table_of
 from condmask.disclosure.audit_result import Audit
+from condmask.disclosure.boosting import check_available
 from condmask.files.atomic import spool
 from condmask.files.csv_format import CsvFormat
 from condmask.files.formats import columns_exist, format_of, in_lines, reading
@@ -131,7 +134,11 @@ def mask_file(
 
 
 def audit_file(
-    source: str | os.PathLike[str], schemes: dict[str, Any], *, csv: CsvFormat | None = None
+    source: str | os.PathLike[str],
+    schemes: dict[str, Any],
+    *,
+    csv: CsvFormat | None = None,
+    thorough: bool = False,
 ) -> Audit:
     """What an attacker could tell of the coins of a release of a file; see `audit`.
 
@@ -143,11 +150,24 @@ def audit_file(
         The scheme of each column that is to be masked; the others are left in clear.
     csv : CsvFormat, optional
         As for `mask_file`.
+    thorough : bool
+        Whether an attacker is trained, too, as for `audit`.
 
     Returns
     -------
     Audit
     """
+    if thorough:
+        check_available()
+    with audited_table(source, schemes, csv) as data:
+        return audit_table(data, schemes, thorough=thorough)
+
+
+@contextlib.contextmanager
+def audited_table(
+    source: str | os.PathLike[str], schemes: dict[str, Any], csv: CsvFormat | None
+) -> Iterator[AuditInput]:
+    """A file that is to be masked, as an audit looks at it."""
     check_schemes(schemes)
     groups = not_masked(next(iter(schemes.values())).strata, schemes)
     with reading(Path(source)):
@@ -157,4 +177,4 @@ def audit_file(
             columns, kinds, labels = spool_columns(table, list(schemes), groups, create)
             beside = columns_in_clear(table.names, [*columns, *groups])
             clear = clear_of_table(table, beside, list(columns.values())) if beside else None
-            return audit_table(table_of(schemes, columns, kinds, labels, clear), schemes)
+            yield table_of(schemes, columns, kinds, labels, clear)

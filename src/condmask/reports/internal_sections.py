@@ -17,6 +17,10 @@ from condmask.reports.release_view import ReleaseView, number_text
 SHOWN = 10  # most exposed records
 FAR = 5.0  # standard errors: by chance once in a million
 ROUNDED = 1e-9  # of a figure that is exact
+UNTRAINED = (
+    "No attacker was trained on releases of half of the file: --thorough (thorough=True) trains one, who "
+    "looks at all columns together."
+)
 
 
 def facts(original: Original) -> dict[str, Any]:
@@ -144,6 +148,7 @@ def audit_section(audit: Audit, *, reverse_mapping: bool) -> Html:
         ["guessed right", share(audit.guessed)],
         ["in the worst tenth of the records", share(audit.worst)],
         ["blindly", share(audit.blind)],
+        *([] if audit.trained is None else [["by a trained attacker", share(audit.trained)]]),
         ["records known for certain", share(audit.certain)],
         ["kept records unchanged", share(audit.unchanged)],
     ]
@@ -167,6 +172,7 @@ def audit_section(audit: Audit, *, reverse_mapping: bool) -> Html:
         if causes
         else Html(""),
         html.items(audit.warnings) if audit.warnings else Html(""),
+        paragraph(UNTRAINED) if audit.trained is None else Html(""),
     )
 
 

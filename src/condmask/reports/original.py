@@ -1,12 +1,14 @@
 """What only the publisher can tell: the original beside the release, what attackers learn, what shows."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from condmask import frames
 from condmask._blocks import evenly_spaced
+from condmask.audit_input import AuditInput
 from condmask.disclosure.audit import audit_table, table_of
 from condmask.disclosure.audit_result import Audit
 from condmask.disclosure.correlations import pearson
@@ -14,7 +16,7 @@ from condmask.disclosure.insider_risk import InsiderRisk, insider_risk
 from condmask.disclosure.linkage import Linkage, record_linkage
 from condmask.disclosure.original import units_of
 from condmask.disclosure.record_risk import RecordRisk, record_risk
-from condmask.disclosure.risk import release_risk
+from condmask.disclosure.risk import release_risk, with_trained
 from condmask.disclosure.risk_result import Risk
 from condmask.disclosure.uniques import Uniques, uniques
 from condmask.files.csv_format import CsvFormat
@@ -65,10 +67,14 @@ class Original:
         The release.
     csv : CsvFormat, optional
         How the original is written, as for `mask_file`.
+    thorough : bool
+        Whether attackers are trained.
     """
 
-    def __init__(self, path: Path, view: ReleaseView, csv: CsvFormat | None = None) -> None:
-        self.path, self._view = path, view
+    def __init__(
+        self, path: Path, view: ReleaseView, csv: CsvFormat | None = None, *, thorough: bool = False
+    ) -> None:
+        self.path, self._view, self._thorough = path, view, thorough
         with reading(path):
             table = open_table(path, csv)
             columns_exist(table, list(view.schemes))
@@ -86,13 +92,18 @@ class Original:
 
     def audit(self) -> Audit:
         """How well an attacker could tell which records were swapped."""
+        return audit_table(self._table, self._view.schemes, thorough=self._thorough)
+
+    @cached_property
+    def _table(self) -> AuditInput:
+        """The original as an audit looks at it."""
         view = self._view
         labels = [Labels(*frames.codes(view.columns.strata(name))) for name in view.strata]
         columns = {name: frames.column(values, name) for name, values in self._raw.items()}
         values = {name: column.array for name, column in columns.items()}
         kinds = {name: column.kind for name, column in columns.items()}
         clear = view.clear_beside(list(values.values()))
-        return audit_table(table_of(view.schemes, values, kinds, labels, clear), view.schemes)
+        return table_of(view.schemes, values, kinds, labels, clear)
 
     def column(self, name: str, statistics: list[str], d: list[float]) -> OriginalColumn:
         """One column, its statistics, and what attackers learn of it."""
@@ -110,6 +121,8 @@ class Original:
         some = evenly_spaced(x.size, x.size if view.reverse_mapping else MOST_RECORDS)
         middle = sorted(d)[len(d) // 2]
         risk = release_risk(x, z, scheme, d=d, others=others or None, strata=strata, audit=False)
+        if self._thorough:
+            risk = with_trained(risk, self._table, name, dict(view.schemes))
         records = record_risk(
             x[some], z[some], scheme, d=middle, strata=None if strata is None else strata[some]
         )

@@ -7,6 +7,7 @@ from typing import Any
 
 from condmask import _checks
 from condmask._blocks import Workers
+from condmask.disclosure.boosting import check_available
 from condmask.files.atomic import FileError, fingerprint, publishing
 from condmask.files.csv_format import CsvFormat
 from condmask.reports import charts, disclaimers, html, internal_sections, public_sections
@@ -28,6 +29,7 @@ def report(
     csv: CsvFormat | None = None,
     overwrite: bool = False,
     workers: Workers = 1,
+    thorough: bool = False,
 ) -> None:
     """Write the report of a release: one HTML file that needs no network and runs no scripts.
 
@@ -51,6 +53,8 @@ def report(
         Whether an existing file may be replaced.
     workers : int or map-like callable
         Results do not depend on it.
+    thorough : bool
+        Whether attackers are trained for an internal report, as for `audit` and `risk`.
 
     Raises
     ------
@@ -60,7 +64,7 @@ def report(
         If the release holds no scheme, or one of another method; if the original has other rows, or other
         missing ones. Nothing is written.
     ModuleNotFoundError
-        If matplotlib is not installed.
+        If matplotlib is not installed, or scikit-learn where `thorough` is True.
 
     See Also
     --------
@@ -103,6 +107,8 @@ def report(
     distances = None if d is None else _distances(d)
     if source is None and not public:
         raise ValueError("source must be the original where public is False, got None")
+    if thorough:
+        check_available()
     charts.ready()
     view = ReleaseView(Path(release), threads)
     for name in distances or ():
@@ -114,7 +120,7 @@ def report(
         text = public_page(view)
     else:
         assert source is not None
-        text = internal_page(view, Original(Path(source), view, csv), distances)
+        text = internal_page(view, Original(Path(source), view, csv, thorough=thorough), distances)
     with publishing({out: previous}) as (output,):
         output.write(text.encode())
 
