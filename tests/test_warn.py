@@ -16,7 +16,7 @@ def test_a_warning_from_outside_points_at_the_line_of_the_call():
 
 
 def test_a_warning_from_deep_inside_points_at_the_users_line():
-    column = [0.26, 0.51, 1.02, 1.13] * 10
+    column = [100.26, 100.51, 101.02, 101.13] * 10
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         cm.ConditionalMasking(0.6, 4.0, decimals=1).mask(column, rng=1, round=True, accept_visible_coins=True)

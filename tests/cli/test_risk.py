@@ -13,7 +13,7 @@ def test_the_risk_of_a_scheme(run, source):
     found = answer(run("risk", source, "-c", "income", *MASK, "--within", "100", "300", "--json"))
 
     x = cm.read_column(source, "income")
-    assert found == {"scheme": cm.risk(x, cm.ConditionalMasking(0.6, 1000.0), d=[100.0, 300.0]).to_dict()}
+    assert found == {"scheme": cm.risk(x, cm.ConditionalMasking(0.6, 300.0), d=[100.0, 300.0]).to_dict()}
 
 
 def test_the_risk_of_a_release_stands_beside(run, source, masked):
@@ -36,7 +36,7 @@ def test_insiders_of_reverse_mapping_stand_beside(run, source, tmp_path):
     mapped = (*MASK, "--reverse-mapping")
     found = answer(run("risk", source, "-c", "income", *mapped, "--within", "100", "300", "--json"))
 
-    x, scheme = cm.read_column(source, "income"), cm.ConditionalMasking(0.6, 1000.0, reverse_mapping=True)
+    x, scheme = cm.read_column(source, "income"), cm.ConditionalMasking(0.6, 300.0, reverse_mapping=True)
     assert found["scheme"] == cm.risk(x, scheme, d=[100.0, 300.0]).to_dict()
     assert found["insiders"] == cm.insider_risk(x, scheme, d=[100.0, 300.0]).to_dict()
     cm.mask_file(source, tmp_path / "b.csv", {"income": scheme}, rng=1)

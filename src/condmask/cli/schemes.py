@@ -6,7 +6,6 @@ from dataclasses import MISSING
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from condmask.missing_codes import options
 from condmask.schemes.parameters import PARAMETERS, Parameter, option_of
 
 if TYPE_CHECKING:
@@ -132,6 +131,8 @@ def _scheme_words(name: str, parameter: Parameter, values: list[Any]) -> list[st
     if all(value == parameter.default for value in values):
         return []
     if name == "missing":
+        from condmask.missing_codes import options
+
         return options(values[0])
     if parameter.read is bool:
         return [option_of(name)]

@@ -44,6 +44,8 @@ def check_release(data: AuditInput, schemes: dict[str, Any], *, to_file: bool = 
             raise ReleaseError(f"{shown[0]}; {'; or '.join(remedies)}{GO_ON}")
     n = max(int(np.count_nonzero(~np.isnan(values))) for values in data.values.values())
     if n < FEWEST:
+        for name, scheme in schemes.items():  # what is wrong with the data is said first
+            scheme.canonical(data.values[name], name, data.kinds[name])
         if to_file:
             refuse_few(n)
         warn(too_few(n), ReleaseWarning)
