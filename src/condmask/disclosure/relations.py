@@ -31,7 +31,6 @@ NEARLY_ALL, BETTER = 0.9, 0.02  # of the records: no other form is looked at; sh
 BEYOND = 0.1  # of the records, more than by chance: from here on a relation is one
 COARSE = 0.125  # of a column's mean deviation: beyond, rounding is grouping
 CAUGHT = 0.95  # of the records that obey with more rounding: less is enough
-MOST_COLUMNS = 24  # among which pairs are attacked
 NEAR = 0.95
 FEWEST = 16  # rows that tell anything
 FINE = 1e-5  # of a column's mean deviation: up to here slack is that of floating point
