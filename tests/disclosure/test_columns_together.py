@@ -66,6 +66,14 @@ def test_what_shows_most_is_said_first_with_what_to_do():
     assert not columns_together.causes_of([joint], {"a": scheme()}, 0.8, in_order=False)
 
 
+def test_what_shows_in_any_sample_of_rows_is_said():
+    much, little = (Joint(x, 0.0, {}, {("a", "u"): x}, {("a", ""): x}, 0.0) for x in (0.9, 0.6))
+
+    for joints in ([much, little], [little, much]):
+        why = columns_together.causes_of(joints, {"a": scheme()}, 0.61, in_order=False)
+        assert [cause.name for cause in why] == ["relation", "units"]
+
+
 # --- false alarms ---
 
 

@@ -71,8 +71,7 @@ def causes_of(joints: list[Joint], schemes: dict[str, Any], alone: float, *, in_
     p = next(iter(schemes.values())).p
     blind, masked, why = max(p, 1.0 - p), set(schemes), []
     by_relation, by_pair, by_unit = (
-        {key: share for joint in joints for key, share in getattr(joint, of).items()}
-        for of in ("relations", "pairs", "units")
+        _greatest([getattr(joint, of) for joint in joints]) for of in ("relations", "pairs", "units")
     )
     ties, most = max(joint.ties for joint in joints), max(joint.guessed for joint in joints)
     if ties > alone + NAMED:
@@ -101,3 +100,11 @@ def causes_of(joints: list[Joint], schemes: dict[str, Any], alone: float, *, in_
         )
         why.append(Cause("joint", most - alone, "mend the columns that show most", text))
     return why
+
+
+def _greatest(shares: list[dict[Any, float]]) -> dict[Any, float]:
+    """Of each key the greatest share in any sample of rows."""
+    greatest: dict[Any, float] = {}
+    for some in shares:
+        greatest |= {key: max(share, greatest.get(key, 0.0)) for key, share in some.items()}
+    return greatest
