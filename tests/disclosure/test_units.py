@@ -110,7 +110,7 @@ def test_large_units_are_cut_into_parts_that_tell_nearly_all():
 
 def test_what_a_record_shows_itself_is_no_evidence_of_where_its_unit_lies():
     z, _, kept = panel()
-    first = CODES != np.roll(CODES, 1)
+    first = np.roll(CODES, 1) != CODES
     beside = z.copy()
     beside[first] = kept[first]  # exactly what is asked about
 
@@ -149,7 +149,9 @@ def test_the_share_between_units_is_that_of_the_model():
     share = BETWEEN**2 / (BETWEEN**2 + WITHIN**2 + SIGMA**2)
     assert units.alike(kept, CODES) == pytest.approx(share, abs=0.01)
     noisy = kept + np.random.default_rng(5).normal(size=N)  # a standard error of .009
-    assert units.alike(noisy, CODES) == pytest.approx(BETWEEN**2 / (2.0 * BETWEEN**2 + WITHIN**2 + SIGMA**2), abs=0.035)
+    assert units.alike(noisy, CODES) == pytest.approx(
+        BETWEEN**2 / (2.0 * BETWEEN**2 + WITHIN**2 + SIGMA**2), abs=0.035
+    )
     assert units.alike(z, CODES) == pytest.approx((1 - P) ** 2 * share, abs=0.05)
     assert units.alike(kept, np.random.default_rng(2).permutation(CODES)) < 0.03
     assert units.alike(kept, np.arange(N)) == 0.0

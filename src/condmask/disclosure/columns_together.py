@@ -18,7 +18,7 @@ def are_related(data: AuditInput, schemes: dict[str, Any]) -> bool:
     if len(data.values) + len(data.clear) == 1:
         return False
     some = data.aligned()
-    table, steps = {**some.values, **some.clear}, relations.steps_of(some, schemes)
+    table, steps = {**some.values, **some.clear}, relations.steps_of(schemes)
     return bool(relations.copies(some.values, some.clear) or relations.identities(table, steps, set(schemes)))
 
 
@@ -35,7 +35,7 @@ def figures(
     related: list[Any], effort: Effort,
 ) -> Iterator[Joint]:  # fmt: skip
     """What all columns tell together, in each sample of rows."""
-    steps = relations.steps_of(data, schemes)
+    steps = relations.steps_of(schemes)
     shared = any(scheme.shared_donors for scheme in schemes.values())
     for sample in attacked_rows(data, effort.together, rows):
         inside = {*sample.values, *sample.clear}
@@ -48,7 +48,7 @@ def relations_of(data: AuditInput, schemes: dict[str, Any]) -> tuple[list[Cause]
     if len(data.values) + len(data.clear) == 1:
         return [], []
     some, masked = data.aligned(), set(schemes)
-    table, steps = {**some.values, **some.clear}, relations.steps_of(some, schemes)
+    table, steps = {**some.values, **some.clear}, relations.steps_of(schemes)
     related = relations.identities(table, steps, masked)
     lone = [
         relation_causes.of_lone_identity(identity, float(identity.holds(table, steps).mean()), masked)

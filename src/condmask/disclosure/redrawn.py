@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask.disclosure import simulated_maps
+from condmask.disclosure.identity import Table
 from condmask.disclosure.swap_attack import ColumnAttack
 from condmask.strata import crossed
-
-Table = dict[str, np.ndarray]
 
 
 class Redrawn(NamedTuple):

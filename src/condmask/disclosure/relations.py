@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.audit_input import AuditInput
 from condmask.disclosure.correlations import pearson, ranks
 from condmask.disclosure.identity import Identity as Identity
 from condmask.disclosure.identity import Steps as Steps
@@ -49,9 +48,9 @@ class Evidence(NamedTuple):
         return self.share - self.chance
 
 
-def steps_of(data: AuditInput, schemes: dict[str, Any]) -> Steps:
-    """What masking rounds each column to."""
-    return dict.fromkeys(data.clear, 0.0) | {name: scheme.step for name, scheme in schemes.items()}
+def steps_of(schemes: dict[str, Any]) -> Steps:
+    """What masking rounds each masked column to."""
+    return {name: scheme.step for name, scheme in schemes.items()}
 
 
 def identities(table: Table, steps: Steps, masked: set[str]) -> list[Identity]:

@@ -19,6 +19,7 @@ from condmask.disclosure import boosting, relations, swap_attack
 from condmask.disclosure.correlations import normal_scores
 from condmask.disclosure.drawn_release import DrawnRelease
 from condmask.disclosure.folds import FoldedRows
+from condmask.disclosure.identity import Table
 from condmask.disclosure.leave_one_out import others_of_unit
 from condmask.disclosure.swap_attack import HALF, ColumnAttack
 
@@ -29,8 +30,6 @@ NEAR = (1.0, 2.0, 4.0)  # times sigma
 HEAPS = (5, 10, 50, 100, 500, 1000, 5000, 10_000)  # whole steps
 LEARNED = 1 << 12  # records of which one column is learned given others
 RIDGE = 1e-9  # of a variance
-
-Table = dict[str, np.ndarray]
 
 
 class Feature(NamedTuple):
@@ -135,13 +134,8 @@ def context(
     table = {**values, **sample.clear}
     identities = []
     if len(table) > 1:
-        identities = relations.identities(table, _steps(schemes, table), set(schemes))
+        identities = relations.identities(table, relations.steps_of(schemes), set(schemes))
     return Context(data, schemes, sample, attacks, identities)
-
-
-def _steps(schemes: dict[str, Any], table: Table) -> relations.Steps:
-    """What masking rounds each column to."""
-    return {name: schemes[name].step if name in schemes else 0.0 for name in table}
 
 
 def _predicted(beside: np.ndarray, x: np.ndarray, half: np.ndarray) -> np.ndarray:
@@ -173,7 +167,7 @@ def features(known: Context, release: DrawnRelease) -> list[Feature]:
             looks += [Feature("unit", unit, column) for column in columns]
     table = {**released, **clear}
     for identity in known.identities:
-        holds = identity.holds(table, _steps(known.schemes, table))
+        holds = identity.holds(table, relations.steps_of(known.schemes))
         looks += [
             Feature("relation", str(identity), x)
             for x in (identity.residual(table), holds.astype(np.float64))
