@@ -84,7 +84,7 @@ def test_releases_under_a_key_are_read_as_well_as_those_that_were_drawn(reverse_
     z = scheme.mask(x, rng=key, accept_visible_coins=True)
     coins = coins_of(scheme, x, key)
     known = context(
-        file.data, {"x": scheme}, file.samples[0], column_attacks(file.data, {"x": scheme}, file.half)
+        file.data, {"x": scheme}, file.samples[0], column_attacks(file.data, {"x": scheme}, file.half), []
     )
     looks = features(known, DrawnRelease({"x": z}, coins))
     table, asked = (

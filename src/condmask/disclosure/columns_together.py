@@ -18,8 +18,7 @@ def are_related(data: AuditInput, schemes: dict[str, Any]) -> bool:
     if len(data.values) + len(data.clear) == 1:
         return False
     some = data.aligned()
-    table, steps = {**some.values, **some.clear}, relations.steps_of(schemes)
-    return bool(relations.copies(some.values, some.clear) or relations.identities(table, steps, set(schemes)))
+    return bool(relations.copies(some.values, some.clear) or relations.identities_of(data))
 
 
 def unequal(data: AuditInput, masked: set[str]) -> list[Inequality]:
@@ -47,9 +46,8 @@ def relations_of(data: AuditInput, schemes: dict[str, Any]) -> tuple[list[Cause]
     """Columns that can be computed from those in clear, or repeat one; and all relations of columns."""
     if len(data.values) + len(data.clear) == 1:
         return [], []
-    some, masked = data.aligned(), set(schemes)
-    table, steps = {**some.values, **some.clear}, relations.steps_of(schemes)
-    related = relations.identities(table, steps, masked)
+    some, masked, steps = data.aligned(), set(schemes), relations.steps_of(schemes)
+    table, related = {**some.values, **some.clear}, relations.identities_of(data)
     lone = [
         relation_causes.of_lone_identity(identity, float(identity.holds(table, steps).mean()), masked)
         for identity in related

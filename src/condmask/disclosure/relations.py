@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask.audit_input import AuditInput
 from condmask.disclosure.correlations import pearson, ranks
 from condmask.disclosure.identity import Identity as Identity
 from condmask.disclosure.identity import Steps as Steps
@@ -53,7 +54,13 @@ def steps_of(schemes: dict[str, Any]) -> Steps:
     return {name: scheme.step for name, scheme in schemes.items()}
 
 
-def identities(table: Table, steps: Steps, masked: set[str]) -> list[Identity]:
+def identities_of(data: AuditInput) -> list[Identity]:
+    """The relations of a table, in the rows in which its columns in clear are looked at."""
+    some = data.aligned()
+    return identities({**some.values, **some.clear}, set(data.values))
+
+
+def identities(table: Table, masked: set[str]) -> list[Identity]:
     """The relations that concern a masked column and hold beyond chance, those of fewest columns first."""
     names = [name for name, x in table.items() if np.isfinite(x).any()]
     if len(names) < 2 or not masked & set(names):

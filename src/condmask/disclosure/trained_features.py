@@ -19,7 +19,7 @@ from condmask.disclosure import boosting, relations, swap_attack
 from condmask.disclosure.correlations import normal_scores
 from condmask.disclosure.drawn_release import DrawnRelease
 from condmask.disclosure.folds import FoldedRows
-from condmask.disclosure.identity import Table
+from condmask.disclosure.identity import Identity, Table
 from condmask.disclosure.leave_one_out import others_of_unit
 from condmask.disclosure.swap_attack import HALF, ColumnAttack
 
@@ -73,7 +73,7 @@ class Context(NamedTuple):
     sample : Sample
     attacks : dict of str to ColumnAttack
         Those of columns with noise, by half.
-    identities : list
+    identities : list of Identity
         Relations of the originals.
     """
 
@@ -81,7 +81,7 @@ class Context(NamedTuple):
     schemes: dict[str, Any]
     sample: Sample
     attacks: dict[str, ColumnAttack]
-    identities: list[Any]
+    identities: list[Identity]
 
 
 def samples(data: AuditInput, half: np.ndarray) -> list[Sample]:
@@ -127,14 +127,12 @@ def column_attacks(data: AuditInput, schemes: dict[str, Any], half: np.ndarray) 
 
 
 def context(
-    data: AuditInput, schemes: dict[str, Any], sample: Sample, attacks: dict[str, ColumnAttack]
-) -> Context:
-    """What is known of a sample under some schemes."""
-    values = {name: x[sample.rows] for name, x in data.values.items()}
-    table = {**values, **sample.clear}
-    identities = []
-    if len(table) > 1:
-        identities = relations.identities(table, relations.steps_of(schemes), set(schemes))
+    data: AuditInput, schemes: dict[str, Any], sample: Sample, attacks: dict[str, ColumnAttack],
+    related: list[Identity],
+) -> Context:  # fmt: skip
+    """What is known of a sample under some schemes; `related` are relations of the whole table."""
+    inside = {*data.values, *sample.clear}
+    identities = [identity for identity in related if inside >= set(identity.names)]
     return Context(data, schemes, sample, attacks, identities)
 
 

@@ -80,9 +80,9 @@ def log_ratios(
         ascending = np.take_along_axis(shown, order, axis=1)
         gaps = np.nan_to_num(np.diff(ascending, axis=1, append=np.inf, prepend=-np.inf), nan=np.inf)
         apart = np.where(present, shown, 0.0)
-        own = np.where(rows, both[:, members], np.nan)
+        asked = np.where(rows, both[:, members], np.nan)
         base = of_both[:, members]
-        total, mass = np.zeros(own.shape), np.zeros(members.shape)
+        total, mass = np.zeros(asked.shape), np.zeros(members.shape)
         parts = []
         for spread in spreads:
             step = np.minimum(gaps, REACH * spread)
@@ -100,8 +100,10 @@ def log_ratios(
         for spread, node, left in parts:
             more = node[:, :, None] * (np.exp(left - most[:, None, :]) - np.exp(-most)[:, None, :])
             mass += more.sum(axis=1)
-            for way in range(len(own)):
-                total[way] += np.sum(more * _normal(own[way][:, None, :] - apart[:, :, None], spread), axis=1)
+            for way in range(len(asked)):
+                total[way] += np.sum(
+                    more * _normal(asked[way][:, None, :] - apart[:, :, None], spread), axis=1
+                )
         alone_there = (present.sum(axis=1)[:, None] - present) == 0
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.log(base) + np.log(mass) - np.log(total)
