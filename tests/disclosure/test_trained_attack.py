@@ -59,6 +59,7 @@ def test_of_one_column_training_reaches_what_theory_says(name, p):
     assert np.mean(doubt < 0.025) - 0.02 < trained.certain < np.mean(doubt < 0.1) + 0.02
 
 
+@pytest.mark.slow
 def test_digits_tell_without_the_theory():
     x, options = COLUMNS["heaped"]
     scheme = cm.ConditionalMasking(P, **options)
