@@ -4,7 +4,7 @@ import numpy as np
 
 from condmask._blocks import STRETCH, in_stretches
 from condmask.audit_input import AuditInput, Unit
-from condmask.disclosure.attacked_rows import attacked_rows
+from condmask.disclosure.attacked_rows import MOST_UNITS, attacked_rows
 from condmask.disclosure.folds import folded_rows
 
 N = 40_000
@@ -54,6 +54,28 @@ def test_of_a_larger_one_stretches_are_and_whole_units_one_column_at_a_time():
     assert set(number[number > 0]) == {8}
     assert np.array_equal(firms.units["firm"], FIRM[firms.rows])
     assert "u" in firms.clear
+
+
+def test_strata_go_with_their_rows():
+    strata = np.arange(N) % 7
+
+    data = table(firm=unit(FIRM))._replace(strata=strata)
+
+    for sample in attacked_rows(data, 1_000, folded_rows(N, N)):
+        assert np.array_equal(sample.strata, strata[sample.rows])
+
+
+def test_units_whose_values_are_most_alike_are_looked_at():
+    stream = np.random.default_rng(4)
+    named = {f"firm{k}": np.where(stream.random(N) < 0.05 * k, ANY, FIRM) for k in range(8)}
+    data = table(**{name: unit(named[name]) for name in sorted(named, reverse=True)})
+
+    _, *samples = attacked_rows(data, 1_000, folded_rows(N, N))
+    (whole,) = attacked_rows(data, N, folded_rows(N, N))
+
+    most = [f"firm{k}" for k in range(MOST_UNITS)]
+    assert [name for sample in samples for name in sample.units] == most
+    assert list(whole.units) == most
 
 
 def test_columns_that_are_aligned_in_some_rows_are_left_out_of_units_elsewhere():

@@ -48,6 +48,7 @@ def test_where_all_answers_are_one_nothing_is_learned():
     assert np.array_equal(boosting.chances(x, yes, x, yes, x), np.ones(100))
 
 
+@pytest.mark.slow  # threads that wait for each other take long where something else runs
 def test_the_number_of_threads_changes_nothing():
     x = RNG.normal(size=(3000, 30))
     y = x[:, 0] * x[:, 1]

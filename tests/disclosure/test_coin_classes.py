@@ -70,6 +70,53 @@ def test_features_that_repeat_each_other_tell_no_more_than_one_and_others_add_up
     assert both[0] > best() + 0.03
 
 
+def test_what_is_learned_is_not_measured_and_what_is_chosen_is_measured_elsewhere():
+    first, second = ATTACK.parts
+    coin = np.repeat([[5.0], [-5.0]], N, axis=1)
+    by_part = [np.where(part, coin, 0.0) for part in (first, second)]  # each tells all coins of one part
+    classes = np.where(ATTACK.learned, np.arange(N) % 2 + 1, np.repeat([[1], [2]], N, axis=1))
+
+    for ratio in by_part:
+        assert ATTACK.strongest(np.zeros((2, N)), [ratio])[0] == pytest.approx(P)
+    with_weaker = ATTACK.strongest(np.zeros((2, N)), [np.where(first, coin, EXACT)])
+    assert with_weaker[0] == pytest.approx(0.5 * (1.0 + best()), abs=0.015)
+    assert ATTACK.alone(classes) == pytest.approx(P)
+
+
+def test_what_classes_add_is_what_is_not_known():
+    classes, nothing = ATTACK.classes(APART), np.zeros((2, N))
+
+    assert ATTACK.added(classes, nothing) == pytest.approx(ATTACK.ratio(classes), abs=0.02)
+    # 24 classes of 400 records: the number of each has a standard error of about .1
+    assert np.sqrt(np.mean(ATTACK.added(classes, EXACT) ** 2)) < 0.2
+    assert not ATTACK.added(classes, EXACT)[classes == 0].any()
+
+
+def test_those_that_tell_most_are_added_first_and_those_of_noise_never():
+    other = np.stack((STREAM.normal(1.0, 1.0, N), STREAM.normal(0.0, 1.0, N))) - 0.5
+    noise = [ATTACK.classes(x) for x in STREAM.normal(size=(30, 2, N))]
+
+    both = ATTACK.strongest(np.zeros((2, N)), [*noise, EXACT, other])
+
+    assert both[0] > best() + 0.03
+    few = CoinClasses.of(P, 800)
+    some = [few.classes(x) for x in STREAM.normal(size=(100, 2, 800))]
+    for part in few.parts:
+        *_, total = few._sums(np.zeros((2, 800)), some, part)
+        assert not total.any()
+
+
+def test_a_class_of_one_record_or_of_missing_values_tells_little():
+    place = np.ones((2, N), dtype=np.int64)
+    place[0, np.flatnonzero(ATTACK.learned)[0]] = 2
+    place[1, :2_000] = 0
+
+    ratio = ATTACK.ratio(place)
+
+    assert ratio[place == 2] == pytest.approx(np.log(3.0), abs=0.2)
+    assert not ratio[place == 0].any()
+
+
 def test_the_parts_are_different_rows():
     first, second = ATTACK.parts
 

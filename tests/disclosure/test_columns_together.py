@@ -9,7 +9,11 @@ import condmask as cm
 from condmask.audit_input import AuditInput
 from condmask.disclosure import columns_together
 from condmask.disclosure.audit import check
+from condmask.disclosure.folds import folded_rows
+from condmask.disclosure.identity import Identity
+from condmask.disclosure.inequalities import Inequality
 from condmask.disclosure.joint_attack import Joint
+from condmask.disclosure.swap_attack import BRIEF
 
 N = 6_000
 STREAM = np.random.default_rng(8)
@@ -64,6 +68,47 @@ def test_what_shows_most_is_said_first_with_what_to_do():
     assert remedies[2] == "shuffle the rows before masking"
     assert remedies[2] not in [cause.remedy for cause in ordered]
     assert not columns_together.causes_of([joint], {"a": scheme()}, 0.8, in_order=False)
+
+
+def test_what_shows_in_any_sample_of_rows_is_said():
+    much, little = (Joint(x, 0.0, {}, {("a", "u"): x}, {("a", ""): x}, 0.0) for x in (0.9, 0.6))
+
+    for joints in ([much, little], [little, much]):
+        why = columns_together.causes_of(joints, {"a": scheme()}, 0.61, in_order=False)
+        assert [cause.name for cause in why] == ["relation", "units"]
+
+
+def test_what_an_identity_says_is_not_said_again():
+    total, apart = Identity("total", (("a", 1.0), ("b", 1.0))), Inequality(("a",), "c")
+    inside, schemes = Inequality(("a",), "total"), dict.fromkeys(("a", "b", "c", "total"), scheme())
+    relations = {total: 0.9, inside: 0.85, apart: 0.8}
+
+    def said(**pairs):
+        pairs = {tuple(key.split("_")): share for key, share in pairs.items()}
+        why = columns_together.causes_of(
+            [Joint(0.9, 0.5, relations, pairs, {}, 0.0)], schemes, 0.61, in_order=False
+        )
+        return [cause.text for cause in why if cause.name in ("identity", "relation")]
+
+    assert len(said()) == 2
+    assert str(total) in said()[0]
+    assert str(apart) in said()[1]
+    assert said(a_b=0.8, a_total=0.8) == said()
+    (first, pair) = said(a_c=0.8)  # the inequality says no more than that the two go together
+    assert str(total) in first
+    assert "hang together" in pair
+
+
+def test_ties_are_those_of_all_records(monkeypatch):
+    ties = []
+    monkeypatch.setattr(columns_together.joint_attack, "joint", lambda *_, tied, **__: ties.append(tied))
+    data, effort = as_table(TABLE), BRIEF._replace(together=1_000)
+
+    for donors in ("sample", "permutation"):
+        schemes = {name: scheme(100.0, donors=donors) for name in TABLE}
+        _ = [*columns_together.figures(data, schemes, {}, folded_rows(N, 500), [], effort)]
+
+    assert ties == [N, 0]
 
 
 # --- false alarms ---

@@ -10,8 +10,9 @@ from scipy.stats import norm
 
 import condmask as cm
 from condmask.audit_input import AuditInput
-from condmask.disclosure import relations
+from condmask.disclosure import joint_attack, relations
 from condmask.disclosure.audit import check
+from condmask.disclosure.coin_classes import CoinClasses
 from condmask.draws import MaskedBlocks, coins
 
 WHOLE = np.rint(X)
@@ -44,7 +45,7 @@ def test_identities_tell_what_they_tell_of_a_release(said):
     cause = cause_of(found, "identity")
     z, swapped = released(columns, schemes)
 
-    (identity,) = relations.identities(columns, dict.fromkeys(columns, 1.0), set(columns))
+    (identity,) = relations.identities(columns, set(columns))
     holds = identity.holds(z, dict.fromkeys(columns, 1.0))
     votes = np.bincount(holds, swapped, 2), np.bincount(holds, ~swapped, 2)
 
@@ -213,7 +214,7 @@ def alike(z, sigma):
     return (near.sum(axis=2) >= 3).ravel()
 
 
-@pytest.mark.parametrize("text", [False, True])
+@pytest.mark.parametrize("text", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_months_of_a_firm_tell_each_other(text):
     sigma, schemes = 150.0, {"profit": scheme(150.0)}
     name = FIRM[ORDER].astype(str).tolist() if text else FIRM[ORDER] + 17
@@ -236,14 +237,14 @@ def test_months_of_a_firm_tell_each_other(text):
 
 
 def test_rows_beside_each_other_tell_what_the_number_of_the_firm_would():
-    frame = {"profit": PROFIT}
+    profit = PROFIT[: 12 * 500]
 
-    found = cm.audit(frame, {"profit": scheme(150.0)})
+    found = cm.audit({"profit": profit}, {"profit": scheme(150.0)})
 
     assert found.guessed > 0.75
     assert found.visible
     assert "shuffle the rows" in found.refusal
-    assert not cm.audit({"profit": PROFIT[ORDER]}, {"profit": scheme(150.0)}).visible
+    assert not cm.audit({"profit": STREAM.permutation(profit)}, {"profit": scheme(150.0)}).visible
 
 
 def test_donors_of_the_firm_itself_hide_who_was_swapped():
@@ -255,3 +256,128 @@ def test_donors_of_the_firm_itself_hide_who_was_swapped():
 
     assert cm.audit(frame, {"x": scheme(150.0)}).visible
     assert not cm.audit(frame, {"x": scheme(150.0, strata="firm")}).visible
+
+
+# --- its features, each by itself ---
+
+
+def test_records_that_agree_are_counted_without_the_record_itself():
+    """Large numbers: the mean of a Poisson law is seen. Of 2 values, in 2 strata."""
+    n, p, scale = 4_000, 0.7, 3.0
+    stratum = np.arange(n) % 2
+    values = {"a": np.stack((np.where(np.arange(n) < 1_200, 1.0, 2.0), np.arange(n) * 10.0 + 5.0))}
+
+    ties = joint_attack._agreeing(values, stratum, p, scale, np.random.default_rng(1))
+
+    swapped, kept = ties
+    # 600 of each stratum show 1
+    assert swapped[:1_200].mean() == pytest.approx(p * (1.0 + scale * 599.0), rel=0.005)
+    assert np.abs(kept).max() == 0.0  # each by itself: no others
+    alone = np.stack((np.arange(n) * 10.0, np.full(n, 5.0)))
+    _, kept = joint_attack._agreeing({"a": alone}, stratum, p, scale, np.random.default_rng(1))
+    assert kept.mean() == pytest.approx((1.0 - p) * scale * (0.5 * n - 1.0), rel=0.005)
+    few = np.stack((np.arange(n) * 10.0, np.arange(n) // 4 * 10.0 + 5.0))  # one other in each stratum
+    _, kept = joint_attack._agreeing({"a": few}, stratum, p, scale, np.random.default_rng(1))
+    assert kept.mean() == pytest.approx((1.0 - p) * scale, abs=0.08)  # five standard errors
+
+
+def test_rows_beside_each_other_are_cut_in_two_ways():
+    rows = np.concatenate((np.arange(40), np.arange(100, 140)))
+
+    ways = joint_attack._beside(rows)
+
+    together = [
+        {(int(rows[k]), int(rows[k + 1])) for k in range(79) if codes[k] == codes[k + 1]} for codes in ways
+    ]
+    assert together[0] | together[1] == {(k, k + 1) for k in (*range(39), *range(100, 139))}
+    assert all(np.bincount(np.unique(codes, return_inverse=True)[1]).max() == 8 for codes in ways)
+
+
+A1, B1, NOISE = np.random.default_rng(31).normal(size=(3, N))
+LEARNED = CoinClasses.of(P, N).learned
+
+
+def test_residuals_are_those_of_the_regression_where_columns_go_together():
+    together, apart = np.stack((A1, NOISE)), np.stack((0.8 * A1 + 0.6 * B1, B1))
+
+    for a, b in ((apart, together), (apart[::-1], together[::-1])):
+        residual = joint_attack._residual_scores(a, b)
+        assert np.abs(residual - (a - 0.8 * b)).max() < 0.1
+    tables = ({"a": A1, "b": 3.0 * A1 + B1}, {"a": A1, "b": NOISE})
+    less, ratio = joint_attack._residuals(tables, "a", "b", LEARNED)
+    assert np.abs(less - np.stack((B1, NOISE - 3.0 * A1))).max() < 0.2
+    assert np.allclose(ratio, np.stack((3.0 + B1 / A1, NOISE / A1)), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("way", [0, 1])
+def test_a_regression_is_learned_in_its_own_records_alone(way):
+    y, others = np.full((2, N), 9.0), [np.stack((A1, A1)), np.stack((B1, B1))]
+    y[way] = np.where(LEARNED, A1 + B1, 9.0)  # the rest is not learned from
+
+    expected = joint_attack._expected(y, others, LEARNED, way)
+
+    assert np.abs(expected - (A1 + B1)).max() < 0.02
+
+
+def test_regressions_are_learned_where_columns_go_together(monkeypatch):
+    ways = []
+
+    def expected(y, others, learned, way):
+        ways.append((len(others), way))
+        return np.zeros_like(y)
+
+    monkeypatch.setattr(joint_attack, "_expected", expected)
+    scores = {name: np.zeros((2, N)) for name in "abcuv"}
+    _ = [*joint_attack._of_regressions(CoinClasses.of(P, N), scores, list("abc"), list("uv"))]
+
+    assert ways == [(2, 0), (2, 1)] * 3  # other masked ones in swapped records, those in clear in kept ones
+
+
+def test_pairs_that_go_together_most_are_looked_at(monkeypatch):
+    monkeypatch.setattr(joint_attack, "MOST_PAIRS", 2)
+    scores = {"a": np.stack((A1, A1)), "b": np.stack((B1, B1))}
+    scores |= {f"u{r}": np.stack(2 * [0.1 * r * A1 + np.sqrt(1 - 0.01 * r * r) * NOISE]) for r in (4, 6, 8)}
+
+    assert joint_attack._close(scores, ["a", "b"], ["u4", "u6", "u8"]) == [("a", "u8"), ("a", "u6")]
+
+
+def test_gaps_of_a_column_in_clear_are_a_class():
+    attack, gaps = CoinClasses.of(P, N), U < 0.1
+
+    for x in (A1, np.rint(A1)):
+        given = joint_attack._given(attack, np.stack(2 * [np.where(gaps, np.nan, x)]))
+        (number,) = np.unique(given[:, gaps])
+        assert number > given[:, ~gaps].max()
+        assert given.min() == 1
+
+
+def test_where_a_relation_holds_is_a_class_by_itself():
+    (relation,) = relations.identities({"a": A, "b": 2.0 * A}, {"a", "b"})
+    tables = ({"a": A, "b": 2.0 * A}, {"a": A, "b": 2.0 * A + np.where(U < 0.5, 1.0 + U, 0.0)})
+
+    place = joint_attack._of_relation(CoinClasses.of(P, N), tables, relation, {})
+
+    (holding,) = np.unique(place[0])
+    assert holding > 0  # 0 tells nothing
+    assert np.array_equal(place[1] == holding, U >= 0.5)
+
+
+def test_others_of_a_unit_are_swapped_themselves(monkeypatch):
+    """What they show has the law of a release: swapped with probability p, else as in another one."""
+    shown = []
+
+    def log_ratios(p, released, alone, both, kept, codes):
+        shown.append((released, both, kept))
+        return np.full(both.shape, np.nan)
+
+    monkeypatch.setattr(joint_attack.units, "log_ratios", log_ratios)
+    frame = pd.DataFrame({"profit": PROFIT, "firm": FIRM})
+
+    cm.audit(frame, {"profit": scheme(150.0)})
+
+    released, both, kept = shown[-1]
+    assert np.mean(np.abs(released - PROFIT) > 1_000.0) == pytest.approx(
+        P * np.mean(np.abs(both[0] - PROFIT) > 1_000.0), abs=0.02
+    )
+    assert np.abs(np.corrcoef(kept - PROFIT, both[1] - PROFIT)[0, 1]) < 0.05  # noise of its own
+    assert np.corrcoef(kept, both[1])[0, 1] > 0.95

@@ -63,6 +63,15 @@ def test_by_reverse_mapping_kept_records_show_the_values_at_their_places():
     assert not table.ratios["a"].any()
 
 
+def test_by_reverse_mapping_values_stay_in_their_stratum():
+    values = np.rint(STREAM.normal(size=N) * 5.0) * 10.0 + STRATA  # the last digit tells it
+
+    table, _, _ = drawn({"a": values}, STRATA, reverse_mapping=True)
+
+    for way in range(2):
+        assert np.array_equal(table.values["a"][way] % 10.0, STRATA)
+
+
 def test_gaps_part_the_pools_and_stay():
     gaps = np.where(STREAM.random(N) < 0.3, np.nan, B)
 

@@ -328,7 +328,10 @@ TOTALS |= {
             people(), {"height": 0.05, "weight": 8.0, "bmi": 2.0},
             {"height": 0.01, "weight": 0.1, "bmi": 0.1}, "'height'^2 * 'bmi'",
         ),
-        (TOTALS, dict.fromkeys(TOTALS, 400.0), dict.fromkeys(TOTALS, 1.0), "'revenue' = 'r0' + 'r1' +"),
+        pytest.param(
+            TOTALS, dict.fromkeys(TOTALS, 400.0), dict.fromkeys(TOTALS, 1.0), "'revenue' = 'r0' + 'r1' +",
+            marks=pytest.mark.slow,
+        ),
         pytest.param(
             TOTALS | {"other": np.random.default_rng(10).lognormal(7.0, 0.8, ROWS).round()},
             dict.fromkeys([*TOTALS, "other"], 400.0), dict.fromkeys([*TOTALS, "other"], 1.0), "'sales' = ",

@@ -8,6 +8,7 @@ from condmask.audit_input import AuditInput, Unit
 from condmask.disclosure import trained_features
 from condmask.disclosure.drawn_release import draw
 from condmask.disclosure.folds import fold_of
+from condmask.disclosure.relations import identities_of
 from condmask.disclosure.trained_features import STRATA, column_attacks, context, features, samples
 
 N = 2_000
@@ -30,7 +31,7 @@ DATA = AuditInput(
 
 def looks(data=DATA, schemes=SCHEMES, half=HALF):
     (sample,) = samples(data, half)
-    known = context(data, schemes, sample, column_attacks(data, schemes, half))
+    known = context(data, schemes, sample, column_attacks(data, schemes, half), identities_of(data))
     return features(known, draw(data, schemes, half, 0))
 
 
@@ -54,7 +55,7 @@ def test_what_columns_in_clear_predict_is_learned_from_the_other_half():
 @pytest.mark.parametrize("side", [0, 1])
 def test_ratios_of_all_columns_do_not_know_the_coins_of_their_half(side):
     half, (sample,) = HALF, samples(DATA, HALF)
-    known = context(DATA, SCHEMES, sample, {})
+    known = context(DATA, SCHEMES, sample, {}, [])
     release = draw(DATA, SCHEMES, HALF, 0)
     other = release._replace(swapped=np.where(half == side, ~release.swapped, release.swapped))
     for a, b in zip(*(trained_features._normal_ratios(known, r) for r in (release, other)), strict=True):

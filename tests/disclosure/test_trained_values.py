@@ -1,6 +1,6 @@
 """The trained attacker on values: he finds what others tell, and of one column no more than the best one.
 
-8,192 records are attacked, so a share has a standard error of at most .0055; all seeds are fixed.
+4,500 records and more are attacked, so a share has a standard error of at most .0075; all seeds are fixed.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from condmask.disclosure import trained_values
 from condmask.disclosure.risk_result import BEST, LINKED, TRAINED
 
 RNG = np.random.default_rng(11)
-N = 6_000
+N = 3_000
 
 
 def test_what_columns_in_clear_make_up_is_read_exactly():
@@ -25,7 +25,7 @@ def test_what_columns_in_clear_make_up_is_read_exactly():
     assert TRAINED in str(found)
 
 
-@pytest.mark.parametrize("reverse_mapping", [False, True])
+@pytest.mark.parametrize("reverse_mapping", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_others_of_a_unit_tell_of_a_swapped_record(reverse_mapping):
     firm = np.repeat(np.arange(N // 12), 12)
     x = np.repeat(RNG.lognormal(9.0, 1.2, N // 12), 12) * np.exp(RNG.normal(0.0, 0.1, N))

@@ -1,4 +1,4 @@
-"""What other records of a unit tell, against plain loops and against Bayes' rule over all coins of a unit.
+"""What other records of a unit tell, against Bayes' rule over all coins of a unit.
 
 The normal model: a unit lies at m, its records about m, kept ones with noise. N records: a share of coins has
 a standard error of at most .004.
@@ -108,26 +108,39 @@ def test_large_units_are_cut_into_parts_that_tell_nearly_all():
     assert np.mean((chance >= 0.5) == swapped) > np.mean((best + np.log(P / (1 - P)) >= 0) == swapped) - 0.015
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_statistics_of_the_others_are_those_of_plain_loops(seed):
-    stream = np.random.default_rng(seed)
-    codes = stream.integers(-1, 12, 60)
-    shown, own = np.round(stream.normal(size=(2, 60)), 1)
-    shown[stream.random(60) < 0.2] = np.nan
+def test_what_a_record_shows_itself_is_no_evidence_of_where_its_unit_lies():
+    z, _, kept = panel()
+    first = np.roll(CODES, 1) != CODES
+    beside = z.copy()
+    beside[first] = kept[first]  # exactly what is asked about
 
-    result = units.others(shown, codes, 0.5, own)
+    elsewhere, there = (
+        units.log_ratios(P, shown, alone(shown), kept[None], kept, CODES)[0][first] for shown in (z, beside)
+    )
 
-    for j in range(60):
-        rest = [k for k in range(60) if k != j and codes[k] == codes[j] >= 0 and not np.isnan(shown[k])]
-        if not rest:
-            assert np.isnan([column[j] for column in result[1:]]).all()
-            continue
-        values = shown[rest]
-        assert result.number[j] == len(rest)
-        assert result.mean[j] == pytest.approx(values.mean(), abs=1e-12)
-        assert result.median[j] == pytest.approx(np.median(values), abs=1e-12)
-        assert abs(result.nearest[j] - own[j]) == pytest.approx(np.abs(values - own[j]).min(), abs=1e-12)
-        assert result.near[j] == np.sum(np.abs(values - own[j]) <= 0.5)
+    # it shares a place with the others that are near, so these weigh less: by .06 with an error of .002
+    assert 0.0 < np.mean(there - elsewhere) < 0.1
+
+
+def test_others_that_were_likelier_swapped_tell_less():
+    z, _, kept = panel()
+
+    size = [
+        np.mean(np.abs(units.log_ratios(P, z, alone(z) + shift, z[None], kept, CODES)))
+        for shift in (-2.0, 0.0, 2.0)
+    ]
+
+    assert size[0] > 1.2 * size[1] > 1.4 * size[2]
+
+
+def test_a_spread_that_is_counted_several_times_counts_once(monkeypatch):
+    z, _, kept = panel()
+    ratios = []
+    for number in (1, 3):
+        monkeypatch.setattr(units, "_spreads", lambda *_, number=number: np.full(number, 0.18))
+        ratios.append(units.log_ratios(P, z, alone(z), z[None], kept, CODES))
+
+    assert ratios[0] == pytest.approx(ratios[1], rel=1e-9)
 
 
 def test_the_share_between_units_is_that_of_the_model():
@@ -135,6 +148,10 @@ def test_the_share_between_units_is_that_of_the_model():
 
     share = BETWEEN**2 / (BETWEEN**2 + WITHIN**2 + SIGMA**2)
     assert units.alike(kept, CODES) == pytest.approx(share, abs=0.01)
+    noisy = kept + np.random.default_rng(5).normal(size=N)  # a standard error of .009
+    assert units.alike(noisy, CODES) == pytest.approx(
+        BETWEEN**2 / (2.0 * BETWEEN**2 + WITHIN**2 + SIGMA**2), abs=0.035
+    )
     assert units.alike(z, CODES) == pytest.approx((1 - P) ** 2 * share, abs=0.05)
     assert units.alike(kept, np.random.default_rng(2).permutation(CODES)) < 0.03
     assert units.alike(kept, np.arange(N)) == 0.0

@@ -13,7 +13,7 @@ from condmask._blocks import STRETCH, evenly_spaced
 from condmask.audit_input import AuditInput
 from condmask.disclosure.correlations import normal_scores
 from condmask.disclosure.folds import FoldedRows
-from condmask.disclosure.redrawn import Table
+from condmask.disclosure.identity import Table
 from condmask.disclosure.units import alike
 
 ALIKE = 0.1  # of the variance lies between units: below, others of a unit tell next to nothing

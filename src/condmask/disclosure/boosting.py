@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from condmask.disclosure.coin_classes import logistic
+
 OPTIONS: dict[str, Any] = {
     "learning_rate": 0.1, "max_leaf_nodes": 15, "min_samples_leaf": 30, "l2_regularization": 1.0,
     "random_state": 0,
@@ -57,11 +59,6 @@ def predictions(learned: np.ndarray, targets: np.ndarray, asked: np.ndarray) -> 
             max_iter=ROUNDS_OF_REGRESSION, early_stopping=False, **OPTIONS
         )
         return np.asarray(model.fit(learned, targets).predict(asked))
-
-
-def logistic(odds: np.ndarray) -> np.ndarray:
-    """The chance with the logarithm of its odds."""
-    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(odds, -600.0, 600.0))))
 
 
 def calibration(odds: np.ndarray, right: np.ndarray) -> tuple[float, float]:

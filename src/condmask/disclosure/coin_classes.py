@@ -89,13 +89,13 @@ class CoinClasses(NamedTuple):
         place = [way[self.learned] for way in feature]
         known = [way[self.learned] + odds for way in total]
         for _ in range(STEPS):
-            chance = _logistic(odds + more)  # of the records that were there beforehand
+            chance = logistic(odds + more)  # of the records that were there beforehand
             slope = BEFOREHAND * (self.p - chance)
             bend = BEFOREHAND * chance * (1.0 - chance)
             for weight, coin, where, before in zip(
                 (self.p, 1.0 - self.p), (1.0, 0.0), place, known, strict=True
             ):
-                chance = _logistic(before + more[where])
+                chance = logistic(before + more[where])
                 slope += weight * np.bincount(where, coin - chance, size)
                 bend += weight * np.bincount(where, chance * (1.0 - chance), size)
             more += np.clip(slope / np.maximum(bend, 1e-300), -LONGEST, LONGEST)
@@ -171,8 +171,9 @@ class CoinClasses(NamedTuple):
 
 def chances(p: float, ratio: np.ndarray) -> np.ndarray:
     """The chance that a record was swapped, given the logarithm of a likelihood ratio."""
-    return _logistic(np.log(p / (1.0 - p)) + ratio)
+    return logistic(np.log(p / (1.0 - p)) + ratio)
 
 
-def _logistic(odds: np.ndarray) -> np.ndarray:
+def logistic(odds: np.ndarray) -> np.ndarray:
+    """The chance with the logarithm of its odds."""
     return np.asarray(1.0 / (1.0 + np.exp(-np.clip(odds, -600.0, 600.0))))

@@ -18,8 +18,7 @@ def are_related(data: AuditInput, schemes: dict[str, Any]) -> bool:
     if len(data.values) + len(data.clear) == 1:
         return False
     some = data.aligned()
-    table, steps = {**some.values, **some.clear}, relations.steps_of(some, schemes)
-    return bool(relations.copies(some.values, some.clear) or relations.identities(table, steps, set(schemes)))
+    return bool(relations.copies(some.values, some.clear) or relations.identities_of(data))
 
 
 def unequal(data: AuditInput, masked: set[str]) -> list[Inequality]:
@@ -35,7 +34,7 @@ def figures(
     related: list[Any], effort: Effort,
 ) -> Iterator[Joint]:  # fmt: skip
     """What all columns tell together, in each sample of rows."""
-    steps = relations.steps_of(data, schemes)
+    steps = relations.steps_of(schemes)
     shared = any(scheme.shared_donors for scheme in schemes.values())
     for sample in attacked_rows(data, effort.together, rows):
         inside = {*sample.values, *sample.clear}
@@ -47,9 +46,8 @@ def relations_of(data: AuditInput, schemes: dict[str, Any]) -> tuple[list[Cause]
     """Columns that can be computed from those in clear, or repeat one; and all relations of columns."""
     if len(data.values) + len(data.clear) == 1:
         return [], []
-    some, masked = data.aligned(), set(schemes)
-    table, steps = {**some.values, **some.clear}, relations.steps_of(some, schemes)
-    related = relations.identities(table, steps, masked)
+    some, masked, steps = data.aligned(), set(schemes), relations.steps_of(schemes)
+    table, related = {**some.values, **some.clear}, relations.identities_of(data)
     lone = [
         relation_causes.of_lone_identity(identity, float(identity.holds(table, steps).mean()), masked)
         for identity in related
@@ -71,8 +69,7 @@ def causes_of(joints: list[Joint], schemes: dict[str, Any], alone: float, *, in_
     p = next(iter(schemes.values())).p
     blind, masked, why = max(p, 1.0 - p), set(schemes), []
     by_relation, by_pair, by_unit = (
-        {key: share for joint in joints for key, share in getattr(joint, of).items()}
-        for of in ("relations", "pairs", "units")
+        _greatest([getattr(joint, of) for joint in joints]) for of in ("relations", "pairs", "units")
     )
     ties, most = max(joint.ties for joint in joints), max(joint.guessed for joint in joints)
     if ties > alone + NAMED:
@@ -101,3 +98,11 @@ def causes_of(joints: list[Joint], schemes: dict[str, Any], alone: float, *, in_
         )
         why.append(Cause("joint", most - alone, "mend the columns that show most", text))
     return why
+
+
+def _greatest(shares: list[dict[Any, float]]) -> dict[Any, float]:
+    """Of each key the greatest share in any sample of rows."""
+    greatest: dict[Any, float] = {}
+    for some in shares:
+        greatest |= {key: max(share, greatest.get(key, 0.0)) for key, share in some.items()}
+    return greatest

@@ -146,7 +146,7 @@ def _monotone(x: np.ndarray, y: np.ndarray) -> bool:
 def _of_identities(values: dict[str, np.ndarray], clear: dict[str, np.ndarray]) -> Iterator[Finding]:
     """Identities that the kept records break, with a column in clear where there are some."""
     table, masked = {**values, **clear}, set(values)
-    for identity in relations.identities(table, {}, masked):
+    for identity in relations.identities(table, masked):
         if clear and masked >= set(identity.names):
             continue
         share = float(identity.holds(table, {}).mean())

@@ -23,7 +23,8 @@ from condmask.disclosure import units
 from condmask.disclosure.attacked_rows import ALIKE, AttackedRows
 from condmask.disclosure.coin_classes import CoinClasses
 from condmask.disclosure.correlations import normal_scores, pearson
-from condmask.disclosure.redrawn import Table, redrawn
+from condmask.disclosure.identity import Table
+from condmask.disclosure.redrawn import redrawn
 from condmask.disclosure.swap_attack import ColumnAttack
 
 FEWEST = 64  # rows that teach anything

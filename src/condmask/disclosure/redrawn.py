@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask.disclosure import simulated_maps
+from condmask.disclosure.identity import Table
 from condmask.disclosure.swap_attack import ColumnAttack
 from condmask.strata import crossed
-
-Table = dict[str, np.ndarray]
 
 
 class Redrawn(NamedTuple):
@@ -54,13 +53,13 @@ def redrawn(
             ratios[name] = np.zeros((2, x.size))
             continue
         law, column = scheme.law, columns[name]
-        own = law.to_units(x[rows])
+        original = law.to_units(x[rows])
         both[name], ratios[name] = np.full((2, x.size), np.nan), np.zeros((2, x.size))
         units = np.full(x.size, np.nan)
-        units[rows] = own
+        units[rows] = original
         code = np.zeros(x.size, dtype=np.int64) if strata is None else strata
         for way, (shown, of) in enumerate(
-            ((units[donor[rows]], donor[rows]), (own + law.draw(stream, rows.size), rows))
+            ((units[donor[rows]], donor[rows]), (original + law.draw(stream, rows.size), rows))
         ):
             both[name][way, rows] = law.from_units(shown)
             ratios[name][way, rows] = column.log_ratios(shown, code[of], fold[of])

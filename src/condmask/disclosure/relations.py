@@ -31,7 +31,6 @@ NEARLY_ALL, BETTER = 0.9, 0.02  # of the records: no other form is looked at; sh
 BEYOND = 0.1  # of the records, more than by chance: from here on a relation is one
 COARSE = 0.125  # of a column's mean deviation: beyond, rounding is grouping
 CAUGHT = 0.95  # of the records that obey with more rounding: less is enough
-MOST_COLUMNS = 24  # among which pairs are attacked
 NEAR = 0.95
 FEWEST = 16  # rows that tell anything
 FINE = 1e-5  # of a column's mean deviation: up to here slack is that of floating point
@@ -50,12 +49,18 @@ class Evidence(NamedTuple):
         return self.share - self.chance
 
 
-def steps_of(data: AuditInput, schemes: dict[str, Any]) -> Steps:
-    """What masking rounds each column to."""
-    return dict.fromkeys(data.clear, 0.0) | {name: scheme.step for name, scheme in schemes.items()}
+def steps_of(schemes: dict[str, Any]) -> Steps:
+    """What masking rounds each masked column to."""
+    return {name: scheme.step for name, scheme in schemes.items()}
 
 
-def identities(table: Table, steps: Steps, masked: set[str]) -> list[Identity]:
+def identities_of(data: AuditInput) -> list[Identity]:
+    """The relations of a table, in the rows in which its columns in clear are looked at."""
+    some = data.aligned()
+    return identities({**some.values, **some.clear}, set(data.values))
+
+
+def identities(table: Table, masked: set[str]) -> list[Identity]:
     """The relations that concern a masked column and hold beyond chance, those of fewest columns first."""
     names = [name for name, x in table.items() if np.isfinite(x).any()]
     if len(names) < 2 or not masked & set(names):

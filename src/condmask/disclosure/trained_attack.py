@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask.audit_input import AuditInput
-from condmask.disclosure import boosting, swap_posterior
+from condmask.disclosure import boosting, relations, swap_posterior
 from condmask.disclosure.audit_result import Audit
 from condmask.disclosure.causes import COARSER, NAMED, Cause, tells
 from condmask.disclosure.drawn_release import DrawnRelease, draw, is_masked
@@ -125,7 +125,7 @@ class Drawn(NamedTuple):
 def drawn(file: TrainedFile, schemes: dict[str, Any]) -> Iterator[Drawn]:
     """Releases of a file, of one sample after the other."""
     data, half, masked = file.data, file.half, is_masked(file.data)
-    attacks = column_attacks(data, schemes, half)
+    attacks, related = column_attacks(data, schemes, half), relations.identities_of(data)
     releases: list[DrawnRelease] = []
     for sample in file.samples:
         number = int(np.clip(-(-FEW // sample.rows.size), 1, RELEASES))
@@ -133,7 +133,7 @@ def drawn(file: TrainedFile, schemes: dict[str, Any]) -> Iterator[Drawn]:
         check = fold_of(sample.rows.size, CHECKED) == 0
         part = np.where(sample.half == 1, ATTACK, np.where(check, CHECK, TEACH))
         part[~masked[sample.rows]] = NONE
-        yield Drawn(context(data, schemes, sample, attacks), releases[:number], part)
+        yield Drawn(context(data, schemes, sample, attacks, related), releases[:number], part)
 
 
 def examples(file: TrainedFile, schemes: dict[str, Any]) -> Iterator[Examples]:

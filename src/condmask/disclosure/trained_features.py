@@ -19,6 +19,7 @@ from condmask.disclosure import boosting, relations, swap_attack
 from condmask.disclosure.correlations import normal_scores
 from condmask.disclosure.drawn_release import DrawnRelease
 from condmask.disclosure.folds import FoldedRows
+from condmask.disclosure.identity import Identity, Table
 from condmask.disclosure.leave_one_out import others_of_unit
 from condmask.disclosure.swap_attack import HALF, ColumnAttack
 
@@ -29,8 +30,6 @@ NEAR = (1.0, 2.0, 4.0)  # times sigma
 HEAPS = (5, 10, 50, 100, 500, 1000, 5000, 10_000)  # whole steps
 LEARNED = 1 << 12  # records of which one column is learned given others
 RIDGE = 1e-9  # of a variance
-
-Table = dict[str, np.ndarray]
 
 
 class Feature(NamedTuple):
@@ -74,7 +73,7 @@ class Context(NamedTuple):
     sample : Sample
     attacks : dict of str to ColumnAttack
         Those of columns with noise, by half.
-    identities : list
+    identities : list of Identity
         Relations of the originals.
     """
 
@@ -82,7 +81,7 @@ class Context(NamedTuple):
     schemes: dict[str, Any]
     sample: Sample
     attacks: dict[str, ColumnAttack]
-    identities: list[Any]
+    identities: list[Identity]
 
 
 def samples(data: AuditInput, half: np.ndarray) -> list[Sample]:
@@ -128,20 +127,13 @@ def column_attacks(data: AuditInput, schemes: dict[str, Any], half: np.ndarray) 
 
 
 def context(
-    data: AuditInput, schemes: dict[str, Any], sample: Sample, attacks: dict[str, ColumnAttack]
-) -> Context:
-    """What is known of a sample under some schemes."""
-    values = {name: x[sample.rows] for name, x in data.values.items()}
-    table = {**values, **sample.clear}
-    identities = []
-    if len(table) > 1:
-        identities = relations.identities(table, _steps(schemes, table), set(schemes))
+    data: AuditInput, schemes: dict[str, Any], sample: Sample, attacks: dict[str, ColumnAttack],
+    related: list[Identity],
+) -> Context:  # fmt: skip
+    """What is known of a sample under some schemes; `related` are relations of the whole table."""
+    inside = {*data.values, *sample.clear}
+    identities = [identity for identity in related if inside >= set(identity.names)]
     return Context(data, schemes, sample, attacks, identities)
-
-
-def _steps(schemes: dict[str, Any], table: Table) -> relations.Steps:
-    """What masking rounds each column to."""
-    return {name: schemes[name].step if name in schemes else 0.0 for name in table}
 
 
 def _predicted(beside: np.ndarray, x: np.ndarray, half: np.ndarray) -> np.ndarray:
@@ -173,7 +165,7 @@ def features(known: Context, release: DrawnRelease) -> list[Feature]:
             looks += [Feature("unit", unit, column) for column in columns]
     table = {**released, **clear}
     for identity in known.identities:
-        holds = identity.holds(table, _steps(known.schemes, table))
+        holds = identity.holds(table, relations.steps_of(known.schemes))
         looks += [
             Feature("relation", str(identity), x)
             for x in (identity.residual(table), holds.astype(np.float64))

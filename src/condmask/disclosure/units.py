@@ -12,7 +12,6 @@ z_j. phi is normal; its s.d. is one of several, all as likely, quantiles of thos
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,19 +19,6 @@ CELLS = 1 << 19  # pairs of records of one unit that are looked at together
 SPREADS = (0.1, 0.3, 0.5, 0.7, 0.9)  # quantiles of the units' standard deviations
 REACH = 1.2  # standard deviations for which a released value stands as a place of the unit
 MOST = 64  # records of a unit that are looked at together: beyond, more say little more
-
-
-class Others(NamedTuple):
-    """Of each record the others of its unit: how many, their mean and median, the nearest, how many are near.
-
-    NaN where there are none.
-    """
-
-    number: np.ndarray
-    mean: np.ndarray
-    median: np.ndarray
-    nearest: np.ndarray
-    near: np.ndarray
 
 
 def of_units(codes: np.ndarray) -> Iterator[np.ndarray]:
@@ -54,42 +40,6 @@ def of_units(codes: np.ndarray) -> Iterator[np.ndarray]:
             place = np.arange(most)
             inside = place < size[some][:, None]
             yield np.where(inside, order[np.minimum(first[some][:, None] + place, order.size - 1)], -1)
-
-
-def others(released: np.ndarray, codes: np.ndarray, near: float, own: np.ndarray | None = None) -> Others:
-    """What the others of each record's unit show; `own` is what the record shows, if not the same."""
-    own = released if own is None else own
-    result = np.full((5, released.size), np.nan)
-    for members in of_units(codes):
-        shown = np.where(members >= 0, released[members], np.nan)
-        here = ~np.isnan(shown)
-        number = here.sum(axis=1)[:, None] - here
-        total = np.where(here, shown, 0.0)
-        apart = np.abs(np.where(members >= 0, own[members], np.nan)[:, :, None] - shown[:, None, :])
-        apart[:, np.arange(members.shape[1]), np.arange(members.shape[1])] = np.nan
-        apart = np.where(np.isnan(apart), np.inf, apart)
-        nearest = np.take_along_axis(
-            np.broadcast_to(shown[:, None, :], apart.shape), apart.argmin(axis=2)[:, :, None], axis=2
-        )[:, :, 0]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            mean = (total.sum(axis=1)[:, None] - total) / number
-        columns = (number, mean, _medians(shown, here, number), nearest, (apart <= near).sum(axis=2))
-        rows = members >= 0
-        for k, column in enumerate(columns):
-            result[k, members[rows]] = np.where(number > 0, column, np.nan if k else 0.0)[rows]
-    return Others(*result)
-
-
-def _medians(shown: np.ndarray, here: np.ndarray, number: np.ndarray) -> np.ndarray:
-    """The median of all but each one, in every row."""
-    order = np.argsort(np.where(here, shown, np.inf), axis=1, kind="stable")
-    ascending = np.take_along_axis(shown, order, axis=1)
-    place = np.argsort(order, axis=1)
-    halves = [
-        np.take_along_axis(ascending, np.clip(k + (place <= k), 0, shown.shape[1] - 1), axis=1)
-        for k in (np.maximum(number - 1, 0) // 2, number // 2)
-    ]
-    return np.asarray(np.where(number > 0, 0.5 * (halves[0] + halves[1]), np.nan))
 
 
 def log_ratios(
@@ -130,9 +80,9 @@ def log_ratios(
         ascending = np.take_along_axis(shown, order, axis=1)
         gaps = np.nan_to_num(np.diff(ascending, axis=1, append=np.inf, prepend=-np.inf), nan=np.inf)
         apart = np.where(present, shown, 0.0)
-        own = np.where(rows, both[:, members], np.nan)
+        asked = np.where(rows, both[:, members], np.nan)
         base = of_both[:, members]
-        total, mass = np.zeros(own.shape), np.zeros(members.shape)
+        total, mass = np.zeros(asked.shape), np.zeros(members.shape)
         parts = []
         for spread in spreads:
             step = np.minimum(gaps, REACH * spread)
@@ -150,8 +100,10 @@ def log_ratios(
         for spread, node, left in parts:
             more = node[:, :, None] * (np.exp(left - most[:, None, :]) - np.exp(-most)[:, None, :])
             mass += more.sum(axis=1)
-            for way in range(len(own)):
-                total[way] += np.sum(more * _normal(own[way][:, None, :] - apart[:, :, None], spread), axis=1)
+            for way in range(len(asked)):
+                total[way] += np.sum(
+                    more * _normal(asked[way][:, None, :] - apart[:, :, None], spread), axis=1
+                )
         alone_there = (present.sum(axis=1)[:, None] - present) == 0
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.log(base) + np.log(mass) - np.log(total)
