@@ -41,6 +41,8 @@ def test_all_columns_that_are_left_and_named_once_are_looked_at():
         (np.array([1, 2]), [1.0, 2.0]),
         (np.array([True, False]), [1.0, 0.0]),
         (np.array([1.5, np.nan], dtype=np.float32), [1.5, np.nan]),
+        (np.array([1.5, np.inf, -np.inf]), [1.5, np.nan, np.nan]),
+        (objects("1.5", "1e999"), [1.5, np.nan]),
         (np.array(["1970-01-03", "NaT"], dtype="M8[s]"), [2.0, np.nan]),
         (objects(True, None), [1.0, np.nan]),
         (objects(Decimal("1.5"), 2), [1.5, 2.0]),

@@ -85,7 +85,10 @@ def clear_of_frame(frame: Any, names: Sequence[str], masked: Sequence[np.ndarray
 
 
 def numbers_and_labels(columns: Columns) -> tuple[Columns, Columns]:
-    """Columns as numbers, times in days since 1970, where they hold these, in text too; others as labels."""
+    """Columns as numbers, times in days since 1970, where they hold these, in text too; others as labels.
+
+    Infinite numbers tell what missing ones tell.
+    """
     numbers, labels = {}, {}
     for name, values in columns.items():
         if values.dtype.kind in "fiub":
@@ -106,7 +109,8 @@ def numbers_and_labels(columns: Columns) -> tuple[Columns, Columns]:
                 labels[name] = code
             else:
                 numbers[name] = np.append(in_numbers, np.nan)[code]
-    return numbers, labels
+    finite = {name: np.where(np.isfinite(x), x, np.nan) for name, x in numbers.items()}
+    return finite, labels
 
 
 def units_alike(codes: np.ndarray, masked: Sequence[np.ndarray], n: int) -> bool:
