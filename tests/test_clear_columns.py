@@ -76,6 +76,13 @@ def test_everything_else_is_a_label(values, codes):
     assert labels["a"].tolist() == codes
 
 
+def test_texts_of_which_a_part_are_numbers_are_both():
+    (clear, labels) = numbers_and_labels({"a": objects("3500 $", "unknown", "refused", None, "unknown")})
+
+    np.testing.assert_array_equal(clear["a"], [3500.0, *4 * [np.nan]])
+    assert labels["a"].tolist() == [0, 2, 1, -1, 2]
+
+
 def test_lists_are_left_out():
     values = np.empty(2, dtype=object)
     values[:] = [[1], [2, 3]]

@@ -280,6 +280,16 @@ def test_a_monotone_function_in_clear_is_refused_with_typos_too(function, n):
     assert audit.refusal.endswith("it can be computed; leave 'clear' out")
 
 
+@pytest.mark.parametrize("share", [0.3, 0.6])
+def test_a_copy_as_text_in_part_of_the_rows_is_refused(share):
+    texts = np.where(U < share, [f"{value:.0f} EUR" for value in WHOLE], np.where(U < 0.9, "unknown", "refused"))
+
+    audit = cm.audit(pd.DataFrame({"income": WHOLE, "said": texts}), {"income": scheme(decimals=0)})
+
+    assert cause_of(audit, "computed").remedy == "leave 'said' out"
+    assert audit.columns == 2
+
+
 def test_a_total_in_clear_gives_the_only_masked_part_away_and_shows_the_coins_of_two():
     frame = pd.DataFrame({"a": A, "b": B, "total": A + B})
 
