@@ -250,6 +250,8 @@ def released(columns, schemes):
 
 
 A, B = WHOLE, np.rint(OTHER)
+
+
 def test_columns_in_clear_that_give_values_away_are_named():
     clear, said = X + RNG.normal(0, 100.0, N), "correlation"
     frame = pd.DataFrame({"income": X, "clear": clear, "other": OTHER, "region": "south"})
@@ -277,12 +279,14 @@ def test_a_monotone_function_in_clear_is_refused_with_typos_too(function, n):
 
     assert cause_of(audit, "computed").remedy == "leave 'clear' out"
     assert audit.visible
-    assert audit.refusal.endswith("it can be computed; leave 'clear' out")
+    assert audit.refusal.endswith("'income' can be computed; leave 'clear' out")
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6])
 def test_a_copy_as_text_in_part_of_the_rows_is_refused(share):
-    texts = np.where(U < share, [f"{value:.0f} EUR" for value in WHOLE], np.where(U < 0.9, "unknown", "refused"))
+    texts = np.where(
+        U < share, [f"{value:.0f} EUR" for value in WHOLE], np.where(U < 0.9, "unknown", "refused")
+    )
 
     audit = cm.audit(pd.DataFrame({"income": WHOLE, "said": texts}), {"income": scheme(decimals=0)})
 

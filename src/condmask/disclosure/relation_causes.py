@@ -11,8 +11,8 @@ def of_copy(copy: Copy) -> Cause:
     if copy.ordered:
         return Cause(
             COMPUTED, copy.share, f"leave {copy.clear!r} out",
-            f"{copy.clear!r} is left in clear and {copy.how}, so that records stand in one order by it and by "
-            f"{copy.masked!r}: it can be computed", copy.masked,
+            f"{copy.clear!r} is left in clear and {copy.how}, so that records stand in one order by both: "
+            f"{copy.masked!r} can be computed", copy.masked,
         )  # fmt: skip
     return Cause(
         "copy", copy.share, f"mask {copy.clear!r} together with it, or drop it",
