@@ -83,7 +83,7 @@ def mask_table(
     >>> import condmask as cm
     >>> x = np.random.default_rng(1).multivariate_normal([0, 0], [[1, 0.8], [0.8, 1]], 20_000)
     >>> frame = pd.DataFrame(x, columns=["income", "bonus"])
-    >>> scheme = cm.ConditionalMasking(0.6, 1.0)
+    >>> scheme = cm.ConditionalMasking(0.6, 0.5)
     >>> release = cm.mask_table(frame, {"income": scheme, "bonus": scheme}, rng=2)
     >>> bool(abs(release["income"].correlation("bonus") - 0.8) < 0.03)
     True
