@@ -245,7 +245,7 @@ def test_tables_without_a_relation_have_none(seeds):
 
 @pytest.mark.parametrize("n", [200, 5_000])
 def test_what_goes_together_closely_is_no_monotone_function(n):
-    """Neighbours among n normal columns of correlation r are in order by chance, but for gaps as wide as the noise."""
+    """Neighbours are in order by chance, unless gaps between values are as wide as the noise."""
     random = np.random.default_rng(8)
     x, noise = random.normal(size=(2, n))
     years = random.integers(0, 18, n).astype(float)
