@@ -174,12 +174,12 @@ def test_attackers_lay_out_so_many_cells_at_a_time_however_far_apart_values_lie(
 
     monkeypatch.setattr(convolution.Pieces, "cells", counting)
     for module in (swap_posterior, credible_window, record_posteriors, verbatim):
-        monkeypatch.setattr(module, "MOST_CELLS", 1 << 14)
-    x = np.random.default_rng(5).lognormal(10.0, 0.6, 120).round(2)
+        monkeypatch.setattr(module, "MOST_CELLS", 1 << 12)
+    x = np.random.default_rng(5).lognormal(10.0, 0.6, 240).round(2)
 
-    call(x, cm.ConditionalMasking(0.6, 0.5))  # 8 sigma to either side are 257 cells or more: 30,000 of them
+    call(x, cm.ConditionalMasking(0.6, 0.5))  # 8 sigma to either side are 257 cells or more: 60,000 of them
 
-    assert 1 << 12 < max(laid) <= 1 << 14
+    assert 1 << 10 < max(laid) <= 1 << 12
 
 
 def test_the_gini_coefficient_looks_at_so_many_points(monkeypatch):

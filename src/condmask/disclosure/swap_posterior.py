@@ -156,19 +156,17 @@ def attack(folded: FoldCounts, classes: DigitClasses, most: int, folds: int, *, 
 def densities(folded: FoldCounts, classes: DigitClasses, points: np.ndarray, fold: np.ndarray) -> np.ndarray:
     """F and F * noise at released values, in whole steps, as who has not seen their fold has them."""
     law_and_noised, order = np.ones((2, points.size)), np.argsort(points, kind="stable")
-    pieces = pieces_around(points[order], folded)
-    lot = points.size if pieces.size <= MOST_CELLS else pieces.values_within(MOST_CELLS)
-    learned = [
-        learn(folded, folded.counts - held, classes) if (folded.counts > held).any() else None
-        for held in folded.table
-    ]
-    for start in range(0, points.size, lot):
-        rows = order[start : start + lot]
-        cells = pieces_around(points[rows], folded).cells()
-        for k in np.unique(fold[rows]):
-            density, of_fold = learned[k], rows[fold[rows] == k]
-            if density is not None:
-                law_and_noised[:, of_fold] = attacker(density, cells).densities(points[of_fold])
+    for k in np.unique(fold):
+        held = folded.table[k]
+        if not (folded.counts > held).any():
+            continue
+        density, of_fold = learn(folded, folded.counts - held, classes), order[fold[order] == k]
+        pieces = pieces_around(points[of_fold], folded)
+        lot = of_fold.size if pieces.size <= MOST_CELLS else pieces.values_within(MOST_CELLS)
+        for start in range(0, of_fold.size, lot):
+            rows = of_fold[start : start + lot]
+            cells = pieces_around(points[rows], folded).cells()
+            law_and_noised[:, rows] = attacker(density, cells).densities(points[rows])
     return law_and_noised
 
 
