@@ -13,8 +13,8 @@ import condmask as cm
 from condmask._randomness import Key
 from condmask.audit_input import AuditInput
 from condmask.disclosure import boosting
+from condmask.disclosure.coin_classes import chances
 from condmask.disclosure.drawn_release import DrawnRelease
-from condmask.disclosure.joint_attack import chances
 from condmask.disclosure.trained_attack import (
     ATTACK,
     CHECK,
