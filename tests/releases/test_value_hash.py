@@ -3,7 +3,8 @@
 import numpy as np
 
 from condmask.files.csv_scan import Fields
-from condmask.releases.value_hash import ABSENT, number_words, text_words
+from condmask.kernels.value_words import ABSENT
+from condmask.releases.value_hash import number_words, text_words
 
 
 def of_texts(*texts, **options):

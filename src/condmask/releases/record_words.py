@@ -10,17 +10,17 @@ from condmask._blocks import blocks, evenly_spaced
 from condmask.files.csv import CsvFile
 from condmask.files.csv_scan import Fields
 from condmask.files.formats import Table
+from condmask.kernels.value_words import ABSENT
 from condmask.missing_codes import without_codes
-from condmask.releases.sketch import Sketch, common_values, sketch, telling
-from condmask.releases.value_hash import ABSENT, number_words, text_words
+from condmask.releases.sketch import Sketch, common_values, sketch
+from condmask.releases.value_hash import as_words, hashable, number_words, text_words
 
 if TYPE_CHECKING:
     from condmask.files.arrow import ArrowFile
 
 REPEATED = 4  # times a dictionary's values at least, where it is cheaper to hash them than the rows
 
-Words = dict[str, np.ndarray]
-Masked = tuple[Words, dict[str, np.ndarray]]  # words, and where values tell
+Words = dict[str, np.ndarray]  # or numbers as float64, whose words are made where they are summed
 MOST = 2_048  # originals that are kept to tell what a second release costs
 
 
@@ -31,14 +31,14 @@ class Originals(NamedTuple):
     ----------
     words : dict of str to ndarray
         Their values as words.
-    tells : dict of str to ndarray of bool
-        Where these are there and not common.
+    common : dict of str to ndarray
+        Those words that so many have that they say nothing of a record.
     some : ndarray
         Values of the first column.
     """
 
     words: dict[str, np.ndarray]
-    tells: dict[str, np.ndarray]
+    common: dict[str, np.ndarray]
     some: np.ndarray
 
 
@@ -48,7 +48,7 @@ def originals_of(
     """The originals of columns that stay in memory."""
     return Originals(
         {name: number_words(x, kinds[name]) for name, x in columns.items()},
-        {name: telling(x, common_values(x)) for name, x in columns.items()},
+        _common_words(columns, kinds),
         some_values(columns, kinds, schemes),
     )
 
@@ -64,43 +64,41 @@ def some_values(
 def sketch_of_frame(batches: Iterable[Any], names: Sequence[str], originals: Originals) -> Sketch:
     """The sketch of a frame in record batches, of which some columns are masked."""
 
-    def masked(rows: slice) -> Masked:
-        return (
-            {name: words[rows] for name, words in originals.words.items()},
-            {name: tells[rows] for name, tells in originals.tells.items()},
-        )
+    def masked(rows: slice) -> Words:
+        return {name: words[rows] for name, words in originals.words.items()}
 
     clear = batch_words(batches, [name for name in names if name not in originals.words])
-    return sketch(_joined(clear, masked), list(originals.words))
+    return sketch(_joined(clear, masked), originals.common)
 
 
 def sketch_of_file(table: Table, columns: Mapping[str, np.ndarray], kinds: Mapping[str, str]) -> Sketch:
     """The sketch of a file, whose columns to be masked were read; of others, what can be read."""
-    common = {name: common_values(x) for name, x in columns.items()}
+    common = _common_words(columns, kinds)
 
-    def masked(rows: slice) -> Masked:
-        return (
-            {name: number_words(x[rows], kinds[name]) for name, x in columns.items()},
-            {name: telling(x[rows], common[name]) for name, x in columns.items()},
-        )
+    def masked(rows: slice) -> Words:
+        return {name: hashable(x[rows], kinds[name]) for name, x in columns.items()}
 
     beside = [name for name in dict.fromkeys(table.names) if name not in columns]
     n = next(iter(columns.values())).size
     with contextlib.suppress(ValueError):  # copied as they are, whether or not they can be read
-        made = sketch(_joined(table_words(table, beside), masked), list(columns))
+        made = sketch(_joined(table_words(table, beside), masked), common)
         if made.records == n:
             return made
     alone: list[tuple[int, Words]] = [(stop - start, {}) for start, stop in blocks(n)]
-    return sketch(_joined(alone, masked), list(columns))
+    return sketch(_joined(alone, masked), common)
 
 
-def _joined(clear: Iterable[tuple[int, Words]], masked: Callable[[slice], Masked]) -> Iterator[Masked]:
-    """The words of all columns, and where those of the masked ones tell."""
+def _common_words(columns: Mapping[str, np.ndarray], kinds: Mapping[str, str]) -> Words:
+    """The words of each column's common values."""
+    return {name: number_words(common_values(x), kinds[name]) for name, x in columns.items()}
+
+
+def _joined(clear: Iterable[tuple[int, Words]], masked: Callable[[slice], Words]) -> Iterator[Words]:
+    """The words of all columns."""
     start = 0
     for size, words in clear:
-        of_masked, tells = masked(slice(start, start + size))
+        yield words | masked(slice(start, start + size))
         start += size
-        yield words | of_masked, tells
 
 
 def table_words(table: Table, names: Sequence[str]) -> Iterator[tuple[int, Words]]:
@@ -147,11 +145,14 @@ def _arrow_words(column: Any) -> np.ndarray | None:
         words = _arrow_words(column.dictionary)
         if words is None:
             return None
+        words = as_words(words)
         code = values_of(column.indices.cast(pa.int64()), np.int64)
+        if not column.indices.null_count:
+            return words.take(code)
         return np.append(words, ABSENT)[np.where(null(column.indices), words.size, code)]
     words = _plain_words(column)
     if words is not None and column.null_count:
-        words[null(column)] = ABSENT
+        words = np.where(null(column), np.nan if words.dtype == np.float64 else ABSENT, words)
     return words
 
 
@@ -162,14 +163,14 @@ def _plain_words(column: Any) -> np.ndarray | None:
 
     dtype = column.type
     if pa.types.is_integer(dtype):  # the largest too, as a file of text has them
-        return number_words(values_of(column.cast(pa.float64(), safe=False), np.float64))
+        return values_of(column.cast(pa.float64(), safe=False), np.float64)
     if pa.types.is_floating(dtype) or pa.types.is_decimal(dtype):
         if pa.types.is_float16(dtype):
             column = column.cast(pa.float32())
-        return number_words(numbers(column, "", 0)[0], kind_of(column.type, ""))
+        return hashable(numbers(column, "", 0)[0], kind_of(column.type, ""))
     if pa.types.is_date(dtype) or pa.types.is_timestamp(dtype):
         moments = column.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
-        return number_words(values_of(moments, np.int64) / 86_400e6)  # days
+        return values_of(moments, np.int64) / 86_400e6  # days
     if pa.types.is_null(dtype):
         return np.full(len(column), ABSENT)
     try:

@@ -16,17 +16,18 @@ only where one of its masked values is not shared by a twentieth of the file.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from condmask._blocks import evenly_spaced
+from condmask.kernels.record_samples import add_records
+from condmask.kernels.value_words import ABSENT, number_words
 from condmask.releases.value_hash import mix
 
 MOST = 2048  # records that are kept of a set of columns: shares of .1 are known to .01
-MANY = 4 * MOST  # records that wait before they are sorted out
 SETS = 16  # by turns of about half and an eighth of the columns
 HALF, EIGHTH = 128, 32  # of 256
 SINGLE = 32  # masked columns that are a set each
@@ -76,14 +77,6 @@ def common_values(values: np.ndarray) -> np.ndarray:
     return np.asarray(distinct[(counts > COMMON * rows.size) & (counts > 1)])
 
 
-def telling(values: np.ndarray, common: np.ndarray) -> np.ndarray:
-    """Where a masked value is there, and none of the common ones."""
-    tells: np.ndarray = ~np.isnan(values)
-    for value in common:
-        tells &= values != value
-    return tells
-
-
 def sets_of_columns(names: Sequence[str], masked: Sequence[str]) -> list[frozenset[str]]:
     """Sets of columns by their names, each with a masked one."""
     drawn = {name: hashlib.blake2b(name.encode(), digest_size=2 * SETS).digest() for name in names}
@@ -95,75 +88,62 @@ def sets_of_columns(names: Sequence[str], masked: Sequence[str]) -> list[frozens
     return list(dict.fromkeys(sets))
 
 
-def sketch(
-    blocks: Iterator[tuple[Mapping[str, np.ndarray], Mapping[str, np.ndarray]]], masked: Sequence[str]
-) -> Sketch:
-    """The sketch of a table from the words of its columns, and of where its masked values tell, by block."""
-    keepers: list[_Keeper] = []
+def sketch(blocks: Iterable[Mapping[str, np.ndarray]], common: Mapping[str, np.ndarray]) -> Sketch:
+    """The sketch of a table from the words of its columns, or their numbers as float64, block by block.
+
+    `common` are those words of each masked column that say nothing of a record.
+    """
+    samples: _Samples | None = None
     records = 0
-    for words, tells in blocks:
-        if not keepers:
-            keepers = [_Keeper(columns) for columns in sets_of_columns(list(words), masked)]
+    for words in blocks:
+        if samples is None:
+            samples = _Samples(list(words), common)
         records += next(iter(words.values())).size
-        for keeper in keepers:
-            keeper.add(words, tells)
-    return Sketch(records, [keeper.sample() for keeper in keepers])
+        samples.add(words)
+    return Sketch(records, [] if samples is None else samples.all())
 
 
-class _Keeper:
-    """Keeps the records of a set of columns that begin with enough bits 0."""
+class _Samples:
+    """Samples of records by set of columns, as blocks of them come."""
 
-    def __init__(self, columns: frozenset[str]) -> None:
-        self._columns = columns
-        self._level, self._whole = 0, 0
-        self._tokens = np.empty(0, dtype=np.uint64)
-        self._counts = np.empty(0, dtype=np.int64)
-        self._waiting: list[np.ndarray] = []
+    def __init__(self, names: list[str], common: Mapping[str, np.ndarray]) -> None:
+        at = {name: c for c, name in enumerate(names)}
+        sets = [[at[name] for name in columns] for columns in sets_of_columns(names, list(common))]
+        self._words = np.empty((len(names), 0), dtype=np.uint64)
+        self._columns = np.concatenate(sets)
+        self._ends = np.cumsum([0, *map(len, sets)])
+        self._masked = np.array([name in common for name in names])
+        self._common = np.full((len(names), 1 + max(map(len, common.values()))), ABSENT)
+        for name, words in common.items():
+            self._common[at[name], : words.size] = words
+        self._levels, self._wholes = np.zeros((2, len(sets)), dtype=np.uint64)
+        self._sizes = np.zeros(len(sets), dtype=np.int64)
+        self._tokens = np.empty((len(sets), 2 * MOST), dtype=np.uint64)
+        self._counts = np.zeros(self._tokens.shape, dtype=np.uint8)
 
-    def add(self, words: Mapping[str, np.ndarray], tells: Mapping[str, np.ndarray]) -> None:
-        first, *others = (words[name] for name in self._columns)
-        sums = first
-        for k, column in enumerate(others):
-            sums = np.add(sums, column, out=sums if k else None)
-        self._whole = (self._whole + int(sums.sum())) % (1 << 64)
-        telling = [tells[name] for name in self._columns & tells.keys()]
-        start = 0
-        while start < sums.size:
-            rows = slice(start, start + (MANY << self._level))  # of which about so many are kept
-            start = rows.stop
-            some = sums[rows]
-            at = np.flatnonzero(some < _limit(self._level)) if self._level else np.arange(some.size)
-            tell = telling[0][rows][at]
-            for others_tell in telling[1:]:
-                tell = tell | others_tell[rows][at]
-            self._waiting.append(some[at[tell]])
-            if sum(map(len, self._waiting)) > MANY:
-                self._sort_out()
+    def add(self, words: Mapping[str, np.ndarray]) -> None:
+        size = next(iter(words.values())).size
+        if size != self._words.shape[1]:
+            self._words = np.empty((len(words), size), dtype=np.uint64)
+        for row, column in zip(self._words, words.values(), strict=True):
+            if column.dtype == np.float64:
+                number_words(column.view(np.uint64), row)
+            else:
+                row[:] = column
+        add_records(
+            self._words, self._masked, self._common, self._columns, self._ends,
+            self._levels, self._wholes, self._sizes, self._tokens, self._counts,
+        )  # fmt: skip
 
-    def _sort_out(self) -> None:
-        """Count what waits, and ask for more bits 0 where too many records are kept."""
-        new = np.concatenate([self._tokens, *self._waiting])
-        counts = np.ones(new.size, dtype=np.int64)
-        counts[: self._counts.size] = self._counts
-        self._waiting = []
-        order = np.argsort(new)
-        new, counts = new[order], counts[order]
-        first = np.flatnonzero(np.concatenate(([True], new[1:] != new[:-1]))) if new.size else np.arange(0)
-        self._tokens = new[first]
-        self._counts = np.add.reduceat(counts, first) if new.size else counts
-        while self._tokens.size > MOST:
-            self._level += 1
-            kept = int(np.searchsorted(self._tokens, _limit(self._level)))
-            self._tokens, self._counts = self._tokens[:kept], self._counts[:kept]
+    def all(self) -> list[Sample]:
+        return [self._sample(s) for s in range(self._sizes.size)]
 
-    def sample(self) -> Sample:
-        self._sort_out()
-        levels = 64 - np.ceil(np.log2(self._tokens.astype(np.float64) + 1.0)).astype(np.uint8)
-        return Sample(self._level, self._whole, self._tokens, levels, np.minimum(self._counts, 3))
-
-
-def _limit(level: int) -> np.uint64:
-    return np.uint64(1 << (64 - level))
+    def _sample(self, s: int) -> Sample:
+        kept = np.flatnonzero(self._counts[s])
+        kept = kept[np.argsort(self._tokens[s, kept])]
+        tokens, counts = self._tokens[s, kept], self._counts[s, kept].astype(np.int64)
+        levels = 64 - np.ceil(np.log2(tokens.astype(np.float64) + 1.0)).astype(np.uint8)
+        return Sample(int(self._levels[s]), int(self._wholes[s]), tokens, levels, counts)
 
 
 def overlap(new: Sketch, old: Sketch) -> Overlap:

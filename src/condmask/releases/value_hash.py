@@ -9,12 +9,11 @@ import numpy as np
 
 from condmask.files import csv_numbers
 from condmask.files.csv_scan import Fields
+from condmask.kernels import value_words
 from condmask.kernels.csv_labels import number_labels
 from condmask.kernels.csv_numbers import DONE, EXACTLY, MISSING, parse_numbers
+from condmask.kernels.value_words import ABSENT
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-THIRTY, TWENTY_SEVEN, THIRTY_ONE = np.uint64(30), np.uint64(27), np.uint64(31)
 DIGITS = 7  # that float32 holds: so many of 0.1 in either precision are the same
 NEAR, FAR = 1e-15, 1e15  # sizes between which float32 has digits that float64 can round to
 LOWER = np.arange(256, dtype=np.uint64)
@@ -22,32 +21,36 @@ LOWER[65:91] += np.uint64(32)
 
 
 def mix(words: np.ndarray) -> np.ndarray:
-    """A bijection of words after which all their bits look random."""
-    words = words + GOLDEN
-    words ^= words >> THIRTY
-    words *= FIRST
-    words ^= words >> TWENTY_SEVEN
-    words *= SECOND
-    words ^= words >> THIRTY_ONE
-    return np.asarray(words)
+    """A few words mixed, for which numba need not be loaded."""
+    return np.asarray(value_words.mix.py_func(words))
 
 
-ABSENT = mix(np.array([0xFFF8_0000_0000_0000], dtype=np.uint64))[0]  # that a value is missing
 PLACES = mix(np.arange(1 << 10, dtype=np.uint64))
 
 
 def number_words(values: np.ndarray, kind: str = "float64") -> np.ndarray:
     """The words of numbers, NaN where one is missing."""
-    values = np.add(values, 0.0, dtype=np.float64)  # zero has no sign
-    if kind == "float32":
-        values = _seven_digits(values)
-    words = mix(values.view(np.uint64))
-    words[np.isnan(values)] = ABSENT
+    return as_words(hashable(values, kind))
+
+
+def hashable(values: np.ndarray, kind: str) -> np.ndarray:
+    """Numbers as float64 that are equal where their words are to be."""
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    return _seven_digits(values) if kind == "float32" else values
+
+
+def as_words(column: np.ndarray) -> np.ndarray:
+    """The words of numbers as float64; words as they are."""
+    if column.dtype == np.uint64:
+        return column
+    words = np.empty(column.size, dtype=np.uint64)
+    value_words.number_words(column.view(np.uint64), words)
     return words
 
 
 def _seven_digits(values: np.ndarray) -> np.ndarray:
     """Numbers of single precision as the decimals that they stand for."""
+    values = values.copy()
     size = np.abs(values)
     usual = (size > NEAR) & (size < FAR)
     some = values[usual]
