@@ -41,6 +41,8 @@ def test_all_columns_that_are_left_and_named_once_are_looked_at():
         (np.array([1, 2]), [1.0, 2.0]),
         (np.array([True, False]), [1.0, 0.0]),
         (np.array([1.5, np.nan], dtype=np.float32), [1.5, np.nan]),
+        (np.array([1.5, np.inf, -np.inf]), [1.5, np.nan, np.nan]),
+        (objects("1.5", "1e999"), [1.5, np.nan]),
         (np.array(["1970-01-03", "NaT"], dtype="M8[s]"), [2.0, np.nan]),
         (objects(True, None), [1.0, np.nan]),
         (objects(Decimal("1.5"), 2), [1.5, 2.0]),
@@ -72,6 +74,13 @@ def test_everything_else_is_a_label(values, codes):
 
     assert clear == {}
     assert labels["a"].tolist() == codes
+
+
+def test_texts_of_which_a_part_are_numbers_are_both():
+    (clear, labels) = numbers_and_labels({"a": objects("3500 $", "unknown", "refused", None, "unknown")})
+
+    np.testing.assert_array_equal(clear["a"], [3500.0, *4 * [np.nan]])
+    assert labels["a"].tolist() == [0, 2, 1, -1, 2]
 
 
 def test_lists_are_left_out():

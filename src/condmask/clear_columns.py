@@ -21,7 +21,7 @@ from condmask.audit_input import Unit
 ROWS = 1 << 15  # of a table, in which columns in clear are looked at
 LARGEST_UNIT = 1_000  # records; larger ones tell no more than a column of categories
 ALIKE, CERTAINTY = 0.1, 1.5  # of the variance between units, at least, and times its standard error
-IN_NUMBERS = 0.9  # of the texts of a column that holds numbers
+IN_NUMBERS, SOME_NUMBERS = 0.9, 0.1  # of the texts of a column that holds numbers alone, or beside labels
 NUMBER = re.compile(r"[-+\u2212]?\d[\d.,'\u2019\u00a0\u202f]*(?:[eE][-+]?\d+)?")
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?(?=Z|[-+]\d{2}:?\d{2}|$)")
 MICROSECONDS = 86_400e6  # of a day
@@ -85,7 +85,10 @@ def clear_of_frame(frame: Any, names: Sequence[str], masked: Sequence[np.ndarray
 
 
 def numbers_and_labels(columns: Columns) -> tuple[Columns, Columns]:
-    """Columns as numbers, times in days since 1970, where they hold these, in text too; others as labels."""
+    """Columns as numbers, times in days since 1970, where they hold these, in text too; others as labels.
+
+    Infinite numbers tell what missing ones tell. Texts of which a part are numbers are both.
+    """
     numbers, labels = {}, {}
     for name, values in columns.items():
         if values.dtype.kind in "fiub":
@@ -101,12 +104,14 @@ def numbers_and_labels(columns: Columns) -> tuple[Columns, Columns]:
                 code, distinct = frames.groups(values, name, values.size)
             except (TypeError, ValueError):  # lists, arrays, and what else is no label
                 continue
-            in_numbers = _in_numbers(distinct, np.bincount(code[code >= 0], minlength=len(distinct)))
-            if in_numbers is None:
+            in_numbers = _in_numbers(distinct)
+            share = _share(in_numbers, np.bincount(code[code >= 0], minlength=len(distinct)))
+            if share < IN_NUMBERS:
                 labels[name] = code
-            else:
+            if share >= SOME_NUMBERS:
                 numbers[name] = np.append(in_numbers, np.nan)[code]
-    return numbers, labels
+    finite = {name: np.where(np.isfinite(x), x, np.nan) for name, x in numbers.items()}
+    return finite, labels
 
 
 def units_alike(codes: np.ndarray, masked: Sequence[np.ndarray], n: int) -> bool:
@@ -183,16 +188,18 @@ def _missing(label: Any) -> bool:
     return label is None or label != label
 
 
-def _in_numbers(distinct: list[Any], counts: np.ndarray) -> np.ndarray | None:
-    """Labels as numbers; None where many hold none, or several."""
+def _in_numbers(distinct: list[Any]) -> np.ndarray:
+    """Labels as dates if most are, else as numbers; NaN where one holds none, or several."""
     if all(isinstance(label, int | float | Decimal) for label in distinct):
         return np.array([float(label) for label in distinct])
     texts = [str(label).strip() for label in distinct]
-    for parse in (_dates, _numbers):
-        parsed = parse(texts)
-        if counts[~np.isnan(parsed)].sum() >= IN_NUMBERS * max(counts.sum(), 1):
-            return parsed
-    return None
+    dates = _dates(texts)
+    return dates if np.isnan(dates).mean() < 0.5 else _numbers(texts)
+
+
+def _share(in_numbers: np.ndarray, counts: np.ndarray) -> float:
+    """Of the records with a label, of which so many have each: those whose label is a number."""
+    return float(counts[~np.isnan(in_numbers)].sum() / counts.sum()) if counts.sum() else 1.0
 
 
 def _dates(texts: list[str]) -> np.ndarray:

@@ -138,6 +138,23 @@ def column_names(frame: Any) -> list[str]:
     return list(frame) if isinstance(frame, dict) else list(as_frame(frame).columns)
 
 
+def with_index(frame: Any) -> Any:
+    """A pandas frame whose index is released as columns are, as columns; row numbers in order say nothing."""
+    index = getattr(frame, "index", None)
+    if isinstance(frame, dict) or not hasattr(frame, "reset_index") or index is None:
+        return frame
+    in_order = index.dtype.kind in "iu" and index.is_unique and index.is_monotonic_increasing
+    if in_order:
+        return frame
+    levels: dict[str, np.ndarray] = {}
+    for k, name in enumerate(index.names):
+        label = "index" if name is None else str(name)
+        levels[f"{label} (level {k})" if label in (*frame.columns, *levels) else label] = (
+            index.get_level_values(k).to_numpy()
+        )
+    return frame.reset_index(drop=True).assign(**levels)
+
+
 def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:
     """The frame, or the dict of columns, with some replaced, in their places."""
     if isinstance(frame, dict):

@@ -250,15 +250,10 @@ def released(columns, schemes):
 
 
 A, B = WHOLE, np.rint(OTHER)
-CLEAR = {
-    "near": (X + RNG.normal(0, 100.0, N), "correlation"),
-    "monotone": (np.log(X) ** 9, "follows it"),
-}
 
 
-@pytest.mark.parametrize("name", CLEAR)
-def test_columns_in_clear_that_give_values_away_are_named(name):
-    clear, said = CLEAR[name]
+def test_columns_in_clear_that_give_values_away_are_named():
+    clear, said = X + RNG.normal(0, 100.0, N), "correlation"
     frame = pd.DataFrame({"income": X, "clear": clear, "other": OTHER, "region": "south"})
 
     found = cm.audit(frame, {"income": scheme()})
@@ -270,6 +265,32 @@ def test_columns_in_clear_that_give_values_away_are_named(name):
     assert found.visible
     assert said in found.refusal or "'clear' is left in clear" in found.refusal
     assert not cm.audit(frame.drop(columns="clear"), {"income": scheme()}).warnings
+
+
+@pytest.mark.parametrize("n", [128, N])
+@pytest.mark.parametrize("function", [np.log, np.reciprocal, lambda x: np.log(x) ** 9, np.argsort])
+def test_a_monotone_function_in_clear_is_refused_with_typos_too(function, n):
+    income = np.sort(X[:n]) if function is np.argsort else X[:n]
+    clear = np.where(U[:n] < 0.02, OTHER[:n], function(income))
+    place = np.random.default_rng(4).permutation(n)
+    frame = pd.DataFrame({"income": income[place], "clear": clear[place]})
+
+    audit = cm.audit(frame, {"income": scheme()})
+
+    assert cause_of(audit, "computed").remedy == "leave 'clear' out"
+    assert audit.visible
+    assert audit.refusal.endswith("can be computed; leave 'clear' out")
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6])
+def test_a_copy_as_text_in_part_of_the_rows_is_refused(share):
+    amounts = [f"{value:.0f} EUR" for value in WHOLE]
+    texts = np.where(share > U, amounts, np.where(U < 0.9, "unknown", "refused"))
+
+    audit = cm.audit(pd.DataFrame({"income": WHOLE, "said": texts}), {"income": scheme(decimals=0)})
+
+    assert cause_of(audit, "computed").remedy == "leave 'said' out"
+    assert audit.columns == 2
 
 
 def test_a_total_in_clear_gives_the_only_masked_part_away_and_shows_the_coins_of_two():

@@ -240,3 +240,21 @@ def test_tables_without_a_relation_have_none(seeds):
     # none of the first 400 had one
     tables = (drawn(seed) for seed in seeds)
     assert sum(bool(identities(table, masked)) for table, masked in tables) <= len(seeds) // 100
+
+
+@pytest.mark.parametrize("n", [200, 5_000])
+def test_what_goes_together_closely_is_no_monotone_function(n):
+    """Neighbours are in order by chance, unless gaps between values are as wide as the noise."""
+    random = np.random.default_rng(8)
+    x, noise = random.normal(size=(2, n))
+    years = random.integers(0, 18, n).astype(float)
+    others = {
+        "function": np.exp(x), "falling": -np.exp(x), "close": x + 0.04 * noise, "groups": np.floor(4.0 * x),
+    }  # fmt: skip
+
+    ordered = {copy.clear: copy.ordered for copy in relations.copies({"x": x}, others)}
+
+    assert ordered == {"function": True, "falling": True, "close": False, "groups": False}
+    for years_and in (years // 2, years + 0.5 * noise):
+        (copy,) = relations.copies({"x": years}, {"y": years_and})
+        assert not copy.ordered

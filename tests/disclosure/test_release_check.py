@@ -348,3 +348,18 @@ def test_relations_of_columns_masked_together_show_who_was_swapped(table, sigma,
     assert found.visible
     assert found.guessed > 0.9
     assert any(cause.name == "identity" and relation in cause.text for cause in found.causes)
+
+
+@pytest.mark.parametrize("level", ["pay", None, "age"])
+def test_an_index_is_looked_at_as_columns_in_clear_are(level):
+    x, age = np.random.default_rng(1).lognormal(8.0, 0.5, (2, 500)).round()
+    table = pd.DataFrame({"income": x, "age": age}, index=pd.Index(x, name=level))
+    schemes = {"income": cm.ConditionalMasking(0.6, 900.0, decimals=0)}
+
+    with pytest.raises(cm.ReleaseError, match=r"'income' = '(pay|index|age \(level 0\))' in 100%"):
+        cm.mask_table(table, schemes)
+    assert cm.audit(table, schemes).computed
+    in_order = table[x > 2_000].reset_index(drop=True)
+    assert cm.mask_table(in_order[["income"]], schemes).data.index.equals(in_order.index)
+    assert cm.audit(in_order, schemes).columns == 2
+    assert cm.audit(table.set_index("age", append=True), schemes).columns == 3

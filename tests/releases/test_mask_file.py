@@ -369,3 +369,15 @@ def test_schemes_of_columns_masked_before_are_kept(source, tmp_path):
     assert list(cm.read_schemes(twice)) == ["income", "small"]
     if source.suffix == ".csv":
         assert json.loads(Path(f"{twice}.condmask.json").read_text())["version"] == 1
+
+
+@pytest.mark.parametrize("names", ["income,pay,pay", "income,pay,pay,age"])
+def test_columns_of_one_name_are_no_hiding_place(tmp_path, names):
+    x = np.random.default_rng(1).lognormal(8.0, 0.5, 500).round()
+    table = np.stack([x, x, x, x[::-1]][: names.count(",") + 1], axis=1)
+    source, scheme = tmp_path / "pay.csv", cm.ConditionalMasking(0.6, 900.0, decimals=0)
+    np.savetxt(source, table, "%d", ",", header=names, comments="")
+
+    with pytest.raises(ValueError, match=r"got 'pay' 2 times: rename them"):
+        cm.mask_file(source, tmp_path / "out.csv", {"income": scheme}, ledger=False)
+    cm.mask_file(source, tmp_path / "out.csv", {"income": scheme}, ledger=False, accept_visible_coins=True)

@@ -186,8 +186,9 @@ def _data(data: Any, scheme: Any, strata: Any) -> AuditInput:
     if isinstance(scheme, Mapping):
         columns = {name: frames.column(frames.table_column(data, name), name) for name in scheme}
         parts = not_masked(names, schemes)
-        beside = columns_in_clear(frames.column_names(data), {*schemes, *parts})
-        clear = clear_of_frame(data, beside, [column.array for column in columns.values()])
+        whole = frames.with_index(data)
+        beside = columns_in_clear(frames.column_names(whole), {*schemes, *parts})
+        clear = clear_of_frame(whole, beside, [column.array for column in columns.values()])
         if strata is None and parts:
             strata = {part: frames.table_column(data, part) for part in parts}
             strata = strata if len(parts) > 1 else strata[parts[0]]

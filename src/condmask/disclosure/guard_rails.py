@@ -92,7 +92,7 @@ def _warning(sentence: str) -> Finding:
 def _of_clear(data: AuditInput) -> Iterator[Finding]:
     for copy in relations.copies(data.values, data.clear):
         text = f"{copy.clear!r} is left in clear and {copy.how}"
-        if _monotone(data.values[copy.masked], data.clear[copy.clear]):
+        if copy.ordered or _monotone(data.values[copy.masked], data.clear[copy.clear]):
             # masked together they would show their coins (`_of_pairs`)
             yield _refusal(f"{text}: the order of {copy.masked!r} can be read from it; drop {copy.clear!r}")
         else:

@@ -85,7 +85,7 @@ def joint(
         features += of_pair
     for (a, b), place in _of_labels(attack, scores, schemes, rows.labels):
         features.append(place)
-        by_pair[a, b] = attack.alone(place)
+        by_pair[a, b] = max(by_pair.get((a, b), 0.0), attack.alone(place))
     features += _of_regressions(attack, scores, list(schemes), list(rows.clear))
     alike = [
         (name, codes, column)

@@ -8,6 +8,12 @@ from condmask.disclosure.relations import Copy
 
 def of_copy(copy: Copy) -> Cause:
     """The cause that a column in clear repeats a masked one, or goes with it."""
+    if copy.ordered:
+        return Cause(
+            COMPUTED, copy.share, f"leave {copy.clear!r} out",
+            f"{copy.clear!r} is left in clear and {copy.how}, so that records stand in one order by both: "
+            f"{copy.masked!r} can be computed", copy.masked,
+        )  # fmt: skip
     return Cause(
         "copy", copy.share, f"mask {copy.clear!r} together with it, or drop it",
         f"{copy.clear!r} is left in clear and {copy.how} as {copy.masked!r}: it gives the values away",

@@ -20,6 +20,7 @@ COARSE = 0.125  # of the target's mean deviation: rounding beyond is grouping
 RIDGE = 1e-10  # where columns depend on each other
 FEWEST = 8  # records that obey, beyond the number of columns
 DIGITS = range(1, 7)
+LARGEST = 700.0  # logarithm of a factor that is a number
 
 
 class Rows(NamedTuple):
@@ -108,7 +109,7 @@ def _short(rows: Rows, factors: np.ndarray, constant: float, *, logarithms: bool
             break
     number = np.count_nonzero(rows.obeying(factors, constant))
     for digits in (0, *DIGITS):
-        if logarithms:
+        if logarithms and abs(constant) < LARGEST:
             short_constant = float(np.log(_rounded(np.exp(constant), max(digits, 1)))) if digits else 0.0
         else:
             short_constant = _rounded(constant, digits) if digits else 0.0

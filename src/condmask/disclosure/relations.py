@@ -187,6 +187,7 @@ class Copy(NamedTuple):
     clear: str
     how: str
     share: float
+    ordered: bool = False  # records stand in one order by both, but for what chance explains
 
 
 def copies(masked: dict[str, np.ndarray], clear: dict[str, np.ndarray]) -> list[Copy]:
@@ -202,7 +203,21 @@ def copies(masked: dict[str, np.ndarray], clear: dict[str, np.ndarray]) -> list[
             straight, rank = abs(pearson(a, b)), abs(pearson(ranks(a), ranks(b)))
             if max(straight, rank) > NEAR:
                 kind = "rank correlation" if rank > straight else "correlation"
-                pairs.append(
-                    Copy(name, other, f"follows it ({kind} {max(straight, rank):.3f})", max(straight, rank))
-                )
+                share = max(straight, rank)
+                pairs.append(Copy(name, other, f"follows it ({kind} {share:.3f})", share, _ordered(a, b)))
     return pairs
+
+
+def _ordered(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether the records next to each other by y stand in the order of x, mostly, as by a monotone function.
+
+    Of records that merely go together neighbours stand in either order, whatever their correlation. Those of
+    one x say nothing, and those of one y, as in groups of x, stand in either.
+    """
+    some = np.linspace(0, x.size - 1, min(x.size, BRIEFLY)).astype(np.int64)
+    x, y = x[some], y[some]
+    place = np.argsort(y, kind="stable")
+    rises, apart = np.diff(x[place]), np.diff(y[place]) > 0.0
+    differ = rises != 0.0
+    up, down = (np.count_nonzero(apart & (sign * rises > 0.0)) for sign in (1.0, -1.0))
+    return bool(np.count_nonzero(differ) >= FEWEST and abs(up - down) > MOSTLY * np.count_nonzero(differ))

@@ -94,5 +94,5 @@ def audit_columns(data: AuditInput, schemes: dict[str, Any], effort: Effort) -> 
     return Audit(
         n, max(p, 1.0 - p), guessed, certain, unchanged, tuple(why), dict(schemes),
         name=" and ".join(schemes), worst=max(figures.worst for figures in by_column),
-        columns=len(schemes) + len(data.clear) + len(data.labels),
+        columns=len(schemes) + len({*data.clear, *data.labels}),
     )  # fmt: skip

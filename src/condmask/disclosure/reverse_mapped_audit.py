@@ -31,7 +31,7 @@ def audit_reverse_mapped(data: AuditInput, schemes: dict[str, Any]) -> Audit:
     return Audit(
         n, blind, max(blind, *(joint.guessed for joint in joints)), max(joint.certain for joint in joints),
         unchanged, tuple(sorted(why, key=lambda cause: -cause.share)), dict(schemes),
-        name=" and ".join(schemes), columns=len(schemes) + len(data.clear) + len(data.labels),
+        name=" and ".join(schemes), columns=len(schemes) + len({*data.clear, *data.labels}),
     )  # fmt: skip
 
 

@@ -90,7 +90,11 @@ def samples(data: AuditInput, half: np.ndarray) -> list[Sample]:
     rows = evenly_spaced(data.n, ROWS)
     if data.clear or data.labels:
         rows = np.arange(data.n) if data.rows is None else data.rows
-    codes = {name: np.where(code >= 0, code, np.nan).astype(np.float64) for name, code in data.labels.items()}
+    codes = {
+        name: np.where(code >= 0, code, np.nan).astype(np.float64)
+        for name, code in data.labels.items()
+        if name not in data.clear
+    }
     strata = {} if data.strata is None else {STRATA: np.where(data.strata >= 0, data.strata, np.nan)}
     units = {}
     for name, unit in list(data.units.items())[:UNITS]:

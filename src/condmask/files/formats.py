@@ -115,6 +115,16 @@ def columns_exist(table: Table, names: Sequence[str]) -> None:
             raise ValueError(f"{table.path} has {number} {name!r}, it has {_checks.listed(table.names)}")
 
 
+def named_once(table: Table) -> None:
+    """Refuse columns that share a name: an audit looks at columns by name, and would leave them out."""
+    for name in table.names:
+        if table.names.count(name) > 1:
+            raise ValueError(
+                f"{table.path} must have one column of each name to be audited, got {name!r} "
+                f"{table.names.count(name)} times: rename them"
+            )
+
+
 @contextmanager
 def in_lines(table: Table) -> Iterator[None]:
     """Errors about a row name the line of a file of text, which editors count; Parquet has no lines."""

@@ -14,7 +14,7 @@ from condmask.disclosure.audit_result import Audit
 from condmask.disclosure.boosting import check_available
 from condmask.files.atomic import spool
 from condmask.files.csv_format import CsvFormat
-from condmask.files.formats import columns_exist, format_of, in_lines, reading
+from condmask.files.formats import columns_exist, format_of, in_lines, named_once, reading
 from condmask.files.metadata import published, target_fingerprints
 from condmask.files.publish import writable
 from condmask.files.read import converted, open_table
@@ -173,6 +173,7 @@ def audited_table(
     with reading(Path(source)):
         table = open_table(Path(source), csv)
         columns_exist(table, [*schemes, *groups])
+        named_once(table)
         with spool() as create, in_lines(table):
             columns, kinds, labels = spool_columns(table, list(schemes), groups, create)
             beside = columns_in_clear(table.names, [*columns, *groups])

@@ -108,8 +108,9 @@ def mask_table(
     kinds = {name: column.kind for name, column in columns.items()}
     clear = None
     if not accept_visible_coins:
-        beside = columns_in_clear(frames.column_names(frame), {*schemes, *parts})
-        clear = clear_of_frame(frame, beside, [column.array for column in columns.values()])
+        whole = frames.with_index(frame)
+        beside = columns_in_clear(frames.column_names(whole), {*schemes, *parts})
+        clear = clear_of_frame(whole, beside, [column.array for column in columns.values()])
     arrays = {name: column.array for name, column in columns.items()}
     originals = originals_of(arrays, kinds, schemes) if random is None else None
     made = prepare(

@@ -15,7 +15,7 @@ from condmask._grid import decimals_of
 from condmask._randomness import check_rng
 from condmask.clear_columns import columns_in_clear
 from condmask.files.atomic import Fingerprint, fingerprint, spool
-from condmask.files.formats import Table, in_lines
+from condmask.files.formats import Table, in_lines, named_once
 from condmask.files.metadata import Published
 from condmask.files.publish import publish
 from condmask.files.sampling import clear_of_table
@@ -80,6 +80,8 @@ def release(job: Job, table: Table, targets: dict[Path, Fingerprint], before: Pu
 
     ``before`` is what was published with columns that were masked earlier.
     """
+    if job.audited:
+        named_once(table)
     schemes, original = job.schemes, fingerprint(table.path)
     masking = common_method(schemes)
     with spool() as create, in_lines(table):
