@@ -225,7 +225,7 @@ def test_columns_of_one_name_cannot_get_types(tmp_path):
     (tmp_path / "a.csv").write_text("\n".join(lines))
 
     with pytest.raises(ValueError, match=r"a\.csv must name each column once"):
-        cm.mask_file(tmp_path / "a.csv", tmp_path / "b.parquet", {"x": SCHEME})
+        cm.mask_file(tmp_path / "a.csv", tmp_path / "b.parquet", {"x": SCHEME}, accept_visible_coins=True)
 
 
 @pytest.mark.parametrize(
