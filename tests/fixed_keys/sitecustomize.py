@@ -1,5 +1,14 @@
-"""Processes that tests start find this on their path (tests/conftest.py), and draw fixed keys as well."""
+"""Processes that tests start find this on their path (tests/conftest.py), and draw fixed keys as well.
+
+Examples that are run as such have no ledger of the user's, either.
+"""
+
+import os
+import tempfile
 
 import fixed_keys
 
 fixed_keys.install()
+if "XDG_STATE_HOME" not in os.environ:
+    _state = tempfile.TemporaryDirectory()  # goes with the process
+    os.environ["XDG_STATE_HOME"] = _state.name

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from ledger_job import job
 
 import condmask as cm
 from condmask.releases import ledger as module
@@ -259,22 +260,14 @@ def test_a_folder_is_no_ledger(source, tmp_path):
         mask(source, ledger=tmp_path)
 
 
-def job(source, target, path, barrier, results):
-    barrier.wait()
-    try:
-        mask(source, target, ledger=path, accept_visible_coins=True)
-        results.put("released")
-    except cm.ReleaseError:
-        results.put("refused")
-
-
 @pytest.mark.slow
 def test_of_two_jobs_at_once_one_is_refused(source, tmp_path):
     context = multiprocessing.get_context("spawn")
     barrier, results = context.Barrier(2), context.Queue()
     path = tmp_path / "ledger.jsonl"
     jobs = [
-        context.Process(target=job, args=(source, f"{k}.parquet", path, barrier, results)) for k in range(2)
+        context.Process(target=job, args=(source, tmp_path / name, path, SCHEME, barrier, results))
+        for name in ("a.parquet", "b.parquet")
     ]
     for process in jobs:
         process.start()
