@@ -5,6 +5,9 @@ import pytest
 
 from condmask.kernels import record_samples
 
+# without compilation, NumPy warns where words wrap
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered in scalar:RuntimeWarning")
+
 ROOM = 128  # of which half is used
 ABSENT = 7
 SETS = [[0, 1, 2], [0], [2, 0], [1, 2]]

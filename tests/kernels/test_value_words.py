@@ -1,10 +1,14 @@
 """Words of numbers. Oracle: Steele, Lea and Flood's mixing in Python's whole numbers, which have no end."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from condmask.kernels import value_words
+
+# without compilation, NumPy warns where words wrap
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered in scalar:RuntimeWarning")
 
 WORD = (1 << 64) - 1
 
