@@ -128,7 +128,8 @@ def test_every_other_byte_of_a_csv_file_stays(rows, ending, delimiter, last, bom
         if not last:
             text = text.removesuffix(ending.encode())
             source.write_bytes(text)
-        scheme = cm.ConditionalMasking(0.6, 1.0, step=0, missing=None)  # of any numbers, on grids of their own
+        # of any numbers, which may have a grid of their own, and look like codes
+        scheme = cm.ConditionalMasking(0.6, 1.0, step=0, missing=None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cm.ReleaseWarning)
             # numbers drawn at random may all look like thousands
