@@ -29,8 +29,8 @@ SHORT = {  # of these a word is kept, such as 3.5.1 or Europe/Paris
 WORD = re.compile(rb"[\w.:/+-]{0,32}")
 NUMBER = re.compile(rb"-?\d{1,10}")
 OF_TYPES = {
-    b"ARROW:extension:name", b"ARROW:extension:metadata",
-    b"POLARS.CATEGORICAL_TYPE", b"_PL_CATEGORICAL", b"_PL_CATEGORICAL2", b"_PL_ENUM_VALUES", b"_PL_ENUM_VALUES2",
+    b"ARROW:extension:name", b"ARROW:extension:metadata", b"POLARS.CATEGORICAL_TYPE",
+    b"_PL_CATEGORICAL", b"_PL_CATEGORICAL2", b"_PL_ENUM_VALUES", b"_PL_ENUM_VALUES2",
 }  # fmt: skip
 WRITER = re.compile(
     r"[A-Za-z][\w.-]{0,40}( \(\w{1,20}\))?( version [\w.+-]{1,40})?( \(build [\w.-]{0,60}\))?"
