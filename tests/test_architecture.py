@@ -38,7 +38,7 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"audit_input", "grids", "suspected_codes"},
     {"law"},
     {"_grid"},
-    {"_blocks", "_checks", "_digits", "_jit", "_kernel_cache", "_randomness", "_state", "_warn"},
+    {"_blocks", "_checks", "_digits", "_jit", "_kernel_cache", "_randomness", "_scratch", "_state", "_warn"},
 ]
 ROW = {module: row for row, modules in enumerate(LADDER) for module in modules}
 FILES = sorted(SOURCE.rglob("*.py"))

@@ -1,0 +1,32 @@
+"""Large arrays in temporary files without a name, mapped into memory.
+
+Such an array is paged out to its file where memory is short, instead of filling it, and is gone with the
+process, however that ends. Small ones are ordinary arrays.
+"""
+
+import math
+import os
+import tempfile
+from typing import Any
+
+import numpy as np
+
+LARGE = 1 << 27  # bytes, from which on an array has a file of its own
+
+
+def empty(shape: int | tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
+    """An array whose entries have yet to be set.
+
+    Raises
+    ------
+    OSError
+        If the place for temporary files, TMPDIR, has not enough room: all of it is taken at once.
+    """
+    size = math.prod(shape) if isinstance(shape, tuple) else int(shape)
+    length = size * np.dtype(dtype).itemsize
+    if length < LARGE:
+        return np.empty(shape, dtype=dtype)
+    with tempfile.TemporaryFile(prefix="condmask-") as file:  # mode 0600
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, length)  # a write to a page without room kills the process
+        return np.asarray(np.memmap(file, dtype=dtype, mode="r+", shape=shape))

@@ -1,0 +1,57 @@
+"""Arrays in temporary files.
+
+Oracle: the map of the process, which names the file behind an array.
+"""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from condmask import _scratch
+
+
+def files_behind(array):
+    """The temporary files that are mapped where an array lies."""
+    address = array.ctypes.data
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        first, last = (int(end, 16) for end in line.split()[0].split("-"))
+        if first <= address < last:
+            return line.split(maxsplit=5)[5:]
+    return []
+
+
+@pytest.fixture
+def small(monkeypatch):
+    monkeypatch.setattr(_scratch, "LARGE", 4096)
+
+
+def test_a_large_array_lies_in_a_file_without_a_name(small):
+    array = _scratch.empty((100, 10), np.float64)
+    array[:] = 3.0
+    assert array.shape == (100, 10)
+    assert type(array) is np.ndarray
+    (name,) = files_behind(array)
+    assert "(deleted)" in name
+
+
+def test_a_small_array_has_no_file(small):
+    assert all("condmask" not in name for name in files_behind(_scratch.empty(10, np.int64)))
+    assert _scratch.empty(0).size == 0
+
+
+def test_room_is_taken_at_once(small, monkeypatch):
+    """A disk that is full later would kill the process by a signal."""
+    monkeypatch.setattr(
+        _scratch.os, "posix_fallocate", lambda *args: (_ for _ in ()).throw(OSError(28, "No space left"))
+    )
+    with pytest.raises(OSError, match="No space left"):
+        _scratch.empty(10_000)
+
+
+def test_nothing_stays_in_the_folder(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    array = _scratch.empty(10_000)
+    array[:] = 1.0
+    assert not list(tmp_path.iterdir())
