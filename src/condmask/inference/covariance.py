@@ -71,7 +71,7 @@ class PairSums:
 
     @cached_property
     def squares(self) -> np.ndarray:
-        """The variances of the released columns, and the covariance of the first's originals with the other."""
+        """The variances of released columns, and the covariance of originals of the first and the other."""
         sums, (a, b, first) = np.zeros(3), self.means
         for part in self.parts():
             one, two = part.masked - a, self.other(part) - b

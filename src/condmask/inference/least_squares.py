@@ -117,7 +117,7 @@ class Basis:
         return upper
 
     def divide(self, norms: np.ndarray, upper: np.ndarray) -> None:
-        """Divide the rows by their norms and by an upper triangle, so that they are orthonormal but for rounding."""
+        """Divide the rows by their norms and by that triangle; but for rounding they are orthonormal then."""
         self._turns.append(lambda basis: _substituted(upper, basis / norms[:, None]))
         self.back = self.back / norms @ np.linalg.inv(upper)
 

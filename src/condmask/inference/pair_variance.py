@@ -15,6 +15,7 @@ from condmask.inference.polynomial_variance import Moments, Variances, polynomia
 from condmask.samples.moments import theorem_2_1
 
 DEGREE = 4  # of the squares of polynomials of degree 2
+ORDERS = np.nonzero(np.tri(DEGREE + 1)[::-1])  # i and j of up to these together
 
 
 def pair_variance(
@@ -62,27 +63,36 @@ class PairMoments:
     """Means of a^i b^j by donor pool, i + j up to `DEGREE`, gathered part by part."""
 
     def __init__(self, pools: int) -> None:
-        self.size = np.zeros(pools)
         self._sums = np.zeros((DEGREE + 1, DEGREE + 1, pools))
 
     def add(self, a: np.ndarray, b: np.ndarray, pool: np.ndarray | None) -> None:
         """Pairs, and the number of each one's pool; None where all are one."""
-        powers = [[np.ones(a.size)], [np.ones(b.size)]]
-        for own, values in zip(powers, (a, b), strict=True):
-            for _ in range(DEGREE):
-                own.append(own[-1] * values)
-        for i in range(DEGREE + 1):
-            for j in range(DEGREE + 1 - i):
-                if pool is None:
-                    self._sums[i, j] += powers[0][i] @ powers[1][j]
-                else:
-                    add(self._sums[i, j], pool, powers[0][i] * powers[1][j])
-        self.size = self._sums[0, 0]
+        of_a, of_b = powers(a), powers(b)
+        if pool is None:
+            self._sums += (of_a @ of_b.T)[..., None]
+            return
+        for i, j in zip(*ORDERS, strict=True):
+            add(self._sums[i, j], pool, of_a[i] * of_b[j])
+
+    @property
+    def size(self) -> np.ndarray:
+        """The number of pairs, by pool."""
+        return self._sums[0, 0]
 
     @property
     def released(self) -> np.ndarray:
-        """The means, of shape (pools, orders, orders)."""
-        return np.asarray(np.moveaxis(self._sums / np.maximum(self.size, 1.0), -1, 0))
+        """The means, of shape (pools, orders, orders); 0 of higher orders."""
+        means = np.zeros((self.size.size, DEGREE + 1, DEGREE + 1))
+        means[:, *ORDERS] = (self._sums[ORDERS] / np.maximum(self.size, 1.0)).T
+        return means
+
+
+def powers(x: np.ndarray) -> np.ndarray:
+    """The powers of values, of shape (orders, n)."""
+    powers = np.ones((DEGREE + 1, x.size))
+    for k in range(DEGREE):
+        np.multiply(powers[k], x, out=powers[k + 1])
+    return powers
 
 
 def original_moments(

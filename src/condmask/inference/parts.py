@@ -1,8 +1,8 @@
 """Columns of a file read part by part, and sums by code that parts are added to.
 
-What is summed over records is summed within parts and then part by part, so that nothing of the length of the
-file is made, and what is made stays in the cache. Columns may be memory-mapped. Where parts begin is fixed, so
-that sums are the same bits wherever the columns lie.
+What is summed over records is summed within parts and then part by part, so that nothing of the length of
+the file is made, and what is made stays in the cache. Columns may be memory-mapped. Where parts begin is
+fixed, so that sums are the same bits wherever the columns lie.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -24,6 +24,11 @@ class Rows(NamedTuple):
     range: slice
     used: np.ndarray | None
 
+    @property
+    def size(self) -> int:
+        """The number of rows that are used."""
+        return self.range.stop - self.range.start if self.used is None else int(np.count_nonzero(self.used))
+
     def of(self, column: np.ndarray) -> np.ndarray:
         """A column in these rows."""
         part = column[self.range]
@@ -31,22 +36,27 @@ class Rows(NamedTuple):
 
 
 def complete_rows(*columns: np.ndarray | None) -> Iterator[Rows]:
-    """The rows that miss nothing, part by part: numbers are missing as NaN, codes below 0; None is no column."""
+    """The rows that miss nothing in columns that are given, part by part.
+
+    Numbers are missing as NaN, codes are below 0.
+    """
     needed = [column for column in columns if column is not None]
     for start, stop in blocks(needed[0].size, CHUNK):
         rows, used = slice(start, stop), None
         for column in needed:
-            part = column[rows]
-            # one look at the least, which is NaN where one is
-            if part.dtype.kind in "iu":
-                gaps = part.min() < 0
-            else:
-                gaps = np.isnan(part.min())
-            if gaps:
-                present = part >= 0 if part.dtype.kind in "iu" else ~np.isnan(part)
+            present = _present(column[rows])
+            if present is not None:
                 used = present if used is None else used & present
         if used is None or used.any():
             yield Rows(rows, used)
+
+
+def _present(part: np.ndarray) -> np.ndarray | None:
+    """Where a part of a column has values; None where all are, for which a look at the least serves."""
+    least = part.min()
+    if part.dtype.kind == "i":
+        return None if least >= 0 else part >= 0
+    return ~np.isnan(part) if np.isnan(least) else None
 
 
 def frame_of(column: np.ndarray) -> tuple[float, float, int]:
@@ -74,9 +84,9 @@ def add(sums: np.ndarray, code: np.ndarray, values: np.ndarray | None = None) ->
 def numbered(
     codes: Callable[[], Iterable[np.ndarray]], most: int, n: int
 ) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-    """The codes below `most` that occur, and what gives the number of each; by sorting only where they are few.
+    """The codes below `most` that occur, and what gives the number of each.
 
-    `codes` are those of n records, part by part.
+    They are sorted only where they are few. `codes` are those of n records, part by part.
     """
     if most > 2 * n:
         distinct = np.empty(0, dtype=np.int64)

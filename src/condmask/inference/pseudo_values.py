@@ -40,7 +40,6 @@ class Part:
 
     def __init__(self, file: "PseudoValues", rows: Rows) -> None:
         self.file, self.rows = file, rows
-        self.masked = (rows.of(file.z) - file.origin) / file.unit
 
     def of(self, column: np.ndarray) -> np.ndarray:
         """Another column in these records."""
@@ -49,7 +48,12 @@ class Part:
     @property
     def size(self) -> int:
         """The number of records."""
-        return int(self.masked.size)
+        return self.rows.size
+
+    @cached_property
+    def masked(self) -> np.ndarray:
+        """The masked values."""
+        return np.asarray((self.of(self.file.z) - self.file.origin) / self.file.unit)
 
     @cached_property
     def pool(self) -> np.ndarray | None:
@@ -146,7 +150,7 @@ class PseudoValues:
         return np.zeros((*shape, self.pool_count))
 
     def values(self) -> np.ndarray:
-        """The pseudo-values in the units of the data and the places of the records, NaN where one is missing."""
+        """The pseudo-values in units of the data, in the places of the records; NaN for missing values."""
         values = _scratch.empty(self.z.size)
         if self.n < self.z.size:
             values.fill(np.nan)

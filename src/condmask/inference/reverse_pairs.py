@@ -13,7 +13,7 @@ import numpy as np
 
 from condmask.inference.covariance import PairSums, Product
 from condmask.inference.influence import Weights, of_pair
-from condmask.inference.pair_variance import DEGREE
+from condmask.inference.pair_variance import DEGREE, powers
 from condmask.inference.polynomial_variance import covariance
 from condmask.inference.reverse_mapped import ReverseMapped
 
@@ -70,15 +70,14 @@ def pair_variances(sums: PairSums, own: ReverseMapped, weights: list[Weights]) -
     """
     a, b, _ = sums.means
     of_covariance = float(sums.variation()[0].file[0])
-    powers = [np.ones(own.means.size)]
-    powers += [own.inverse(lambda x, k=k: x**k, a) for k in range(1, DEGREE)]  # type: ignore[misc]
+    undone = [np.ones(own.means.size)]
+    undone += [own.inverse(lambda x, k=k: x**k, a) for k in range(1, DEGREE)]  # type: ignore[misc]
     moments = np.zeros((DEGREE + 1, DEGREE + 1))
     for part in sums.parts():
-        v = sums.other(part) - b
-        for i in range(DEGREE + 1):
-            moments[i, 0] += np.sum((part.masked - a) ** i)
-            for j in range(1, DEGREE + 1 - i):
-                moments[i, j] += powers[i][part.cell] @ v**j
+        released, of_w = (powers(x) for x in (part.masked - a, sums.other(part) - b))
+        moments[:, 0] += released.sum(axis=1)
+        for i in range(DEGREE):
+            moments[i, 1:] += of_w[1:] @ undone[i][part.cell]
     moments /= sums.n
     h = of_pair(weights, (0.0, 0.0), own.law.p).h
     file = np.array(weights)[:, 0] ** 2 * max(of_covariance, 0.0)

@@ -40,7 +40,7 @@ def weighted_mean(
 
 
 def total(weights: np.ndarray | None, pseudo: PseudoValues, options: IntervalOptions) -> tuple[Interval, int]:
-    """The total of the records that have a weight and a cluster, and their number; of 1 where none is given."""
+    """The total of the records that have a weight and a cluster, and their number; all weigh 1 by default."""
     sums, products, records = pseudo.sums(1), 0.0, 0
     for part in pseudo.parts(weights, options.clusters):
         w = np.ones(part.size) if weights is None else part.of(weights)
