@@ -8,12 +8,13 @@ records are ordered. Patterns themselves are never pooled (docs/theory.rst, "Pat
 """
 
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from condmask import _checks, _scratch, frames
 from condmask._blocks import blocks
+from condmask.frames import Labels
 from condmask.kernels import counting_sort
 
 SMALLEST = 10  # records of a stratum
@@ -21,13 +22,6 @@ POLICIES = ("refuse", "merge")
 SMALL_TABLE = 1 << 16  # pairs of labels
 
 Names = str | tuple[str, ...] | None  # of the columns, as a scheme has them
-
-
-class Labels(NamedTuple):
-    """A column of labels: the number of each record's label, and the labels by number."""
-
-    code: np.ndarray
-    distinct: Sequence[Any]
 
 
 def names_of(strata: Names) -> tuple[str, ...]:

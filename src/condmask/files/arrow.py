@@ -13,7 +13,7 @@ import pyarrow as pa
 from condmask._blocks import BLOCK
 from condmask.files.arrow_schema import released_schema
 from condmask.files.arrow_types import parts_of, plain, released_columns, released_type
-from condmask.files.atomic import Output
+from condmask.files.atomic import Fingerprint, Output, fingerprint
 from condmask.files.formats import Part, Rows, Sample
 from condmask.files.sampling import by_piece, cheap_rows
 from condmask.files.source_metadata import METADATA, check_kept, notes_of
@@ -40,6 +40,10 @@ class ArrowFile:
         """What an earlier masking left in the schema's metadata."""
         text = (self.schema.metadata or {}).get(METADATA)
         return None if text is None else json.loads(text)
+
+    def fingerprints(self) -> dict[Path, Fingerprint]:
+        """That of the file."""
+        return {self.path: fingerprint(self.path)}
 
     def notes(self) -> list[str]:
         """The names of notes on the file and its columns that a copy leaves out."""

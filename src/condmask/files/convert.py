@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from condmask.files.arrow import ArrowFile, line
-from condmask.files.atomic import Output
+from condmask.files.atomic import Fingerprint, Output
 from condmask.files.batches import write_batches
 from condmask.files.csv import CsvFile
 from condmask.files.csv_format import not_encoded
@@ -42,6 +42,10 @@ class Converted:
     def sample(self, names: Sequence[str], rows: np.ndarray) -> Sample:
         """Rows from all over the file."""
         return self.original.sample(names, rows)
+
+    def fingerprints(self) -> dict[Path, Fingerprint]:
+        """Those of the file."""
+        return self.original.fingerprints()
 
     def notes(self) -> list[str]:
         """The names of notes on the file and its columns that a copy leaves out."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from condmask._blocks import Workers, in_stretches, ordered_map
 from condmask.files import csv_numbers, quoting
-from condmask.files.atomic import Output
+from condmask.files.atomic import Fingerprint, Output, fingerprint
 from condmask.files.csv_format import CsvFormat, Dialect, not_encoded
 from condmask.files.csv_numbers import NumberError, Words
 from condmask.files.csv_scan import Fields, Records, Stretch, Stretches, find, line_at, scan
@@ -45,6 +45,10 @@ class CsvFile:
     def metadata(self) -> dict[str, Any] | None:
         """What an earlier masking left in the file beside this one."""
         return read_beside(self.path)
+
+    def fingerprints(self) -> dict[Path, Fingerprint]:
+        """That of the file."""
+        return {self.path: fingerprint(self.path)}
 
     def notes(self) -> list[str]:
         """Text has none."""

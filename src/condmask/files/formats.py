@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from condmask import _checks
-from condmask.files.atomic import FileError, Output, reason
+from condmask.files.atomic import FileError, Fingerprint, Output, reason
 
 FORMATS = {
     ".parquet": "Parquet",
@@ -82,6 +82,9 @@ class Table(Writable, Protocol):
 
     def metadata(self) -> dict[str, Any] | None:
         """What an earlier masking left with the file."""
+
+    def fingerprints(self) -> dict[Path, Fingerprint]:
+        """The files that the table stands in, with what changes when somebody writes to one."""
 
     def notes(self) -> list[str]:
         """The names of notes on the file and its columns that a copy leaves out."""

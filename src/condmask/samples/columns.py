@@ -1,15 +1,27 @@
 """Masked values counted on the grid of their scheme; others are refused."""
 
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 
+from condmask._blocks import Workers
 from condmask._grid import Grid
-from condmask.engines.counting import ValueCounts, count, merged
+from condmask.engines.counting import EMPTY, ValueCounts, count, merged
 
 
-def counted_column(z: np.ndarray, grid: Grid, kind: str, workers: Any = 1) -> ValueCounts:
-    """The counts of masked values by units of their grid, missing ones left out."""
+def counted_parts(parts: Iterable[tuple[np.ndarray, str]], grid: Grid, workers: Workers = 1) -> ValueCounts:
+    """The counts of masked values that come part by part, each with its kind."""
+    row, counted = 0, [EMPTY]
+    for z, kind in parts:
+        counted.append(counted_column(z, grid, kind, row=row))
+        row += z.size
+    return merged(counted)
+
+
+def counted_column(
+    z: np.ndarray, grid: Grid, kind: str, workers: Workers = 1, *, row: int = 0
+) -> ValueCounts:
+    """The counts of masked values by units of their grid, missing ones left out; they begin at this row."""
     counts, off = count(z, grid, workers)
     off = off[~np.isnan(off)]
     if off.size and kind == "float32":  # decimals miss their grid by more in single precision
@@ -21,6 +33,6 @@ def counted_column(z: np.ndarray, grid: Grid, kind: str, workers: Any = 1) -> Va
         first = int(np.flatnonzero(z == off[0])[0])
         raise ValueError(
             f"z must lie on the grid of its scheme, multiples of {grid.step:g}, got {float(off[0])!r} at "
-            f"position {first} ({off.size} such values); data without a grid have a scheme of step=0"
+            f"position {row + first} ({off.size} such values); data without a grid have a scheme of step=0"
         )
     return counts
