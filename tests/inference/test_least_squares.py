@@ -169,7 +169,7 @@ def test_coefficients_are_right_however_close_the_columns(apart, chunk, monkeypa
     monkeypatch.setattr(parts, "CHUNK", chunk)
     space = basis(["a", "b", "c"], columns, intercept=True)
 
-    rows = np.hstack([space.rows(own) for own in parts.complete_rows(*columns)])
+    rows = np.hstack([space.rows(own) for own in parts.CompleteRows(*columns)])
     assert rows @ rows.T == pytest.approx(np.eye(4), abs=1e-12)
     true = exact_coefficients(columns, y)
     assert space.back @ (rows @ y) / space.units == pytest.approx(true, rel=1e-13 / apart, abs=1e-13 / apart)

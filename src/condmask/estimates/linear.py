@@ -17,7 +17,7 @@ from condmask.inference.groups import group_means
 from condmask.inference.interval_options import IntervalOptions, interval_options
 from condmask.inference.intervals import EstimateWarning, Interval
 from condmask.inference.least_squares import Basis, basis, fit
-from condmask.inference.parts import complete_rows
+from condmask.inference.parts import CompleteRows
 from condmask.inference.reverse_mapped import Spread
 from condmask.inference.weighted_sums import total, weighted_mean
 
@@ -179,7 +179,7 @@ class LinearEstimates(ByName, Shared):
         """
         options = self._options(confidence_level, target, clusters, population_size)
         w = self._weights(weights)
-        for rows in complete_rows(w):
+        for rows in CompleteRows(w):
             part = rows.of(w)
             if part.min() < 0.0:
                 raise ValueError(f"weights must not be negative, got {part[part < 0.0][0]:g}")

@@ -5,7 +5,7 @@ between them, and on any part of the records. Columns masked together keep their
 (docs/theory.rst, "Covariance").
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ from condmask.inference.interval_options import IntervalOptions
 from condmask.inference.intervals import UndefinedError
 from condmask.inference.linear_variance import SampledSums, Variation
 from condmask.inference.pair_variance import PairMoments
-from condmask.inference.parts import frame_of
+from condmask.inference.parts import CompleteRows, frame_of
 from condmask.inference.pseudo_values import Part, PseudoValues, covariance_factor
 from condmask.law import Law
 from condmask.samples.moments import Powers
@@ -45,13 +45,16 @@ class PairSums:
         The number of the records.
     unit : float
         That of the other column.
+    parts : Parts
+        The records.
     """
 
     def __init__(self, pseudo: PseudoValues, w: np.ndarray, law: Law | None) -> None:
         self.pseudo, self.w, self.law, self.n = pseudo, w, law, 0
-        self._origin, self.unit, _ = frame_of(w)
+        self._origin, self.unit, _ = frame_of(w, CompleteRows(w))
+        self.parts = pseudo.parts(w)
         sums, self._ends = np.zeros(3), (np.inf, -np.inf)
-        for part in self.parts():
+        for part in self.parts:
             b = self.other(part)
             first = part.masked if law is not None else part.values
             sums += part.masked.sum(), b.sum(), first.sum()
@@ -61,10 +64,6 @@ class PairSums:
             raise UndefinedError(f"other must have at least 2 values where z has them, got {self.n}")
         self.means = sums / self.n
 
-    def parts(self) -> Iterator[Any]:
-        """The records, part by part."""
-        return self.pseudo.parts(self.w)
-
     def other(self, part: Part) -> np.ndarray:
         """The values of the other column in a part."""
         return np.asarray((part.of(self.w) - self._origin) / self.unit)
@@ -73,7 +72,7 @@ class PairSums:
     def squares(self) -> np.ndarray:
         """The variances of released columns, and the covariance of originals of the first and the other."""
         sums, (a, b, first) = np.zeros(3), self.means
-        for part in self.parts():
+        for part in self.parts:
             one, two = part.masked - a, self.other(part) - b
             own = one if self.law is not None else part.values - first
             sums += one @ one, two @ two, own @ two
@@ -92,7 +91,7 @@ class PairSums:
     def moments(self) -> PairMoments:
         """The moments of the released columns about their means, by donor pool."""
         moments, (a, b, _) = PairMoments(self.pseudo.pool_count), self.means
-        for part in self.parts():
+        for part in self.parts:
             moments.add(part.masked - a, self.other(part) - b, part.pool)
         return moments
 
@@ -106,20 +105,20 @@ class PairSums:
             return [of_first, heavy_tails.of_masked(Powers(0.0, self.unit, means[0]), self.law)]
         low, high, mean = (np.array([x]) for x in (*self._ends, self.means[1]))
         tails = PlainTails(low, high, mean)
-        for part in self.parts():
+        for part in self.parts:
             tails.add(self.other(part)[None])
         return [of_first, *tails.kurtoses]
 
     def variation(self) -> tuple[Variation, SampledSums]:
         """How the covariance varies, whose weights are those of the other column, and its contributions."""
         total, contribution, (_, b, first) = self.pseudo.sums(1), 0.0, self.means
-        for part in self.parts():
+        for part in self.parts:
             weights = (self.other(part) - b) / (self.n - 1)
             part.add_by_pool(total, weights[None])
             contribution += float(weights @ (part.values - first))
         variation = Variation(self.pseudo, total)
         sampled = SampledSums(np.array([contribution / self.n]))
-        for part in self.parts():
+        for part in self.parts:
             weights = (self.other(part) - b) / (self.n - 1)
             variation.add(weights[None], part)
             sampled.add((weights * (part.values - first))[None], part)

@@ -6,7 +6,7 @@ import numpy as np
 
 from condmask.inference.interval_options import IntervalOptions
 from condmask.inference.intervals import Interval
-from condmask.inference.parts import add, complete_rows, numbered
+from condmask.inference.parts import CompleteRows, add, numbered
 from condmask.inference.pseudo_values import Part, PseudoValues
 
 
@@ -20,12 +20,13 @@ def group_means(
     of a pool, so sums by cell of the table serve.
     """
     clusters = options.clusters
+    parts = pseudo.parts(group, clusters)
     table, records, sums = (
         _Table(group, count, pseudo, options),
         np.zeros(count, dtype=np.int64),
         np.zeros(count),
     )
-    for part in pseudo.parts(group, clusters):
+    for part in parts:
         inside = part.of(group)
         add(records, inside)
         add(sums, inside, part.values)
@@ -35,7 +36,7 @@ def group_means(
     if clusters is not None:
         both, number = _crossed(clusters, group, options.cluster_count, count, pseudo)
         squares = np.zeros(both.size)
-    for part in pseudo.parts(group, clusters):
+    for part in parts:
         inside = part.of(group)
         residual = part.values - estimate[inside]
         table.add(inside, part)
@@ -43,10 +44,11 @@ def group_means(
             add(squares, inside, residual**2)
         else:
             add(squares, number(part.of(clusters) * np.int64(count) + inside), residual)
-    degrees = records - 1.0
+    sizes = records
     if clusters is not None:
-        degrees = np.bincount(both % count, minlength=count) - 1.0
+        sizes = np.bincount(both % count, None, count)
         squares = np.bincount(both % count, squares**2, count)
+    degrees = sizes - 1.0
     with np.errstate(invalid="ignore", divide="ignore"):
         file, noise = table.variances(records)
         sampled = squares / records**2 * ((degrees + 1.0) / degrees)
@@ -102,11 +104,9 @@ def _crossed(
     *needed: np.ndarray | None,
 ) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
     """The pairs of a code and a group that occur, and what gives the number of each."""
+    complete = CompleteRows(pseudo.z, group, code, *needed)
     return numbered(
-        lambda: (
-            rows.of(code) * np.int64(count) + rows.of(group)
-            for rows in complete_rows(pseudo.z, group, code, *needed)
-        ),
+        lambda: (rows.of(code) * np.int64(count) + rows.of(group) for rows in complete),
         codes * count,
         pseudo.n,
     )

@@ -65,7 +65,8 @@ class PlainTails:
     def kurtoses(self) -> list[float]:
         """The kurtosis of each column; NaN if it has two values, which are rare or not, but no tails."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(self._two, np.nan, self._fourths * self._n / self._squares**2).tolist()
+            kurtoses = self._fourths * self._n / self._squares**2
+        return [float(kurtosis) for kurtosis in np.where(self._two, np.nan, kurtoses)]
 
 
 def warn_of_heavy_tails(kurtoses: Iterable[float], n: int, quantities: str) -> None:

@@ -63,7 +63,7 @@ def interval_options(
                 f"{name} must be left out for target='file', where the records are no sample, got {value!r}"
             )
     size = np.inf if population_size is None else _checks.positive(population_size, "population_size")
-    code, names = None, []
-    if clusters is not None:
-        code, names = frames.groups(clusters, "clusters", n)
+    if clusters is None:
+        return IntervalOptions(level, target, None, size)
+    code, names = frames.groups(clusters, "clusters", n)
     return IntervalOptions(level, target, code, size, len(names))

@@ -14,8 +14,8 @@ from condmask.inference.heavy_tails import PlainTails
 from condmask.inference.interval_options import IntervalOptions
 from condmask.inference.intervals import Interval
 from condmask.inference.linear_variance import Sampled, SampledSums, Variation
-from condmask.inference.parts import Rows, complete_rows
-from condmask.inference.pseudo_values import Part, PseudoValues
+from condmask.inference.parts import CompleteRows, Rows
+from condmask.inference.pseudo_values import Part, Parts, PseudoValues
 
 # of a column, the part that the others do not determine: above, one Cholesky factor serves, or two
 FAR, CLOSE = 0.03, 1e-5
@@ -36,8 +36,10 @@ class Basis:
 
     Attributes
     ----------
+    complete : CompleteRows
+        The records.
     records : int
-        The number of the records.
+        Their number.
     units : ndarray of shape (count,)
         The largest entries of the columns, by which they are divided, so that no square overflows.
     back : ndarray of shape (count, count)
@@ -49,11 +51,13 @@ class Basis:
     def __init__(
         self, columns: list[np.ndarray], needed: tuple[np.ndarray | None, ...], *, intercept: bool
     ) -> None:
-        self.columns, self.needed, self.first = columns, (*columns, *needed), int(intercept)
+        self._columns, self.complete = columns, CompleteRows(*columns, *needed)
+        self.first = int(intercept)
+        self._only: np.ndarray | None = None
         self.records, count = 0, self.first + len(columns)
         low, high = np.full(len(columns), np.inf), np.full(len(columns), -np.inf)
-        for rows in complete_rows(*self.needed):
-            values = self._columns(rows)
+        for rows in self.complete:
+            values = self._of(rows)
             low, high = np.minimum(low, values.min(axis=1)), np.maximum(high, values.max(axis=1))
             self.records += values.shape[1]
         largest = np.maximum(high, -low)
@@ -65,14 +69,21 @@ class Basis:
 
     def rows(self, rows: Rows | Part) -> np.ndarray:
         """The basis in these rows of the file, of shape (count, m)."""
+        if self._only is not None:
+            return self._only
         basis = self.standardised(rows)
         for turn in self._turns:
             basis = turn(basis)
         return basis
 
+    def keep(self) -> None:
+        """Keep a basis of one part, that batches do not make it again and again."""
+        if self.complete.single:
+            (self._only,) = (self.rows(rows) for rows in self.complete)
+
     def standardised(self, rows: Rows | Part) -> np.ndarray:
         """The constant, if it is one of them, and the columns in their units, about what is their middle."""
-        columns = self._columns(rows)
+        columns = self._of(rows)
         basis = np.empty((self.units.size, columns.shape[1]))
         basis[: self.first] = 1.0
         np.divide(columns, self.units[self.first :, None], out=basis[self.first :])
@@ -82,7 +93,7 @@ class Basis:
     def centre(self) -> np.ndarray:
         """Take the means off the columns where there is a constant; the means."""
         sums = np.zeros(self.units.size)
-        for rows in complete_rows(*self.needed):
+        for rows in self.complete:
             sums += self.standardised(rows).sum(axis=1)
         means = sums / self.records
         if self.first:
@@ -95,11 +106,11 @@ class Basis:
         products = np.zeros(self.back.shape)
         low, high = (end / self.units[self.first :] for end in self._ends)
         tails = None if means is None else PlainTails(low, high, means)
-        for rows in complete_rows(*self.needed):
+        for rows in self.complete:
             basis = self.rows(rows)
             products += basis @ basis.T
             if tails is not None:
-                tails.add(self._columns(rows) / self.units[self.first :, None])
+                tails.add(self._of(rows) / self.units[self.first :, None])
         if tails is not None:
             self.kurtoses = tails.kurtoses
         return products
@@ -112,8 +123,8 @@ class Basis:
     def reflected(self, norms: np.ndarray) -> np.ndarray:
         """The upper triangle from which orthonormal rows make the rows, divided by their norms."""
         upper = np.empty((0, norms.size))
-        for rows in complete_rows(*self.needed):
-            upper = np.linalg.qr(np.vstack([upper, (self.rows(rows) / norms[:, None]).T]), mode="r")
+        for rows in self.complete:
+            upper = _triangle(np.vstack([upper, (self.rows(rows) / norms[:, None]).T]))
         return upper
 
     def divide(self, norms: np.ndarray, upper: np.ndarray) -> None:
@@ -121,8 +132,8 @@ class Basis:
         self._turns.append(lambda basis: _substituted(upper, basis / norms[:, None]))
         self.back = self.back / norms @ np.linalg.inv(upper)
 
-    def _columns(self, rows: Rows | Part) -> np.ndarray:
-        return np.array([rows.of(column) for column in self.columns])
+    def _of(self, rows: Rows | Part) -> np.ndarray:
+        return np.array([rows.of(column) for column in self._columns])
 
 
 def basis(names: list[str], columns: list[np.ndarray], *needed: np.ndarray | None, intercept: bool) -> Basis:
@@ -150,6 +161,7 @@ def basis(names: list[str], columns: list[np.ndarray], *needed: np.ndarray | Non
         space.turn(np.linalg.inv(factor) / norms)
     if least < FAR:
         space.turn(np.linalg.inv(np.linalg.cholesky(space.products())))
+    space.keep()
     return space
 
 
@@ -158,6 +170,11 @@ def _cholesky(products: np.ndarray) -> np.ndarray | None:
         return np.asarray(np.linalg.cholesky(products))
     except np.linalg.LinAlgError:
         return None
+
+
+def _triangle(columns: np.ndarray) -> np.ndarray:
+    triangle: np.ndarray = np.linalg.qr(columns, mode="r")  # type: ignore[assignment]
+    return triangle
 
 
 def _substituted(upper: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -177,15 +194,16 @@ def fit(space: Basis, pseudo: PseudoValues, options: IntervalOptions, *, interce
     """The coefficients of a regression on the columns of a basis."""
     back, count = space.back, len(space.back)
     shift = 0.0 if intercept else pseudo.origin / pseudo.unit
+    parts = Parts(pseudo, space.complete)
     along, total = np.zeros(count), pseudo.sums(count)
-    for part in pseudo.parts(*space.needed):
+    for part in parts:
         q = space.rows(part)
         along += q @ (part.values + shift)
         part.add_by_pool(total, q)
     variation, m = Variation(pseudo, back @ total), space.records
     clusters = SampledSums(np.zeros(count), options.clusters, options.cluster_count)
     leans = np.zeros(count)
-    for part in pseudo.parts(*space.needed):
+    for part in parts:
         q = space.rows(part)
         residual = part.values + shift - along @ q
         weights = back @ q

@@ -77,13 +77,13 @@ class PairMoments:
     @property
     def size(self) -> np.ndarray:
         """The number of pairs, by pool."""
-        return self._sums[0, 0]
+        return np.asarray(self._sums[0, 0])
 
     @property
     def released(self) -> np.ndarray:
         """The means, of shape (pools, orders, orders); 0 of higher orders."""
         means = np.zeros((self.size.size, DEGREE + 1, DEGREE + 1))
-        means[:, *ORDERS] = (self._sums[ORDERS] / np.maximum(self.size, 1.0)).T
+        means[:, ORDERS[0], ORDERS[1]] = (self._sums[ORDERS] / np.maximum(self.size, 1.0)).T
         return means
 
 

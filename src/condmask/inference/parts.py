@@ -14,7 +14,7 @@ from condmask import _scratch
 from condmask._blocks import blocks
 from condmask.strata import index_type
 
-CHUNK = 1 << 14  # records of a part
+CHUNK = 1 << 15  # records of a part
 FEW = 4  # codes for each record of a part, up to which all sums are gone through for a part
 
 
@@ -35,19 +35,37 @@ class Rows(NamedTuple):
         return part if self.used is None else part[self.used]
 
 
-def complete_rows(*columns: np.ndarray | None) -> Iterator[Rows]:
-    """The rows that miss nothing in columns that are given, part by part.
+class CompleteRows:
+    """The rows that miss nothing in columns, part by part, as often as they are gone through.
 
-    Numbers are missing as NaN, codes are below 0.
+    Parameters
+    ----------
+    *columns : ndarray of shape (n,) or None
+        Numbers, where missing NaN, or codes, where missing below 0; None is no column.
     """
-    needed = [column for column in columns if column is not None]
-    for start, stop in blocks(needed[0].size, CHUNK):
-        rows, used = slice(start, stop), None
-        for column in needed:
-            present = _present(column[rows])
-            if present is not None:
-                used = present if used is None else used & present
-        if used is None or used.any():
+
+    def __init__(self, *columns: np.ndarray | None) -> None:
+        self._columns = [column for column in columns if column is not None]
+        self._blocks = blocks(self._columns[0].size, CHUNK)
+        self._whole: set[int] = set()  # parts that were seen to miss nothing
+
+    @property
+    def single(self) -> bool:
+        """Whether all are one part."""
+        return len(self._blocks) == 1
+
+    def __iter__(self) -> Iterator[Rows]:
+        for start, stop in self._blocks:
+            rows, used = slice(start, stop), None
+            if start not in self._whole:
+                for column in self._columns:
+                    present = _present(column[rows])
+                    if present is not None:
+                        used = present if used is None else used & present
+                if used is None:
+                    self._whole.add(start)
+                elif not used.any():
+                    continue
             yield Rows(rows, used)
 
 
@@ -59,10 +77,10 @@ def _present(part: np.ndarray) -> np.ndarray | None:
     return ~np.isnan(part) if np.isnan(least) else None
 
 
-def frame_of(column: np.ndarray) -> tuple[float, float, int]:
+def frame_of(column: np.ndarray, present: CompleteRows) -> tuple[float, float, int]:
     """A value of a column, the largest distance from it, 1 if that is 0, and how many values there are."""
     origin, low, high, n = np.nan, np.inf, -np.inf, 0
-    for rows in complete_rows(column):
+    for rows in present:
         part = rows.of(column)
         origin = float(part[0]) if n == 0 else origin
         low, high, n = min(low, float(part.min())), max(high, float(part.max())), n + part.size

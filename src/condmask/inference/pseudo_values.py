@@ -17,7 +17,7 @@ import numpy as np
 
 from condmask import _scratch
 from condmask.inference.intervals import Interval, UndefinedError
-from condmask.inference.parts import Rows, add, complete_rows, frame_of
+from condmask.inference.parts import CompleteRows, Rows, add, frame_of
 from condmask.law import Law
 
 
@@ -111,6 +111,22 @@ class Part:
         return np.asarray(self._deviation**2 * self.of_pool(size / np.maximum(size - 1, 1)))
 
 
+class Parts:
+    """Records of a file part by part, as often as they are gone through; a single part is made once."""
+
+    def __init__(self, file: "PseudoValues", rows: CompleteRows) -> None:
+        self._file, self._rows = file, rows
+        self._only: list[Any] | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        parts = (self._file.part(self._file, rows) for rows in self._rows)
+        if not self._rows.single:
+            return parts
+        if self._only is None:
+            self._only = list(parts)
+        return iter(self._only)
+
+
 class PseudoValues:
     """The records of a file that have a value, with their pseudo-values and how these vary given the file.
 
@@ -138,12 +154,12 @@ class PseudoValues:
 
     def __init__(self, z: np.ndarray, law: Law, pool: np.ndarray | None, *, cycle: bool) -> None:
         self.z, self.law, self.pool, self.cycle = z, law, pool, cycle
-        self.origin, self.unit, self.n = frame_of(z)
+        self._present = CompleteRows(z)
+        self.origin, self.unit, self.n = frame_of(z, self._present)
 
-    def parts(self, *needed: np.ndarray | None) -> Iterator[Any]:
-        """The records that have a value and miss nothing in other columns, part by part."""
-        for rows in complete_rows(self.z, *needed):
-            yield self.part(self, rows)
+    def parts(self, *needed: np.ndarray | None) -> "Parts":
+        """The records that have a value and miss nothing in other columns."""
+        return Parts(self, CompleteRows(self.z, *needed) if needed else self._present)
 
     def sums(self, *shape: int) -> np.ndarray:
         """Sums by pool along the last axis, of nothing as yet."""
@@ -164,7 +180,7 @@ class PseudoValues:
         """One more than the largest number of a pool."""
         if self.pool is None:
             return 1
-        return 1 + max(int(rows.of(self.pool).max()) for rows in complete_rows(self.z))
+        return 1 + max(int(rows.of(self.pool).max()) for rows in self._present)
 
     @cached_property
     def pool_size(self) -> np.ndarray:
@@ -172,7 +188,7 @@ class PseudoValues:
         if self.pool is None:
             return np.array([self.n])
         size = np.zeros(self.pool_count, dtype=np.int64)
-        for rows in complete_rows(self.z):
+        for rows in self._present:
             add(size, rows.of(self.pool))
         return size
 
@@ -209,7 +225,8 @@ class PseudoValues:
     @cached_property
     def originals(self) -> np.ndarray:
         """The variance of the originals by pool, at least 0."""
-        return np.maximum(self._squares / np.maximum(self.pool_size - 1, 1) - self.noise_variance, 0.0)
+        variance = self._squares / np.maximum(self.pool_size - 1, 1)
+        return np.asarray(np.maximum(variance - self.noise_variance, 0.0))
 
     @property
     def pool_variances(self) -> np.ndarray:

@@ -87,12 +87,12 @@ class MappedPart(Part):
     @cached_property
     def values(self) -> np.ndarray:
         """The pseudo-values."""
-        return self.file.undone.values[self.cell]
+        return np.asarray(self.file.undone.values[self.cell])
 
     @cached_property
     def masked_variances(self) -> np.ndarray:
         """The variance of each released value's h given the file, right on average."""
-        return self.file.undone.variances[self.cell]
+        return np.asarray(self.file.undone.variances[self.cell])
 
 
 class Undone(NamedTuple):

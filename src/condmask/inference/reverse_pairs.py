@@ -39,7 +39,7 @@ def joint(one: ReverseMapped, two: ReverseMapped) -> Product:
     x, y = (_powers(file, file.means - middle, one.law.p) for file, middle in ((one, a), (two, b)))
     x *= coefficients(one.law.p)[:, None]
     total = 0.0
-    for part in sums.parts():
+    for part in sums.parts:
         own, other = part.cell, part.of(two.cell)
         total += sum(float(p[own] @ q[other]) for p, q in zip(x, y, strict=True))
     first, second, _ = sums.squares.tolist()
@@ -73,7 +73,7 @@ def pair_variances(sums: PairSums, own: ReverseMapped, weights: list[Weights]) -
     undone = [np.ones(own.means.size)]
     undone += [own.inverse(lambda x, k=k: x**k, a) for k in range(1, DEGREE)]  # type: ignore[misc]
     moments = np.zeros((DEGREE + 1, DEGREE + 1))
-    for part in sums.parts():
+    for part in sums.parts:
         released, of_w = (powers(x) for x in (part.masked - a, sums.other(part) - b))
         moments[:, 0] += released.sum(axis=1)
         for i in range(DEGREE):

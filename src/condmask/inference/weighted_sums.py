@@ -12,8 +12,9 @@ def weighted_mean(
     weights: np.ndarray, pseudo: PseudoValues, options: IntervalOptions
 ) -> tuple[Interval, int]:
     """The mean of the records that have a weight and a cluster, and their number."""
+    parts = pseudo.parts(weights, options.clusters)
     total, products = pseudo.sums(1), 0.0
-    for part in pseudo.parts(weights, options.clusters):
+    for part in parts:
         w = part.of(weights)
         part.add_by_pool(total, w[None])
         products += float(w @ part.values)
@@ -23,7 +24,7 @@ def weighted_mean(
     estimate = np.array([products / size])
     variation, squares = Variation(pseudo, total / size), 0.0
     clusters = SampledSums(np.zeros(1), options.clusters, options.cluster_count)
-    for part in pseudo.parts(weights, options.clusters):
+    for part in parts:
         w = part.of(weights) / size
         residual = part.values - estimate
         if options.clusters is None:
@@ -41,15 +42,16 @@ def weighted_mean(
 
 def total(weights: np.ndarray | None, pseudo: PseudoValues, options: IntervalOptions) -> tuple[Interval, int]:
     """The total of the records that have a weight and a cluster, and their number; all weigh 1 by default."""
+    parts = pseudo.parts(weights, options.clusters)
     sums, products, records = pseudo.sums(1), 0.0, 0
-    for part in pseudo.parts(weights, options.clusters):
+    for part in parts:
         w = np.ones(part.size) if weights is None else part.of(weights)
         part.add_by_pool(sums, w[None])
         products += float(w @ (part.values + pseudo.origin / pseudo.unit))
         records += part.size
     variation = Variation(pseudo, sums)
     sampled = SampledSums(np.array([products / max(records, 1)]), options.clusters, options.cluster_count)
-    for part in pseudo.parts(weights, options.clusters):
+    for part in parts:
         w = np.ones(part.size) if weights is None else part.of(weights)
         variation.add(w[None], part)
         sampled.add((w * (part.values + pseudo.origin / pseudo.unit))[None], part)
