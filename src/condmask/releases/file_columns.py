@@ -86,6 +86,7 @@ class FileColumns:
 
         def counted() -> Iterator[tuple[np.ndarray, str]]:
             nonlocal rows
+            rows = 0
             for part, kind in self._values(name, codes):
                 rows += part.size
                 yield part, kind
@@ -99,7 +100,7 @@ class FileColumns:
             return donor_pools(scheme, labels, self._patterns(origin.patterns, codes), present)
 
         records = Records(values, pools if strata or origin.patterns else None)
-        estimate = estimate_parts(scheme, counted(), records, workers=workers)
+        estimate = estimate_parts(scheme, counted, records, workers=workers)
         return estimate, rows
 
     def _patterns(self, names: Sequence[str], codes: Mapping[str, tuple[float, ...]]) -> list[np.ndarray]:
