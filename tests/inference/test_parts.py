@@ -27,6 +27,7 @@ def test_rows_that_miss_something_are_left_out_each_time(monkeypatch):
         assert [own.size for own in rows] == [2, 3, 1]  # of the third part no row is left
     assert Rows(slice(3, 6), None).of(code).tolist() == [0, 1, 2]
     assert frame_of(z, CompleteRows(z)) == (1.0, 9.0, 8)
+    assert frame_of(-z, CompleteRows(z)) == (-1.0, 9.0, 8)
     assert frame_of(z[:1], CompleteRows(z[:1]))[1] == 1.0
 
 
