@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from condmask import _checks, frames
+from condmask import _checks, _scratch, frames
 from condmask._blocks import blocks
 from condmask.frames import Labels
 from condmask.kernels import counting_sort
@@ -130,7 +130,7 @@ def by_stratum(code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The rows by stratum, in each in their order, and how many each has; codes below 0 are none."""
     size = np.zeros(int(code.max(initial=-1)) + 1, dtype=np.int64)
     counting_sort.count(code, size)
-    order = np.empty(int(size.sum()), dtype=index_type(code.size))  # a file may have many rows
+    order = _scratch.empty(int(size.sum()), index_type(code.size))  # a file may have many rows
     counting_sort.sort(code, np.cumsum(size) - size, order)
     return order, size
 
