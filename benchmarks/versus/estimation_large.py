@@ -1,8 +1,8 @@
 """Estimating from large Parquet files: ``python benchmarks/versus/estimation_large.py``, Linux, by hand.
 
 Mean, s.d. and deciles with intervals, from 1e7 and from 1e8 rows: the most anonymous memory that the process
-has (as files_memory.py counts it), seconds a row, and the speed of merely reading the column, batch by batch in
-the same way, with as many threads. Files are written block by block with the metadata of a release.
+has (as files_memory.py counts it), seconds a row, and the speed of merely reading the column, batch by batch
+in the same way, with as many threads. Files are written block by block with the metadata of a release.
 """
 
 import json
