@@ -5,9 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from condmask import _scratch
 from condmask._blocks import Workers, blocks
 from condmask._scratch import joined
 from condmask.engines.counting import ValueCounts
+from condmask.kernels import counting_sort
 from condmask.law import Law
 from condmask.samples.additive import NoisySample
 from condmask.samples.counted import CountedSample
@@ -18,6 +20,7 @@ from condmask.samples.ungridded import UngriddedSample
 from condmask.strata import index_type, rows_of
 
 TOGETHER = 1 << 20  # records that are counted at once
+SMALL_TABLE, DENSE, LONGEST_TABLE = 1 << 12, 2, 1 << 26  # entries: always, for each record, at most
 
 
 def samples_by_pool(records: Records | None, law: Law) -> list[MaskedSample]:
@@ -27,6 +30,9 @@ def samples_by_pool(records: Records | None, law: Law) -> list[MaskedSample]:
     z, pool = records.z, records.pool
     if law.grid is None:
         return [ungridded_sample(values, law, 1) for values in _values_by_pool(z, pool)]
+    dense = _in_a_table(z, pool, law)
+    if dense is not None:
+        return dense
     parts: list[_Counted] = []
     held, most = 0, TOGETHER
     for start, stop in blocks(z.size, TOGETHER):
@@ -44,6 +50,28 @@ def samples_by_pool(records: Records | None, law: Law) -> list[MaskedSample]:
     cuts = np.flatnonzero(np.diff(pools)) + 1
     by_pool = zip(np.split(units, cuts), np.split(counts, cuts), strict=True)
     return [CountedSample(ValueCounts(*own), law) for own in by_pool]
+
+
+def _in_a_table(z: np.ndarray, pool: np.ndarray, law: Law) -> list[MaskedSample] | None:
+    """The samples from a table of pools and points; None where that were much longer than the data."""
+    parts = [slice(start, stop) for start, stop in blocks(z.size)]
+    ends = [law.to_units(np.array([np.fmin.reduce(z[part]), np.fmax.reduce(z[part])])) for part in parts]
+    low, high = np.fmin.reduce(ends)[0], np.fmax.reduce(ends)[1]
+    points, pools = high - low + 1.0, int(pool.max()) + 1
+    if pools * points > max(SMALL_TABLE, min(DENSE * z.size, LONGEST_TABLE)):
+        return None
+    table = _scratch.empty(pools * int(points), np.int64)
+    table[:] = 0
+    for part in parts:
+        present = ~np.isnan(z[part])
+        point = (law.to_units(z[part][present]) - low).astype(np.int64)
+        counting_sort.count(pool[part][present].astype(np.int64) * int(points) + point, table)
+    samples: list[MaskedSample] = []
+    for own in table.reshape(pools, -1):
+        occupied = np.flatnonzero(own)
+        if occupied.size:
+            samples.append(CountedSample(ValueCounts(occupied + low, own[occupied]), law))
+    return samples
 
 
 class _Counted(NamedTuple):
