@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from condmask.cli.arguments import add_again, add_ledger, add_workers, command, usage, workers
 from condmask.cli.output import entries, listing, progress, to_json
 from condmask.cli.schemes import add_csv, add_scheme, commands_of, csv_of, schemes_of
-from condmask.cli.streams import IN, add_scheme_file, write_out
+from condmask.cli.streams import IN, add_target, write_out
 
 if TYPE_CHECKING:
     from condmask.releases.release import Release
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 def add(commands: Any) -> None:
     new = command(commands, "mask", run, "Mask columns of a file; the scheme is stored with the masked data.")
     new.add_argument("source", metavar="IN", help=IN)
-    new.add_argument("target", metavar="OUT", help="file to write, or - for standard output: plain text")
-    add_scheme_file(new, "where what is published with the data goes, if OUT is -")
+    add_target(new)
     add_scheme(new)
     add_csv(new)
     new.add_argument("--omit-missing", action="store_true", help="leave missing values missing")

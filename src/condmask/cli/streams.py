@@ -36,6 +36,15 @@ def add_release(parser: argparse.ArgumentParser, name: str, text: str = "masked 
     )
 
 
+def add_target(parser: argparse.ArgumentParser) -> None:
+    """Where a release goes, and what is published with it."""
+    parser.add_argument(
+        "target", metavar="OUT", help="file to write, or - for CSV to standard output, not compressed"
+    )
+    parser.set_defaults(written="target")
+    add_scheme_file(parser, "where what is published with OUT goes, if that is -")
+
+
 @contextlib.contextmanager
 def standard_streams(args: argparse.Namespace) -> Iterator[None]:
     """``-`` among the arguments of a command stands for a stream within."""
@@ -44,10 +53,11 @@ def standard_streams(args: argparse.Namespace) -> Iterator[None]:
     read = [name for name in DATA if getattr(args, name, None) == "-"]
     if len(read) > 1:
         raise UsageError("- must stand for one file to be read, got it twice")
-    writes = getattr(args, "target", None) == "-"
+    written = getattr(args, "written", None)
+    writes = written is not None and args.target == "-"
     with usage():
         _check_scheme(args, writes=writes)
-        if writes or (read and hasattr(args, "target")):
+        if writes or (read and written):
             _check_places(args)
     with contextlib.ExitStack() as stack:
         stack.callback(OPENED.clear)
@@ -74,7 +84,9 @@ def word(path: str) -> str:
 
 def print_text(args: argparse.Namespace, text: str) -> None:
     """Print what a command says, beside the data that went to standard output."""
-    print(text, flush=True, file=sys.stderr if word(getattr(args, "target", "")) == "-" else None)
+    from condmask.files.streams import OPENED, OUTPUT
+
+    print(text, flush=True, file=sys.stderr if OUTPUT in OPENED else sys.stdout)
 
 
 def write_out(args: argparse.Namespace) -> None:
@@ -140,7 +152,7 @@ def _check_scheme(args: argparse.Namespace, *, writes: bool) -> None:
         _check_text(data)
         return
     _checks.writable(scheme, "--scheme")
-    if Path(scheme).exists() and not Path(scheme).is_file():
+    if Path(scheme).is_symlink() or (Path(scheme).exists() and not Path(scheme).is_file()):
         raise UsageError(f"--scheme must be an ordinary file, got {scheme}")
     if sys.stdout is None:
         raise UsageError("- as OUT must be open, got a standard output that is closed")

@@ -27,6 +27,8 @@ def is_packed(path: Path) -> bool:
     """Whether a file is in gzip, by its suffix; a stream, which has none, by its first bytes."""
     if path not in OPENED:
         return path.suffix.lower() == ".gz"
+    if OPENED[path].status() is None:  # nothing was written yet
+        return False
     with OPENED[path].open() as file:
         return file.read(len(GZIP)) == GZIP
 
@@ -51,7 +53,7 @@ def read_bytes(path: Path, file: Any, size: int) -> bytes:
 def compressed_writer(file: Any, path: Path, encoding: str) -> "_FromUtf8":
     """A file that is given UTF-8 and writes it in an encoding, compressed where a file of this name is."""
     inner: Any = file
-    if path not in OPENED and is_packed(path):  # without a name and a time, which tell of the machine
+    if is_packed(path):  # without a name and a time, which tell of the machine
         inner = gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0, compresslevel=6)
     return _FromUtf8(inner, encoding)
 

@@ -36,8 +36,7 @@ class Stream:
 
     def open(self) -> io.BufferedReader:
         """All of it, from the beginning, however many read it at a time."""
-        if self.status() is None:
-            raise FileNotFoundError
+        self.status()
         return io.BufferedReader(_Reader(self), 1 << 17)
 
     def close(self) -> None:
