@@ -198,12 +198,13 @@ def _standard_input() -> IO[bytes]:
         raise ValueError("standard input is closed: pipe a CSV file into it, or name the file")
     if sys.stdin.isatty():
         raise ValueError("standard input is a terminal: pipe a CSV file into it, or name the file")
-    with in_temporary_place():
-        kept = nameless()
+    with contextlib.ExitStack() as stack, in_temporary_place():
+        kept = stack.enter_context(nameless())
         shutil.copyfileobj(sys.stdin.buffer, kept, BLOCK)
         kept.seek(0)
         start = kept.read(8)
-    for magic, kind in MAGIC.items():
-        if start.startswith(magic):
-            raise ValueError(f"standard input must be CSV, plain or in gzip, got {kind}: name the file")
+        for magic, kind in MAGIC.items():
+            if start.startswith(magic):
+                raise ValueError(f"standard input must be CSV, plain or in gzip, got {kind}: name the file")
+        stack.pop_all()
     return kept
