@@ -13,6 +13,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 import fixed_keys
 import numpy as np
@@ -211,7 +213,8 @@ USAGE = {
         "--scheme must be a file in a folder that can be written, got none/s.json",
     ),
     "link": (
-        ("mask", "-", "-", "--scheme", "link", "--force", *MASK), "--scheme must be an ordinary file, got link"
+        ("mask", "-", "-", "--scheme", "link", "--force", *MASK),
+        "--scheme must be an ordinary file, got link",
     ),
 }  # fmt: skip
 
@@ -281,6 +284,26 @@ def test_a_terminal_is_no_input(run):
     assert run("audit", "-", *MASK, data=Terminal(TEXT))[::2] == (
         1, "condmask: error: standard input is a terminal: pipe a CSV file into it, or name the file\n"
     )  # fmt: skip
+
+
+def test_a_pipe_that_does_not_wait_is_read_to_its_end(run, released):
+    read, write = os.pipe()
+    os.set_blocking(read, False)
+
+    def feed():
+        with open(write, "wb", buffering=0) as pipe:
+            for k in range(0, len(released), 4_000):
+                time.sleep(0.002)
+                pipe.write(released[k : k + 4_000])
+
+    thread = threading.Thread(target=feed)
+    thread.start()
+    with open(read, "rb") as pipe:
+        code, out, err = run("info", "-", "--scheme", "b.csv.condmask.json", data=pipe)
+    thread.join()
+
+    assert (code, err) == (0, "")
+    assert out.startswith(f"{N} rows".encode())
 
 
 def test_closed_streams_are_said(run, monkeypatch, capsys):

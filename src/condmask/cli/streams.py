@@ -7,6 +7,7 @@ goes out is whole, checked, and entered in the ledger before its first byte is w
 import argparse
 import contextlib
 import os
+import select
 import shutil
 import stat
 import sys
@@ -132,8 +133,6 @@ def give_up_output() -> None:
 
 def _check_scheme(args: argparse.Namespace, *, writes: bool) -> None:
     """Refuse ``--scheme`` where it says nothing, and its absence where nothing else does."""
-    from condmask import _checks
-
     scheme, released = getattr(args, "scheme_file", None), getattr(args, "released", None)
     data = getattr(args, released) if released else None
     if scheme is None:
@@ -151,6 +150,8 @@ def _check_scheme(args: argparse.Namespace, *, writes: bool) -> None:
     if not writes:
         _check_text(data)
         return
+    from condmask import _checks
+
     _checks.writable(scheme, "--scheme")
     if Path(scheme).is_symlink() or (Path(scheme).exists() and not Path(scheme).is_file()):
         raise UsageError(f"--scheme must be an ordinary file, got {scheme}")
@@ -200,7 +201,11 @@ def _standard_input() -> IO[bytes]:
         raise ValueError("standard input is a terminal: pipe a CSV file into it, or name the file")
     with contextlib.ExitStack() as stack, in_temporary_place():
         kept = stack.enter_context(nameless())
-        shutil.copyfileobj(sys.stdin.buffer, kept, BLOCK)
+        while (data := sys.stdin.buffer.read(BLOCK)) != b"":
+            if data is None:  # others made it a pipe that does not wait, and nothing has come yet
+                select.select([sys.stdin], [], [])
+            else:
+                kept.write(data)
         kept.seek(0)
         start = kept.read(8)
         for magic, kind in MAGIC.items():

@@ -211,7 +211,8 @@ def publishing(fingerprints: dict[Path, Fingerprint], *, hashed: bool = False) -
         except OSError as error:
             if isinstance(error, FileError):
                 raise
-            raise FileError(f"cannot write {first}: {reason(error)}") from error
+            named = last if first in OPENED else first
+            raise FileError(f"cannot write {named}: {reason(error)}") from error
 
 
 @contextmanager
