@@ -13,8 +13,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 
 import fixed_keys
 import numpy as np
@@ -288,22 +286,31 @@ def test_a_terminal_is_no_input(run):
 
 def test_a_pipe_that_does_not_wait_is_read_to_its_end(run, released):
     read, write = os.pipe()
-    os.set_blocking(read, False)
+    os.close(write)  # so that reading may go on at once
 
-    def feed():
-        with open(write, "wb", buffering=0) as pipe:
-            for k in range(0, len(released), 4_000):
-                time.sleep(0.002)
-                pipe.write(released[k : k + 4_000])
+    class Hesitant(io.BytesIO):
+        nothing_yet = (True, False, True, False)
 
-    thread = threading.Thread(target=feed)
-    thread.start()
-    with open(read, "rb") as pipe:
-        code, out, err = run("info", "-", "--scheme", "b.csv.condmask.json", data=pipe)
-    thread.join()
+        def read(self, size=-1):
+            nothing, *self.nothing_yet = self.nothing_yet or (False,)
+            return None if nothing else super().read(min(size, 4_000))
+
+        def fileno(self):
+            return read
+
+    code, out, err = run("info", "-", "--scheme", "b.csv.condmask.json", data=Hesitant(released))
+    os.close(read)
 
     assert (code, err) == (0, "")
     assert out.startswith(f"{N} rows".encode())
+
+
+def test_nothing_waits_for_a_full_disk_to_have_room(run):
+    with open("/dev/full", "wb", 1 << 16) as full:  # which could not be closed with something left to write
+        code, _, err = run("mask", "-", "-", "--scheme", "s.json", *MASK, data=TEXT, out=full)
+
+    assert code == 1
+    assert err.startswith("condmask: error: standard output: no space left on device, before")
 
 
 def test_closed_streams_are_said(run, monkeypatch, capsys):
