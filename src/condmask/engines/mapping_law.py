@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask import _scratch
-from condmask._blocks import blocks
+from condmask._blocks import BLOCK, blocks
 from condmask.deconvolution import weight
 from condmask.deconvolution.expansion import fast_length
 from condmask.deconvolution.weight import SATURATION, Masking
@@ -32,6 +32,7 @@ ENOUGH = 0.01  # of the target, may be left
 SOME, NOTHING = 0.01, 1e-3  # of the variance about the file: what the rest may add; without more steps
 ROUNDING = 1e-24
 MOST_STEPS = 500
+PART = BLOCK  # records at a time
 
 
 class TooManyCellsError(ValueError):
@@ -88,7 +89,7 @@ class MappingLaw(NamedTuple):
     def means(self, values: np.ndarray) -> np.ndarray:
         """The mean of something by record, by cell."""
         sums = np.zeros(self.share.size)
-        for start, stop in blocks(self.n):
+        for start, stop in blocks(self.n, PART):
             sums += np.bincount(self.cell[start:stop], values[start:stop], sums.size)
         return np.asarray(sums / (self.share * self.n))
 
@@ -165,7 +166,7 @@ class _Coordinates:
 
     def __init__(self, x: np.ndarray, width: float, scale: str, gap: int) -> None:
         self._width, self._linear, self._gap, self._least = width, scale == "linear", gap, 0.0
-        ends = np.array([self._ends(x[start:stop]) for start, stop in blocks(x.size)])
+        ends = np.array([self._ends(x[start:stop]) for start, stop in blocks(x.size, PART)])
         # of the values below 0, of 0 and of those above
         low, high = ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)
         if self._linear:
@@ -204,7 +205,7 @@ class _Coordinates:
 def _counted(x: np.ndarray, cells: _Coordinates) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The cells that occur, the number of each record's, and the shares of the records."""
     cell = _scratch.empty(x.size, np.int32)
-    span, parts = cells.high - cells.low, [slice(start, stop) for start, stop in blocks(x.size)]
+    span, parts = cells.high - cells.low, [slice(start, stop) for start, stop in blocks(x.size, PART)]
     if span < max(min(4 * x.size, MOST_CELLS // 4), 1 << 16):
         counts = np.zeros(int(span) + 1, dtype=np.int64)
         for part in parts:

@@ -32,7 +32,7 @@ def group_means(
         add(sums, inside, part.values)
     with np.errstate(invalid="ignore"):
         estimate = sums / records
-    squares = np.zeros(count)
+    squares: np.ndarray = np.zeros(count)
     if clusters is not None:
         both, number = _crossed(clusters, group, options.cluster_count, count, pseudo)
         squares = np.zeros(both.size)
