@@ -7,6 +7,7 @@ from condmask._digits import number
 from condmask._warn import warn
 from condmask.cli.arguments import UsageError, add_workers, command, usage, workers
 from condmask.cli.output import to_json
+from condmask.cli.streams import add_release
 
 DECILES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
 PARTS = ("value", "standard_error", "low", "high")
@@ -15,7 +16,7 @@ PARTS = ("value", "standard_error", "low", "high")
 def add(commands: Any) -> None:
     text = "Estimate mean, s.d., quantiles and more of the original from a masked file."
     new = command(commands, "estimate", run, text)
-    new.add_argument("file", metavar="OUT", help="masked file")
+    add_release(new, "file")
     new.add_argument("-c", "--column", help="masked column; may be left out where there is one")
     new.add_argument(
         "--quantiles", type=float, nargs="+", metavar="Q", help="0 < Q < 1 (default the deciles)"
