@@ -93,7 +93,7 @@ def _crossed(a: np.ndarray, b: np.ndarray, n: int) -> np.ndarray:
     for part in parts:
         occurs[a[part].astype(np.int64) * times + b[part]] = True
     number = np.cumsum(occurs) - 1
-    code = np.empty(n, dtype=index_type(n))
+    code = _scratch.empty(n, index_type(n))
     for part in parts:
         code[part] = number[a[part].astype(np.int64) * times + b[part]]
     return code
@@ -123,7 +123,10 @@ def merged(code: np.ndarray, pattern: np.ndarray | None, present: np.ndarray) ->
         if small.any() and not small.all() and size[alike[small]].sum() < SMALLEST:
             small |= size[alike] == size[alike[~small]].min()
         pool[alike[small]] = alike[small][:1]
-    return np.asarray(pool[code])
+    pools = _scratch.empty(code.size, index_type(code.size))
+    for start, stop in blocks(code.size):
+        pools[start:stop] = pool[code[start:stop]]
+    return pools
 
 
 def by_stratum(code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
