@@ -177,3 +177,13 @@ def test_a_release_on_disk_gives_the_bits_of_the_same_one_in_memory(reverse_mapp
     for large in (64, _scratch.LARGE):
         monkeypatch.setattr(_scratch, "LARGE", large)
         assert found(cm.read_release(tmp_path / "a.parquet")["x"]) == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_has_no_weight_varies_as_what_weighs_nothing(kind):
+    estimate, some = estimate_of(kind), np.arange(N) % 3 == 0
+    nothing, missing = (np.where(some, 1.0, none) for none in (0.0, np.nan))
+
+    found, expected = (estimate.total(weights, target="file") for weights in (missing, nothing))
+
+    assert found.standard_error == pytest.approx(expected.standard_error, rel=1e-9)
