@@ -145,7 +145,7 @@ def test_every_other_byte_of_a_csv_file_stays(rows, ending, delimiter, last, bom
         reader = CsvFile(target)
         pieces, row = [reader.dialect.header], 0
         parts = list(reader._records(["value"], tail=True))
-        for chunk, starts, stops, _, _ in parts:
+        for chunk, starts, stops, *_ in parts:
             done = 0
             for a, b in zip(starts[:, 0], stops[:, 0], strict=True):
                 pieces += (chunk[done:a], before[row + 1][1].encode())

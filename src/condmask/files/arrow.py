@@ -13,7 +13,7 @@ import pyarrow as pa
 from condmask._blocks import BLOCK
 from condmask.files.arrow_schema import released_schema
 from condmask.files.arrow_types import parts_of, plain, released_columns, released_type
-from condmask.files.atomic import Output
+from condmask.files.atomic import Fingerprint, Output, fingerprint
 from condmask.files.formats import Part, Rows, Sample
 from condmask.files.sampling import by_piece, cheap_rows
 from condmask.files.source_metadata import METADATA, check_kept, notes_of
@@ -49,6 +49,10 @@ class ArrowFile:
         """Keep notes of these names in a copy."""
         self.kept = check_kept(self.notes(), notes, self.path)
 
+    def fingerprint(self) -> Fingerprint:
+        """What changes when somebody writes to the file."""
+        return fingerprint(self.path)
+
     @property
     def description(self) -> dict[str, Any]:
         """Everything stands in the file."""
@@ -68,13 +72,17 @@ class ArrowFile:
         """Rows from all over the file; columns that cannot be decoded are left out."""
         if not names:
             return Sample(rows, {})
-        sizes = self._sizes(names[0])
+        sizes = self.sizes(names[0])
         rows = cheap_rows(rows, sizes, len(names))
-        pieces, columns = by_piece(rows, sizes), {}
+        return Sample(rows, self.columns_in(names, by_piece(rows, sizes)))
+
+    def columns_in(self, names: Sequence[str], pieces: list[tuple[int, np.ndarray]]) -> dict[str, np.ndarray]:
+        """Columns in some rows of some pieces; those that cannot be decoded are left out."""
+        columns = {}
         for name in names:  # one by one, which is faster in Parquet
             with suppress(TypeError, ValueError), self.errors():  # lists, or not decoded
                 columns[name] = np.concatenate([plain(part, name) for part in self._column_in(name, pieces)])
-        return Sample(rows, columns)
+        return columns
 
     def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Copy the file with the masked rows in their columns, batch by batch as they were."""
@@ -108,7 +116,7 @@ class ArrowFile:
                 for start in range(0, batch.num_rows, BLOCK):
                     yield batch.slice(start, BLOCK)
 
-    def _sizes(self, name: str) -> np.ndarray:
+    def sizes(self, name: str) -> np.ndarray:
         """The rows of each record batch, for which one column has to be read."""
         with self.errors(), self._open([name]) as file:
             return np.array([file.get_batch(number).num_rows for number in range(file.num_record_batches)])

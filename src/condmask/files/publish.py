@@ -2,11 +2,14 @@
 
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
+from typing import Any
 
-from condmask.files.atomic import FileError, Fingerprint, fingerprint, publishing
+from condmask.files.atomic import FileError, Fingerprint, publishing
+from condmask.files.folder import FolderTable
 from condmask.files.formats import Rows, Writable
 from condmask.files.metadata import Published, beside_data, sidecar
 from condmask.files.note import written_note
+from condmask.files.publish_folder import publish_folder
 
 
 def writable(targets: dict[Path, Fingerprint], source: Path | None, *, overwrite: bool) -> None:
@@ -23,23 +26,27 @@ def writable(targets: dict[Path, Fingerprint], source: Path | None, *, overwrite
 
 def publish(
     table: Writable,
-    targets: dict[Path, Fingerprint],
+    targets: dict[Path, Any],
     rows: Rows,
     published: Published,
-    original: Fingerprint,
+    original: Any,
     entering: AbstractContextManager[None] | None = None,
 ) -> None:
     """Write a table with its masked rows; nothing where the source is not as it was when it was read.
 
-    ``targets`` are the files of the release with their fingerprints when the job began. They take their names
-    within ``entering``, which may refuse them still.
+    ``targets`` are the files of the release, or its folder, with their fingerprints when the job began. They
+    take their names within ``entering``, which may refuse them still.
     """
+    if isinstance(table, FolderTable):
+        ((folder, state),) = targets.items()
+        publish_folder(table, folder, state, rows, published, original, entering)
+        return
     metadata = published.to_dict()
     hashed = sidecar(next(iter(targets))) is not None
     with ExitStack() as entered, publishing(targets, hashed=hashed) as outputs:
         target, *beside, note = outputs
         table.rewrite(target, rows, metadata)
-        if rows.done != published.records or fingerprint(table.path) != original:
+        if rows.done != published.records or table.fingerprint() != original:
             raise FileError(f"{table.path} changed while it was masked; nothing was published")
         for output in beside:
             output.write(beside_data(metadata | table.description, target.sha256))

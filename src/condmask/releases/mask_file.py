@@ -14,9 +14,11 @@ from condmask.disclosure.audit_result import Audit
 from condmask.disclosure.boosting import check_available
 from condmask.files.atomic import spool
 from condmask.files.csv_format import CsvFormat
-from condmask.files.formats import columns_exist, format_of, in_lines, named_once, reading
+from condmask.files.formats import columns_exist, format_of, in_lines, in_the_files, named_once, reading
 from condmask.files.metadata import published, target_fingerprints
+from condmask.files.part_files import is_folder
 from condmask.files.publish import writable
+from condmask.files.publish_folder import folder_state, writable_folder
 from condmask.files.read import converted, open_table
 from condmask.files.sampling import clear_of_table
 from condmask.files.spool import spool_columns
@@ -117,20 +119,26 @@ def mask_file(
         again=again,
     )  # fmt: skip
     source = Path(source)
-    targets = target_fingerprints(Path(target))  # before anything is read: others may write it
+    folder, target = is_folder(source), Path(target)
+    # before anything is read: others may write it
+    targets: dict[Path, Any] = {target: folder_state(target)} if folder else target_fingerprints(target)
     with reading(source):
         table = open_table(source, csv, job.workers)
         columns_exist(table, [*schemes, *job.groups])
+        in_the_files(table, schemes)
         table.keep(keep_metadata)
         before = published(table)
-        writable(targets, source, overwrite=overwrite)
+        if folder:
+            writable_folder(target, targets[target], source, overwrite=overwrite)
+        else:
+            writable(targets, source, overwrite=overwrite)
         for name in schemes:
             if before is not None and name in before.schemes:
                 raise ValueError(f"{name} is masked already in {source}: mask the original instead")
-        if format_of(source) != format_of(next(iter(targets))):
+        if not folder and format_of(source) != format_of(target):
             table = converted(table)
         made = release(job, table, targets, before)
-    return Release(made, path=None if dry_run else Path(target), workers=job.workers)
+    return Release(made, path=None if dry_run else target, workers=job.workers)
 
 
 def audit_file(
@@ -173,6 +181,7 @@ def audited_table(
     with reading(Path(source)):
         table = open_table(Path(source), csv)
         columns_exist(table, [*schemes, *groups])
+        in_the_files(table, schemes)
         named_once(table)
         with spool() as create, in_lines(table):
             columns, kinds, labels = spool_columns(table, list(schemes), groups, create)

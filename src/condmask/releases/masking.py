@@ -14,7 +14,7 @@ from condmask._blocks import Workers
 from condmask._grid import decimals_of
 from condmask._randomness import check_rng
 from condmask.clear_columns import columns_in_clear
-from condmask.files.atomic import Fingerprint, fingerprint, spool
+from condmask.files.atomic import spool
 from condmask.files.formats import Table, in_lines, named_once
 from condmask.files.metadata import Published
 from condmask.files.publish import publish
@@ -75,14 +75,14 @@ def job_of(
     )  # fmt: skip
 
 
-def release(job: Job, table: Table, targets: dict[Path, Fingerprint], before: Published | None) -> Published:
+def release(job: Job, table: Table, targets: dict[Path, Any], before: Published | None) -> Published:
     """Mask columns of a table into files that stood like this when the job began; what is published.
 
     ``before`` is what was published with columns that were masked earlier.
     """
     if job.audited:
         named_once(table)
-    schemes, original = job.schemes, fingerprint(table.path)
+    schemes, original = job.schemes, table.fingerprint()
     masking = common_method(schemes)
     with spool() as create, in_lines(table):
         columns, kinds, labels = spool_columns(table, list(schemes), job.groups, create, job.progress)

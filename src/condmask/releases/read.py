@@ -8,7 +8,7 @@ from typing import Any
 from condmask._blocks import Workers
 from condmask.estimates.counts import Counts
 from condmask.files.formats import columns_exist, reading
-from condmask.files.metadata import Published, published, sidecar
+from condmask.files.metadata import Published, place_of_metadata, published
 from condmask.files.read import numbers_of, open_table
 from condmask.releases.release import Release, warn_of_a_part
 from condmask.scheme import Scheme
@@ -42,8 +42,7 @@ def published_with(path: str | os.PathLike[str]) -> Published:
     with reading(path):
         released = published(open_table(path))
     if released is None:
-        beside = sidecar(path)
-        where = "in the metadata of its schema" if beside is None else f"in {beside.name} beside it"
+        where = place_of_metadata(path)
         raise ValueError(
             f"{path} holds no scheme: it was not masked by condmask, or what was published {where} is lost"
         )
