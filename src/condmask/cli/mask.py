@@ -78,9 +78,10 @@ def _published(release: "Release") -> dict[str, Any]:
 def _left_out(path: str, kept: list[str]) -> list[str]:
     """The entries in the metadata of a file that were not released."""
     from condmask.files.formats import ROOMY, format_of
+    from condmask.files.part_files import is_folder
     from condmask.files.read import open_table
 
-    if format_of(Path(path)) not in ROOMY:
+    if not is_folder(Path(path)) and format_of(Path(path)) not in ROOMY:
         return []
     left = [name for name in open_table(Path(path)).notes() if name not in kept]
     return [f"metadata left out, unless --keep-metadata names it: {', '.join(left)}"] if left else []
@@ -90,5 +91,6 @@ def _dialect(path: str) -> list[str]:
     """How a CSV file was taken to be written, where that is not how most are."""
     from condmask.files.read import open_table
 
-    dialect = getattr(open_table(Path(path)), "dialect", None)
+    table = open_table(Path(path))
+    dialect = getattr(getattr(table, "original", table), "dialect", None)
     return [] if dialect is None or dialect.is_plain else [f"read and written with {dialect}"]

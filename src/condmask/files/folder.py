@@ -4,7 +4,6 @@ Such columns, the keys of Hive's folders and the name of the file, are read as a
 groups, by audits, since a release keeps both. They are never written.
 """
 
-import hashlib
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 
 from condmask._blocks import BLOCK
 from condmask.files.formats import Part, Rows, Sample
-from condmask.files.metadata import digest_of, part_entry, read_list
+from condmask.files.metadata import part_entry, read_list
 from condmask.files.part_files import FILENAME, PartFiles, part_files, partitions
 from condmask.files.part_list import check_parts, refuse_release
 
@@ -56,11 +55,6 @@ class FolderTable:
     def fingerprint(self) -> Any:
         """What changes when a file is written to, or comes or goes."""
         return part_files(self.path).fingerprints()
-
-    def digest(self) -> str:
-        """The SHA-256 of the names and digests of all files."""
-        lines = (f"{digest_of(self.files.base / name)}  {name}\n" for name in self.files.names)
-        return hashlib.sha256("".join(lines).encode()).hexdigest()
 
     @property
     def description(self) -> dict[str, Any]:

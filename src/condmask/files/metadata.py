@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from condmask.estimates.origin import NOWHERE, Origin
 from condmask.files.atomic import FileError, Fingerprint, fingerprint
 from condmask.files.formats import ROOMY, Table, format_of
-from condmask.files.part_files import NOTE, SIDECAR, is_folder
+from condmask.files.part_files import NOTE, SIDECAR, is_folder, part_files
 from condmask.scheme import Scheme
 
 VERSION = 1
@@ -144,7 +144,12 @@ def published(table: Table) -> Published | None:
 
 
 def digest_of(path: Path) -> str:
-    """The SHA-256 of a file, computed once while it stays as it is."""
+    """The SHA-256 of a file, computed once while it stays as it is; of many files that of the list of their
+    digests and names."""
+    if is_folder(path):
+        files = part_files(path)
+        lines = (f"{digest_of(file)}  {name}\n" for file, name in zip(files.paths, files.names, strict=True))
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
     return _digest(path, fingerprint(path))
 
 

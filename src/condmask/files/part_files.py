@@ -95,7 +95,7 @@ def part_files(path: Path) -> PartFiles:
 
 
 def partitions(names: Sequence[str], path: Path) -> dict[str, list[Any]]:
-    """The values of each key that folders tell, file by file: numbers if all are, None where one is missing."""
+    """What folders tell by key, file by file: numbers if all are, None where a value is missing."""
     rows = [_keys(name) for name in names]
     for name, keys in zip(names, rows, strict=True):
         if [key for key, _ in keys] != [key for key, _ in rows[0]]:

@@ -4,12 +4,27 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
-from condmask.files.atomic import FileError, Fingerprint, publishing
+from condmask.files.atomic import FileError, Fingerprint, fingerprint, publishing
 from condmask.files.folder import FolderTable
 from condmask.files.formats import Rows, Writable
-from condmask.files.metadata import Published, beside_data, sidecar
+from condmask.files.metadata import Published, beside_data, sidecar, target_fingerprints
 from condmask.files.note import written_note
-from condmask.files.publish_folder import publish_folder
+from condmask.files.part_files import is_folder
+from condmask.files.publish_folder import folder_state, publish_folder, writable_folder
+
+
+def targets_of(source: Path, target: Path, *, overwrite: bool) -> dict[Path, Any]:
+    """The files, or the folder, that a release of a source will be, as they are now; refused where they may
+    not be written."""
+    if is_folder(source):
+        state = folder_state(target)
+        writable_folder(target, state, source, overwrite=overwrite)
+        return {target: state}
+    if fingerprint(source) is None:
+        raise FileError(f"{source}: no such file or directory")
+    targets: dict[Path, Any] = target_fingerprints(target)
+    writable(targets, source, overwrite=overwrite)
+    return targets
 
 
 def writable(targets: dict[Path, Fingerprint], source: Path | None, *, overwrite: bool) -> None:

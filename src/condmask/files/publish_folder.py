@@ -66,7 +66,7 @@ def publish_folder(
     original: Any,
     entering: AbstractContextManager[None] | None = None,
 ) -> None:
-    """Write a folder with the masked rows of many files; nothing where these are not as they were when read."""
+    """Write a folder with the masked rows of many files; nothing where these changed since they were read."""
     files: list[dict[str, Any]] = [{"name": name} for name in table.files.names]
     metadata = {**published.to_dict(), "release": group_name(), "parts": files}
     with ExitStack() as entered, publishing_folder(target, state) as folder:
@@ -254,7 +254,7 @@ def _only_a_release(folder: Path) -> None:
 
 
 def _apart(target: Path, source: Path) -> None:
-    """Refuse a target within the source, or around it; what stands beside the files of a glob is no source."""
+    """Refuse a target within the source, or around it; what stands beside files of a glob is no source."""
     base, place = base_of(source).resolve(), target.resolve()
     within = base in place.parents and (not is_glob(source) or source.is_dir() or "**" in source.parts)
     if within or base == place or place in base.parents:
