@@ -89,6 +89,7 @@ OF_MANY = {
     "site",
     "strata_rows",
     "cli.cli",
+    "cli.folders",
     "estimates.unbiased",
     "schemes.attacks",
     "schemes.attacks_by_law",
