@@ -1,6 +1,7 @@
 """Parquet or Arrow files with the same columns, one after the other, as one."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -8,8 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from condmask._blocks import BLOCK
 from condmask.files.arrow import ArrowFile
-from condmask.files.arrow_types import parts_of
+from condmask.files.arrow_types import parts_of, plain
 from condmask.files.formats import Part, Sample
 from condmask.files.part_files import PartFiles
 from condmask.files.sampling import by_piece, cheap_rows
@@ -71,6 +73,10 @@ class ArrowFiles:
         """Keep notes of these names in copies of the files that have them."""
         self.kept = check_kept(self.notes(), notes, self.path)
 
+    def metadata_of(self, k: int) -> dict[str, Any] | None:
+        """What an earlier masking left in a file."""
+        return self.files[k].metadata()
+
     def part(self, k: int) -> ArrowFile:
         """A file on its way into a copy."""
         self.files[k].kept = self.kept
@@ -96,9 +102,22 @@ class ArrowFiles:
         for piece, some in by_piece(rows, pieces):
             k = int(np.searchsorted(ends, piece, side="right"))
             by_file.setdefault(k, []).append((piece - int(ends[k]) + len(self._sizes[k]), some))
-        read = [self.files[k].columns_in(names, some) for k, some in by_file.items()]
+        read = [self._columns_of(k, names, some) for k, some in by_file.items()]
         shared = [name for name in names if all(name in columns for columns in read)]
         return Sample(rows, {name: np.concatenate([columns[name] for columns in read]) for name in shared})
+
+    def _columns_of(
+        self, k: int, names: Sequence[str], pieces: list[tuple[int, np.ndarray]]
+    ) -> dict[str, np.ndarray]:
+        """Columns in some rows of some pieces of a file; a small one is opened once."""
+        file, sizes = self.files[k], self._sizes[k]
+        if sizes.sum() <= BLOCK:
+            starts = np.cumsum(sizes) - sizes
+            rows = pa.array(np.concatenate([starts[piece] + some for piece, some in pieces]))
+            with suppress(TypeError, ValueError):  # lists, or not decoded: one column by one, then
+                table = pa.Table.from_batches(file.batches(list(names)))
+                return {name: plain(table.column(name).combine_chunks().take(rows), name) for name in names}
+        return file.columns_in(names, pieces)
 
 
 def _check_columns(first: Any, other: Any, path: Path, of_first: str, of_other: str) -> None:

@@ -8,6 +8,7 @@ from condmask._blocks import Workers
 from condmask.files.csv import CsvFile
 from condmask.files.csv_format import CsvFormat, Dialect
 from condmask.files.csv_scan import Records, line_at, scan
+from condmask.files.metadata import read_beside
 from condmask.files.part_files import PartFiles
 
 WRITTEN = {  # what has to be one for all, and how to say it
@@ -47,6 +48,10 @@ class CsvFiles(CsvFile):
     def rows(self) -> int | None:
         """The number of rows, once all of them were read."""
         return self._rows
+
+    def metadata_of(self, k: int) -> dict[str, Any] | None:
+        """What stands beside a file, or above it."""
+        return read_beside(self._parts.paths[k])
 
     def part(self, k: int) -> CsvFile:
         """A file on its way into a copy, which is written as all are."""

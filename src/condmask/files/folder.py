@@ -13,7 +13,7 @@ import numpy as np
 
 from condmask._blocks import BLOCK
 from condmask.files.formats import Part, Rows, Sample
-from condmask.files.metadata import part_entry, read_list
+from condmask.files.metadata import VERSION, part_entry, read_list
 from condmask.files.part_files import FILENAME, PartFiles, part_files, partitions
 from condmask.files.part_list import check_parts, refuse_release
 
@@ -46,10 +46,10 @@ class FolderTable:
         """What an earlier masking left in the folder, if all files are those that it wrote."""
         listed = read_list(self.files.base)
         if listed is None:
-            for k in range(len(self.files.names)):
-                refuse_release(self.original.part(k))
-            return None
-        check_parts(self.files, listed)
+            for k, path in enumerate(self.files.paths):
+                refuse_release(path, self.original.metadata_of(k))
+        elif listed.get("version") == VERSION:
+            check_parts(self.files, listed)
         return listed
 
     def fingerprint(self) -> Any:

@@ -7,6 +7,7 @@ holds the list of all files.
 
 import hashlib
 import json
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -116,7 +117,9 @@ def _listed_above(path: Path) -> dict[str, Any] | None:
     """What a folder above tells of a file that it lists."""
     path = path.absolute()
     for folder in path.parents:
-        listed = read_list(folder)
+        listed = None
+        with suppress(OSError):  # of others, and no business of this file
+            listed = read_list(folder)
         if listed is not None:
             names = [part["name"] for part in listed["parts"]]
             name = path.relative_to(folder).as_posix()

@@ -6,7 +6,7 @@ from typing import Any
 
 from condmask import _checks
 from condmask.files.atomic import FileError
-from condmask.files.formats import ROOMY, Table, format_of
+from condmask.files.formats import ROOMY, format_of
 from condmask.files.metadata import FOLDER_METADATA, digest_of, part_of
 from condmask.files.part_files import PartFiles
 
@@ -57,13 +57,10 @@ def check_parts(files: PartFiles, listed: dict[str, Any]) -> None:
         raise FileError(f"{base} is not the folder that was released: {FOLDER_METADATA} has another order")
 
 
-def refuse_release(table: Table) -> None:
+def refuse_release(path: Path, metadata: dict[str, Any] | None) -> None:
     """Refuse a file that is a release, or a part of one, among files that are none."""
-    metadata = table.metadata()
     if metadata is None:
         return
     if "part" in metadata:
-        raise ValueError(part_of(table.path, metadata))
-    raise ValueError(
-        f"{table.path} is a release of its own: read it alone, and mask the original of it instead"
-    )
+        raise ValueError(part_of(path, metadata))
+    raise ValueError(f"{path} is a release of its own: read it alone, and mask the original of it instead")
