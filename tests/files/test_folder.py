@@ -97,13 +97,18 @@ def test_folders_of_hive_are_columns(tmp_path, suffix):
     groups = cm.read_release(tmp_path / "out", "bonus").group_means("year")
     labels = cm.read_release(tmp_path / "out", "bonus").group_means(year)
     assert [groups[k].estimate for k in groups] == [labels[k].estimate for k in labels]
-    table = open_table(tmp_path / "out")
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_a_sample_has_these_rows_of_all_files(tmp_path, suffix):
+    table = open_table(write_parts(TABLE, tmp_path / "in", suffix, [0, 500, 1_100, 1_100], by_year))
     rows = np.array([0, 499, 500, 1_999])
-    sample = table.sample(["year", "__filename", "id"], rows) if suffix != "csv" else None
-    if sample is not None:
-        assert sample.columns["year"].tolist() == [2000, 2000, 2001, 2002]
-        assert sample.columns["__filename"][0] == f"year=2000/place=a%20b0/part.{suffix}"
-        assert sample.columns["id"].tolist() == rows.tolist()
+    sample = table.sample(["year", "__filename", "id", "region"], rows)
+
+    assert sample.rows.tolist() == sample.columns["id"].tolist() == rows.tolist()
+    assert sample.columns["year"].tolist() == [2001, 2001, 2002, 2004]
+    assert sample.columns["__filename"][0] == f"year=2001/place=a%20b1/part.{suffix}"
+    assert sample.columns["region"].tolist() == np.asarray(TABLE["region"])[rows].tolist()
 
 
 def test_a_sample_of_text_comes_from_all_files(tmp_path):
