@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from condmask.cli.arguments import add_again, add_ledger, add_workers, command, usage, workers
 from condmask.cli.output import entries, listing, progress, to_json
 from condmask.cli.schemes import add_csv, add_scheme, commands_of, csv_of, schemes_of
+from condmask.cli.streams import IN, add_target, write_out
 
 if TYPE_CHECKING:
     from condmask.releases.release import Release
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 
 def add(commands: Any) -> None:
     new = command(commands, "mask", run, "Mask columns of a file; the scheme is stored with the masked data.")
-    new.add_argument("source", metavar="IN", help="file with the original data")
-    new.add_argument("target", metavar="OUT", help="file to write")
+    new.add_argument("source", metavar="IN", help=IN)
+    add_target(new)
     add_scheme(new)
     add_csv(new)
     new.add_argument("--omit-missing", action="store_true", help="leave missing values missing")
@@ -32,7 +33,9 @@ def add(commands: Any) -> None:
         help="entry in the metadata of a Parquet or Arrow file that is released as it is (repeat for more)",
     )  # fmt: skip
     new.add_argument("--dry-run", action="store_true", help="audit and check everything, write nothing")
-    new.add_argument("--force", action="store_true", help="replace OUT where it exists")
+    new.add_argument(
+        "--force", action="store_true", help="replace OUT, or the file of --scheme, where it exists"
+    )
     add_ledger(new)
     new.add_argument(
         "--no-ledger", dest="ledger", action="store_const", const=False,
@@ -57,6 +60,7 @@ def run(args: argparse.Namespace) -> str:
             keep_metadata=args.keep_metadata,
             ledger=args.ledger, again=args.again,
         )  # fmt: skip
+    write_out(args)
     if args.dry_run:
         audit = audit_file(args.source, schemes, csv=csv)
         if args.json:

@@ -41,6 +41,10 @@ class ArrowFile:
         text = (self.schema.metadata or {}).get(METADATA)
         return None if text is None else json.loads(text)
 
+    def fingerprints(self) -> dict[Path, Fingerprint]:
+        """That of the file."""
+        return {self.path: fingerprint(self.path)}
+
     def notes(self) -> list[str]:
         """The names of notes on the file and its columns that a copy leaves out."""
         return notes_of(self.schema)
@@ -48,10 +52,6 @@ class ArrowFile:
     def keep(self, notes: Collection[str]) -> None:
         """Keep notes of these names in a copy."""
         self.kept = check_kept(self.notes(), notes, self.path)
-
-    def fingerprint(self) -> Fingerprint:
-        """What changes when somebody writes to the file."""
-        return fingerprint(self.path)
 
     @property
     def description(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from condmask.files.arrow import ArrowFile, line
-from condmask.files.atomic import Output
+from condmask.files.atomic import Fingerprint, Output
 from condmask.files.batches import write_batches
 from condmask.files.csv import CsvFile
 from condmask.files.csv_format import not_encoded
@@ -43,6 +43,10 @@ class Converted:
         """Rows from all over the file."""
         return self.original.sample(names, rows)
 
+    def fingerprints(self) -> dict[Path, Fingerprint]:
+        """Those of the file."""
+        return self.original.fingerprints()
+
     def notes(self) -> list[str]:
         """The names of notes on the file and its columns that a copy leaves out."""
         return self.original.notes()
@@ -50,10 +54,6 @@ class Converted:
     def keep(self, notes: Collection[str]) -> None:
         """Keep notes of these names in a copy."""
         self.original.keep(notes)
-
-    def fingerprint(self) -> Any:
-        """What changes when somebody writes to the file."""
-        return self.original.fingerprint()
 
     @property
     def description(self) -> dict[str, Any]:

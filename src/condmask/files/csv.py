@@ -46,6 +46,10 @@ class CsvFile:
         """What an earlier masking left in the file beside this one."""
         return read_beside(self.path)
 
+    def fingerprints(self) -> dict[Path, Fingerprint]:
+        """That of the file."""
+        return {self.path: fingerprint(self.path)}
+
     def notes(self) -> list[str]:
         """Text has none."""
         return []
@@ -60,16 +64,13 @@ class CsvFile:
     def _published_format(self) -> dict[str, Any]:
         """How the file is written, where it was masked and that was published beside it."""
         beside = sidecar(self.path)
-        assert beside is not None  # a file of text has no room for it
+        if beside is None:
+            return {}
         try:
             published = json.loads(beside.read_text())["csv"]
         except (OSError, ValueError, KeyError, TypeError):
             return {}
         return published if isinstance(published, dict) else {}
-
-    def fingerprint(self) -> Fingerprint:
-        """What changes when somebody writes to the file."""
-        return fingerprint(self.path)
 
     @property
     def description(self) -> dict[str, Any]:
@@ -202,7 +203,7 @@ class CsvFile:
             length = splice(buffer, starts, stops, keep.ravel(), quoted, fields, ends, out)
             return out[:length].data
 
-        written = compressed_writer(target, self.path, self.dialect.encoding)
+        written = compressed_writer(target, target.final, self.dialect.encoding)
         written.write(self.dialect.header)
         for text in ordered_map(rewritten, masked(), self._workers):
             written.write(text)

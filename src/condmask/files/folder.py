@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from condmask._blocks import BLOCK
+from condmask.files.atomic import Fingerprint, fingerprint
 from condmask.files.formats import Part, Rows, Sample
 from condmask.files.metadata import VERSION, part_entry, read_list
 from condmask.files.part_files import FILENAME, PartFiles, part_files, partitions
@@ -52,9 +53,9 @@ class FolderTable:
             check_parts(self.files, listed)
         return listed
 
-    def fingerprint(self) -> Any:
-        """What changes when a file is written to, or comes or goes."""
-        return part_files(self.path).fingerprints()
+    def fingerprints(self) -> dict[Path, Fingerprint]:
+        """Those of the files that are there now."""
+        return {path: fingerprint(path) for path in part_files(self.path).paths}
 
     @property
     def description(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from condmask import _checks
-from condmask.files.atomic import FileError, Fingerprint, fingerprint
+from condmask.files.atomic import FileError
 from condmask.files.formats import FORMATS, format_of
 
 SIDECAR, NOTE = ".condmask.json", ".README.md"  # of a release that is one file
@@ -41,10 +41,6 @@ class PartFiles(NamedTuple):
     @property
     def paths(self) -> list[Path]:
         return [self.base / name for name in self.names]
-
-    def fingerprints(self) -> tuple[tuple[str, Fingerprint], ...]:
-        """What changes when a file is written to."""
-        return tuple((name, fingerprint(self.base / name)) for name in self.names)
 
 
 def is_folder(path: Path) -> bool:

@@ -28,6 +28,7 @@ from condmask.files.metadata import FOLDER_METADATA, FOLDER_NOTE, Published, rea
 from condmask.files.note import written_note
 from condmask.files.part_files import base_of, is_glob
 from condmask.files.part_list import part_digest
+from condmask.files.streams import OPENED
 
 HERE, EXCHANGE = -100, 2  # arguments of renameat2: paths from the working folder, and both keep a name
 State = tuple[Any, ...] | None  # of a target; None where it is free
@@ -41,6 +42,8 @@ def folder_state(target: Path) -> State:
 
 def writable_folder(target: Path, state: State, source: Path, *, overwrite: bool) -> None:
     """Refuse a target of many files that may not be written."""
+    if target in OPENED:
+        raise FileError(f"target must be a folder where the source is one, got {target}: name one")
     suffix = target.suffix.lower()
     if suffix in FORMATS and not (source.suffix.lower() == suffix and not is_glob(source)):
         raise ValueError(
@@ -71,7 +74,7 @@ def publish_folder(
     metadata = {**published.to_dict(), "release": group_name(), "parts": files}
     with ExitStack() as entered, publishing_folder(target, state) as folder:
         table.rewrite(folder, rows, metadata)
-        if rows.done != published.records or table.fingerprint() != original:
+        if rows.done != published.records or table.fingerprints() != original:
             raise FileError(f"{table.path} changed while it was masked; nothing was published")
         for file in files:
             name = file["name"]

@@ -82,7 +82,7 @@ def release(job: Job, table: Table, targets: dict[Path, Any], before: Published 
     """
     if job.audited:
         named_once(table)
-    schemes, original = job.schemes, table.fingerprint()
+    schemes, original = job.schemes, table.fingerprints()
     masking = common_method(schemes)
     with spool() as create, in_lines(table):
         columns, kinds, labels = spool_columns(table, list(schemes), job.groups, create, job.progress)

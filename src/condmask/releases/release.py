@@ -258,7 +258,7 @@ class Release(Mapping[str, Estimate]):
             entry.look_up()
             entering = entry.entering()
         with reading(Path(path)):
-            publish(table, targets, rows, self._published, None, entering)
+            publish(table, targets, rows, self._published, {}, entering)
         self._originals = None  # another file of the same release is no other release
 
     def _refuse_changed(self) -> None:
