@@ -72,7 +72,7 @@ class ArrowFile:
         """Rows from all over the file; columns that cannot be decoded are left out."""
         if not names:
             return Sample(rows, {})
-        sizes = self.sizes(names[0])
+        sizes = self._sizes(names[0])
         rows = cheap_rows(rows, sizes, len(names))
         return Sample(rows, self.columns_in(names, by_piece(rows, sizes)))
 
@@ -116,7 +116,7 @@ class ArrowFile:
                 for start in range(0, batch.num_rows, BLOCK):
                     yield batch.slice(start, BLOCK)
 
-    def sizes(self, name: str) -> np.ndarray:
+    def _sizes(self, name: str) -> np.ndarray:
         """The rows of each record batch, for which one column has to be read."""
         with self.errors(), self._open([name]) as file:
             return np.array([file.get_batch(number).num_rows for number in range(file.num_record_batches)])

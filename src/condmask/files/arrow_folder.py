@@ -58,7 +58,7 @@ class ArrowFiles:
     @cached_property
     def _sizes(self) -> list[np.ndarray]:
         """The rows of each piece of each file."""
-        return [file.sizes(self.names[0]).astype(np.int64) for file in self.files]
+        return [file._sizes(self.names[0]).astype(np.int64) for file in self.files]
 
     def place_of(self, row: int) -> str:
         """Where a row stands."""

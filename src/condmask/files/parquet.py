@@ -61,7 +61,7 @@ class ParquetFile(ArrowFile):
             for batch in file.iter_batches(batch_size=BLOCK, columns=names, use_threads=False):
                 yield batch if names is None else batch.select(names)  # "a.b" is also b of the struct a
 
-    def sizes(self, name: str) -> np.ndarray:
+    def _sizes(self, name: str) -> np.ndarray:
         """The rows of each row group."""
         metadata = pq.read_metadata(self.path)
         return np.array([metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)])
