@@ -87,11 +87,15 @@ def test_mask_takes_donors_within_files(run, data, tmp_path):
 
 
 def test_a_folder_is_never_written_into_a_file(run, data, tmp_path):
-    for name, kind in (("out.csv", "called as a file"), ("out.parquet", "called as a file")):
+    (tmp_path / "file").write_text("x")
+    for name, kind in (("out.csv", "called as a file"), ("file", "which is a file")):
         code, _, err = run("mask", data / "many", tmp_path / name, *SCHEME)
         assert code == 1
         assert kind in err
-    assert list(tmp_path.iterdir()) == []
+    code, _, err = run("mask", data / "many", "-", "--scheme", tmp_path / "s.json", *SCHEME)
+    assert code == 1
+    assert "target must be a folder where the source is one, got standard output" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_a_report_of_many_files(run, data, tmp_path, monkeypatch):

@@ -164,10 +164,10 @@ def test_a_column_of_names_is_never_masked_or_doubled(tmp_path):
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
 def test_errors_name_the_file_and_the_row(tmp_path, suffix):
     values = np.asarray(TABLE["bonus"]).copy()
-    values[1_300] = np.nan
+    values[1_100] = np.nan
     table = TABLE.set_column(2, "bonus", pa.array(values, from_pandas=True))
-    source = write_parts(table, tmp_path / "in", suffix, [500, 1_100])
-    where = "in line 202 of part-00002.csv" if suffix == "csv" else "at position 200 of part-00002.parquet"
+    source = write_parts(table, tmp_path / "in", suffix, [500, 1_100, 1_100])
+    where = "in line 2 of part-00003.csv" if suffix == "csv" else "at position 0 of part-00003.parquet"
 
     with pytest.raises(ValueError, match=f"bonus .*{where}"):
         cm.mask_file(source, tmp_path / "out", {"bonus": cm.ConditionalMasking(0.6, 50.0)})

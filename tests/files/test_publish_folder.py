@@ -130,8 +130,11 @@ def test_a_strangers_file_is_never_removed(source, tmp_path, stranger):
         path.write_text("mine")
     before = names(target)
 
-    with pytest.raises(FileError, match="holds what is no part of the release in it, and is not replaced"):
-        mask(source, target, overwrite=True)
+    for dry_run in (True, False):
+        with pytest.raises(
+            FileError, match="holds what is no part of the release in it, and is not replaced"
+        ):
+            mask(source, target, overwrite=True, dry_run=dry_run)
 
     assert names(target) == before
 

@@ -26,6 +26,7 @@ def read_column(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | Non
     Parameters
     ----------
     path : path
+        Of a file, a folder of files, or a glob.
     name : str
     csv : CsvFormat, optional
         How a CSV file is written, where that cannot be told from it.

@@ -20,7 +20,7 @@ def read_schemes(path: str | os.PathLike[str]) -> dict[str, Any]:
     Parameters
     ----------
     path : path
-        A file that `mask_file` wrote.
+        A file, or a folder of files, that `mask_file` wrote.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def read_release(path: str | os.PathLike[str], column: str | None = None, *, wor
     Parameters
     ----------
     path : path
-        A file that `mask_file` or `Release.write` wrote.
+        A file or a folder that `mask_file` or `Release.write` wrote.
     column : str, optional
         The masked column; None is all.
     workers : int or map-like callable
