@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from condmask import _scratch
 from condmask._blocks import blocks
 
 LARGEST_EXACT_INTEGER = 2**53
@@ -236,7 +237,9 @@ def column(
         at_least_two(array.shape[-1], name)
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         exact_integers(array, name)
-    array = np.ascontiguousarray(array, dtype=np.float64)
+    if array.dtype != np.float64 or not array.flags.c_contiguous:
+        given, array = array, _scratch.empty(array.shape)
+        array[...] = given
     if finite:
         no_infinities(array, name)
     return array

@@ -7,7 +7,8 @@ process, however that ends. Small ones are ordinary arrays.
 import math
 import os
 import tempfile
-from typing import Any
+from collections.abc import Iterable
+from typing import IO, Any
 
 import numpy as np
 
@@ -30,3 +31,37 @@ def empty(shape: int | tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), 0, length)  # a write to a page without room kills the process
         return np.asarray(np.memmap(file, dtype=dtype, mode="r+", shape=shape))
+
+
+def joined(parts: Iterable[np.ndarray]) -> np.ndarray:
+    """Arrays of one type, of which there may be any number, one after the other.
+
+    Raises
+    ------
+    OSError
+        If the place for temporary files, TMPDIR, has not enough room.
+    """
+    remaining, held, length = iter(parts), [], 0
+    for part in remaining:
+        held.append(part)
+        length += part.nbytes
+        if length >= LARGE:
+            break
+    else:
+        return np.concatenate(held) if held else np.empty(0)
+    dtype = held[0].dtype
+    with tempfile.TemporaryFile(prefix="condmask-", buffering=0) as file:  # mode 0600
+        while held:
+            _write(file, held.pop(0))
+        for part in remaining:
+            _write(file, part)
+        return np.asarray(np.memmap(file, dtype=dtype, mode="r+"))
+
+
+def _write(file: IO[bytes], part: np.ndarray) -> None:
+    content = np.ascontiguousarray(part).data.cast("B")
+    try:
+        while content:
+            content = content[file.write(content) :]
+    except OSError as error:  # which names no file
+        raise OSError(error.errno, error.strerror, tempfile.gettempdir()) from error

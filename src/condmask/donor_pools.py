@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks
-from condmask.strata import SMALLEST, Labels, by_stratum, crossed, index_type, merged
+from condmask.frames import Labels
+from condmask.strata import SMALLEST, by_stratum, crossed, index_type, merged
 
 
 class Pools(NamedTuple):

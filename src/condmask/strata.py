@@ -8,12 +8,13 @@ records are ordered. Patterns themselves are never pooled (docs/theory.rst, "Pat
 """
 
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from condmask import _checks, frames
+from condmask import _checks, _scratch, frames
 from condmask._blocks import blocks
+from condmask.frames import Labels
 from condmask.kernels import counting_sort
 
 SMALLEST = 10  # records of a stratum
@@ -21,13 +22,6 @@ POLICIES = ("refuse", "merge")
 SMALL_TABLE = 1 << 16  # pairs of labels
 
 Names = str | tuple[str, ...] | None  # of the columns, as a scheme has them
-
-
-class Labels(NamedTuple):
-    """A column of labels: the number of each record's label, and the labels by number."""
-
-    code: np.ndarray
-    distinct: Sequence[Any]
 
 
 def names_of(strata: Names) -> tuple[str, ...]:
@@ -99,7 +93,7 @@ def _crossed(a: np.ndarray, b: np.ndarray, n: int) -> np.ndarray:
     for part in parts:
         occurs[a[part].astype(np.int64) * times + b[part]] = True
     number = np.cumsum(occurs) - 1
-    code = np.empty(n, dtype=index_type(n))
+    code = _scratch.empty(n, index_type(n))
     for part in parts:
         code[part] = number[a[part].astype(np.int64) * times + b[part]]
     return code
@@ -129,14 +123,17 @@ def merged(code: np.ndarray, pattern: np.ndarray | None, present: np.ndarray) ->
         if small.any() and not small.all() and size[alike[small]].sum() < SMALLEST:
             small |= size[alike] == size[alike[~small]].min()
         pool[alike[small]] = alike[small][:1]
-    return np.asarray(pool[code])
+    pools = _scratch.empty(code.size, index_type(code.size))
+    for start, stop in blocks(code.size):
+        pools[start:stop] = pool[code[start:stop]]
+    return pools
 
 
 def by_stratum(code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The rows by stratum, in each in their order, and how many each has; codes below 0 are none."""
     size = np.zeros(int(code.max(initial=-1)) + 1, dtype=np.int64)
     counting_sort.count(code, size)
-    order = np.empty(int(size.sum()), dtype=index_type(code.size))  # a file may have many rows
+    order = _scratch.empty(int(size.sum()), index_type(code.size))  # a file may have many rows
     counting_sort.sort(code, np.cumsum(size) - size, order)
     return order, size
 

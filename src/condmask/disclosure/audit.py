@@ -18,10 +18,11 @@ from condmask.disclosure.remedies import with_proposals
 from condmask.disclosure.swap_attack import FULL
 from condmask.disclosure.trained_attack import TrainedFile, trained_file, with_trained
 from condmask.donor_pools import donor_pools, present_values
+from condmask.frames import Labels
 from condmask.grids import check_fits, check_released
 from condmask.missing_codes import drop_codes, released_codes, without_codes
 from condmask.scheme import Scheme, common_method
-from condmask.strata import Labels, labels_of, not_masked
+from condmask.strata import labels_of, not_masked
 
 
 def audit(data: Any, scheme: Any, *, strata: Any = None, thorough: bool = False) -> Audit:

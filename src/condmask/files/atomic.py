@@ -178,12 +178,6 @@ def fingerprint(path: Path) -> Fingerprint:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def size_of(path: Path) -> int:
-    """The bytes of a file."""
-    status = fingerprint(path)
-    return 0 if status is None else status[2]
-
-
 @contextmanager
 def publishing(fingerprints: dict[Path, Fingerprint], *, hashed: bool = False) -> Iterator[list[Output]]:
     """Files that take their names only when all are complete, the first one last and, if asked for, hashed.

@@ -3,11 +3,12 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from condmask._blocks import Workers
+from condmask._scratch import joined
 from condmask.files.csv import CsvFile
 from condmask.files.csv_folder import CsvFiles
 from condmask.files.csv_format import CsvFormat
@@ -18,6 +19,8 @@ from condmask.files.part_files import is_folder, part_files
 
 if TYPE_CHECKING:
     from condmask.files.arrow import ArrowFile
+from condmask.files.spool import CODE, coded
+from condmask.frames import Labels
 
 
 def read_column(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | None = None) -> np.ndarray:
@@ -44,10 +47,9 @@ def read_column(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | Non
 def column_of(table: Table, name: str) -> np.ndarray:
     """One column of an open file, as `read_column` has it."""
     try:
-        parts = [part[name] for part in numbers_of(table, [name])]
+        return joined(part[name] for part in numbers_of(table, [name]))
     except TypeError:
         return labels_of_column(table, name)
-    return np.concatenate(parts) if parts else np.empty(0)
 
 
 def read_labels(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | None = None) -> np.ndarray:
@@ -123,6 +125,13 @@ def labels_of_column(table: Table, name: str) -> np.ndarray:
     labels = [part.labels[name] for part in table.parts([], [name])]
     parts = [np.array([*distinct, None], dtype=object)[code] for code, distinct in labels]
     return np.concatenate(parts) if parts else np.empty(0, dtype=object)
+
+
+def coded_column(table: Table, name: str) -> Labels:
+    """A column as labels, numbered as they come."""
+    numbers: dict[Any, int] = {}
+    code = joined(part.astype(CODE) for part in coded(table, name, numbers))
+    return Labels(code.astype(CODE, copy=False), list(numbers))
 
 
 def numbers_of(table: Table, names: list[str]) -> Iterator[dict[str, np.ndarray]]:
