@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 LARGE = 1 << 27  # bytes, from which on an array has a file of its own
+PART = 1 << 16  # entries that are copied at once
 
 
 def empty(shape: int | tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
@@ -30,3 +31,13 @@ def empty(shape: int | tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), 0, length)  # a write to a page without room kills the process
         return np.asarray(np.memmap(file, dtype=dtype, mode="r+", shape=shape))
+
+
+def selected(array: np.ndarray, where: np.ndarray) -> np.ndarray:
+    """The entries of an array where others are true."""
+    out, first = empty(int(np.count_nonzero(where)), array.dtype), 0
+    for start in range(0, array.size, PART):
+        part = array[start : start + PART][where[start : start + PART]]
+        out[first : first + part.size] = part
+        first += part.size
+    return out
