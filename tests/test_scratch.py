@@ -41,13 +41,21 @@ def test_a_small_array_has_no_file(small):
     assert _scratch.empty(0).size == 0
 
 
-def test_room_is_taken_at_once(small, monkeypatch):
-    """A disk that is full later would kill the process by a signal."""
+def test_where_there_is_no_room_an_array_lies_in_memory(small, monkeypatch):
+    """Room is taken at once: a disk that is full later would kill the process by a signal."""
     monkeypatch.setattr(
         _scratch.os, "posix_fallocate", lambda *args: (_ for _ in ()).throw(OSError(28, "No space left"))
     )
-    with pytest.raises(OSError, match="No space left"):
-        _scratch.empty(10_000)
+    array = _scratch.empty(10_000)
+    array[:] = 3.0
+    assert all("condmask" not in name for name in files_behind(array))
+
+
+def test_entries_are_selected(small):
+    array = np.arange(150_000)
+    where = array % 3 == 1
+    assert np.array_equal(_scratch.selected(array, where), array[where])
+    assert _scratch.selected(array, array < 0).size == 0
 
 
 def test_nothing_stays_in_the_folder(small, tmp_path, monkeypatch):

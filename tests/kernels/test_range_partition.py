@@ -40,7 +40,10 @@ def test_any_numbers_are_ordered_or_given_up(numbers):
     order, copy = np.empty(values.size, dtype=np.uint64), values.copy()
 
     words = values.copy()
-    ordered, done = range_partition.order_floats(words, order, np.empty_like(order)), range_partition.sort_floats(copy)
+    ordered, done = (
+        range_partition.order_floats(words, order, np.empty_like(order)),
+        range_partition.sort_floats(copy),
+    )
 
     right = np.argsort(values, kind="stable")
     assert not ordered or np.array_equal(order, right)

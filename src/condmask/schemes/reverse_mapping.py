@@ -154,7 +154,11 @@ class Tossed:
             swapped, kept = (np.add(rows, start, dtype=kind, casting="unsafe") for rows in rows_of_coins)
             return swapped, kept
 
-        rows, first, last = _scratch.empty(n, kind), 0, n  # the swapped from the front, the kept from the back
+        rows, first, last = (
+            _scratch.empty(n, kind),
+            0,
+            n,
+        )  # the swapped from the front, the kept from the back
         self.swapped_before, self.kept_before = [0], [0]
         for swapped, kept in ordered_map(toss, self.numbers, threads):
             rows[first : first + swapped.size] = swapped
@@ -206,7 +210,9 @@ def _place_kept(
     tossed: Tossed, x: np.ndarray, law: Law, scale: str, column: int, pool: np.ndarray | None, threads: int
 ) -> None:
     """Give the kept rows of a column their values back, in the order of their keys."""
-    rows, by_key = _by_key(tossed, x, law, scale, column, pool, threads)
+    rows, order = _in_order_of_keys(tossed, x, law, scale, column, pool, threads)
+    by_key = _by_pool(order, rows, pool)
+    del order
     values = _taken(x, rows)
     if pool is None:
         by_value = rows[:0]
@@ -219,10 +225,10 @@ def _place_kept(
     range_partition.place(rows, by_key, by_value, values, x)
 
 
-def _by_key(
+def _in_order_of_keys(
     tossed: Tossed, x: np.ndarray, law: Law, scale: str, column: int, pool: np.ndarray | None, threads: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The kept rows with a value, and their places by pool in the order of keys, ties in random order."""
+    """The kept rows with a value, and their places in the order of keys, ties in random order."""
     keys, rows = _scratch.empty(tossed.kept.size), tossed.kept
 
     def make(block: int) -> None:
@@ -244,8 +250,7 @@ def _by_key(
         ties = ties if has_key is None else _scratch.selected(ties, has_key)
         room = [_scratch.empty(most, np.uint64) for _ in range(3)]
         range_partition.break_ties(keys.view(np.uint64), order, ties, *room)
-    del keys
-    return rows, _by_pool(order, rows, pool)
+    return rows, order
 
 
 def _taken(x: np.ndarray, rows: np.ndarray) -> np.ndarray:
