@@ -18,6 +18,7 @@ from condmask.files.atomic import Fingerprint, fingerprint, spool
 from condmask.files.formats import Table, in_lines, named_once
 from condmask.files.metadata import Published
 from condmask.files.publish import publish
+from condmask.files.room import check_room, room_for
 from condmask.files.sampling import clear_of_table
 from condmask.files.spool import Progress, ReleasedRows, spool_columns
 from condmask.releases.ledger import Ledger, Where, ledger_of
@@ -84,6 +85,8 @@ def release(job: Job, table: Table, targets: dict[Path, Fingerprint], before: Pu
         named_once(table)
     schemes, original = job.schemes, fingerprint(table.path)
     masking = common_method(schemes)
+    room = room_for([table.path], schemes, job.groups, gaps=job.policy == "omit")
+    check_room(room, None if job.dry_run else next(iter(targets)))
     with spool() as create, in_lines(table):
         columns, kinds, labels = spool_columns(table, list(schemes), job.groups, create, job.progress)
         n = next(iter(columns.values())).size
