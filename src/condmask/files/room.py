@@ -1,9 +1,9 @@
 """The room that masking takes on disks, known, and looked for, before anything is read.
 
-Temporary files hold the columns to be masked (8 bytes a value), strata (4 bytes a row and column), donor pools
-(two numbers of a row each, and a byte for each column and one more), and what orders records: for a
-permutation a word and two numbers of a row, for reverse mapping 24 bytes and four such numbers. A number of a
-row takes 4 bytes, 8 from 2^31 rows on. The release takes as much as its source, and 8 bytes a masked value.
+Temporary files hold the columns to be masked (8 bytes a value), strata (4 bytes a row and column), donor
+pools (two numbers of a row, and a byte for each column and one more), and what orders records: for a
+permutation a word and two numbers of a row, for reverse mapping 24 bytes and four such numbers. A number of
+a row takes 4 bytes, 8 from 2^31 rows on. A release takes as much as its source, and 8 bytes a masked value.
 """
 
 import gzip
@@ -83,8 +83,8 @@ def check_room(room: Room, target: Path | None) -> None:
     temporary, free = _temporary_folder(), _free(_temporary_folder())
     if free is not None and room.temporary > free:
         raise FileError(
-            f"{temporary} has no room for temporary files: masking {rows} takes up to {_size(room.temporary)}, "
-            f"and {_size(free)} are free; TMPDIR may name another place"
+            f"{temporary} has no room for temporary files: masking {rows} takes up to "
+            f"{_size(room.temporary)}, and {_size(free)} are free; TMPDIR may name another place"
         )
     folder = None if target is None else target.absolute().parent
     left = None if folder is None else _free(folder)
