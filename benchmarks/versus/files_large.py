@@ -1,7 +1,7 @@
 """Masking a file larger than memory: ``python benchmarks/versus/files_large.py``, Linux, some 20 GB of disk.
 
-100,000,000 rows of a Parquet file against 10,000,000, four columns, the ledger included; each job in a process
-of its own. Anonymous memory is counted as by files_memory.py.
+100,000,000 rows of a Parquet file against 10,000,000, four columns, the ledger included; each job in a
+process of its own. Anonymous memory is counted as by files_memory.py.
 """
 
 import json

@@ -17,6 +17,7 @@ from condmask import frames
 from condmask._blocks import evenly_spaced, in_stretches
 from condmask._checks import LARGEST_EXACT_INTEGER as EXACT
 from condmask.audit_input import Unit
+from condmask.correlations import intraclass, ranks
 
 ROWS = 1 << 15  # of a table, in which columns in clear are looked at
 HELD = 1 << 22  # rows of units that are held to choose among these; of more they are read again
@@ -118,7 +119,7 @@ def numbers_and_labels(columns: Columns) -> tuple[Columns, Columns]:
 def units_alike(codes: np.ndarray, masked: Sequence[np.ndarray], n: int) -> bool:
     """Whether records with one label, of a table of n rows, are few, and alike in one of the masked columns.
 
-    Measured by the intraclass correlation of ranks: the share of the variance that lies between units.
+    Measured by the intraclass correlation of ranks.
     """
     sizes = np.bincount(codes[codes >= 0])
     units = np.count_nonzero(sizes)
@@ -127,14 +128,9 @@ def units_alike(codes: np.ndarray, masked: Sequence[np.ndarray], n: int) -> bool
         return False
     for x in masked:
         present = (codes >= 0) & ~np.isnan(x)
-        code, ranks = codes[present], _ranks(x[present])
-        counts = np.bincount(code)
-        freedom = float((counts - 1)[counts > 0].sum())
-        if freedom == 0.0 or ranks.size < 2 or ranks.var() == 0.0:
-            continue
-        means = np.bincount(code, ranks) / np.maximum(counts, 1)
-        within = float(np.sum((ranks - means[code]) ** 2)) / freedom
-        if 1.0 - within / float(ranks.var(ddof=1)) > max(ALIKE, CERTAINTY / np.sqrt(freedom)):
+        code = codes[present]
+        freedom = code.size - np.unique(code).size
+        if freedom and intraclass(ranks(x[present]), code) > max(ALIKE, CERTAINTY / np.sqrt(freedom)):
             return True
     return False
 
@@ -185,12 +181,6 @@ def _codes(values: np.ndarray) -> np.ndarray:
     present = ~np.isnan(values)
     code[present] = np.unique(values[present], return_inverse=True)[1]
     return code
-
-
-def _ranks(x: np.ndarray) -> np.ndarray:
-    """Mean ranks, by which a few extremes do not outweigh all other records."""
-    _, place, counts = np.unique(x, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(counts) - 0.5 * counts)[place])
 
 
 def _missing(label: Any) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
+from condmask.correlations import intraclass
 from condmask.disclosure import units
 
 P, BETWEEN, WITHIN, SIGMA, SIZE = 0.6, 1.0, 0.1, 0.15, 4
@@ -147,11 +148,11 @@ def test_the_share_between_units_is_that_of_the_model():
     z, _, kept = panel()
 
     share = BETWEEN**2 / (BETWEEN**2 + WITHIN**2 + SIGMA**2)
-    assert units.alike(kept, CODES) == pytest.approx(share, abs=0.01)
+    assert intraclass(kept, CODES) == pytest.approx(share, abs=0.01)
     noisy = kept + np.random.default_rng(5).normal(size=N)  # a standard error of .009
-    assert units.alike(noisy, CODES) == pytest.approx(
+    assert intraclass(noisy, CODES) == pytest.approx(
         BETWEEN**2 / (2.0 * BETWEEN**2 + WITHIN**2 + SIGMA**2), abs=0.035
     )
-    assert units.alike(z, CODES) == pytest.approx((1 - P) ** 2 * share, abs=0.05)
-    assert units.alike(kept, np.random.default_rng(2).permutation(CODES)) < 0.03
-    assert units.alike(kept, np.arange(N)) == 0.0
+    assert intraclass(z, CODES) == pytest.approx((1 - P) ** 2 * share, abs=0.05)
+    assert intraclass(kept, np.random.default_rng(2).permutation(CODES)) < 0.03
+    assert intraclass(kept, np.arange(N)) == 0.0

@@ -1,13 +1,14 @@
 """``condmask estimate``: what a masked file tells about the original."""
 
 import argparse
-import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from condmask._digits import number
 from condmask._warn import warn
 from condmask.cli.arguments import UsageError, add_workers, command, usage, workers
 from condmask.cli.output import to_json
+from condmask.cli.streams import add_release
 
 if TYPE_CHECKING:
     from condmask.schemes.conditional import ConditionalMasking
@@ -21,7 +22,7 @@ PARTS = ("value", "standard_error", "low", "high")
 def add(commands: Any) -> None:
     text = "Estimate mean, s.d., quantiles and more of the original from a masked file."
     new = command(commands, "estimate", run, text)
-    new.add_argument("file", metavar="OUT", help="masked file")
+    add_release(new, "file")
     new.add_argument("-c", "--column", help="masked column; may be left out where there is one")
     new.add_argument(
         "--quantiles", type=float, nargs="+", metavar="Q", help="0 < Q < 1 (default the deciles)"
@@ -56,6 +57,7 @@ def run(args: argparse.Namespace) -> str:
         points = _points(args.cdf or [], "--cdf")
         threads = workers(args)
         level, target = _checks.probability(args.level, "level"), check_target(args.target)
+    from condmask.files.atomic import size_of
     from condmask.files.read import read_labels
     from condmask.releases.read import masked_column, read_counts, read_release, read_schemes
 
@@ -70,7 +72,7 @@ def run(args: argparse.Namespace) -> str:
     clear = None if args.other in schemes or schemes[column].reverse_mapping else args.other
     counts: Any = None
     estimate: Any
-    if args.one_pass or os.path.getsize(args.file) > SUMMARISED:
+    if args.one_pass or size_of(Path(args.file)) > SUMMARISED:
         counts = read_counts(args.file, column, other=clear)
         estimate = schemes[column].estimate(counts)
     else:

@@ -6,11 +6,12 @@ from typing import Any
 
 from condmask.cli.arguments import command
 from condmask.cli.output import entries, listing, to_json
+from condmask.cli.streams import add_release
 
 
 def add(commands: Any) -> None:
     new = command(commands, "info", run, "Show rows, columns and schemes of a masked file.")
-    new.add_argument("file", metavar="OUT", help="masked file")
+    add_release(new, "file")
 
 
 def run(args: argparse.Namespace) -> str:

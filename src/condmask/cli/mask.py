@@ -1,6 +1,7 @@
 """``condmask mask``: the release and what is published with it."""
 
 import argparse
+import contextlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from condmask.cli.arguments import add_again, add_ledger, add_workers, command, usage, workers
 from condmask.cli.output import entries, listing, progress, to_json
 from condmask.cli.schemes import add_csv, add_scheme, commands_of, csv_of, schemes_of
+from condmask.cli.streams import IN, add_target, write_out
 
 if TYPE_CHECKING:
     from condmask.releases.release import Release
@@ -15,8 +17,8 @@ if TYPE_CHECKING:
 
 def add(commands: Any) -> None:
     new = command(commands, "mask", run, "Mask columns of a file; the scheme is stored with the masked data.")
-    new.add_argument("source", metavar="IN", help="file with the original data")
-    new.add_argument("target", metavar="OUT", help="file to write")
+    new.add_argument("source", metavar="IN", help=IN)
+    add_target(new)
     add_scheme(new)
     add_csv(new)
     new.add_argument("--omit-missing", action="store_true", help="leave missing values missing")
@@ -33,7 +35,9 @@ def add(commands: Any) -> None:
         help="entry in the metadata of a Parquet or Arrow file that is released as it is (repeat for more)",
     )  # fmt: skip
     new.add_argument("--dry-run", action="store_true", help="audit and check everything, write nothing")
-    new.add_argument("--force", action="store_true", help="replace OUT where it exists")
+    new.add_argument(
+        "--force", action="store_true", help="replace OUT, or the file of --scheme, where it exists"
+    )
     add_ledger(new)
     new.add_argument(
         "--no-ledger", dest="ledger", action="store_const", const=False,
@@ -59,6 +63,7 @@ def run(args: argparse.Namespace) -> str:
             keep_metadata=args.keep_metadata,
             ledger=args.ledger, again=args.again,
         )  # fmt: skip
+    write_out(args)
     if args.dry_run:
         audit = audit_file(args.source, schemes, csv=csv)
         if args.json:
@@ -73,14 +78,13 @@ def run(args: argparse.Namespace) -> str:
 
 def announce(source: str, schemes: "dict[str, Any]", *, omitted: bool) -> None:
     """Say what room on disks a large file takes, before it is read."""
-    from condmask.files.formats import reading
     from condmask.files.room import MUCH, room_for
     from condmask.strata import names_of
 
-    with reading(Path(source)):
+    with contextlib.suppress(OSError, ValueError):  # said where the file is read
         room = room_for([Path(source)], schemes, names_of(next(iter(schemes.values())).strata), gaps=omitted)
-    if max(room.temporary, room.release) > MUCH:
-        print(room, file=sys.stderr)
+        if max(room.temporary, room.release) > MUCH:
+            print(room, file=sys.stderr)
 
 
 def _published(release: "Release") -> dict[str, Any]:

@@ -11,10 +11,9 @@ import numpy as np
 
 from condmask._blocks import STRETCH, evenly_spaced
 from condmask.audit_input import AuditInput
-from condmask.disclosure.correlations import normal_scores
+from condmask.correlations import intraclass, normal_scores
 from condmask.disclosure.folds import FoldedRows
 from condmask.disclosure.identity import Table
-from condmask.disclosure.units import alike
 
 ALIKE = 0.1  # of the variance lies between units: below, others of a unit tell next to nothing
 MOST_UNITS = 6  # columns that name units, those of which most tell
@@ -94,6 +93,6 @@ def _telling(data: AuditInput, rows: dict[str, np.ndarray] | np.ndarray, units: 
     shares = {}
     for name, codes in units.items():
         some = rows[name] if isinstance(rows, dict) else rows
-        shares[name] = max(alike(normal_scores(x[some]), codes) for x in data.values.values())
+        shares[name] = max(intraclass(normal_scores(x[some]), codes) for x in data.values.values())
     most = sorted(shares, key=lambda name: -shares[name])[:MOST_UNITS]
     return {name: units[name] for name in most if shares[name] > ALIKE}

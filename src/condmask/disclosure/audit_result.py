@@ -11,6 +11,7 @@ FEWEST = 100  # records that tell anything
 RAIL, RAIL_WARNING = "guard rail", "warning"  # of reverse mapping
 WARNED = ("unchanged", "p", "row order", "copy", RAIL_WARNING)  # causes for which nothing is refused
 DIGITS = ("grid", "mixed grid", "heaps", "last digits")
+OF_SEVERAL = ("identity", "relation", "units", "row order", "copy", "trained")  # columns, or of neighbours
 ASIDE = (*WARNED, "joint")  # and those that say nothing of why a release is refused
 
 
@@ -136,14 +137,7 @@ class Audit:
         first = why[0].remedy if why else "mend the columns that show most"
         mends, best = self.remedy or first, self.proposals[0].audit if self.proposals else None
         if best is not None and not self.proposals[0].hides:
-            by_columns = why and why[0].name in (
-                "identity",
-                "relation",
-                "units",
-                "row order",
-                "copy",
-                "trained",
-            )
+            by_columns = why and why[0].name in OF_SEVERAL
             mends = (
                 f"{first + '; ' if by_columns else ''}no scheme that was tried hides them, the best "
                 f"({self.remedy}) leaves {best.guessed:.0%} guessed right, {best.certain:.0%} certain and "

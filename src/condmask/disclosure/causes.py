@@ -28,8 +28,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from condmask.correlations import pearson, ranks
 from condmask.disclosure import digit_causes, swap_posterior
-from condmask.disclosure.correlations import pearson, ranks
 from condmask.disclosure.folds import FoldCounts
 from condmask.disclosure.swap_attack import ColumnAttack, Figures
 from condmask.disclosure.swap_posterior import Outcomes

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask.correlations import intraclass, normal_scores, pearson
 from condmask.disclosure import units
 from condmask.disclosure.attacked_rows import ALIKE, AttackedRows
 from condmask.disclosure.coin_classes import CoinClasses
-from condmask.disclosure.correlations import normal_scores, pearson
 from condmask.disclosure.identity import Table
 from condmask.disclosure.redrawn import redrawn
 from condmask.disclosure.swap_attack import ColumnAttack
@@ -91,7 +91,7 @@ def joint(
         (name, codes, column)
         for name, codes in (*rows.units.items(), *(("", codes) for codes in _beside(rows.rows)))
         for column in schemes
-        if units.alike(normal_scores(rows.values[column]), codes) > max(ALIKE, CHANCE / np.sqrt(n))
+        if intraclass(normal_scores(rows.values[column]), codes) > max(ALIKE, CHANCE / np.sqrt(n))
     ]
     if alike:
         again = redrawn(rows.values, schemes, rows.strata, columns, rows.fold, stream)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask.audit_input import AuditInput
-from condmask.disclosure.correlations import pearson, ranks
+from condmask.correlations import pearson, ranks
 from condmask.disclosure.identity import Identity as Identity
 from condmask.disclosure.identity import Steps as Steps
 from condmask.disclosure.identity import Table, resolution

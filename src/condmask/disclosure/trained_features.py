@@ -15,8 +15,8 @@ import numpy as np
 
 from condmask._blocks import evenly_spaced
 from condmask.audit_input import AuditInput
+from condmask.correlations import normal_scores
 from condmask.disclosure import boosting, relations, swap_attack
-from condmask.disclosure.correlations import normal_scores
 from condmask.disclosure.drawn_release import DrawnRelease
 from condmask.disclosure.folds import FoldedRows
 from condmask.disclosure.identity import Identity, Table

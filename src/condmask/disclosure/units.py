@@ -112,24 +112,6 @@ def log_ratios(
     return ratios
 
 
-def alike(values: np.ndarray, codes: np.ndarray) -> float:
-    """The share of the variance that lies between units, by analysis of variance; at least 0."""
-    present = ~np.isnan(values) & (codes >= 0)
-    _, place, number = np.unique(codes[present], return_inverse=True, return_counts=True)
-    several = number > 1
-    inside = several[place] if place.size else np.zeros(0, dtype=bool)
-    x, place, number = values[present][inside], place[inside], number[several]
-    if number.size < 2:
-        return 0.0
-    place = np.unique(place, return_inverse=True)[1]
-    mean = np.bincount(place, x) / number
-    within = float(np.sum((x - mean[place]) ** 2)) / (x.size - number.size)
-    between = float(np.sum(number * (mean - x.mean()) ** 2)) / (number.size - 1)
-    size = (x.size - float(np.sum(number**2)) / x.size) / (number.size - 1)
-    share = between + (size - 1.0) * within
-    return max(0.0, (between - within) / share) if share > 0.0 else 0.0
-
-
 def _pieces(codes: np.ndarray) -> np.ndarray:
     """Units of at most `MOST` records: larger ones are cut into parts of about one size."""
     inside, number, size = np.unique(codes, return_inverse=True, return_counts=True)

@@ -60,7 +60,8 @@ class CsvFile:
     def _published_format(self) -> dict[str, Any]:
         """How the file is written, where it was masked and that was published beside it."""
         beside = sidecar(self.path)
-        assert beside is not None  # a file of text has no room for it
+        if beside is None:
+            return {}
         try:
             published = json.loads(beside.read_text())["csv"]
         except (OSError, ValueError, KeyError, TypeError):
@@ -198,7 +199,7 @@ class CsvFile:
             length = splice(buffer, starts, stops, keep.ravel(), quoted, fields, ends, out)
             return out[:length].data
 
-        written = compressed_writer(target, self.path, self.dialect.encoding)
+        written = compressed_writer(target, target.final, self.dialect.encoding)
         written.write(self.dialect.header)
         for text in ordered_map(rewritten, masked(), self._workers):
             written.write(text)

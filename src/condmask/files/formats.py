@@ -11,6 +11,8 @@ import numpy as np
 
 from condmask import _checks
 from condmask.files.atomic import FileError, Output, reason
+from condmask.files.recoding import is_packed
+from condmask.files.streams import OPENED
 
 FORMATS = {
     ".parquet": "Parquet",
@@ -26,6 +28,7 @@ FORMATS = {
     ".ipc": "Arrow",
 }
 ROOMY = ("Parquet", "Arrow")  # with room for what is published with the data
+PACKED = " in gzip"
 
 
 class Rows(Protocol):
@@ -98,7 +101,9 @@ class Table(Writable, Protocol):
 
 
 def format_of(path: Path) -> str:
-    """The format of a file, by its suffix."""
+    """The format of a file, by its suffix; a stream is text."""
+    if path in OPENED:
+        return "CSV" + PACKED * is_packed(path)
     suffix = path.suffix.lower()
     if suffix == ".gz":
         suffix = "".join(path.suffixes[-2:]).lower()

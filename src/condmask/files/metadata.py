@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 from condmask.estimates.origin import NOWHERE, Origin
 from condmask.files.atomic import FileError, Fingerprint, fingerprint
 from condmask.files.formats import ROOMY, Table, format_of
+from condmask.files.recoding import is_packed, open_bytes, read_bytes
+from condmask.files.streams import OPENED, SCHEMES
 from condmask.scheme import Scheme
 
 VERSION = 1
@@ -19,14 +21,18 @@ SIDECAR, NOTE = ".condmask.json", ".README.md"
 
 
 def sidecar(path: Path) -> Path | None:
-    """The file beside a file of this format; None where what is published stands in the data."""
+    """The file beside a file of this format; None where what is published stands in the data, or nobody has
+    said where that of a stream stands."""
+    if path in SCHEMES or path in OPENED:
+        return SCHEMES.get(path)
     return None if format_of(path) in ROOMY else path.with_name(path.name + SIDECAR)
 
 
 def target_fingerprints(target: Path) -> dict[Path, Fingerprint]:
     """The fingerprints of the files of a release, the data first and the note for analysts last."""
     beside = sidecar(target)
-    files = [target, *([] if beside is None else [beside]), target.with_name(target.name + NOTE)]
+    notes = [] if target in OPENED else [target.with_name(target.name + NOTE)]
+    files = [target, *([] if beside is None else [beside]), *notes]
     return {path: fingerprint(path) for path in files}
 
 
@@ -55,11 +61,15 @@ def beside_data(metadata: dict[str, Any], sha256: str) -> bytes:
 def read_beside(path: Path) -> dict[str, Any] | None:
     """What stands beside a file, if it is that file's."""
     beside = sidecar(path)
-    if beside is None or not beside.exists():
+    if beside is None or not (beside.exists() or path in SCHEMES):
         return None
-    metadata: dict[str, Any] = json.loads(beside.read_text())
-    digest = metadata["sha256"]
-    if digest != digest_of(path):
+    try:
+        metadata: dict[str, Any] = json.loads(beside.read_text())
+        digest = metadata["sha256"]
+    except (ValueError, KeyError, TypeError):
+        raise FileError(f"{beside} is not what condmask published with a file of text") from None
+    # what was published as text may have been packed since
+    if digest != digest_of(path) and not (is_packed(path) and digest == _digest_of_text(path)):
         raise FileError(
             f"{path} is not the file that {beside.name} was published with: its SHA-256 is not {digest}, "
             "so one of the two was changed, renamed or replaced"
@@ -91,5 +101,14 @@ def digest_of(path: Path) -> str:
 
 @lru_cache(maxsize=32)
 def _digest(path: Path, _: tuple[int, ...] | None) -> str:
-    with path.open("rb") as file:
+    with OPENED[path].open() if path in OPENED else path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _digest_of_text(path: Path) -> str:
+    """The SHA-256 of what a packed file holds."""
+    digest = hashlib.sha256()
+    with open_bytes(path) as file:
+        while data := read_bytes(path, file, 1 << 20):
+            digest.update(data)
+    return digest.hexdigest()

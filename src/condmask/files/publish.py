@@ -12,7 +12,7 @@ from condmask.files.note import written_note
 def writable(targets: dict[Path, Fingerprint], source: Path | None, *, overwrite: bool) -> None:
     """Refuse targets that may not be written."""
     target = next(iter(targets))
-    if source is not None and target.exists() and source.samefile(target):
+    if source is not None and source.exists() and target.exists() and source.samefile(target):
         raise FileError(f"target must be another file than the source, got {target}")
     if target.is_dir():
         raise FileError(f"{target} is a directory")
@@ -35,14 +35,16 @@ def publish(
     within ``entering``, which may refuse them still.
     """
     metadata = published.to_dict()
-    hashed = sidecar(next(iter(targets))) is not None
-    with ExitStack() as entered, publishing(targets, hashed=hashed) as outputs:
-        target, *beside, note = outputs
+    beside = sidecar(next(iter(targets)))
+    with ExitStack() as entered, publishing(targets, hashed=beside is not None) as outputs:
+        target, *others = outputs
         table.rewrite(target, rows, metadata)
         if rows.done != published.records or fingerprint(table.path) != original:
             raise FileError(f"{table.path} changed while it was masked; nothing was published")
-        for output in beside:
-            output.write(beside_data(metadata | table.description, target.sha256))
-        note.write(written_note(target.final.name, published).encode())
+        for output in others:
+            if output.final == beside:
+                output.write(beside_data(metadata | table.description, target.sha256))
+            else:
+                output.write(written_note(target.final.name, published).encode())
         if entering is not None:
             entered.enter_context(entering)

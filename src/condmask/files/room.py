@@ -6,18 +6,20 @@ permutation a word and two numbers of a row, for reverse mapping 24 bytes and fo
 a row takes 4 bytes, 8 from 2^31 rows on. A release takes as much as its source, and 8 bytes a masked value.
 """
 
-import gzip
 import os
 import shutil
 import tempfile
+import zlib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.files.atomic import FileError
+from condmask.files.atomic import FileError, fingerprint
 from condmask.files.formats import ROOMY, format_of
+from condmask.files.recoding import is_packed
+from condmask.files.streams import OPENED
 from condmask.strata import index_type
 
 LOOKED_AT = 1 << 20  # bytes of a text, which tell how long its lines are
@@ -47,7 +49,7 @@ def room_for(
     """The room that masking columns of files takes; `groups` are the strata, and values may have gaps."""
     counts = [rows_in(path) for path in files]
     n = sum(rows for rows, _ in counts)
-    whole = sum(path.stat().st_size for path in files)
+    whole = sum((fingerprint(path) or (0, 0, 0))[2] for path in files)
     temporary = n * bytes_of_row(n, schemes, groups, gaps=gaps)
     return Room(n, any(estimated for _, estimated in counts), temporary, whole + 8 * n * len(schemes))
 
@@ -69,16 +71,29 @@ def rows_in(path: Path) -> tuple[int, bool]:
         from condmask.files.read import open_table
 
         return open_table(path).rows, False  # type: ignore[attr-defined]
-    with path.open("rb") as file:
-        packed = path.suffix.lower() == ".gz"
-        text = (gzip.GzipFile(fileobj=file) if packed else file).read(LOOKED_AT)
-        read = file.tell() if packed else len(text)
+    size, text, read = _beginning(path)
     lines = max(1, text.count(b"\n"))
-    return max(lines - 1, int(path.stat().st_size / max(read, 1) * lines) - 1), True
+    return max(0, lines - 1, int(size / max(read, 1) * lines) - 1), True
+
+
+def _beginning(path: Path) -> tuple[int, bytes, int]:
+    """The bytes of a text, what it begins with, unpacked, and how many bytes that takes."""
+    size = (fingerprint(path) or (0, 0, 0))[2]
+    with OPENED[path].open() if path in OPENED else path.open("rb") as file:
+        text = file.read(LOOKED_AT)
+    read = len(text)
+    if is_packed(path):
+        unpacking = zlib.decompressobj(31)
+        try:
+            text = unpacking.decompress(text, LOOKED_AT)
+        except zlib.error:  # said where it is read
+            text = b""
+        read -= len(unpacking.unconsumed_tail)
+    return size, text, read
 
 
 def check_room(room: Room, target: Path | None) -> None:
-    """Refuse a job for which there is no room, where the disks tell; no target is written where it is None."""
+    """Refuse a job for which there is no room, where the disks tell; no target is written if it is None."""
     rows = f"{room.rows:,} rows{', estimated from the size of the file,' if room.estimated else ''}"
     temporary, free = _temporary_folder(), _free(_temporary_folder())
     if free is not None and room.temporary > free:
@@ -86,7 +101,7 @@ def check_room(room: Room, target: Path | None) -> None:
             f"{temporary} has no room for temporary files: masking {rows} takes up to "
             f"{_size(room.temporary)}, and {_size(free)} are free; TMPDIR may name another place"
         )
-    folder = None if target is None else target.absolute().parent
+    folder = None if target is None else temporary if target in OPENED else target.absolute().parent
     left = None if folder is None else _free(folder)
     if folder is None or left is None:
         return

@@ -13,13 +13,24 @@ from condmask.disclosure.audit import audit_table, check_schemes, table_of
 from condmask.disclosure.audit_result import Audit
 from condmask.disclosure.boosting import check_available
 from condmask.files.atomic import spool
+from condmask.files.csv import CsvFile
 from condmask.files.csv_format import CsvFormat
-from condmask.files.formats import columns_exist, format_of, in_lines, named_once, reading
+from condmask.files.formats import (
+    PACKED,
+    ROOMY,
+    Table,
+    columns_exist,
+    format_of,
+    in_lines,
+    named_once,
+    reading,
+)
 from condmask.files.metadata import published, target_fingerprints
 from condmask.files.publish import writable
 from condmask.files.read import converted, open_table
 from condmask.files.sampling import clear_of_table
 from condmask.files.spool import spool_columns
+from condmask.files.streams import OPENED
 from condmask.releases.ledger import Where
 from condmask.releases.masking import job_of, release
 from condmask.releases.release import Release
@@ -130,10 +141,24 @@ def mask_file(
         for name in schemes:
             if before is not None and name in before.schemes:
                 raise ValueError(f"{name} is masked already in {source}: mask the original instead")
-        if format_of(source) != format_of(next(iter(targets))):
+        if not _same_format(table, next(iter(targets))):
             table = converted(table)
         made = release(job, table, targets, before)
     return Release(made, path=None if dry_run else Path(target), workers=job.workers)
+
+
+def _same_format(table: Table, target: Path) -> bool:
+    """Whether a table keeps its format in this target; packed or not, text is text.
+
+    A stream has no suffix to say what parts its fields: one goes out as its source is, and one that came
+    in stays as it is but for a target that must have tabs.
+    """
+    before, after = (format_of(path).removesuffix(PACKED) for path in (table.path, target))
+    if target in OPENED:
+        return before not in ROOMY
+    if table.path in OPENED and after == "TSV":
+        return isinstance(table, CsvFile) and table.dialect.delimiter == "\t"
+    return before == after
 
 
 def audit_file(

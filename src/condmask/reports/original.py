@@ -9,9 +9,9 @@ import numpy as np
 from condmask import frames
 from condmask._blocks import evenly_spaced
 from condmask.audit_input import AuditInput
+from condmask.correlations import pearson
 from condmask.disclosure.audit import audit_table, table_of
 from condmask.disclosure.audit_result import Audit
-from condmask.disclosure.correlations import pearson
 from condmask.disclosure.insider_risk import InsiderRisk, insider_risk
 from condmask.disclosure.linkage import Linkage, record_linkage
 from condmask.disclosure.original import units_of

@@ -17,6 +17,7 @@ from condmask.files.metadata import digest_of
 from condmask.files.note import sentence
 from condmask.files.read import open_table
 from condmask.files.sampling import clear_of_table
+from condmask.files.streams import OPENED
 from condmask.inference.intervals import Interval
 from condmask.missing_codes import released_codes, without_codes
 from condmask.releases.read import published_with
@@ -55,6 +56,11 @@ class ReleaseView:
         self.release = Release(published, path=path, columns=self.columns, workers=workers)
         self._numbers: dict[str, np.ndarray | None] = {}
         self.warnings: list[str] = []  # of estimates
+
+    @property
+    def file(self) -> str:
+        """The name by which somebody reads the release; a stream has none, and gets one."""
+        return "masked.csv" if self.path in OPENED else self.path.name
 
     @cached_property
     def _clear(self) -> list[str]:

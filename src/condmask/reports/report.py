@@ -136,7 +136,7 @@ def public_page(view: ReleaseView) -> str:
         public_sections.scheme_section(view),
         *columns, public_sections.notes(view),
         disclaimers.what_can_be_computed(
-            view.path.name, next(iter(view.schemes)), reverse_mapping=view.reverse_mapping
+            view.file, next(iter(view.schemes)), reverse_mapping=view.reverse_mapping
         ),
         disclaimers.not_promised(reverse_mapping=view.reverse_mapping),
     )  # fmt: skip
