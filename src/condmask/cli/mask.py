@@ -81,7 +81,7 @@ def announce(source: str, schemes: "dict[str, Any]", *, omitted: bool) -> None:
     from condmask.files.room import MUCH, room_for
     from condmask.strata import names_of
 
-    with contextlib.suppress(OSError, ValueError):  # said where the file is read
+    with contextlib.suppress(ImportError, OSError, ValueError):  # said where the file is read
         room = room_for([Path(source)], schemes, names_of(next(iter(schemes.values())).strata), gaps=omitted)
         if max(room.temporary, room.release) > MUCH:
             print(room, file=sys.stderr)
