@@ -53,7 +53,7 @@ def test_a_relation_of_masked_columns_alone_shows_in_few_of_many_rows(monkeypatc
 
 def test_a_crowded_cell_matters_at_its_ends_alone(monkeypatch):
     """A heap beside lonely records, of which 300 may come between."""
-    x = np.concatenate([RNG.normal(0.0, 1e-3, N), RNG.uniform(3.0, 9.0, 12), RNG.normal(12.0, 1.0, N)])
+    x = np.concatenate([RNG.uniform(0.0, 0.99, N), RNG.uniform(1.2, 3.0, 6), RNG.normal(12.0, 1.0, N)])
     RNG.shuffle(x)
     scheme = cm.ConditionalMasking(0.3, 1.0, reverse_mapping=True)
     whole = rare_values.own_value(x, scheme)
