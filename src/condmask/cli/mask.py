@@ -1,6 +1,8 @@
 """``condmask mask``: the release and what is published with it."""
 
 import argparse
+import contextlib
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +53,7 @@ def run(args: argparse.Namespace) -> str:
         threads, csv = workers(args), csv_of(args)
     from condmask.releases.mask_file import audit_file, mask_file
 
+    announce(args.source, schemes, omitted=args.omit_missing)
     with progress() as report:
         release = mask_file(
             args.source, args.target, schemes,
@@ -71,6 +74,20 @@ def run(args: argparse.Namespace) -> str:
         return to_json({"target": args.target, **_published(release)})
     lines = [*listing(release.schemes), *_dialect(args.target), *_left_out(args.source, args.keep_metadata)]
     return "\n".join([f"masked values in {args.target}", *lines])
+
+
+def announce(source: str, schemes: "dict[str, Any]", *, omitted: bool) -> None:
+    """Say what room on disks a large file takes, before it is read."""
+    from condmask.files.part_files import is_folder, part_files
+    from condmask.files.room import MUCH, room_for
+    from condmask.strata import names_of
+
+    path = Path(source)
+    with contextlib.suppress(ImportError, OSError, ValueError):  # said where the file is read
+        files = part_files(path).paths if is_folder(path) else [path]
+        room = room_for(files, schemes, names_of(next(iter(schemes.values())).strata), gaps=omitted)
+        if max(room.temporary, room.release) > MUCH:
+            print(room, file=sys.stderr)
 
 
 def _published(release: "Release") -> dict[str, Any]:

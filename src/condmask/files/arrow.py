@@ -58,6 +58,11 @@ class ArrowFile:
         """Everything stands in the file."""
         return {}
 
+    @property
+    def rows(self) -> int:
+        """How many rows it has."""
+        return int(self._sizes(self.names[0]).sum()) if self.names else 0
+
     def batches(self, names: list[str] | None = None, labels: Sequence[str] = ()) -> Iterator[Any]:
         """Record batches of at most 65,536 rows; text of labels in dictionaries where it is kept so."""
         with self.errors():

@@ -80,6 +80,9 @@ def mask_file(
         Whether an existing target may be replaced; of folders none but a release, with nothing else in it.
     progress : callable (rows_done, rows_total), optional
         Called as rows are read, when their number is not yet known and None, and again as they are written.
+        An object may have two methods besides: ``begin(stages, rows)`` gets the names of the stages of the
+        job ("reading", ..., "writing"), with their times compared with each other, and the number of rows
+        that is expected; ``stage(name)`` is called as each begins.
     accept_visible_coins : bool
         Release without an audit and without guard rails, whatever the release shows.
     dry_run : bool
