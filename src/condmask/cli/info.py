@@ -17,11 +17,13 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> str:
     from pathlib import Path
 
+    from condmask.files.part_files import FILENAME
     from condmask.files.read import open_table
     from condmask.releases.read import read_release
 
     release = read_release(args.file)
-    rows, columns, schemes = release.records, list(open_table(Path(args.file)).names), release.schemes
+    names = open_table(Path(args.file)).names
+    rows, columns, schemes = release.records, [name for name in names if name != FILENAME], release.schemes
     ratios = _ratios(release)
     if args.json:
         facts = {"rows": rows, "columns": columns, "schemes": entries(schemes)}

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from condmask.cli.arguments import UsageError, usage
 
-IN = "file with the original data, or - for CSV from standard input"
+IN = "the original data: a file, a folder or 'glob' of many, or - for CSV from standard input"
 DATA = ("file", "source", "release")  # the arguments that name data to be read
 BLOCK = 1 << 20
 MAGIC = {b"PAR1": "Parquet", b"ARROW1": "Arrow"}
@@ -28,7 +28,7 @@ def add_scheme_file(parser: argparse.ArgumentParser, text: str) -> None:
     parser.add_argument("--scheme", dest="scheme_file", metavar="FILE", help=text)
 
 
-def add_release(parser: argparse.ArgumentParser, name: str, text: str = "masked file") -> None:
+def add_release(parser: argparse.ArgumentParser, name: str, text: str = "masked file or folder") -> None:
     """A release that is read, and where its scheme stands."""
     parser.add_argument(name, metavar="OUT", help=f"{text}, or - for CSV from standard input")
     parser.set_defaults(released=name.lstrip("-"))

@@ -58,6 +58,11 @@ class ArrowFile:
         """Everything stands in the file."""
         return {}
 
+    @property
+    def rows(self) -> int:
+        """How many rows it has."""
+        return int(self._sizes(self.names[0]).sum()) if self.names else 0
+
     def batches(self, names: list[str] | None = None, labels: Sequence[str] = ()) -> Iterator[Any]:
         """Record batches of at most 65,536 rows; text of labels in dictionaries where it is kept so."""
         with self.errors():
@@ -74,11 +79,15 @@ class ArrowFile:
             return Sample(rows, {})
         sizes = self._sizes(names[0])
         rows = cheap_rows(rows, sizes, len(names))
-        pieces, columns = by_piece(rows, sizes), {}
+        return Sample(rows, self.columns_in(names, by_piece(rows, sizes)))
+
+    def columns_in(self, names: Sequence[str], pieces: list[tuple[int, np.ndarray]]) -> dict[str, np.ndarray]:
+        """Columns in some rows of some pieces; those that cannot be decoded are left out."""
+        columns = {}
         for name in names:  # one by one, which is faster in Parquet
             with suppress(TypeError, ValueError), self.errors():  # lists, or not decoded
                 columns[name] = np.concatenate([plain(part, name) for part in self._column_in(name, pieces)])
-        return Sample(rows, columns)
+        return columns
 
     def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Copy the file with the masked rows in their columns, batch by batch as they were."""

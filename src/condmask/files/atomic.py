@@ -195,7 +195,7 @@ def publishing(fingerprints: dict[Path, Fingerprint], *, hashed: bool = False) -
             yield outputs
             for output in outputs:
                 output.finish()
-            with _locked(last.parent):
+            with locked(last.parent):
                 for path, before in fingerprints.items():
                     if fingerprint(path) != before:
                         was = "has appeared" if before is None else "was changed"
@@ -210,7 +210,7 @@ def publishing(fingerprints: dict[Path, Fingerprint], *, hashed: bool = False) -
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """One job at a time gives names in a folder; the lock goes with the process, and leaves nothing."""
     with ExitStack() as stack:
         descriptor = None

@@ -153,7 +153,7 @@ class CsvFile:
 
     def records(self) -> Iterator[Records]:
         """Runs of whole records, with the fields of all columns."""
-        return scan(self.path, self.dialect, list(range(len(self.names))))
+        return self._scan(list(range(len(self.names))))
 
     @property
     def words(self) -> list[str]:
@@ -209,20 +209,20 @@ class CsvFile:
             written.write(text)
         written.close()
 
-    def line_of(self, row: int) -> int:
+    def place_of(self, row: int) -> str:
         """The line of the file in which a record begins."""
         for part in self._records([self.names[0]]):
             if row < part.row + len(part.starts):
-                return line_at(self.path, self.dialect, part.offset + int(part.starts[row - part.row, 0]))
+                return f"in {self._line(part, int(part.starts[row - part.row, 0]))}"
         raise IndexError(row)
 
     def _numbers(self, part: Records, k: int, name: str, decimal: str | None) -> tuple[np.ndarray, int]:
         try:
             return csv_numbers.read(part.fields(k), decimal, self._words)
         except NumberError as error:
-            line = line_at(self.path, self.dialect, part.offset + int(part.starts[error.at, k]))
+            line = self._line(part, int(part.starts[error.at, k]))
             raise (ValueError if "2^53" in error.why else TypeError)(
-                f"{name} {error.why} in line {line}"
+                f"{name} {error.why} in {line}"
             ) from None
 
     def _quoting(self, part: Records, k: int, values: np.ndarray) -> int:
@@ -283,12 +283,19 @@ class CsvFile:
             for field in fields.at(first[:count]):
                 distinct.append(self.dialect.decode(field))
         except UnicodeDecodeError:
-            line = line_at(self.path, self.dialect, part.offset + int(starts[first[len(distinct)]]))
-            raise not_encoded(self.path, self.dialect.encoding, line) from None
+            line = line_at(part.path, self.dialect, part.offset + int(starts[first[len(distinct)]]))
+            raise not_encoded(part.path, self.dialect.encoding, line) from None
         return code, distinct
 
     def _records(self, names: Sequence[str], *, tail: bool = False) -> Iterator[Records]:
         """Runs of whole records with the fields of these columns; stretches of them are kept."""
-        for part in scan(self.path, self.dialect, [self.names.index(name) for name in names], tail=tail):
+        for part in self._scan([self.names.index(name) for name in names], tail=tail):
             self._stretches.add(part)
             yield part
+
+    def _scan(self, wanted: list[int], *, tail: bool = False) -> Iterator[Records]:
+        return scan(self.path, self.dialect, wanted, tail=tail)
+
+    def _line(self, part: Records, at: int) -> str:
+        """Where a byte of a run stands."""
+        return f"line {line_at(part.path, self.dialect, part.offset + at)}"

@@ -55,8 +55,6 @@ class ReleasedRows:
     def take(self, count: int) -> dict[str, np.ndarray]:
         """The next rows of every column."""
         self.done += count
-        if self._progress is not None:
-            self._progress(self.done, self.total)
         held = [self._rest] if self._rest else []
         while sum(part[0].size for part in held) < count:
             part = next(self._parts, None)
@@ -72,6 +70,8 @@ class ReleasedRows:
             if np.isinf(published[name]).any():
                 raise ValueError(f"{name} must stay finite when it is masked: its noise is too large")
             not_hit(scheme, published[name], self._kinds[name], name)
+        if self._progress is not None:
+            self._progress(self.done, self.total)
         return published
 
 

@@ -22,11 +22,13 @@ from condmask.files.formats import (
     columns_exist,
     format_of,
     in_lines,
+    in_the_files,
     named_once,
     reading,
 )
-from condmask.files.metadata import published, target_fingerprints
-from condmask.files.publish import writable
+from condmask.files.metadata import published
+from condmask.files.part_files import is_folder
+from condmask.files.publish import targets_of
 from condmask.files.read import converted, open_table
 from condmask.files.sampling import clear_of_table
 from condmask.files.spool import spool_columns
@@ -63,19 +65,24 @@ def mask_file(
     source, target : path
         Files whose format is told by suffix: .parquet, .pq, .arrow, .feather, .ipc, .csv, .txt, .tsv, or
         one of the last three followed by .gz. From text into another format, columns become numbers if all
-        their fields are.
+        their fields are. A source that is a folder, or a glob (``"data/*.parquet"``, ``**`` for all folders
+        below), is one table of many files; the target is a folder then, with files of the same names.
     schemes : dict of str to scheme
         The scheme of each column to mask, all of one class. By `ConditionalMasking` several columns are
         masked together, as by `mask_table`; by others each on its own.
     strata : str or sequence of str, optional
         Column within whose groups donors are drawn, or several that are crossed. The schemes may name them
-        instead.
+        instead. Of many files ``"__filename"`` is the name of the file, and the keys of folders that are
+        called ``key=value`` are columns, too.
     rng, nan_policy, round, workers
         As for `ConditionalMasking.mask`.
     overwrite : bool
-        Whether an existing target may be replaced.
+        Whether an existing target may be replaced; of folders none but a release, with nothing else in it.
     progress : callable (rows_done, rows_total), optional
         Called as rows are read, when their number is not yet known and None, and again as they are written.
+        An object may have two methods besides: ``begin(stages, rows)`` gets the names of the stages of the
+        job ("reading", ..., "writing"), with their times compared with each other, and the number of rows
+        that is expected; ``stage(name)`` is called as each begins.
     accept_visible_coins : bool
         Release without an audit and without guard rails, whatever the release shows.
     dry_run : bool
@@ -127,21 +134,21 @@ def mask_file(
         audited=not accept_visible_coins, dry_run=dry_run, ledger=ledger,
         again=again,
     )  # fmt: skip
-    source = Path(source)
-    targets = target_fingerprints(Path(target))  # before anything is read: others may write it
+    source, target = Path(source), Path(target)
     with reading(source):
+        targets = targets_of(source, target, overwrite=overwrite)  # before anything is read: others may write
         table = open_table(source, csv, job.workers)
         columns_exist(table, [*schemes, *job.groups])
+        in_the_files(table, schemes)
         table.keep(keep_metadata)
         before = published(table)
-        writable(targets, source, overwrite=overwrite)
         for name in schemes:
             if before is not None and name in before.schemes:
                 raise ValueError(f"{name} is masked already in {source}: mask the original instead")
-        if not _same_format(table, next(iter(targets))):
+        if not is_folder(source) and not _same_format(table, target):
             table = converted(table)
         made = release(job, table, targets, before)
-    return Release(made, path=None if dry_run else Path(target), workers=job.workers)
+    return Release(made, path=None if dry_run else target, workers=job.workers)
 
 
 def _same_format(table: Table, target: Path) -> bool:
@@ -170,7 +177,7 @@ def audit_file(
     Parameters
     ----------
     source : path
-        The original.
+        The original: a file, a folder or a glob.
     schemes : dict of str to ConditionalMasking
         The scheme of each column that is to be masked; the others are left in clear.
     csv : CsvFormat, optional
@@ -198,6 +205,7 @@ def audited_table(
     with reading(Path(source)):
         table = open_table(Path(source), csv)
         columns_exist(table, [*schemes, *groups])
+        in_the_files(table, schemes)
         named_once(table)
         with spool() as create, in_lines(table):
             columns, kinds, labels = spool_columns(table, list(schemes), groups, create)

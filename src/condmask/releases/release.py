@@ -12,7 +12,6 @@ from condmask._warn import warn
 from condmask.disclosure.release_check import refuse_few
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.origin import Origin
-from condmask.files.atomic import fingerprint
 from condmask.files.formats import reading
 from condmask.files.frame_columns import column_of_frame
 from condmask.files.metadata import Published, target_fingerprints
@@ -246,7 +245,7 @@ class Release(Mapping[str, Estimate]):
             entry.look_up()
             entering = entry.entering()
         with reading(Path(path)):
-            publish(table, targets, rows, self._published, fingerprint(table.path), entering)
+            publish(table, targets, rows, self._published, {}, entering)
         self._originals = None  # another file of the same release is no other release
 
     def _refuse_changed(self) -> None:
