@@ -114,6 +114,14 @@ def writable(path: Any, name: str) -> Path:
     return target
 
 
+def utf8(path: Path) -> None:
+    """Refuse a path that is no text, which no note or list could name."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{str(path)!r} must be named in UTF-8: rename it") from None
+
+
 def whole(value: Any, name: str, *, least: int) -> int:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be a whole number of at least {least}, got {value!r}")

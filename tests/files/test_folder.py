@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from many_files import FORMATS, people, write, write_parts
 
 import condmask as cm
+from condmask.files.arrow_folder import ArrowFiles
 from condmask.files.read import open_table
 
 pytestmark = pytest.mark.usefixtures("unaudited")
@@ -97,6 +98,35 @@ def test_folders_of_hive_are_columns(tmp_path, suffix):
     groups = cm.read_release(tmp_path / "out", "bonus").group_means("year")
     labels = cm.read_release(tmp_path / "out", "bonus").group_means(year)
     assert [groups[k].estimate for k in groups] == [labels[k].estimate for k in labels]
+
+
+NONE = "__HIVE_DEFAULT_PARTITION__"
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_folder_may_have_no_value(tmp_path, suffix):
+    folders = ["k=1/z=x", f"k={NONE}/z={NONE}", "k=3/z=y"]
+    source = write_parts(
+        TABLE, tmp_path / "in", suffix, [500, 1_100], lambda *_: [f"{name}/a.{suffix}" for name in folders]
+    )
+    table = open_table(source)
+    k = np.repeat([1, 3, np.nan], [500, 900, 600])
+
+    assert np.array_equal(cm.read_column(source, "k"), k, equal_nan=True)
+    assert {part.numbers["k"][1] for part in table.parts(["k"])} == {"int"}
+    for _ in table.parts(["id"]):
+        pass
+    sample = table.sample(["k", "z"], np.array([0, 700, 1_500]))
+    assert np.array_equal(sample.columns["k"], k[sample.rows], equal_nan=True)
+    assert set(sample.columns["z"]) == {"x", "y", None}
+    with pytest.raises(TypeError, match="z must be numeric, got text, in the names of the files"):
+        next(table.parts(["z"]))
+
+
+def test_one_file_has_no_strata_by_file(tmp_path):
+    scheme = {"bonus": cm.ConditionalMasking(0.6, 50.0, strata="__filename")}
+    with pytest.raises(ValueError, match=r"one.csv is one file, and only many have strata by file"):
+        cm.mask_file(write(TABLE, tmp_path / "one.csv"), tmp_path / "b.csv", scheme)
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])
@@ -258,6 +288,43 @@ def test_other_bytes_of_text_stay(tmp_path):
         assert [line.split(",")[0] for line in lines] == [line.split(",")[0] for line in before]
 
 
+def test_quotes_of_some_numbers_in_one_file_are_gone_from_all(tmp_path):
+    (tmp_path / "in").mkdir()
+    for name, quote in (("a", '"'), ("b", "")):
+        rows = "".join(f"{k},{quote * (k < 9)}1{k % 7}.5{quote * (k < 9)}\n" for k in range(150))
+        (tmp_path / f"in/{name}.csv").write_text("id,x\n" + rows)
+    cm.mask_file(tmp_path / "in", tmp_path / "out", {"x": cm.ConditionalMasking(0.6, 5.0, decimals=1)})
+
+    assert not [path for path in (tmp_path / "out").glob("*.csv") if '"' in path.read_text()]
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "message"),
+    [
+        ("id,x\n1,2\n", "id, x\n1, 2\n", "one blanks after delimiters, got"),
+        (b"id,x\n1,2\n", "id,x\n1,2\n".encode("utf-16"), "one encoding, got"),
+    ],
+)
+def test_texts_of_other_forms_are_refused(tmp_path, first, other, message):
+    (tmp_path / "in").mkdir()
+    for name, text in (("a", first), ("b", other)):
+        (tmp_path / f"in/{name}.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(ValueError, match=message):
+        open_table(tmp_path / "in")
+
+
+def test_a_column_that_cannot_be_read_in_one_file_is_no_part_of_a_sample(tmp_path, monkeypatch):
+    table = open_table(write_parts(TABLE, tmp_path / "in", "parquet", [500]))
+    columns_of = ArrowFiles._columns_of
+
+    def unread(self, k, names, pieces):
+        columns = columns_of(self, k, names, pieces)
+        return columns if k == 0 else {name: columns[name] for name in columns if name != "region"}
+
+    monkeypatch.setattr(ArrowFiles, "_columns_of", unread)
+    assert list(table.sample(["id", "region"], np.array([0, 600])).columns) == ["id"]
+
+
 def test_the_ledger_knows_records_in_many_files(tmp_path):
     source = write_parts(TABLE, tmp_path / "in", "parquet", [500], by_year)
     scheme = {"bonus": cm.ConditionalMasking(0.6, 50.0, decimals=2)}
@@ -292,6 +359,8 @@ def test_notes_of_any_file_may_be_kept(tmp_path):
     write(TABLE.replace_schema_metadata({"geo": "b"}), source / "z.parquet")
     masked(source, tmp_path / "out", ADDITIVE, keep_metadata=["geo"])
 
+    with pytest.raises(ValueError, match="keep_metadata"):
+        masked(source, tmp_path / "other", ADDITIVE, keep_metadata=["map"])
     assert open_table(source).notes() == ["geo"]
     assert pq.read_schema(tmp_path / "out/z.parquet").metadata[b"geo"] == b"b"
     assert b"geo" not in pq.read_schema(tmp_path / "out/part-00000.parquet").metadata

@@ -1,9 +1,13 @@
 """Which files are a table. Oracle: the names, written down."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from condmask.files.atomic import FileError
 from condmask.files.part_files import base_of, is_folder, part_files, partitions
+from condmask.files.streams import OPENED, Stream
 
 
 def touched(folder, *names):
@@ -43,7 +47,8 @@ def test_a_file_that_exists_is_no_glob(tmp_path):
     [
         ([".a.csv", "_b.csv"], "no file of data in it"),
         (["a.csv", "b.parquet"], r"one format, got a.csv \(CSV\) and b.parquet \(Parquet\)"),
-        (["a.csv", "b/notes.pdf"], "got b/notes.pdf: name those that are meant by a pattern"),
+        (["a.csv", "b/notes.pdf"], r"got b/notes.pdf: name those that are meant .*'.*/in/\*\*/\*.csv'"),
+        (["b.parquet", "a.pdf"], r"got a.pdf: name those that are meant .*'.*/in/\*\*/\*.parquet'"),
     ],
 )
 def test_what_is_no_table_is_refused(tmp_path, names, message):
@@ -51,6 +56,60 @@ def test_what_is_no_table_is_refused(tmp_path, names, message):
 
     with pytest.raises((ValueError, FileError), match=message):
         part_files(tmp_path / "in")
+
+
+def test_a_pattern_that_is_named_matches_a_folder_with_brackets(tmp_path):
+    touched(tmp_path / "a[1]", "a.csv", "b.pdf")
+    with pytest.raises(ValueError, match="must hold files that end in") as refusal:
+        part_files(tmp_path / "a[1]")
+    pattern = str(refusal.value).split("'")[1]
+
+    assert part_files(Path(pattern)).paths == [tmp_path / "a[1]/a.csv"]
+
+
+@pytest.mark.parametrize("link", ["symlink_to", "hardlink_to"])
+@pytest.mark.parametrize("pattern", ["", "*.csv"])
+def test_a_file_is_there_once(tmp_path, link, pattern):
+    touched(tmp_path, "a.csv", "c.csv")
+    getattr(tmp_path / "b.csv", link)(tmp_path / "a.csv")
+
+    with pytest.raises(ValueError, match=r"each file once, got a.csv and b.csv, which are one: begin"):
+        part_files(tmp_path / pattern)
+    (tmp_path / "b.csv").rename(tmp_path / "_b.csv")
+    assert part_files(tmp_path / pattern).names == ["a.csv", "c.csv"]
+
+
+def test_files_of_a_linked_folder_are_not_there_twice(tmp_path):
+    touched(tmp_path, "a/1.csv")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+
+    with pytest.raises(ValueError, match=r"each file once, got a/1.csv and b/1.csv"):
+        part_files(tmp_path / "**/*.csv")
+
+
+@pytest.mark.parametrize("pattern", ["", "*.csv"])
+def test_what_cannot_be_read_is_not_left_out(tmp_path, pattern):
+    touched(tmp_path, "a.csv", "d.csv/1.csv")
+    (tmp_path / "b.csv").symlink_to("nowhere.csv")
+    with pytest.raises(FileError, match=r"b.csv: no such file"):
+        part_files(tmp_path / pattern)
+    (tmp_path / "b.csv").unlink()
+    os.mkfifo(tmp_path / "b.csv")
+    with pytest.raises(FileError, match=r"b.csv is no ordinary file"):
+        part_files(tmp_path / pattern)
+
+
+def test_names_that_are_no_text_are_refused(tmp_path):
+    touched(tmp_path, "a.csv", os.fsdecode(b"b\xff.csv"))
+
+    with pytest.raises(ValueError, match=r"b\\udcff.csv' must be named in UTF-8: rename it"):
+        part_files(tmp_path)
+
+
+def test_a_folder_with_the_name_of_a_stream_is_another_thing(tmp_path, monkeypatch):
+    monkeypatch.setitem(OPENED, tmp_path, Stream())
+
+    assert not is_folder(tmp_path)
 
 
 def test_a_glob_that_matches_nothing_is_refused(tmp_path):
@@ -64,12 +123,25 @@ def test_links_to_folders_are_refused(tmp_path):
 
     with pytest.raises(FileError, match="link is a link to a folder"):
         part_files(tmp_path / "a")
+    (tmp_path / "a/link").rename(tmp_path / "a/_link")
+    (tmp_path / "a/_log").mkdir()
+    (tmp_path / "a/_log/link").symlink_to(tmp_path / "b")  # left out before anybody looks
+    (tmp_path / "a/_link").unlink()
+    assert part_files(tmp_path / "a").names == ["1.csv"]
 
 
 @pytest.mark.parametrize(
     ("values", "columns"),
     [
-        (["01", "2"], [1, 2]),
+        (["10", "-2"], [10, -2]),
+        (["007", "8"], ["007", "8"]),
+        (["+5", "8"], ["+5", "8"]),
+        (["٣", "8"], ["٣", "8"]),
+        (["0", "-0"], ["0", "-0"]),
+        (["1.1", "1.10"], ["1.1", "1.10"]),
+        (["1.50", "1.5", "__HIVE_DEFAULT_PARTITION__"], ["1.50", "1.5", None]),
+        (["1.50", "1.50"], [1.5, 1.5]),
+        (["9" * 16, "8"], ["9" * 16, "8"]),
         (["1.5", "2"], [1.5, 2.0]),
         (["1", "x"], ["1", "x"]),
         (["a%2Fb", "c"], ["a/b", "c"]),

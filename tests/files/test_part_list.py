@@ -8,6 +8,7 @@ from many_files import FORMATS, people, write_parts
 
 import condmask as cm
 from condmask.files.atomic import FileError
+from condmask.files.part_list import part_digest
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -34,7 +35,7 @@ def refused(folder, message):
         with pytest.raises((FileError, ValueError), match=message):
             read(folder)
     with pytest.raises((FileError, ValueError), match=message):
-        cm.mask_file(folder, folder.with_name(f"again{folder.suffix}"), {"income": SCHEME}, rng=1)
+        cm.mask_file(folder, folder.parents[1] / f"again{folder.suffix}", {"income": SCHEME}, rng=1)
 
 
 def test_a_moved_folder_is_the_release(copy):
@@ -77,6 +78,17 @@ def test_a_changed_part_is_refused(copy):
     refused(folder, rf"'part-00002.{suffix}' changed")
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_a_digest_knows_size_and_footer(tmp_path, suffix):
+    (path,) = write_parts(TABLE, tmp_path, suffix, []).iterdir()
+    before, data = part_digest(path), path.read_bytes()
+    for other in (data[:400] + b"more" + data[400:], data[:-20] + b"x" + data[-19:]):
+        path.write_bytes(other)
+        assert part_digest(path) != before
+    path.write_bytes(data[:400] + bytes([data[400] ^ 1]) + data[401:])
+    assert part_digest(path) == before  # as its docstring says
+
+
 def test_a_damaged_list_is_refused(copy):
     (copy[0] / "_condmask.json").write_text('{"version": 1}')
     refused(copy[0], r"_condmask.json is damaged")
@@ -104,6 +116,21 @@ def test_a_folder_without_its_list_is_refused(copy):
             cm.read_schemes(folder)
     else:
         refused(folder, "is part 1 of 3")
+
+
+@pytest.mark.parametrize("text", ['{"version": 2}', "[]", "\xff", '{"version": 1}'])
+def test_a_list_above_that_is_not_ours_is_no_matter(tmp_path, text):
+    (source,) = write_parts(TABLE, tmp_path / "in", "csv", []).iterdir()
+    (tmp_path / "_condmask.json").write_bytes(text.encode("latin-1"))
+
+    with pytest.raises(ValueError, match="holds no scheme"):
+        cm.read_schemes(source)
+
+
+def test_a_newer_list_is_said_to_be_one(copy):
+    (copy[0] / "_condmask.json").write_text('{"version": 2}')
+    with pytest.raises(ValueError, match="was masked by a newer condmask, got version 2"):
+        cm.read_schemes(copy[0])
 
 
 def test_a_folder_of_originals_holds_no_scheme(tmp_path):

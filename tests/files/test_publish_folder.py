@@ -13,6 +13,7 @@ from many_files import people, write, write_parts
 import condmask as cm
 from condmask.files import publish_folder
 from condmask.files.atomic import FileError
+from condmask.files.folder import FolderTable
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -258,6 +259,48 @@ def test_targets_that_cannot_be(source, tmp_path, place, message):
         mask(source, tmp_path / place, overwrite=True)
 
 
+def test_a_folder_is_not_replaced_under_who_works_in_it(source, tmp_path, monkeypatch):
+    (tmp_path / "out").mkdir()
+    monkeypatch.chdir(tmp_path / "out")
+
+    with pytest.raises(FileError, match="another folder than the one in which this runs"):
+        mask(source, ".")
+    assert not names(tmp_path / "out")
+
+
+def test_nothing_is_put_into_a_release(source, tmp_path):
+    mask(source, tmp_path / "out")
+    for place, target in ((source, "out/sub"), (source / "part-00000.csv", "out/z.csv")):
+        with pytest.raises(FileError, match=r"apart from other releases, got .*, which would be no part"):
+            mask(place, tmp_path / target)
+
+    assert names(tmp_path / "out") == WHOLE
+
+
+@pytest.mark.parametrize("name", ["日" * 85, "é" * 120 + " %=" + "z"])
+def test_names_may_be_as_long_as_they_can(source, tmp_path, name):
+    (source / "part-00000.csv").rename(source / ("日" * 83 + ".csv"))
+    target, other = tmp_path / name, tmp_path / f"{name[:-1]}y"
+    mask(source, target)
+    mask(source, other)
+    mask(source, target, overwrite=True)
+
+    assert cm.read_release(target).records == cm.read_release(other).records == 600
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_file_that_came_while_others_were_opened_is_noticed(source, tmp_path, monkeypatch):
+    kept = FolderTable.keep
+
+    def slow(self, notes):
+        write(TABLE, source / "z.csv")
+        kept(self, notes)
+
+    monkeypatch.setattr(FolderTable, "keep", slow)
+    with pytest.raises(FileError, match="changed while it was masked; nothing was published"):
+        mask(source, tmp_path / "out")
+
+
 def test_files_of_a_glob_go_beside_them(source, tmp_path):
     mask(source / "part-0000[02].csv", source / "out")
 
@@ -267,7 +310,7 @@ def test_files_of_a_glob_go_beside_them(source, tmp_path):
 
 
 def test_a_folder_that_cannot_be_written_to_is_left(source, tmp_path):
-    with pytest.raises(FileError, match=r"cannot write .*none/out: no such file or directory"):
+    with pytest.raises(FileError, match=r"cannot write to .*none: no such file or directory"):
         mask(source, tmp_path / "none/out")
 
 

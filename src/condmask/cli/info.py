@@ -17,7 +17,7 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> str:
     from pathlib import Path
 
-    from condmask.files.part_files import FILENAME
+    from condmask.files.formats import FILENAME
     from condmask.files.read import open_table
     from condmask.releases.read import read_release
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from condmask.schemes.conditional import ConditionalMasking
 
 CSV = ("delimiter", "decimal", "encoding", "na")
-FILENAME = "__filename"  # of `files.part_files`, which would be slow to import
+FILENAME = "__filename"  # of `files.formats`, which would be slow to import
 
 
 def add_scheme(parser: argparse.ArgumentParser, *, required: bool = True) -> None:

@@ -35,6 +35,12 @@ def reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
+def hidden_name(path: Path, suffix: str) -> Path:
+    """The name beside a path that something on its way to it has; a long one, of many bytes, is hashed."""
+    name = os.fsencode(path.name)
+    return path.with_name(f".{path.name if len(name) <= 200 else hashlib.sha256(name).hexdigest()}.{suffix}")
+
+
 @contextmanager
 def spool() -> Iterator[Callable[[], IO[bytes]]]:
     """Temporary files without a name, which are gone when the process is, however it ends."""
@@ -83,7 +89,7 @@ class Output:
         return os.open(self._hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
 
     def _free(self) -> Path:
-        return self.final.with_name(f".{self.final.name[:200]}.{secrets.token_hex(8)}")
+        return hidden_name(self.final, secrets.token_hex(8))
 
     def write(self, data: Any) -> int:
         if self._digest is not None:

@@ -13,9 +13,9 @@ import numpy as np
 
 from condmask._blocks import BLOCK
 from condmask.files.atomic import Fingerprint, fingerprint
-from condmask.files.formats import Part, Rows, Sample
+from condmask.files.formats import FILENAME, Part, Rows, Sample
 from condmask.files.metadata import VERSION, part_entry, read_list
-from condmask.files.part_files import FILENAME, PartFiles, part_files, partitions
+from condmask.files.part_files import PartFiles, part_files, partitions
 from condmask.files.part_list import check_parts, refuse_release
 
 
@@ -80,9 +80,11 @@ class FolderTable:
     def parts(self, names: Sequence[str], labels: Sequence[str] = ()) -> Iterator[Part]:
         """All rows in one pass; what the names of files tell stands beside them."""
         virtual = [name for name in (*names, *labels) if name in self.virtual]
-        for name in names:
-            if name in virtual and self._values(name).dtype == object:
+        values = {name: self._values(name) for name in names if name in virtual}
+        for name in values:
+            if values[name].dtype == object:
                 raise TypeError(f"{name} must be numeric, got text, in the names of the files")
+        kinds = {name: self._kind(name) for name in values}
         if not virtual:
             yield from self.original.parts(names, labels)
             return
@@ -91,7 +93,9 @@ class FolderTable:
             k = bisect_right(self.original.starts, start) - 1
             yield Part(
                 {
-                    name: self._numbers(name, k, size) if name in virtual else part.numbers[name]
+                    name: (np.full(size, values[name][k]), kinds[name])
+                    if name in values
+                    else part.numbers[name]
                     for name in names
                 },
                 {
@@ -145,9 +149,9 @@ class FolderTable:
             return np.array(values, dtype=object)
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
-    def _numbers(self, name: str, k: int, size: int) -> tuple[np.ndarray, str]:
+    def _kind(self, name: str) -> str:
         whole = all(value is None or isinstance(value, int) for value in self.virtual[name])
-        return np.full(size, self._values(name)[k]), "int" if whole else "float64"
+        return "int" if whole else "float64"
 
     def _labels(self, name: str, k: int, size: int) -> tuple[np.ndarray, list[Any]]:
         return np.zeros(size, dtype=np.int64), [self.virtual[name][k]]

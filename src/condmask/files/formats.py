@@ -29,6 +29,7 @@ FORMATS = {
 }
 ROOMY = ("Parquet", "Arrow")  # with room for what is published with the data
 PACKED = " in gzip"
+FILENAME = "__filename"  # the name of a file among many, as a column
 
 
 class Rows(Protocol):
@@ -118,6 +119,10 @@ def format_of(path: Path) -> str:
 def columns_exist(table: Table, names: Sequence[str]) -> None:
     """Refuse names that a table has not, or has several times."""
     for name in names:
+        if name == FILENAME and name not in table.names:
+            raise ValueError(
+                f"{table.path} is one file, and only many have strata by file (--strata-by-file)"
+            )
         if table.names.count(name) != 1:
             number = "no column" if name not in table.names else "several columns"
             raise ValueError(f"{table.path} has {number} {name!r}, it has {_checks.listed(table.names)}")

@@ -7,6 +7,7 @@ holds the list of all files.
 
 import hashlib
 import json
+import os
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -73,7 +74,7 @@ def beside_data(metadata: dict[str, Any], sha256: str) -> bytes:
 def read_beside(path: Path) -> dict[str, Any] | None:
     """What stands beside a file, if it is that file's."""
     beside = sidecar(path)
-    if beside is None or not (beside.exists() or path in SCHEMES):
+    if beside is None or not (os.path.exists(beside) or path in SCHEMES):  # a name may be too long for one
         return _listed_above(path)
     try:
         metadata: dict[str, Any] = json.loads(beside.read_text())
@@ -92,7 +93,7 @@ def read_beside(path: Path) -> dict[str, Any] | None:
 def read_list(folder: Path) -> dict[str, Any] | None:
     """What was published with the files in a folder, with the list of them."""
     try:
-        text = (folder / FOLDER_METADATA).read_text()
+        text = (folder / FOLDER_METADATA).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
     try:
@@ -130,7 +131,7 @@ def _listed_above(path: Path) -> dict[str, Any] | None:
         listed = None
         with suppress(OSError):  # of others, and no business of this file
             listed = read_list(folder)
-        if listed is not None:
+        if listed is not None and listed["version"] == VERSION:
             names = [part["name"] for part in listed["parts"]]
             name = path.relative_to(folder).as_posix()
             return part_entry(listed, names.index(name) + 1) if name in names else None

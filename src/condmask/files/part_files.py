@@ -8,6 +8,7 @@ metadata of releases. Folders called ``key=value`` are columns, as Hive has them
 import glob
 import os
 import re
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,13 +16,14 @@ from urllib.parse import unquote
 
 from condmask import _checks
 from condmask.files.atomic import FileError
-from condmask.files.formats import FORMATS, format_of
+from condmask.files.formats import FORMATS, format_of, reading
+from condmask.files.streams import OPENED
 
 SIDECAR, NOTE = ".condmask.json", ".README.md"  # of a release that is one file
-FILENAME = "__filename"  # the name of a part, as a column
 MAGIC = re.compile(r"[*?\[]")
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
-WHOLE, NUMBER = re.compile(r"[+-]?\d{1,15}"), re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")
+WHOLE = re.compile(r"0|-?[1-9][0-9]{0,14}")  # 007 is no number
+NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?")
 
 
 class PartFiles(NamedTuple):
@@ -45,7 +47,7 @@ class PartFiles(NamedTuple):
 
 def is_folder(path: Path) -> bool:
     """Whether a path means many files: it is a folder, or a glob and no file."""
-    return path.is_dir() or (is_glob(path) and not path.exists())
+    return path not in OPENED and (path.is_dir() or (is_glob(path) and not path.exists()))
 
 
 def is_glob(path: Path) -> bool:
@@ -68,30 +70,62 @@ def part_files(path: Path) -> PartFiles:
         names = _below(path)
     else:
         matches = glob.iglob(str(path), recursive=True)
-        names = [Path(match).relative_to(base).as_posix() for match in matches if os.path.isfile(match)]
+        names = [Path(match).relative_to(base).as_posix() for match in matches if not os.path.isdir(match)]
     names = sorted(name for name in set(names) if _is_data(name))
     if not names:
         what = "no file of data in it" if path.is_dir() else "no file that it matches"
         raise FileError(f"{path}: {what}")
+    _one_format(path, base, names)
+    _once(path, base, names)
+    return PartFiles(base, names)
+
+
+def _one_format(path: Path, base: Path, names: list[str]) -> None:
+    """Refuse files of other formats than the first one, and those of none."""
+    first = None
     for name in names:
         try:
             kind = format_of(base / name)
         except ValueError:
+            others = [Path(other).suffix for other in names if other.lower().endswith(tuple(FORMATS))]
+            suffix = others[0] if others else ".parquet"
             raise ValueError(
                 f"{path} must hold files that end in one of {', '.join(FORMATS)}, got {name}: name those "
-                f"that are meant by a pattern in quotes ('{base}/**/*.parquet'), or begin its name with _"
+                f"that are meant by a pattern in quotes ({_pattern(base, suffix)}), or begin its name with _"
             ) from None
-        first = format_of(base / names[0])
+        first = first or kind
         if kind != first:
             raise ValueError(
                 f"{path} must hold files of one format, got {names[0]} ({first}) and {name} ({kind}): "
-                f"name those that are meant by a pattern in quotes ('{base}/**/*{Path(name).suffix}')"
+                f"name those that are meant by a pattern in quotes ({_pattern(base, Path(name).suffix)})"
             )
-    return PartFiles(base, names)
+
+
+def _pattern(base: Path, suffix: str) -> str:
+    """A glob of all files below a folder that end so."""
+    return f"'{glob.escape(str(base))}/**/*{suffix}'"
+
+
+def _once(path: Path, base: Path, names: list[str]) -> None:
+    """Refuse links to a file among the others: its records would be released twice, with other coins."""
+    names_of: dict[tuple[int, int], str] = {}
+    for name in names:
+        _checks.utf8(base / name)
+        with reading(base / name):
+            status = (base / name).stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise FileError(f"{base / name} is no ordinary file")
+        before = names_of.setdefault((status.st_dev, status.st_ino), name)
+        if before != name:
+            raise ValueError(
+                f"{path} must hold each file once, got {before} and {name}, which are one: begin the name of "
+                "one with _"
+            )
 
 
 def partitions(names: Sequence[str], path: Path) -> dict[str, list[Any]]:
-    """What folders tell by key, file by file: numbers if all are, None where a value is missing."""
+    """What folders tell by key, file by file: numbers if all are, each written in one way; None where a value
+    is missing."""
     rows = [_keys(name) for name in names]
     for name, keys in zip(names, rows, strict=True):
         if [key for key, _ in keys] != [key for key, _ in rows[0]]:
@@ -119,7 +153,9 @@ def _typed(values: list[str | None]) -> list[Any]:
     present = [value for value in values if value is not None]
     for pattern, kind in ((WHOLE, int), (NUMBER, float)):
         if present and all(pattern.fullmatch(value) for value in present):
-            return [None if value is None else kind(value) for value in values]
+            numbers = [None if value is None else kind(value) for value in values]
+            if len(set(numbers)) == len(set(values)):  # 1.1 and 1.10 may be two versions
+                return numbers
     return list(values)
 
 

@@ -4,18 +4,35 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
+from condmask import _checks
 from condmask.files.atomic import FileError, Fingerprint, fingerprint, publishing
 from condmask.files.folder import FolderTable
 from condmask.files.formats import Rows, Writable
-from condmask.files.metadata import Published, beside_data, sidecar, target_fingerprints
+from condmask.files.metadata import (
+    FOLDER_METADATA,
+    Published,
+    beside_data,
+    sidecar,
+    target_fingerprints,
+)
 from condmask.files.note import written_note
 from condmask.files.part_files import is_folder
 from condmask.files.publish_folder import folder_state, publish_folder, writable_folder
+from condmask.files.streams import OPENED
 
 
 def targets_of(source: Path, target: Path, *, overwrite: bool) -> dict[Path, Any]:
     """The files, or the folder, that a release of a source will be, as they are now; refused where they may
     not be written."""
+    _checks.utf8(target)
+    if target not in OPENED and not target.absolute().parent.is_dir():
+        raise FileError(f"cannot write to {target.parent}: no such file or directory")
+    for folder in target.absolute().parents if target not in OPENED else ():
+        if (folder / FOLDER_METADATA).is_file():
+            raise FileError(
+                f"target must stand apart from other releases, got {target}, which would be no part of the "
+                f"one in {folder}"
+            )
     if is_folder(source):
         state = folder_state(target)
         writable_folder(target, state, source, overwrite=overwrite)

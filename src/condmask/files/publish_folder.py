@@ -21,7 +21,7 @@ from typing import Any
 
 from condmask import _checks
 from condmask._randomness import group_name
-from condmask.files.atomic import FileError, Output, fingerprint, locked, reason
+from condmask.files.atomic import FileError, Output, fingerprint, hidden_name, locked, reason
 from condmask.files.folder import FolderTable
 from condmask.files.formats import FORMATS, Rows
 from condmask.files.metadata import FOLDER_METADATA, FOLDER_NOTE, Published, read_list
@@ -53,6 +53,10 @@ def writable_folder(target: Path, state: State, source: Path, *, overwrite: bool
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         what = "a link" if target.is_symlink() else "a file"
         raise FileError(f"target must be a folder where the source is one, got {target}, which is {what}")
+    if Path.cwd().is_relative_to(target.resolve()):
+        raise FileError(
+            f"target must be another folder than the one in which this runs, got {target}: name a new one"
+        )
     _apart(target, source)
     if state is not None:
         if not overwrite:
@@ -74,7 +78,8 @@ def publish_folder(
     metadata = {**published.to_dict(), "release": group_name(), "parts": files}
     with ExitStack() as entered, publishing_folder(target, state) as folder:
         table.rewrite(folder, rows, metadata)
-        if rows.done != published.records or table.fingerprints() != original:
+        unchanged = [*original] == table.files.paths and table.fingerprints() == original
+        if rows.done != published.records or not unchanged:
             raise FileError(f"{table.path} changed while it was masked; nothing was published")
         for file in files:
             name = file["name"]
@@ -157,7 +162,7 @@ def _claimed(target: Path, stack: ExitStack) -> Path:
                 if not _lock(left, trying):
                     raise FileError(f"{target} is being written by another job; nothing was published")
                 _remove(left, target)
-        hidden = target.with_name(f".{target.name[:200]}.condmask-{secrets.token_hex(8)}")
+        hidden = hidden_name(target, f"condmask-{secrets.token_hex(8)}")
         hidden.mkdir(0o700)
         _lock(hidden, stack)
         stack.callback(_remove, hidden, target)
@@ -168,7 +173,7 @@ def _hidden_folders(target: Path) -> list[Path]:
     """The hidden folders of this user's jobs for a target, on systems that tell whether these live."""
     if not hasattr(os, "getuid"):
         return []
-    name = re.compile(re.escape(f".{target.name[:200]}.condmask-") + "[0-9a-f]{16}")
+    name = re.compile(re.escape(hidden_name(target, "condmask-").name) + "[0-9a-f]{16}")
     return [
         Path(entry.path)
         for entry in os.scandir(target.parent)
