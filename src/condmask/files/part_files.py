@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from condmask import _checks
-from condmask.files.atomic import FileError
+from condmask.files.atomic import FileError, Fingerprint, fingerprint
 from condmask.files.formats import FORMATS, format_of, reading
 from condmask.files.streams import OPENED
 
@@ -48,6 +48,12 @@ class PartFiles(NamedTuple):
 def is_folder(path: Path) -> bool:
     """Whether a path means many files: it is a folder, or a glob and no file."""
     return path not in OPENED and (path.is_dir() or (is_glob(path) and not path.exists()))
+
+
+def fingerprints_of(path: Path) -> dict[Path, Fingerprint]:
+    """The files that a path means, with what changes when somebody writes to one."""
+    paths = part_files(path).paths if is_folder(path) else [path]
+    return {file: fingerprint(file) for file in paths}
 
 
 def is_glob(path: Path) -> bool:
