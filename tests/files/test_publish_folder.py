@@ -14,6 +14,8 @@ import condmask as cm
 from condmask.files import publish_folder
 from condmask.files.atomic import FileError
 from condmask.files.folder import FolderTable
+from condmask.files.part_files import part_files
+from condmask.files.read import open_table
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -222,6 +224,55 @@ def test_nothing_is_published_of_a_source_that_changed(source, tmp_path, monkeyp
         mask(source, tmp_path / "out")
 
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
+
+
+def test_a_source_of_fewer_rows_is_noticed_by_their_number(source, tmp_path, monkeypatch):
+    before = FolderTable(source, part_files(source), open_table(source).original).fingerprints()
+    monkeypatch.setattr(FolderTable, "fingerprints", lambda _: before)
+    wrote = publish_folder.OutputFolder.wrote
+
+    def meanwhile(self, name, records):
+        wrote(self, name, records)
+        path = source / "part-00002.csv"
+        path.write_text(path.read_text().rpartition("\n5")[0] + "\n")
+
+    monkeypatch.setattr(publish_folder.OutputFolder, "wrote", meanwhile)
+    with pytest.raises(FileError, match="changed while it was masked; nothing was published"):
+        mask(source, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_others_call_as_a_hidden_folder_stays(source, tmp_path, monkeypatch):
+    hidden = [tmp_path / f".out.condmask-{str(k) * 16}" for k in range(3)]
+    (tmp_path / "other/old").mkdir(parents=True)
+    hidden[0].symlink_to(tmp_path / "other")
+    hidden[1].write_text("")
+    mask(source, tmp_path / "out")
+    assert (tmp_path / "other/old").exists()
+    hidden[2].mkdir()
+    user = os.getuid()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "getuid", lambda: user + 1)
+        mask(source, tmp_path / "out", overwrite=True)
+    assert all(os.path.lexists(path) for path in hidden)
+    mask(source, tmp_path / "out", overwrite=True)
+    assert not hidden[2].exists()
+
+
+def test_names_are_on_the_disk_before_the_folder_has_its_own(source, tmp_path, monkeypatch):
+    (source / "sub").mkdir()
+    (source / "part-00001.csv").rename(source / "sub/part.csv")
+    synced, synced_of = [], publish_folder._synced
+    take_name = publish_folder._take_name
+    monkeypatch.setattr(publish_folder, "_synced", lambda path: (synced.append(path), synced_of(path)))
+
+    def take(new, target, hidden):
+        assert synced == [new, new / "sub"]
+        take_name(new, target, hidden)
+
+    monkeypatch.setattr(publish_folder, "_take_name", take)
+    mask(source, tmp_path / "out")
+    assert synced
 
 
 def test_a_release_is_no_more_readable_than_what_it_replaces(source, tmp_path):
