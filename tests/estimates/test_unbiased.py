@@ -21,6 +21,7 @@ pytestmark = pytest.mark.filterwarnings(
 NOISES = ("normal", "laplace")
 R = 2000
 N = 40
+ROUNDED = rest_slow([("normal", 0.5), ("laplace", 0.5), ("laplace", 2.0), ("normal", 20.0)])
 X = np.random.default_rng(21).gamma(2.0, 1.0, N)
 
 
@@ -37,8 +38,7 @@ def assert_unbiased(values, truth):
     assert (np.abs(values.mean(axis=0) - truth) <= 5.5 * error).all()
 
 
-@pytest.mark.parametrize("noise", rest_slow(NOISES))
-@pytest.mark.parametrize("p", rest_slow([0.3, 0.6]))
+@pytest.mark.parametrize(("noise", "p"), rest_slow([("normal", 0.3), ("laplace", 0.6)]))
 def test_raw_moments_are_unbiased(noise, p):
     # noise wider than the data, so that its moments matter: with those of the other law, order 4 is off by
     # 9 standard errors and more, and with p + .05 order 2 by 6
@@ -50,9 +50,10 @@ def test_raw_moments_are_unbiased(noise, p):
     assert_unbiased(found, [np.mean(X**k) for k in range(1, 7)])
 
 
-@pytest.mark.parametrize("donors", rest_slow(["sample", "permutation"]))
-@pytest.mark.parametrize("noise", rest_slow(NOISES))
-@pytest.mark.parametrize("p", rest_slow([0.3, 0.6]))
+@pytest.mark.parametrize(
+    ("noise", "p", "donors"),
+    rest_slow([("normal", 0.3, "sample"), ("laplace", 0.6, "permutation"), ("laplace", 0.3, "permutation")]),
+)
 def test_the_distribution_function_is_unbiased(noise, p, donors):
     # with the other noise's K some points are off by 6 to 12 standard errors, with p + .1 by 8 to 11
     scheme = cm.ConditionalMasking(p, 1.0, noise=noise, donors=donors)
@@ -63,8 +64,7 @@ def test_the_distribution_function_is_unbiased(noise, p, donors):
     assert_unbiased(found, [(t_ >= X).mean() for t_ in t])
 
 
-@pytest.mark.parametrize("noise", rest_slow(NOISES))
-@pytest.mark.parametrize("steps", rest_slow([0.5, 2.0, 20.0]))
+@pytest.mark.parametrize(("noise", "steps"), ROUNDED)
 def test_the_distribution_function_of_rounded_data_is_unbiased(noise, steps):
     # ignoring the grid, T is off by 30 standard errors and more up to two steps (by 3 at twenty)
     x = np.round(X * steps * 1.5)
@@ -76,8 +76,7 @@ def test_the_distribution_function_of_rounded_data_is_unbiased(noise, steps):
     assert_unbiased(found, [(x <= t_).mean() for t_ in t])
 
 
-@pytest.mark.parametrize("noise", rest_slow(NOISES))
-@pytest.mark.parametrize("steps", rest_slow([0.5, 2.0, 20.0]))
+@pytest.mark.parametrize(("noise", "steps"), ROUNDED)
 def test_moments_of_rounded_data_are_unbiased(noise, steps):
     # without the variance that rounding adds, order 2 is off by 7 to 14 standard errors at half a step
     x = np.round((X - X.mean()) * steps * 0.8)
