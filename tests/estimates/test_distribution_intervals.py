@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from marks import rest_slow
+from releases import masked_rows
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
@@ -33,8 +34,7 @@ def files(draw, scheme, seed, strata=None, count=R):
     """So many files and what is released of them."""
     rng = np.random.default_rng(seed)
     x = np.array([draw(rng) for _ in range(count)])
-    kwargs = {} if strata is None else {"strata": strata}
-    return x, np.array([scheme.mask(row, rng=k, **kwargs) for k, row in enumerate(x)])
+    return x, masked_rows(scheme, x, rng, strata)
 
 
 def normal(rng, n=N):
