@@ -75,7 +75,7 @@ def coins_of(scheme, x, key, strata=None):
 
 
 def masked_rows(scheme, x, rng, strata=None):
-    """Rows masked on their own, within each stratum by itself: by eq. (1), as test_draws has it of releases."""
+    """Rows masked on their own, within each stratum by itself: by eq. (1), as releases are."""
     z = np.array(x, dtype=float)
     for own in [slice(None)] if strata is None else [strata == s for s in np.unique(strata)]:
         z[:, own] = scheme.mask_rows(z[:, own], rng, ())
