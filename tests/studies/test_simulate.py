@@ -320,7 +320,7 @@ def test_what_is_of_the_column_alone_has_no_error_about_the_file():
     found = cm.simulate(
         populations.Fixed(x, w), {"it": REVERSED, "ends": cm.ConditionalMasking(
             0.5, 600.0, reverse_mapping=True, aggregate_ends=3)},
-        n=200, replications=20, quantiles=[0.2, 0.7], moments=[2, 3], cdf_points=[0.0],
+        n=200, replications=5, quantiles=[0.2, 0.7], moments=[2, 3], cdf_points=[0.0],
         confidence_levels=[0.9], rng=5,
     )  # fmt: skip
 
