@@ -115,7 +115,7 @@ ANY_DATA = {
 def test_any_data_keep_their_tolerance(data, noise, beta):
     z = np.sort(ANY_DATA[data])
     masking = Masking(noise, 0.6, beta)
-    x = points(z, 1.0, np.random.default_rng(6))[:-2]
+    x = points(z, 1.0, np.random.default_rng(6), 40)[:-2]
 
     found = curves.values(curves.curve(z, 1.0, masking, 1e-9), x)
 
