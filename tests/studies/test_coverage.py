@@ -20,6 +20,12 @@ QUANTILES, MOMENTS, POINTS, LEVELS = [0.2, 0.5], [2], [4.0, 6.0], [0.9, 0.5]
 STATISTICS = ["quantile 0.2", "quantile 0.5", "mean", "s.d.", "moment 2", "correlation", "cdf(4)", "cdf(6)"]
 
 
+@pytest.fixture(autouse=True)
+def short_blocks(monkeypatch):
+    """Blocks are computed as a whole: of 4 replications, not of 32."""
+    monkeypatch.setattr(replicates, "ROWS", 4)
+
+
 def run(replications=40, population=PAIRS, schemes=None, **options):
     given = {
         "n": 150, "rng": 7, "quantiles": QUANTILES, "moments": MOMENTS, "cdf_points": POINTS,
@@ -126,7 +132,7 @@ def test_a_level_given_twice_counts_once():
     assert once.columns == twice.columns
 
 
-def directly(scheme, population, levels, blocks=2, points=POINTS):
+def directly(scheme, population, levels, blocks=3, points=POINTS):
     """Coverage and length of every interval by one call after the other, on the samples of a study."""
     truth = {
         "mean": population.mean(), "s.d.": population.std(), "moment 2": population.moment(2),
@@ -166,14 +172,7 @@ def directly(scheme, population, levels, blocks=2, points=POINTS):
     return {name: np.array(pairs) for name, pairs in found.items()}
 
 
-@pytest.fixture
-def short_blocks(monkeypatch):
-    """Several blocks from few replications."""
-    monkeypatch.setattr(replicates, "ROWS", 6)
-
-
 @pytest.mark.filterwarnings("ignore::condmask.EstimateWarning")
-@pytest.mark.usefixtures("short_blocks")
 @pytest.mark.parametrize(
     "scheme",
     rest_slow([SCHEME, cm.ConditionalMasking(0.4, 1.0, decimals=2, noise="laplace", donors="permutation")]),
@@ -211,7 +210,6 @@ def test_intervals_cover_about_as_often_as_they_say():
                 assert abs(share - level) < 5 * np.sqrt(level * (1 - level) / 192) + 0.02
 
 
-@pytest.mark.usefixtures("short_blocks")
 def test_splits_and_workers_leave_no_trace(tmp_path):
     whole, file = run(8), tmp_path / "state.npz"
 

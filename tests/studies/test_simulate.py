@@ -315,7 +315,8 @@ def test_a_study_of_reverse_mapping_is_that_of_plain_releases():
     assert told == pytest.approx(near.mean(), abs=4.0 * np.sqrt(2.0 / 600) * near.std())
 
 
-def test_what_is_of_the_column_alone_has_no_error_about_the_file():
+def test_what_is_of_the_column_alone_has_no_error_about_the_file(monkeypatch):
+    monkeypatch.setattr(replicates, "ROWS", 5)
     x, w = (each[0] for each in POPULATION(np.random.default_rng(6), 1, 200))
     found = cm.simulate(
         populations.Fixed(x, w), {"it": REVERSED, "ends": cm.ConditionalMasking(
@@ -351,6 +352,7 @@ def test_a_study_of_reverse_mapping_has_the_same_bits_for_any_workers(monkeypatc
     assert one == two
 
 
+@pytest.mark.slow  # those of single releases are counted in tests/inference/test_reverse_mapped.py
 def test_intervals_after_reverse_mapping_cover():
     whole = cm.simulate(POPULATION, {"it": REVERSED}, replications=70, **ASKED)
 
