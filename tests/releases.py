@@ -78,7 +78,7 @@ def masked_rows(scheme, x, rng, strata=None):
     """Rows masked on their own, within each stratum by itself: by eq. (1), as releases are."""
     z = np.array(x, dtype=float)
     for own in [slice(None)] if strata is None else [strata == s for s in np.unique(strata)]:
-        z[:, own] = scheme.mask_rows(z[:, own], rng, ())
+        z[:, own] = scheme.mask_rows(np.ascontiguousarray(z[:, own]), rng, ())
     return z
 
 

@@ -89,6 +89,7 @@ def test_moments_of_rounded_data_are_unbiased(noise, steps):
     assert_unbiased(found, [np.mean(x**k) for k in range(1, 5)])
 
 
+@pytest.mark.slow
 def test_the_variance_has_the_bias_that_is_stated():
     # (1 - kappa) Var X, kappa = p^2 (n-2)/(n-1)^2 + 2p(1-p)/(n-1): donors are shared
     p, n = 0.6, 12
