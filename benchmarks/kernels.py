@@ -79,7 +79,7 @@ class Cycle:
         self.time_radix_argsort(n)
 
     def time_radix_argsort(self, n):
-        cycle.radix_argsort(self.words, np.empty_like(self.words))
+        cycle.radix_argsort(self.words, np.empty_like(self.words), np.empty_like(self.words))
 
     def time_stable_argsort(self, n):
         np.argsort(self.words, kind="stable")

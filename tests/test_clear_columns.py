@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from condmask import clear_columns as module
 from condmask.clear_columns import (
     LARGEST_UNIT,
     ROWS,
@@ -187,3 +188,15 @@ def test_a_file_is_looked_at_as_a_frame_is(tmp_path, suffix):
     assert np.array_equal(of_file.labels["kind"] < 0, whole["kind"].isna())
     opened = of_file.clear["open"] if suffix != "csv" else of_file.labels["open"]
     np.testing.assert_array_equal(opened, whole["open"])
+
+
+def test_units_of_many_rows_are_read_again_instead_of_held(monkeypatch):
+    firm = RNG.integers(0, 400, 30_000)
+    parts = [(firm[:11_000], list(range(400))), (firm[11_000:], list(range(400)))]
+    held = whole_units(lambda: parts, np.arange(0, 30_000, 50), most=2_000)
+
+    monkeypatch.setattr(module, "HELD", 5_000)
+    again = whole_units(lambda: parts, np.arange(0, 30_000, 50), most=2_000)
+
+    assert 1_000 < held.rows.size < 2_500
+    assert all(np.array_equal(a, b) for a, b in zip(held, again, strict=True))

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from condmask import _scratch
+import condmask as cm
+from condmask import _scratch, draws
 
 
 def files_behind(array):
@@ -41,13 +42,21 @@ def test_a_small_array_has_no_file(small):
     assert _scratch.empty(0).size == 0
 
 
-def test_room_is_taken_at_once(small, monkeypatch):
-    """A disk that is full later would kill the process by a signal."""
+def test_where_there_is_no_room_an_array_lies_in_memory(small, monkeypatch):
+    """Room is taken at once: a disk that is full later would kill the process by a signal."""
     monkeypatch.setattr(
         _scratch.os, "posix_fallocate", lambda *args: (_ for _ in ()).throw(OSError(28, "No space left"))
     )
-    with pytest.raises(OSError, match="No space left"):
-        _scratch.empty(10_000)
+    array = _scratch.empty(10_000)
+    array[:] = 3.0
+    assert all("condmask" not in name for name in files_behind(array))
+
+
+def test_entries_are_selected(small):
+    array = np.arange(150_000)
+    where = array % 3 == 1
+    assert np.array_equal(_scratch.selected(array, where), array[where])
+    assert _scratch.selected(array, array < 0).size == 0
 
 
 def test_nothing_stays_in_the_folder(small, tmp_path, monkeypatch):
@@ -55,3 +64,52 @@ def test_nothing_stays_in_the_folder(small, tmp_path, monkeypatch):
     array = _scratch.empty(10_000)
     array[:] = 1.0
     assert not list(tmp_path.iterdir())
+
+
+N = 150_000  # records, in three blocks
+REVERSED = {"reverse_mapping": True, "aggregate_ends": 3}
+ONE_BY_ONE = {"missing": (-9.0, None), "missing_as": "null"}
+GAPS = {"missing": (-9.0, None)}
+
+
+@pytest.mark.parametrize(
+    ("columns", "options"),
+    [
+        (["x"], {}),
+        (["x"], {"donors": "sample"}),
+        (["x"], {"strata": ["age", "region"]}),
+        (["x", "y"], ONE_BY_ONE),
+        (["x"], REVERSED),
+        (["zeros"], {**REVERSED, "scale": "log"}),
+        (["x", "y"], {**REVERSED, **GAPS}),
+        (["y"], {**REVERSED, **GAPS, "strata": ["age", "region"], "small_strata": "merge"}),
+        (["heaped"], {**REVERSED, "strata": ["age", "region"]}),
+    ],
+)
+def test_a_release_is_the_same_from_memory_and_from_files(columns, options, monkeypatch):
+    rng = np.random.default_rng(3)
+    table = {
+        "x": rng.normal(50.0, 10.0, N),
+        "y": np.where(rng.random(N) < 0.1, -9.0, rng.normal(50.0, 10.0, N)),
+        "zeros": np.where(rng.random(N) < 0.3, 0.0, rng.lognormal(3.0, 1.0, N)),
+        "heaped": rng.normal(50.0, 10.0, N).round(),
+        "age": rng.integers(0, 50, N) ** 2 // 50,
+        "region": rng.integers(0, 3, N),
+    }
+    sigma = 0.5 if "scale" in options else 5.0
+    schemes = {name: cm.ConditionalMasking(0.6, sigma, **options) for name in columns}
+
+    def mask():
+        return cm.mask_table(table, schemes, rng=1, workers=2, accept_visible_coins=True)
+
+    monkeypatch.setattr(draws, "LONG", 1 << 10)
+    in_memory = mask()
+    monkeypatch.setattr(_scratch, "LARGE", 64)
+    made = []
+    create = tempfile.TemporaryFile
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **named: made.append(1) or create(**named))
+    from_files = mask()
+    assert len(made) >= 3 or options == {"donors": "sample"}
+    for name in columns:
+        assert np.array_equal(from_files.data[name], in_memory.data[name], equal_nan=True)
+        assert not np.array_equal(in_memory.data[name], table[name], equal_nan=True)

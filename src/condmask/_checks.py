@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from condmask import _scratch
 from condmask._blocks import blocks
 
 LARGEST_EXACT_INTEGER = 2**53
@@ -236,7 +237,9 @@ def column(
         at_least_two(array.shape[-1], name)
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         exact_integers(array, name)
-    array = np.ascontiguousarray(array, dtype=np.float64)
+    if array.dtype != np.float64 or not array.flags.c_contiguous:
+        given, array = array, _scratch.empty(array.shape)
+        array[...] = given
     if finite:
         no_infinities(array, name)
     return array
@@ -284,12 +287,22 @@ def exact_integers(array: np.ndarray, name: str, positions: Sequence[int] | np.n
 
 def present(array: np.ndarray, name: str, nan_policy: str) -> np.ndarray | None:
     """Where values are present; None where all are. Missing ones are refused under "raise"."""
-    if not np.isnan(array.min()):
+    if not has_gaps(array, name, nan_policy):
         return None
     missing = np.isnan(array)
-    count = int(missing.sum())
+    return np.asarray(np.logical_not(missing, out=missing))
+
+
+def has_gaps(array: np.ndarray, name: str, nan_policy: str) -> bool:
+    """Whether values are missing; these are refused under "raise"."""
+    if not np.isnan(array.min()):
+        return False
+    flat = array.reshape(-1)
+    counts = [int(np.count_nonzero(np.isnan(flat[start:stop]))) for start, stop in blocks(flat.size)]
+    count = sum(counts)
     if nan_policy == "raise":
-        first = int(np.flatnonzero(missing.ravel())[0])
+        start, stop = next(part for part, gaps in zip(blocks(flat.size), counts, strict=True) if gaps)
+        first = start + int(np.isnan(flat[start:stop]).argmax())
         values = "1 missing value" if count == 1 else f"{count} missing values"
         raise ValueError(
             f'{name} has {values}, the first at position {first}; pass nan_policy="omit" to leave them out'
@@ -297,8 +310,7 @@ def present(array: np.ndarray, name: str, nan_policy: str) -> np.ndarray | None:
     left = array.size - count
     if array.ndim == 1 and left < 2:
         raise ValueError(f"{name} must have at least 2 values that are not missing, got {left}")
-    present: np.ndarray = ~missing
-    return present
+    return True
 
 
 def complete(array: np.ndarray, name: str) -> None:

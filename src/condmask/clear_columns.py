@@ -20,6 +20,7 @@ from condmask.audit_input import Unit
 from condmask.correlations import intraclass, ranks
 
 ROWS = 1 << 15  # of a table, in which columns in clear are looked at
+HELD = 1 << 22  # rows of units that are held to choose among these; of more they are read again
 LARGEST_UNIT = 1_000  # records; larger ones tell no more than a column of categories
 ALIKE, CERTAINTY = 0.1, 1.5  # of the variance between units, at least, and times its standard error
 IN_NUMBERS, SOME_NUMBERS = 0.9, 0.1  # of the texts of a column that holds numbers alone, or beside labels
@@ -136,25 +137,33 @@ def units_alike(codes: np.ndarray, masked: Sequence[np.ndarray], n: int) -> bool
 
 def whole_units(coded: Callable[[], Coded], rows: np.ndarray, most: int = ROWS) -> Unit:
     """All rows of units that some rows belong to: of all of them, or of evenly spaced ones where these have
-    more than `most` rows. The column is read twice."""
+    more than `most` rows. The column is read twice, or three times."""
     chosen: dict[Any, int] = {}
     for first, code, labels in _parts(coded()):
         here = rows[(rows >= first) & (rows < first + code.size)] - first
         for k in dict.fromkeys(code[here].tolist()):
             if k >= 0 and not _missing(labels[k]):
                 chosen.setdefault(labels[k], len(chosen))
-    numbers, places = [], []
-    for first, code, labels in _parts(coded()):
-        number = np.array([-1 if _missing(label) else chosen.get(label, -1) for label in labels])[code]
+    size, numbers, places = 0, [], []
+    for number, place in _rows_of(coded(), chosen):
+        size += place.size
+        if size <= HELD:
+            numbers.append(number)
+            places.append(place)
+    if size > most:
+        kept = evenly_spaced(len(chosen), max(1, int(len(chosen) * most / size)))
+        again = zip(numbers, places, strict=True) if size <= HELD else _rows_of(coded(), chosen)
+        inside = ((number, place, np.isin(number, kept)) for number, place in again)
+        numbers, places = zip(*((number[some], place[some]) for number, place, some in inside), strict=True)
+    return Unit(np.concatenate(places), np.unique(np.concatenate(numbers), return_inverse=True)[1])
+
+
+def _rows_of(coded: Coded, units: dict[Any, int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The numbers of units, part by part, and the rows that belong to these."""
+    for first, code, labels in _parts(coded):
+        number = np.array([-1 if _missing(label) else units.get(label, -1) for label in labels])[code]
         here = np.flatnonzero(number >= 0)
-        numbers.append(number[here])
-        places.append(first + here)
-    number, place = np.concatenate(numbers), np.concatenate(places)
-    if place.size > most:
-        kept = evenly_spaced(len(chosen), max(1, int(len(chosen) * most / place.size)))
-        some = np.isin(number, kept)
-        number, place = number[some], place[some]
-    return Unit(place, np.unique(number, return_inverse=True)[1])
+        yield number[here], first + here
 
 
 def _parts(coded: Coded) -> Iterator[tuple[int, np.ndarray, list[Any]]]:

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _checks
-from condmask.strata import SMALLEST, Labels, by_stratum, crossed, index_type, merged
+from condmask import _checks, _scratch
+from condmask._blocks import blocks
+from condmask.frames import Labels
+from condmask.strata import SMALLEST, by_stratum, crossed, index_type, merged
 
 
 class Pools(NamedTuple):
@@ -27,17 +29,27 @@ class Pools(NamedTuple):
     def leaders(self) -> np.ndarray:
         """The first row of each record's pool, whatever the pools are called; -1 for a record in none."""
         first = np.append(self.order[np.minimum(self.first, self.order.size - 1)].astype(np.int64), -1)
-        return np.asarray(first[self.pool])
+        leaders = _scratch.empty(self.pool.size, np.int64)
+        for start, stop in blocks(leaders.size):
+            leaders[start:stop] = first[self.pool[start:stop]]
+        return leaders
 
 
 def make_pools(code: np.ndarray, present: np.ndarray | None) -> Pools:
     """Pools of the ``present`` rows (None: all), by stratum code."""
     kind = index_type(code.size)
-    pool = code.astype(kind, copy=False)
-    if present is not None:
-        pool = np.where(present, pool, kind(-1))
+    pool = code.astype(kind, copy=False) if present is None else of_present(code, present)
     order, size = by_stratum(pool)
     return Pools(pool, np.cumsum(size) - size, size, order)
+
+
+def of_present(code: np.ndarray, present: np.ndarray) -> np.ndarray:
+    """The numbers of the ``present`` rows, -1 for others."""
+    kind = index_type(code.size)
+    numbers = _scratch.empty(code.size, kind)
+    for start, stop in blocks(code.size):
+        numbers[start:stop] = np.where(present[start:stop], code[start:stop].astype(kind), kind(-1))
+    return numbers
 
 
 def donor_pools(
@@ -66,9 +78,14 @@ def donor_pools(
 
 def present_values(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
     """Where records have a value in any column; and where in each, if that differs and parts the donors."""
-    masks = [~np.isnan(column) for column in columns]
-    present = np.logical_or.reduce(masks)
-    alike = all(np.array_equal(mask, present) for mask in masks)
+    present, *masks = (_scratch.empty(columns[0].size, bool) for _ in range(1 + len(columns)))
+    alike = True
+    for start, stop in blocks(present.size):
+        for column, mask in zip(columns, masks, strict=True):
+            mask[start:stop] = ~np.isnan(column[start:stop])
+        parts = [mask[start:stop] for mask in masks]
+        present[start:stop] = np.logical_or.reduce(parts)
+        alike &= bool(np.logical_and.reduce(parts).sum() == present[start:stop].sum())
     return present, [] if alike else masks
 
 
@@ -80,14 +97,14 @@ def pools_of(
     And the columns whose pattern of missing values parts the pools, none where it does not. Small strata are
     pooled where the scheme says so, else refused.
     """
-    gaps = [_checks.present(x, name, nan_policy) is not None for name, x in columns.items()]
+    gaps = [_checks.has_gaps(x, name, nan_policy) for name, x in columns.items()]
     if not strata and not any(gaps):
         return None, ()
     present, patterns = present_values(list(columns.values()))
     code = donor_pools(scheme, strata, patterns, present)
-    pools = make_pools(
-        np.zeros(present.size, dtype=np.int64) if code is None else code, None if present.all() else present
-    )
+    if code is None:
+        code = np.broadcast_to(np.int32(0), present.size)
+    pools = make_pools(code, None if present.all() else present)
     if strata or patterns:
         _refuse_small(pools, strata, patterns, list(columns), merge=scheme.small_strata == "merge")
     return pools, tuple(columns) if patterns else ()
@@ -110,7 +127,7 @@ def _refuse_small(
     missing = [name for name, mask in zip(names, patterns, strict=False) if not mask[row]]
     gaps = "" if pattern is None else f" without {', '.join(missing)}" if missing else " without a gap"
     if pattern is not None:
-        count = np.bincount(pattern[pools.pool >= 0])[pattern[row]]
+        count = np.count_nonzero((pattern == pattern[row]) & (pools.pool >= 0))
         if count < SMALLEST:
             raise ValueError(
                 f"patterns of missing values must have at least {SMALLEST} records each, got {count}{gaps}; "

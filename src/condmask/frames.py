@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _checks
-from condmask._blocks import evenly_spaced
+from condmask import _checks, _scratch
+from condmask._blocks import blocks, evenly_spaced
 
 DIGESTED = 1 << 14  # rows of a column of text
 MASKED = "condmask_masked"  # the note of masked columns
@@ -25,6 +25,13 @@ class Column(NamedTuple):
     name: str
     kind: str  # "int", "float32" or "float64": what the container held
     back: Callable[..., Any]  # of values, and of where there shall be nulls beside the gaps of the original
+
+
+class Labels(NamedTuple):
+    """A column of labels: the number of each record's label, and the labels by number."""
+
+    code: np.ndarray
+    distinct: Sequence[Any]
 
 
 def column(
@@ -291,6 +298,9 @@ def is_decimal(values: Any) -> bool:
 
 def groups(values: Any, name: str, n: int) -> tuple[np.ndarray, list[Any]]:
     """Labels of n records as whole numbers in the sorted order of the labels, -1 where one is missing."""
+    if isinstance(values, Labels):
+        _checks.same_length(values.code, name, n, "z")
+        return _ranked(values)
     array = labels(values)
     _checks.same_length(array, name, n, "z")
     if array.dtype.kind == "O":
@@ -302,16 +312,24 @@ def groups(values: Any, name: str, n: int) -> tuple[np.ndarray, list[Any]]:
             ],
             dtype=np.int64,
         )
-        order = sorted(numbers, key=_sortable)
-        rank = np.empty(len(numbers) + 1, dtype=np.int64)
-        rank[[numbers[label] for label in order]] = np.arange(len(numbers))
-        rank[-1] = -1
-        return rank[code], order
+        return _ranked(Labels(code, list(numbers)))
     missing = np.isnan(array) if array.dtype.kind == "f" else np.zeros(n, dtype=bool)
     distinct, code = np.unique(array[~missing], return_inverse=True)
     places = np.full(n, -1, dtype=np.int64)
     places[~missing] = code
     return places, distinct.tolist()
+
+
+def _ranked(column: Labels) -> tuple[np.ndarray, list[Any]]:
+    """Codes in the sorted order of their labels; those below 0, and of missing labels, become -1."""
+    present = [k for k, label in enumerate(column.distinct) if not _is_missing(label)]
+    order = sorted(present, key=lambda k: _sortable(column.distinct[k]))
+    rank = np.full(len(column.distinct) + 1, -1, dtype=column.code.dtype)
+    rank[order] = np.arange(len(order))
+    code = _scratch.empty(column.code.size, column.code.dtype)
+    for start, stop in blocks(code.size):
+        code[start:stop] = rank[column.code[start:stop]]
+    return code, [column.distinct[k] for k in order]
 
 
 def _is_missing(label: Any) -> bool:

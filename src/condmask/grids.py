@@ -107,7 +107,7 @@ def shown_digits(scheme: Any, x: np.ndarray, name: str, kind: str) -> tuple[str,
         held, remedy = "float32 values", round_and_pass(single)
     elif seen is not None and serves != scheme.step:
         held, remedy = f"multiples of {seen.step:g}", f"pass step={shown(serves)}"
-        if np.nanmax(np.abs(x)) < 1.5 * seen.step:  # then the step is a record's value
+        if max(np.fmax.reduce(x), -np.fmin.reduce(x)) < 1.5 * seen.step:  # then the step is a record's value
             held, remedy = "a single value besides 0", "pass a step of which it is a whole multiple"
     else:
         return None

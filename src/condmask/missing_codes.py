@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from condmask import _checks
+from condmask import _checks, _scratch
 from condmask._blocks import blocks
 from condmask.law import Law
 from condmask.suspected_codes import Suspicion, suspicion
@@ -55,7 +55,9 @@ def without_codes(
     """The column with NaN for its codes, block by block."""
     if not codes:
         return x
-    out = x if in_place else x.copy()
+    out = x if in_place else _scratch.empty(x.shape, x.dtype)
+    if not in_place:
+        out[:] = x
     flat = out.reshape(-1)
     for start, stop in blocks(flat.size):
         part = flat[start:stop]
@@ -78,7 +80,7 @@ def drop_codes(
     declared = any(scheme.codes for scheme in schemes.values())
     if declared:
         for name, x in columns.items():
-            _checks.present(x, name, policy)
+            _checks.has_gaps(x, name, policy)
         columns = {
             name: without_codes(x, schemes[name].codes, kinds[name], in_place=in_place)
             for name, x in columns.items()

@@ -8,12 +8,13 @@ records are ordered. Patterns themselves are never pooled (docs/theory.rst, "Pat
 """
 
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from condmask import _checks, frames
+from condmask import _checks, _scratch, frames
 from condmask._blocks import blocks
+from condmask.frames import Labels
 from condmask.kernels import counting_sort
 
 SMALLEST = 10  # records of a stratum
@@ -21,13 +22,6 @@ POLICIES = ("refuse", "merge")
 SMALL_TABLE = 1 << 16  # pairs of labels
 
 Names = str | tuple[str, ...] | None  # of the columns, as a scheme has them
-
-
-class Labels(NamedTuple):
-    """A column of labels: the number of each record's label, and the labels by number."""
-
-    code: np.ndarray
-    distinct: Sequence[Any]
 
 
 def names_of(strata: Names) -> tuple[str, ...]:
@@ -82,8 +76,9 @@ def crossed(parts: Sequence[np.ndarray], n: int) -> np.ndarray:
     """One number for the records that agree in all parts, from 0 on."""
     if not parts:
         return np.zeros(n, dtype=np.int64)
-    code = parts[0] if parts[0].dtype.kind == "i" else parts[0].astype(np.int64)
-    for part in parts[1:]:
+    numbers = [part if part.dtype.kind == "i" else part.view(np.int8) for part in parts]
+    code = numbers[0]
+    for part in numbers[1:]:
         code = _crossed(code, part, n)
     return code
 
@@ -92,17 +87,32 @@ def _crossed(a: np.ndarray, b: np.ndarray, n: int) -> np.ndarray:
     """One number for the records that agree in both, in the order of the pairs."""
     times = int(b.max()) + 1
     size = (int(a.max()) + 1) * times  # both count from 0 to less than n, so that it fits
-    if size > max(SMALL_TABLE, n):
-        return np.unique(a.astype(np.int64) * times + b, return_inverse=True)[1]
-    occurs = np.zeros(size, dtype=bool)
     parts = [slice(start, stop) for start, stop in blocks(n)]
+    code = _scratch.empty(n, index_type(n))
+    if size > max(SMALL_TABLE, n):
+        pairs = _scratch.empty(n, np.int64)
+        for part in parts:
+            pairs[part] = a[part].astype(np.int64) * times + b[part]
+        distinct = _distinct(pairs)
+        for part in parts:
+            code[part] = np.searchsorted(distinct, a[part].astype(np.int64) * times + b[part])
+        return code
+    number = _scratch.empty(size, code.dtype)
+    number[:] = 0
     for part in parts:
-        occurs[a[part].astype(np.int64) * times + b[part]] = True
-    number = np.cumsum(occurs) - 1
-    code = np.empty(n, dtype=index_type(n))
+        number[a[part].astype(np.int64) * times + b[part]] = 1
+    np.cumsum(number, out=number)
     for part in parts:
-        code[part] = number[a[part].astype(np.int64) * times + b[part]]
+        code[part] = number[a[part].astype(np.int64) * times + b[part]] - 1
     return code
+
+
+def _distinct(numbers: np.ndarray) -> np.ndarray:
+    """The distinct ones of some numbers, ascending; these are put in order."""
+    numbers.sort()
+    first = np.ones(numbers.size, dtype=bool)
+    np.not_equal(numbers[1:], numbers[:-1], out=first[1:])
+    return _scratch.selected(numbers, first)
 
 
 def merged(code: np.ndarray, pattern: np.ndarray | None, present: np.ndarray) -> np.ndarray:
@@ -117,10 +127,13 @@ def merged(code: np.ndarray, pattern: np.ndarray | None, present: np.ndarray) ->
     present : ndarray of bool
         The records that are in a pool.
     """
-    size = np.bincount(code[present], minlength=int(code.max()) + 1)
+    size = np.zeros(int(code.max()) + 1, dtype=np.int64)
     of = np.zeros(size.size, dtype=np.int64)
-    if pattern is not None:
-        of[code] = pattern
+    for start, stop in blocks(code.size):
+        part = code[start:stop]
+        counting_sort.count(part[present[start:stop]], size)
+        if pattern is not None:
+            of[part] = pattern[start:stop]
     pool = np.arange(size.size)
     strata = np.flatnonzero(size)
     strata = strata[np.argsort(of[strata], kind="stable")]
@@ -129,14 +142,17 @@ def merged(code: np.ndarray, pattern: np.ndarray | None, present: np.ndarray) ->
         if small.any() and not small.all() and size[alike[small]].sum() < SMALLEST:
             small |= size[alike] == size[alike[~small]].min()
         pool[alike[small]] = alike[small][:1]
-    return np.asarray(pool[code])
+    together = _scratch.empty(code.size, index_type(code.size))
+    for start, stop in blocks(code.size):
+        together[start:stop] = pool[code[start:stop]]
+    return together
 
 
 def by_stratum(code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The rows by stratum, in each in their order, and how many each has; codes below 0 are none."""
     size = np.zeros(int(code.max(initial=-1)) + 1, dtype=np.int64)
     counting_sort.count(code, size)
-    order = np.empty(int(size.sum()), dtype=index_type(code.size))  # a file may have many rows
+    order = _scratch.empty(int(size.sum()), index_type(code.size))
     counting_sort.sort(code, np.cumsum(size) - size, order)
     return order, size
 

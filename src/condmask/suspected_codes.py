@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask._blocks import evenly_spaced
+from condmask._blocks import blocks, evenly_spaced
 
 FEWEST, SHARE = 3, 1e-4  # records of a code
 MOST = 6  # codes at one end
@@ -92,7 +92,13 @@ def _ends(x: np.ndarray, sign: float, some: np.ndarray, kind: str) -> tuple[np.n
     All of them are within the first ones of some rows, ascending.
     """
     most = some[: MOST + 1][-1] if some.size else np.inf
-    values, counts = np.unique(sign * x[x <= most if sign > 0.0 else x >= -most], return_counts=True)
+    values, counts = np.empty(0), np.empty(0, dtype=np.int64)
+    for start, stop in blocks(x.size):
+        part = sign * x[start:stop]
+        first, times = np.unique(part[part <= most], return_counts=True)
+        values, place = np.unique(np.append(values, first), return_inverse=True)
+        counts = np.bincount(place, np.append(counts, times), values.size).astype(np.int64)
+        values, counts = values[: MOST + 2], counts[: MOST + 2]
     ends = 0
     while ends < min(MOST, values.size - 1) and _may_be_code(sign * values[ends], sign, kind):
         ends += 1

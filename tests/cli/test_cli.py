@@ -169,7 +169,10 @@ def test_a_terminal_sees_a_bar(monkeypatch, source, tmp_path):
     code = cli.main(["mask", str(source), str(tmp_path / "out.parquet"), "-c", "income", *MASK])
 
     assert code == 0
-    assert "rows" in screen.getvalue()
+    shown = screen.getvalue()
+    at = [shown.index(f"{stage}: ") for stage in ("reading", "looking up", "auditing", "drawing", "writing")]
+    assert at == sorted(at)
+    assert " left" in shown
 
 
 def test_help_imports_nothing_heavy():

@@ -11,6 +11,7 @@ import pytest
 from command_line import MASK, answer
 
 import condmask as cm
+from condmask import _scratch
 from condmask.cli import estimate
 from condmask.files.read import read_column
 
@@ -70,19 +71,12 @@ def test_a_wrong_option_is_wrong_usage(run, masked, options):
     assert len(err.splitlines()) == 1
 
 
-def test_large_files_are_estimated_from_a_summary(run, masked, monkeypatch):
+def test_large_files_are_estimated_in_batches(run, masked, monkeypatch):
     options = ("estimate", masked, "-c", "income", "--cdf", "900", "--other", "educ", "--json")
-    options += ("--quantiles", "0.5")
-    exact = answer(run(*options))
-    asked = answer(run(*options, "--one-pass"))
-    monkeypatch.setattr(estimate, "SUMMARISED", 1000)
-    large = answer(run(*options))
-
-    # counts are all that these depend on, but for the correlation, whose sums are merged part by part
-    for found in (asked, large):
-        correlation = found.pop("correlation")  # without an interval: sums do not tell it
-        assert correlation["value"] == pytest.approx(exact["correlation"]["value"], rel=1e-10)
-        assert found == {name: value for name, value in exact.items() if name != "correlation"}
+    options += ("--quantiles", "0.5", "--group", "region")
+    whole = answer(run(*options))
+    monkeypatch.setattr(_scratch, "LARGE", 1000)
+    assert answer(run(*options)) == whole
 
 
 def test_a_masked_partner_is_its_estimate(run, masked):
@@ -156,8 +150,7 @@ def mapped(source, tmp_path):
     return path
 
 
-def test_of_the_original_file_a_column_in_another_order_tells_everything(run, source, mapped, monkeypatch):
-    monkeypatch.setattr(estimate, "SUMMARISED", 0)  # counted by value
+def test_of_the_original_file_a_column_in_another_order_tells_everything(run, source, mapped):
     income = pd.read_parquet(source)["income"]
 
     result = answer(run("estimate", mapped, "-c", "income", "--target", "file", "--json"))
@@ -168,16 +161,6 @@ def test_of_the_original_file_a_column_in_another_order_tells_everything(run, so
     assert result["certainty"] == "exact"
     assert code == 0
     assert out.splitlines()[0] == f"income of the original file, exact, from {len(income):,} masked values"
-
-
-def test_one_pass_over_a_column_in_another_order_gives_the_same_numbers(run, mapped, monkeypatch):
-    options = ("estimate", mapped, "-c", "income", "--cdf", "900", "--json")
-    assert answer(run(*options, "--one-pass")) == (whole := answer(run(*options)))
-
-    monkeypatch.setattr(cm.Counts.__init__, "__kwdefaults__", {"most_points": 100})
-    capped = answer(run(*options, "--one-pass"))
-    assert capped["resolution"] > 0.0
-    assert abs(capped["mean"]["value"] - whole["mean"]["value"]) <= 0.5 * capped["resolution"]
 
 
 @pytest.mark.filterwarnings("ignore:undone record by record")

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from condmask._grid import Grid, decimal_grid, grid_of
 from condmask.engines import counting
 from condmask.engines.counting import EMPTY, ValueCounts, coarser, count, merged
+from condmask.samples.columns import counted_parts
 
 GRIDS = [Grid(1.0, 1.0), decimal_grid(2), decimal_grid(-2), grid_of(0.05), grid_of(1 / 3), grid_of(2.0**-30)]
 RNG = np.random.default_rng(2)
@@ -159,3 +160,15 @@ def test_nothing_has_no_counts():
     assert (found.n, off.size, found.below.tolist()) == (0, 0, [0])
     assert merged([found, EMPTY]).n == 0
     assert ValueCounts(*found).records().size == 0
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_parts_far_from_the_first_are_counted_too(workers):
+    rng = np.random.default_rng(1)
+    parts = [rng.integers(0, 900, 2_000) + start for start in (0.0, 1e9, -1e7, 1.0)]
+    parts[2][::3] = np.nan
+    found = counted_parts([(part, "float64") for part in parts], decimal_grid(0), workers)
+    z = np.concatenate(parts)
+    values, counts = np.unique(z[~np.isnan(z)], return_counts=True)
+    assert np.array_equal(found.values, values)
+    assert np.array_equal(found.counts, counts)

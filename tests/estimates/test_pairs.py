@@ -15,7 +15,7 @@ from releases import in_group
 
 import condmask as cm
 from condmask.inference import pair_intervals
-from condmask.inference.covariance import covariance_error
+from condmask.inference.covariance import PairSums, covariance_error
 from condmask.inference.influence import Weights
 from condmask.inference.interval_options import interval_options
 from condmask.inference.pseudo_values import PseudoValues
@@ -279,10 +279,11 @@ def test_records_without_the_other_column_still_lend_their_values(donors):
         w[np.arange(400) % 20 >= 8] = np.nan
         (z,) = releases(rng, [scheme], [x], pool, 1)[0]
         file = PseudoValues(z, scheme.law, pool, cycle=donors == "permutation")
-        pair = pair_intervals.Pair(z, w, scheme.law, None, file, donors == "sample", 1.0)
+        sums = PairSums(file, w, None)
+        pair = pair_intervals.Pair(sums, scheme.law, None, donors == "sample", 1.0)
         by_theorem = pair_intervals.pair_variances(pair, [Weights(1.0)])[:, 0]
         ratios.append([
-            variance / covariance_error(file, w, interval_options(0.95, target)) ** 2
+            variance / covariance_error(sums, interval_options(0.95, target)) ** 2
             for variance, target in zip(by_theorem, pair_intervals.TARGETS, strict=True)
         ])  # fmt: skip
 

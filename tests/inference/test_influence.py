@@ -7,7 +7,7 @@ import pytest
 from numpy.polynomial.polynomial import polyval, polyval2d
 
 from condmask.inference.influence import Weights, of_moment, of_pair
-from condmask.inference.pair_variance import DEGREE, original_moments, released_moments
+from condmask.inference.pair_variance import DEGREE, PairMoments, original_moments
 from condmask.samples.moments import noise_matrix
 
 P = 0.5  # so that outcomes are equally likely when they are repeated
@@ -28,9 +28,10 @@ def released(together):
 @pytest.mark.parametrize("together", [False, True])
 def test_moments_of_the_originals_come_back_exactly(together):
     z, w = released(together)
-    shown = released_moments(z, w, np.zeros(z.size, dtype=np.int64), np.array([z.size]))
+    shown = PairMoments(1)
+    shown.add(z, w, None)
 
-    found = original_moments(shown, P, NOISE[0], NOISE[1] if together else None)[0]
+    found = original_moments(shown.released, P, NOISE[0], NOISE[1] if together else None)[0]
 
     for i, j in product(range(DEGREE + 1), repeat=2):
         if i + j <= DEGREE:

@@ -39,10 +39,11 @@ def test_of_a_finite_population_only_what_is_not_in_the_file_is_sampled():
         interval("population", population_size=20)
 
 
-def test_records_without_a_cluster_are_left_out():
+def test_clusters_are_numbered_and_missing_ones_are_below_0():
     options = interval_options(0.9, "population", ["a", None, "b", "a"], None, 4)
 
-    assert options.complete(4).tolist() == [True, False, True, True]
-    assert interval_options(0.9, "population").complete(3).all()
+    assert options.clusters.tolist() == [0, -1, 1, 0]
+    assert options.cluster_count == 2
+    assert interval_options(0.9, "population").clusters is None
     with pytest.raises(ValueError, match="clusters must be left out for target='file'"):
         interval_options(0.9, "file", ["a", "b"], None, 2)

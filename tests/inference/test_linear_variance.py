@@ -11,7 +11,10 @@ from marks import rest_slow
 from scipy import stats
 
 import condmask as cm
-from condmask.inference import linear_variance
+from condmask.inference import parts
+from condmask.inference.linear_variance import SampledSums
+from condmask.inference.parts import Rows
+from condmask.inference.pseudo_values import Part, PseudoValues
 
 pytestmark = [
     pytest.mark.usefixtures("unaudited"),
@@ -136,7 +139,7 @@ def test_records_of_pools_are_taken_so_many_at_a_time_as_together(chunk, monkeyp
         ]
 
     whole = errors()
-    monkeypatch.setattr(linear_variance, "CHUNK", chunk)
+    monkeypatch.setattr(parts, "CHUNK", chunk)
 
     np.testing.assert_allclose(errors(), whole, rtol=1e-10)
 
@@ -163,9 +166,13 @@ def test_sums_over_a_sample_vary_by_their_contributions_or_those_of_clusters():
     rows = np.random.default_rng(2).normal(3.0, 1.0, (2, 12))
     clusters = np.repeat([5, 1, 9, 2], 3)
 
-    records = linear_variance.sampled_sums(rows)
-    found = linear_variance.sampled_sums(rows, clusters)
+    file = PseudoValues(rows[0], File("sample", 1).law, None, cycle=False)
+    records, found = SampledSums(rows.mean(axis=1)), SampledSums(np.zeros(2), clusters, 11)
+    for own in (slice(0, 5), slice(5, 12)):
+        for sums in (records, found):
+            sums.add(rows[:, own], Part(file, Rows(own, None)))
 
-    assert records.variance == pytest.approx(12 * rows.var(axis=1, ddof=1))
-    assert found.variance == pytest.approx(4 * rows.reshape(2, 4, 3).sum(axis=2).var(axis=1, ddof=1))
-    assert (records.degrees, found.degrees) == (11.0, 3.0)
+    assert records.sampled.variance == pytest.approx(12 * rows.var(axis=1, ddof=1))
+    clustered = 4 * rows.reshape(2, 4, 3).sum(axis=2).var(axis=1, ddof=1)
+    assert found.sampled.variance == pytest.approx(clustered)
+    assert (records.sampled.degrees, found.sampled.degrees) == (11.0, 3.0)

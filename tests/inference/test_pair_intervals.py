@@ -5,6 +5,7 @@ import pytest
 
 import condmask as cm
 from condmask.inference import pair_intervals
+from condmask.inference.covariance import PairSums
 from condmask.inference.influence import Weights
 from condmask.inference.interval_options import interval_options
 from condmask.inference.pair_intervals import Pair
@@ -17,18 +18,12 @@ Z = SCHEME.mask(X.round(2), rng=1)
 
 
 def pair(z, w, law_of_w=None):
-    return Pair(z, w, SCHEME.law, law_of_w, PseudoValues(z, SCHEME.law, None, cycle=False), True, 0.25)
-
-
-def test_which_records_have_both_values():
-    z, w = Z[:4].copy(), W[:4].copy()
-    z[1], w[2] = np.nan, np.nan
-
-    assert pair(z, w).both.tolist() == [True, False, False, True]
+    sums = PairSums(PseudoValues(z, SCHEME.law, None, cycle=False), w, law_of_w)
+    return Pair(sums, SCHEME.law, law_of_w, True, 0.25)
 
 
 def test_the_part_of_a_variance_that_is_the_originals():
-    (kept,) = pair(Z, W).variance_kept(pair(Z, W).products[1])
+    (kept,) = pair(Z, W).variance_kept(pair(Z, W).sums.product[1])
 
     noise = 0.5 * (1.0 + 0.01**2 / 12)
     assert kept == pytest.approx(1 - noise / Z.var(ddof=1), rel=1e-6)
@@ -38,7 +33,7 @@ def test_the_part_of_a_variance_that_is_the_originals():
 def test_the_two_ways_to_the_variance_of_a_covariance_agree(target):
     # with a plain column the linear way is exact, the theorem's right to 1/n and the sampling of moments
     options = interval_options(0.95, target)
-    unit = pair(Z, W).products[2]
+    unit = pair(Z, W).sums.product[2]
 
     linear = pair_intervals.covariance_interval(pair(Z, W), options).standard_error / unit
     general = np.sqrt(pair_intervals.pair_variances(pair(Z, W), [Weights(1.0)]))[:, 0]
@@ -49,5 +44,5 @@ def test_the_two_ways_to_the_variance_of_a_covariance_agree(target):
 def test_few_records_are_told_how_many_would_do():
     some = pair(Z[:30], W[:30])
 
-    assert "30 masked records tell as much of it as" in pair_intervals._few(some, some.products[1])
-    assert pair_intervals._few(pair(Z, W), pair(Z, W).products[1]) == ""
+    assert "30 masked records tell as much of it as" in pair_intervals._few(some, some.sums.product[1])
+    assert pair_intervals._few(pair(Z, W), pair(Z, W).sums.product[1]) == ""

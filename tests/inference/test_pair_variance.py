@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from condmask.inference.influence import Weights
-from condmask.inference.pair_variance import original_moments, pair_variance, released_moments
+from condmask.inference.pair_variance import PairMoments, original_moments, pair_variance
 
 P, NONE = 0.3, np.array([1.0, 0.0, 0.0, 0.0, 0.0])
 NOISE = np.array([1.0, 0.0, 0.5, 0.0, 0.9])
@@ -13,18 +13,27 @@ A, B = RNG.multivariate_normal([0.0, 0.0], [[1.0, 0.6], [0.6, 1.0]], 900).T
 POOL = np.arange(900) % 2
 
 
+def moments(pool):
+    """Those of all pairs, which come in two parts."""
+    found = PairMoments(1 if pool is None else 2)
+    for part in (slice(0, 301), slice(301, 900)):
+        found.add(A[part], B[part], None if pool is None else pool[part])
+    return found
+
+
 def test_moments_are_means_over_the_pairs_of_a_pool():
-    found = released_moments(A, B, POOL, np.array([450, 450]))
+    found = moments(POOL).released
 
     for k, i, j in np.ndindex(2, 5, 5):
         expected = np.mean((A**i * B**j)[k == POOL]) if i + j <= 4 else 0.0
         assert found[k, i, j] == pytest.approx(expected, abs=1e-12)
-    assert released_moments(A, B, 0 * POOL, np.array([900]))[0, 2, 1] == pytest.approx(np.mean(A**2 * B))
+    assert moments(POOL).size.tolist() == [450, 450]
+    assert moments(None).released[0, 2, 1] == pytest.approx(np.mean(A**2 * B))
 
 
 @pytest.mark.parametrize("noise_of_b", [None, NONE])
 def test_moments_of_originals_undo_what_masking_does_on_average(noise_of_b):
-    original = released_moments(A, B, POOL, np.array([450, 450]))
+    original = moments(POOL).released
     released = original.copy()
     for k, i, j in np.ndindex(2, 3, 3):
         noisy = (
@@ -46,7 +55,11 @@ def test_moments_of_originals_undo_what_masking_does_on_average(noise_of_b):
 
 def test_without_masking_a_covariance_varies_as_products_do():
     a, b = A - A.mean(), B - B.mean()
-    found = pair_variance(a, b, 0 * POOL, np.ones(1), [Weights(1.0)], NONE, NONE, 0.0, shared_donors=True)
+    pairs = PairMoments(1)
+    pairs.add(a, b, None)
+    found = pair_variance(
+        pairs.size, pairs.released, np.ones(1), [Weights(1.0)], NONE, NONE, 0.0, shared_donors=True
+    )
 
     assert found.file[0] == pytest.approx(0.0, abs=0.01)  # n/(n-1) of the variance of a product, less itself
     assert found.sample[0] == pytest.approx((a * b).var(), rel=1e-9)

@@ -36,7 +36,7 @@ def test_the_pair_formula_is_the_inverse_of_the_dense_operator():
     one, two = (ReverseMapped(each, scheme_of(each), None) for each in (x, y))
     a, b = one.pools[0].law, two.pools[0].law
 
-    found, _, unit = reverse_pairs.joint(one, two, x, y)
+    found, _, unit = reverse_pairs.joint(one, two)
 
     u, v = a.means(x) - x.mean(), b.means(y) - y.mean()
     both = np.kron(a.matrix(), b.matrix())

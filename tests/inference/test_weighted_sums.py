@@ -36,3 +36,13 @@ def test_the_mean_of_all_is_the_mean():
         assert ends(each) == pytest.approx(ends(found[0]), rel=1e-9)
         assert each.estimate == pytest.approx(estimate.mean(), rel=1e-12)
     assert estimate.total().estimate == pytest.approx(file.n * estimate.mean(), rel=1e-12)
+
+
+@pytest.mark.parametrize("target", ["population", "file"])
+def test_records_without_a_weight_count_as_those_that_weigh_nothing(target):
+    # as donors they do: what they have lent varies, too
+    file, estimate = released()
+    nothing, missing = (np.where(file.group, file.weights, none) for none in (0.0, np.nan))
+
+    for ask in (estimate.weighted_mean, estimate.total) if target == "file" else (estimate.weighted_mean,):
+        assert ends(ask(missing, target=target)) == pytest.approx(ends(ask(nothing, target=target)), rel=1e-9)

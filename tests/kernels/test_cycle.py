@@ -12,7 +12,7 @@ ALL = np.iinfo(np.uint64).max
 
 def ordered(words):
     order = np.zeros_like(words)
-    return cycle.radix_argsort(words, order), order
+    return cycle.radix_argsort(words, order, np.empty_like(order)), order
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 100, 2_049, 30_000, 1_100_000])  # one, two and three digits
@@ -49,7 +49,9 @@ def test_passes_of_any_number_and_width_order_words(seed, n, digit, alike, value
         patch.setattr(cycle, "DIGIT", digit)
         patch.setattr(cycle, "ALIKE", alike)
         # compiled code keeps the constants it was compiled with
-        done = getattr(cycle.radix_argsort, "py_func", cycle.radix_argsort)(words, order)
+        done = getattr(cycle.radix_argsort, "py_func", cycle.radix_argsort)(
+            words, order, np.empty_like(order)
+        )
 
     # of random words insertion moves each past fewer than `alike` others on average, of alike ones past all
     assert done or values != ALL

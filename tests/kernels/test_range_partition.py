@@ -27,7 +27,7 @@ def test_numbers_are_ordered_and_sorted(name):
     values = COLUMNS[name]
     order, copy = np.empty(values.size, dtype=np.uint64), values.copy()
 
-    assert range_partition.order_floats(values.copy(), order)
+    assert range_partition.order_floats(values.copy(), order, np.empty_like(order))
     assert range_partition.sort_floats(copy)
 
     assert np.array_equal(order, np.argsort(values, kind="stable"))
@@ -40,7 +40,10 @@ def test_any_numbers_are_ordered_or_given_up(numbers):
     order, copy = np.empty(values.size, dtype=np.uint64), values.copy()
 
     words = values.copy()
-    ordered, done = range_partition.order_floats(words, order), range_partition.sort_floats(copy)
+    ordered, done = (
+        range_partition.order_floats(words, order, np.empty_like(order)),
+        range_partition.sort_floats(copy),
+    )
 
     right = np.argsort(values, kind="stable")
     assert not ordered or np.array_equal(order, right)
@@ -53,18 +56,23 @@ def test_numbers_in_a_tiny_part_of_their_range_are_given_up_and_stay_the_same_on
     values = np.append(1e6 + RNG.normal(0.0, 1e-3, 5_000), 1e300)
     order, copy = np.empty(values.size, dtype=np.uint64), values.copy()
 
-    assert not range_partition.order_floats(values.copy(), order)
+    assert not range_partition.order_floats(values.copy(), order, np.empty_like(order))
     assert not range_partition.sort_floats(copy)
     assert np.array_equal(np.sort(copy), np.sort(values))
 
 
-def test_ties_are_seen_on_both_sides():
-    values = np.array([3, 1, 2, 1, 3, 3, 5], dtype=np.uint64)
-    order = np.argsort(values, kind="stable").astype(np.uint64)
+@pytest.mark.parametrize("size", [0, 1, 7, 3_000])
+def test_equal_numbers_stand_in_the_order_of_their_words(size):
+    values = RNG.integers(0, 1 + size // 5, size).astype(np.uint64)
+    words = RNG.integers(0, 1 << 63, size, dtype=np.uint64) // np.uint64(1 << 60)  # of which some are equal
+    order = np.argsort(values, kind="stable").astype(np.int32)
 
-    # in their order: 1 1 2 3 3 3 5
-    assert range_partition.tied(values, order).tolist() == [True, True, False, True, True, True, False]
-    assert range_partition.tied(values[:1], order[:0]).tolist() == [False]
+    most = range_partition.most_tied(values, order)
+    room = [np.empty(most, dtype=np.uint64) for _ in range(3)]
+    range_partition.break_ties(values, order, words, *room)
+
+    assert most == np.unique(values, return_counts=True)[1].max(initial=0)
+    assert np.array_equal(order, np.lexsort((words, values)))
 
 
 @pytest.mark.parametrize("multiplied", [False, True])

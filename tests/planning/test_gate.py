@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import condmask as cm
-from condmask.frames import codes
+from condmask.frames import Labels, codes
 from condmask.planning.gate import Gate
-from condmask.strata import Labels
 
 N = 600
 RANDOM = np.random.default_rng(8)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import condmask as cm
+from condmask.samples import by_pool
 from condmask.samples.by_pool import sample_of, samples_by_pool
 from condmask.samples.records import Records
 
@@ -12,7 +13,12 @@ Z = np.array([1.0, 3.5, 1.0, np.nan, -2.0, 7.0, 0.5, 3.5, -2.0, 1.0])
 
 
 @pytest.mark.parametrize("step", [0.5, 0.0])
-def test_each_pool_is_a_sample_of_its_own(step):
+@pytest.mark.parametrize("together", [1, 3, None])
+def test_each_pool_is_a_sample_of_its_own(step, together, monkeypatch):
+    if together is not None:
+        monkeypatch.setattr(by_pool, "TOGETHER", together)
+        monkeypatch.setattr(by_pool, "SMALL_TABLE", 0)
+        monkeypatch.setattr(by_pool, "DENSE", 0)
     law = cm.ConditionalMasking(0.6, 1.0, step=step).law
 
     found = samples_by_pool(Records(Z, POOL, None), law)

@@ -9,7 +9,6 @@ What is heavy is imported by ``run``, so that ``--help`` answers at once.
 
 import argparse
 import contextlib
-import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -31,6 +30,7 @@ from condmask.cli import (
 from condmask.cli import run as run_recipe
 from condmask.cli.arguments import Parser, UsageError, Version
 from condmask.cli.output import one_line_warnings
+from condmask.cli.streams import give_up_output, print_text, standard_streams
 
 COMMANDS = (
     plan, audit, mask, run_recipe, ledger, risk, estimate, report, compare, simulate, paper, info, demo,
@@ -58,15 +58,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0
     try:
-        with one_line_warnings(args.to_cli_terms), without_core_dumps():
-            text = args.run(args)
-        print(text, flush=True)
+        with one_line_warnings(args.to_cli_terms), without_core_dumps(), standard_streams(args):
+            print_text(args, args.run(args))
     except UsageError as error:
         return _fail(args.to_cli_terms(str(error)), 2)
     except KeyboardInterrupt:
         return _fail("interrupted", 130)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left; so do we
+        give_up_output()  # the reader left; so do we
         return 1
     except ImportError as error:
         extra = EXTRAS.get((error.name or "").split(".")[0])

@@ -6,6 +6,7 @@ from typing import Any
 from condmask.cli.arguments import command, usage
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, add_scheme, commands_of, csv_of, schemes_of
+from condmask.cli.streams import IN
 
 
 def add(commands: Any) -> None:
@@ -15,7 +16,7 @@ def add(commands: Any) -> None:
         run,
         "Tell for how many records an attacker would guess whether they were swapped, why, and what helps.",
     )
-    new.add_argument("file", metavar="IN", help="file with the original data")
+    new.add_argument("file", metavar="IN", help=IN)
     add_scheme(new)
     new.add_argument(
         "--thorough",

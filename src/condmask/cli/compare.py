@@ -7,6 +7,7 @@ from typing import Any
 from condmask.cli.arguments import UsageError, add_workers, command, in_terms_of_column, usage, workers
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, add_scheme, csv_of, schemes_of
+from condmask.cli.streams import IN
 
 
 def add(commands: Any) -> None:
@@ -16,7 +17,7 @@ def add(commands: Any) -> None:
         run,
         "Compare conditional masking with other methods that leave the same risk: what does each cost?",
     )
-    new.add_argument("file", metavar="IN", help="file with the original data")
+    new.add_argument("file", metavar="IN", help=IN)
     add_scheme(new)
     add_csv(new)
     new.add_argument(

@@ -1,27 +1,22 @@
 """``condmask estimate``: what a masked file tells about the original."""
 
 import argparse
-import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from condmask._digits import number
 from condmask._warn import warn
 from condmask.cli.arguments import UsageError, add_workers, command, usage, workers
 from condmask.cli.output import to_json
-
-if TYPE_CHECKING:
-    from condmask.schemes.conditional import ConditionalMasking
+from condmask.cli.streams import add_release
 
 DECILES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
-# Files beyond this many bytes are estimated from a summary, in one pass and little memory.
-SUMMARISED = 1 << 30
 PARTS = ("value", "standard_error", "low", "high")
 
 
 def add(commands: Any) -> None:
     text = "Estimate mean, s.d., quantiles and more of the original from a masked file."
     new = command(commands, "estimate", run, text)
-    new.add_argument("file", metavar="OUT", help="masked file")
+    add_release(new, "file")
     new.add_argument("-c", "--column", help="masked column; may be left out where there is one")
     new.add_argument(
         "--quantiles", type=float, nargs="+", metavar="Q", help="0 < Q < 1 (default the deciles)"
@@ -33,10 +28,6 @@ def add(commands: Any) -> None:
         "--bandwidth", help="smooth: scott, silverman, undersmooth or a number in units of the data"
     )
     new.add_argument("--other", metavar="COLUMN", help="correlation with this column")
-    new.add_argument(
-        "--one-pass", action="store_true",
-        help="estimate from counts, in little memory, as from files of more than 1 GB",
-    )  # fmt: skip
     new.add_argument("--level", type=float, default=0.95, help="confidence level of the intervals (.95)")
     new.add_argument(
         "--target", default="population",
@@ -56,25 +47,16 @@ def run(args: argparse.Namespace) -> str:
         points = _points(args.cdf or [], "--cdf")
         threads = workers(args)
         level, target = _checks.probability(args.level, "level"), check_target(args.target)
-    from condmask.files.read import read_labels
-    from condmask.releases.read import masked_column, read_counts, read_release, read_schemes
+    from condmask.releases.read import masked_column, read_release
 
-    schemes = read_schemes(args.file)
-    column = masked_column(schemes, args.column)
+    release = read_release(args.file, workers=threads)
+    schemes, column = release.schemes, masked_column(release.schemes, args.column)
     for option, other in (("--other", args.other), ("--group", args.group)):
         if other is not None and other == column:
             raise UsageError(f"{option} must name another column, got {column!r} twice")
     if args.group in schemes:
         raise UsageError(f"--group must name a column that was not masked, got {args.group!r}")
-    # sums beside counts have correlations with columns that are not masked, but after reverse mapping
-    clear = None if args.other in schemes or schemes[column].reverse_mapping else args.other
-    counts: Any = None
-    estimate: Any
-    if args.one_pass or os.path.getsize(args.file) > SUMMARISED:
-        counts = read_counts(args.file, column, other=clear)
-        estimate = schemes[column].estimate(counts)
-    else:
-        estimate = read_release(args.file, column, workers=threads)
+    estimate = release[column]
     options: dict[str, Any] = {"confidence_level": level, "target": target}
     try:
         summary = estimate.summary(quantiles, points=points, bandwidth=bandwidth, **options)
@@ -97,21 +79,14 @@ def run(args: argparse.Namespace) -> str:
         result["certainty"] = summary.about.partition(", ")[2].partition(";")[0]
     if points:
         result["cdf"] = [{"t": t, **_numbers(summary[f"cdf at {t:g}"])} for t in points]
-    if counts is not None and not counts.exact:
-        result["resolution"] = counts.resolution
-    if clear is not None and counts is not None:
-        result["correlation"] = {"other": args.other, "value": estimate.correlation()}
-    if args.group is not None or (args.other is not None and "correlation" not in result):
-        estimate = estimate if counts is None else read_release(args.file, column, workers=threads)
-    if args.other is not None and "correlation" not in result:
-        other = _other(args.file, args.other, schemes, threads)
+    if args.other is not None:
         if args.other in schemes and schemes[column].reverse_mapping:  # no interval is known
-            correlation = {"value": estimate.correlation(other)}
+            correlation = {"value": float(estimate.correlation(args.other))}
         else:
-            correlation = _numbers(estimate.correlation_interval(other, **options))
+            correlation = _numbers(estimate.correlation_interval(args.other, **options))
         result["correlation"] = {"other": args.other, **correlation}
     if args.group is not None:
-        groups = estimate.group_means(read_labels(args.file, args.group), **options)
+        groups = estimate.group_means(args.group, **options)
         result["groups"] = [{"group": str(name), **_numbers(groups[name])} for name in groups]
     if schemes[column].reverse_mapping and (args.other, args.group) != (None, None):
         result["N"] = max(pool.N for pool in estimate.spreads().values())
@@ -146,13 +121,6 @@ def _points(values: list[float], name: str, *, probabilities: bool = False) -> l
     return values
 
 
-def _other(path: str, name: str, schemes: "dict[str, ConditionalMasking]", threads: Any) -> Any:
-    from condmask.files.read import read_column
-    from condmask.releases.read import read_release
-
-    return read_release(path, name, workers=threads) if name in schemes else read_column(path, name)
-
-
 def _table(result: dict[str, Any], group: str | None) -> str:
     rows = [("mean", result["mean"]), ("s.d.", result["std"])]
     rows += [(f"quantile {row['q']:g}", row) for row in result["quantiles"]]
@@ -170,9 +138,7 @@ def _table(result: dict[str, Any], group: str | None) -> str:
     how = f"{result['certainty']}," if "certainty" in result else "estimated"
     lines = [f"{result['column']} of {where}, {how} from {result['n']:,} masked values"]
     lines += ["  ".join([row[0].ljust(first), *map(str.rjust, row[1:], widths)]).rstrip() for row in table]
-    lines += [
-        f"{name}  {number(result[name])}" for name in ("bandwidth", "resolution", "N") if result.get(name)
-    ]
+    lines += [f"{name}  {number(result[name])}" for name in ("bandwidth", "N") if result.get(name)]
     return "\n".join(lines)
 
 

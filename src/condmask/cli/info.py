@@ -6,21 +6,24 @@ from typing import Any
 
 from condmask.cli.arguments import command
 from condmask.cli.output import entries, listing, to_json
+from condmask.cli.streams import add_release
 
 
 def add(commands: Any) -> None:
     new = command(commands, "info", run, "Show rows, columns and schemes of a masked file.")
-    new.add_argument("file", metavar="OUT", help="masked file")
+    add_release(new, "file")
 
 
 def run(args: argparse.Namespace) -> str:
     from pathlib import Path
 
+    from condmask.files.part_files import FILENAME
     from condmask.files.read import open_table
     from condmask.releases.read import read_release
 
     release = read_release(args.file)
-    rows, columns, schemes = release.records, list(open_table(Path(args.file)).names), release.schemes
+    names = open_table(Path(args.file)).names
+    rows, columns, schemes = release.records, [name for name in names if name != FILENAME], release.schemes
     ratios = _ratios(release)
     if args.json:
         facts = {"rows": rows, "columns": columns, "schemes": entries(schemes)}

@@ -1,12 +1,15 @@
 """``condmask mask``: the release and what is published with it."""
 
 import argparse
+import contextlib
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from condmask.cli.arguments import add_again, add_ledger, add_workers, command, usage, workers
 from condmask.cli.output import entries, listing, progress, to_json
 from condmask.cli.schemes import add_csv, add_scheme, commands_of, csv_of, schemes_of
+from condmask.cli.streams import IN, add_target, write_out
 
 if TYPE_CHECKING:
     from condmask.releases.release import Release
@@ -14,8 +17,8 @@ if TYPE_CHECKING:
 
 def add(commands: Any) -> None:
     new = command(commands, "mask", run, "Mask columns of a file; the scheme is stored with the masked data.")
-    new.add_argument("source", metavar="IN", help="file with the original data")
-    new.add_argument("target", metavar="OUT", help="file to write")
+    new.add_argument("source", metavar="IN", help=IN)
+    add_target(new)
     add_scheme(new)
     add_csv(new)
     new.add_argument("--omit-missing", action="store_true", help="leave missing values missing")
@@ -32,7 +35,9 @@ def add(commands: Any) -> None:
         help="entry in the metadata of a Parquet or Arrow file that is released as it is (repeat for more)",
     )  # fmt: skip
     new.add_argument("--dry-run", action="store_true", help="audit and check everything, write nothing")
-    new.add_argument("--force", action="store_true", help="replace OUT where it exists")
+    new.add_argument(
+        "--force", action="store_true", help="replace OUT, or the file of --scheme, where it exists"
+    )
     add_ledger(new)
     new.add_argument(
         "--no-ledger", dest="ledger", action="store_const", const=False,
@@ -48,6 +53,7 @@ def run(args: argparse.Namespace) -> str:
         threads, csv = workers(args), csv_of(args)
     from condmask.releases.mask_file import audit_file, mask_file
 
+    announce(args.source, schemes, omitted=args.omit_missing)
     with progress() as report:
         release = mask_file(
             args.source, args.target, schemes,
@@ -57,6 +63,7 @@ def run(args: argparse.Namespace) -> str:
             keep_metadata=args.keep_metadata,
             ledger=args.ledger, again=args.again,
         )  # fmt: skip
+    write_out(args)
     if args.dry_run:
         audit = audit_file(args.source, schemes, csv=csv)
         if args.json:
@@ -69,6 +76,20 @@ def run(args: argparse.Namespace) -> str:
     return "\n".join([f"masked values in {args.target}", *lines])
 
 
+def announce(source: str, schemes: "dict[str, Any]", *, omitted: bool) -> None:
+    """Say what room on disks a large file takes, before it is read."""
+    from condmask.files.part_files import is_folder, part_files
+    from condmask.files.room import MUCH, room_for
+    from condmask.strata import names_of
+
+    path = Path(source)
+    with contextlib.suppress(ImportError, OSError, ValueError):  # said where the file is read
+        files = part_files(path).paths if is_folder(path) else [path]
+        room = room_for(files, schemes, names_of(next(iter(schemes.values())).strata), gaps=omitted)
+        if max(room.temporary, room.release) > MUCH:
+            print(room, file=sys.stderr)
+
+
 def _published(release: "Release") -> dict[str, Any]:
     """What was published with the columns, for JSON."""
     shifts = {name: origin.shift for name, origin in release.origins.items() if origin.shift}
@@ -78,9 +99,10 @@ def _published(release: "Release") -> dict[str, Any]:
 def _left_out(path: str, kept: list[str]) -> list[str]:
     """The entries in the metadata of a file that were not released."""
     from condmask.files.formats import ROOMY, format_of
+    from condmask.files.part_files import is_folder
     from condmask.files.read import open_table
 
-    if format_of(Path(path)) not in ROOMY:
+    if not is_folder(Path(path)) and format_of(Path(path)) not in ROOMY:
         return []
     left = [name for name in open_table(Path(path)).notes() if name not in kept]
     return [f"metadata left out, unless --keep-metadata names it: {', '.join(left)}"] if left else []
@@ -90,5 +112,6 @@ def _dialect(path: str) -> list[str]:
     """How a CSV file was taken to be written, where that is not how most are."""
     from condmask.files.read import open_table
 
-    dialect = getattr(open_table(Path(path)), "dialect", None)
+    table = open_table(Path(path))
+    dialect = getattr(getattr(table, "original", table), "dialect", None)
     return [] if dialect is None or dialect.is_plain else [f"read and written with {dialect}"]

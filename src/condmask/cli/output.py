@@ -58,20 +58,50 @@ def one_line_warnings(to_cli_terms: Callable[[str], str]) -> Iterator[None]:
         yield
 
 
+class StagedBar:
+    """A bar over all stages of a job, which says the one that it is at.
+
+    Parameters
+    ----------
+    bar : tqdm
+        Whose unit is the time that stages take, compared with each other.
+    """
+
+    def __init__(self, bar: Any) -> None:
+        self._bar, self._stages, self._rows, self._now = bar, {"reading": 1.0}, 0, "reading"
+
+    def begin(self, stages: dict[str, float], rows: int) -> None:
+        """The stages of a job over so many rows, and how long each takes, compared with others."""
+        self._stages, self._rows = stages, rows
+        self._bar.reset(sum(stages.values()))
+
+    def stage(self, name: str) -> None:
+        """What is done next."""
+        self._now = name
+        self._bar.set_description(name, refresh=False)
+        self._to(0.0)
+        self._bar.refresh()
+
+    def __call__(self, done: int, total: int | None) -> None:
+        """Rows of a stage that are done, of so many, or of as many as were expected."""
+        if total is not None and self._now != "writing":
+            self.stage("writing")
+        self._to(min(1.0, done / max(total or self._rows, 1)))
+
+    def _to(self, share: float) -> None:
+        names = list(self._stages)
+        before = sum(self._stages[name] for name in names[: names.index(self._now)])
+        self._bar.update(before + share * self._stages[self._now] - self._bar.n)
+
+
 @contextlib.contextmanager
-def progress() -> Iterator[Callable[[int, int | None], None] | None]:
+def progress() -> Iterator[StagedBar | None]:
     """A bar on standard error where that is a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
     from tqdm import tqdm
 
-    with tqdm(unit=" rows", unit_scale=True, leave=False, file=sys.stderr, desc="reading") as bar:
-
-        def report(done: int, total: int | None) -> None:
-            if total is not None and bar.total is None:  # a second time through the rows
-                bar.set_description("writing", refresh=False)
-                bar.reset(total)
-            bar.update(done - bar.n)
-
-        yield report
+    shown = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}, {remaining} left"
+    with tqdm(leave=False, file=sys.stderr, desc="reading", bar_format=shown, total=1.0) as bar:
+        yield StagedBar(bar)

@@ -6,6 +6,7 @@ from typing import Any
 from condmask.cli.arguments import command, in_terms_of_column, usage
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, add_parameter, csv_of, mask_command
+from condmask.cli.streams import IN
 from condmask.schemes.parameters import number_or_fraction
 
 COMMON = ("strata", "small_strata", "missing", "missing_as")  # parameters of all schemes that are tried
@@ -15,7 +16,7 @@ def add(commands: Any) -> None:
     new = command(
         commands, "plan", run, "Tell what each p and sigma would cost and protect, and suggest some."
     )
-    new.add_argument("file", metavar="IN", help="file with the original data")
+    new.add_argument("file", metavar="IN", help=IN)
     new.add_argument("-c", "--column", required=True, help="column to mask")
     new.add_argument(
         "--max-risk", nargs="+", type=_pair, default=[], metavar="D=RISK",

@@ -6,6 +6,7 @@ from typing import Any
 from condmask.cli.arguments import add_workers, command, usage, workers
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, csv_of
+from condmask.cli.streams import IN, add_release
 
 
 def add(commands: Any) -> None:
@@ -15,8 +16,8 @@ def add(commands: Any) -> None:
         run,
         "Write a report of a release: scheme, audit, risk, utility, and what is not promised.",
     )
-    new.add_argument("source", metavar="IN", help="file with the original data; not opened with --public")
-    new.add_argument("release", metavar="OUT", help="masked file")
+    new.add_argument("source", metavar="IN", help=f"{IN}; not opened with --public")
+    add_release(new, "release")
     new.add_argument("path", metavar="REPORT.html", help="file to write")
     new.add_argument("--public", action="store_true", help="say only what the release itself tells")
     new.add_argument(

@@ -7,6 +7,7 @@ from typing import Any
 from condmask.cli.arguments import UsageError, command, in_terms_of_column, usage
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, add_scheme, csv_of, given_parameters, schemes_of
+from condmask.cli.streams import IN, add_release
 from condmask.schemes.parameters import PARAMETERS, option_of
 
 
@@ -14,7 +15,7 @@ def add(commands: Any) -> None:
     new = command(
         commands, "risk", run, "Tell how near attackers come to the originals, before masking or after it."
     )
-    new.add_argument("file", metavar="IN", help="file with the original data")
+    new.add_argument("file", metavar="IN", help=IN)
     add_scheme(new, required=False)
     add_csv(new)
     new.add_argument(
@@ -28,9 +29,7 @@ def add(commands: Any) -> None:
     new.add_argument(
         "--thorough", action="store_true", help="train an attacker on releases of half of the file, too"
     )
-    new.add_argument(
-        "--release", metavar="OUT", help="the release of IN, whose scheme is taken: its risk stands beside"
-    )
+    add_release(new, "--release", "the release of IN, whose scheme is taken: its risk stands beside")
     new.add_argument(
         "--exposed", type=int, metavar="K",
         help="with --release: the K records that the best attacker is surest of, for your eyes only",

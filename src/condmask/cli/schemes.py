@@ -6,6 +6,7 @@ from dataclasses import MISSING
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from condmask.cli.streams import word
 from condmask.schemes.parameters import PARAMETERS, Parameter, option_of
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from condmask.schemes.conditional import ConditionalMasking
 
 CSV = ("delimiter", "decimal", "encoding", "na")
+FILENAME = "__filename"  # of `files.part_files`, which would be slow to import
 
 
 def add_scheme(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
@@ -39,6 +41,11 @@ def add_parameter(parser: argparse.ArgumentParser, name: str, *, required: bool 
         action="append" if parameter.by_column or parameter.several else "store",
         required=required and parameter.default is MISSING, **_takes(parameter),
     )  # fmt: skip
+    if name == "strata":
+        parser.add_argument(
+            "--strata-by-file", dest=name, action="append_const", const=FILENAME,
+            help="draw donors within each file of a folder",
+        )  # fmt: skip
     if name == "missing":
         parser.add_argument(
             "--no-missing", dest=name, action="append_const", const=None,
@@ -114,7 +121,8 @@ def mask_command(
     args: argparse.Namespace, by_column: Mapping[str, Any], source: str, target: str, more: Sequence[str]
 ) -> str:
     """The command that masks columns with these schemes, and reads the file as this one does."""
-    words = ["condmask", "mask", source, target, *_words("--column", list(by_column))]
+    words = ["condmask", "mask", word(source), word(target), *_words("--column", list(by_column))]
+    words += ["--scheme", args.scheme_file] if word(target) == "-" else []
     schemes = list(by_column.values())
     for name, parameter in PARAMETERS.items():
         if name == "decimals" or parameter.mapping not in (None, schemes[0].reverse_mapping):
@@ -140,7 +148,14 @@ def _scheme_words(name: str, parameter: Parameter, values: list[Any]) -> list[st
         open_ends = (None,) * len(parameter.metavar)
         sets = [value or open_ends for value in (values if len(set(values)) > 1 else values[:1])]
         return [word for ends in sets for word in (option_of(name), *map(_end, ends))]
-    return _words(option_of(name), values if len(set(values)) > 1 else values[0])
+    words = _words(option_of(name), values if len(set(values)) > 1 else values[0])
+    return words if name != "strata" else _by_file(words)
+
+
+def _by_file(words: list[str]) -> list[str]:
+    """Options of strata, with the short one for those that are files."""
+    pairs = zip(words[::2], words[1::2], strict=True)
+    return [word for pair in pairs for word in (["--strata-by-file"] if pair[1] == FILENAME else pair)]
 
 
 def _end(value: float | None) -> str:

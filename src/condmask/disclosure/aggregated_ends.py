@@ -4,8 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from condmask import _scratch
 from condmask._blocks import blocks
 from condmask._grid import decimals_of
+from condmask.kernels import range_partition
 from condmask.strata import rows_of
 
 
@@ -13,13 +15,24 @@ def aggregate(x: np.ndarray, code: np.ndarray | None, count: int) -> None:
     """Replace the smallest and largest values of each pool by their means, to the digits of the column."""
     places = decimals_of(x)
     for rows in rows_by_pool(x, code):
-        part = x[rows]
+        part = values_of(x, rows)
         least, most = ends_of(part, count)
         for end in (part <= least, part >= most):
             if end.any():
-                middle = float(part[end].min()) + float(np.mean(part[end] - part[end].min()))
-                part[end] = middle if places is None else round(middle, places)
-        x[rows] = part
+                some = _scratch.selected(part, end)
+                first = float(some.min())
+                middle = first + float(np.mean(np.subtract(some, first, out=some)))
+                at = end if isinstance(rows, slice) else rows[end]
+                x[at] = middle if places is None else round(middle, places)
+
+
+def values_of(x: np.ndarray, rows: Any) -> np.ndarray:
+    """The values of the rows of a pool, without a copy where these are all."""
+    if isinstance(rows, slice):
+        return x[rows]
+    values = _scratch.empty(rows.size)
+    range_partition.take(x, rows, values)
+    return values
 
 
 def ends_of(x: np.ndarray, count: int) -> tuple[float, float]:
@@ -37,7 +50,10 @@ def ends_of(x: np.ndarray, count: int) -> tuple[float, float]:
 
 def rows_by_pool(x: np.ndarray, code: np.ndarray | None) -> list[Any]:
     """The rows of each pool that have a value, all of them without a copy."""
-    missing = np.isnan(x)
-    if code is None and not missing.any():
+    if code is None and not np.isnan(x.min()):
         return [slice(None)]
-    return list(rows_of(np.where(missing, np.int32(-1), np.int32(0) if code is None else code)).values())
+    pool = _scratch.empty(x.size, np.int32 if code is None else code.dtype)
+    for start, stop in blocks(x.size):
+        pool[start:stop] = 0 if code is None else code[start:stop]
+        pool[start:stop][np.isnan(x[start:stop])] = -1
+    return list(rows_of(pool).values())

@@ -33,19 +33,20 @@ class AttackedRows(NamedTuple):
 
 def attacked_rows(data: AuditInput, most: int, folded: FoldedRows) -> list[AttackedRows]:
     """Samples of at most so many rows, or whole units of them; `folded` are the rows of single columns."""
-    rows = np.arange(data.n) if data.rows is None else data.rows
-    whole = rows.size == data.n
+    whole = data.rows is None or data.rows.size == data.n
     if whole and data.n <= most:
+        rows = np.arange(data.n)
         units = {name: _spread(rows.size, *of_column) for name, of_column in data.units.items()}
         return [_of_rows(data, rows, slice(None), folded, _telling(data, rows, units))]
-    samples = [_of_rows(data, rows, _stretches(rows.size, most), folded, {})]
+    some = _stretches(data.n if data.rows is None else data.rows.size, most)
+    samples = [_of_rows(data, some if data.rows is None else data.rows[some], some, folded, {})]
     by_column: Table = {}
     where = {}
-    for name, (some, codes) in data.units.items():
+    for name, (rows, codes) in data.units.items():
         part = _whole(codes, most)
-        where[name], by_column[name] = some[part], codes[part]
+        where[name], by_column[name] = rows[part], codes[part]
     for name in _telling(data, where, by_column):
-        place = where[name] if whole else None
+        place = where[name] if whole else None  # columns in clear are those of all rows
         samples.append(_of_rows(data, where[name], place, folded, {name: by_column[name]}))
     return samples
 
@@ -54,8 +55,6 @@ def _of_rows(
     data: AuditInput, rows: np.ndarray, place: np.ndarray | slice | None, folded: FoldedRows, units: Table
 ) -> AttackedRows:
     """Some rows, which stand at a place of the columns in clear, or nowhere."""
-    if place is not None and not units:
-        rows = rows[place]
     clear, labels = (
         ({} if place is None else {name: x[place] for name, x in table.items()})
         for table in (data.clear, data.labels)

@@ -17,11 +17,12 @@ from condmask.disclosure.release_audit import audit_columns, nothing_visible
 from condmask.disclosure.remedies import with_proposals
 from condmask.disclosure.swap_attack import FULL
 from condmask.disclosure.trained_attack import TrainedFile, trained_file, with_trained
-from condmask.donor_pools import donor_pools, present_values
+from condmask.donor_pools import donor_pools, of_present, present_values
+from condmask.frames import Labels
 from condmask.grids import check_fits, check_released
 from condmask.missing_codes import drop_codes, released_codes, without_codes
 from condmask.scheme import Scheme, common_method
-from condmask.strata import Labels, labels_of, not_masked
+from condmask.strata import labels_of, not_masked
 
 
 def audit(data: Any, scheme: Any, *, strata: Any = None, thorough: bool = False) -> Audit:
@@ -231,5 +232,5 @@ def table_of(
     values, _ = drop_codes(schemes, columns, kinds, "omit")
     present, patterns = present_values(list(values.values()))
     code = donor_pools(next(iter(schemes.values())), labels, patterns, present)
-    table = AuditInput(values, kinds, {}, None if code is None else np.where(present, code, -1))
+    table = AuditInput(values, kinds, {}, None if code is None else of_present(code, present))
     return table if clear is None else table._replace(**clear._asdict())

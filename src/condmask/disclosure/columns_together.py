@@ -10,6 +10,7 @@ from condmask.disclosure.causes import NAMED, Cause
 from condmask.disclosure.folds import FoldedRows
 from condmask.disclosure.inequalities import Inequality, inequalities
 from condmask.disclosure.joint_attack import Joint
+from condmask.disclosure.long_columns import share_holding
 from condmask.disclosure.swap_attack import ColumnAttack, Effort
 
 
@@ -49,7 +50,7 @@ def relations_of(data: AuditInput, schemes: dict[str, Any]) -> tuple[list[Cause]
     some, masked, steps = data.aligned(), set(schemes), relations.steps_of(schemes)
     table, related = {**some.values, **some.clear}, relations.identities_of(data)
     lone = [
-        relation_causes.of_lone_identity(identity, float(identity.holds(table, steps).mean()), masked)
+        relation_causes.of_lone_identity(identity, share_holding(identity, table, steps), masked)
         for identity in related
     ]
     together = [set(identity.names) for identity in related]

@@ -12,11 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask import _scratch
 from condmask._blocks import blocks
 from condmask.audit_input import AuditInput
 from condmask.disclosure import causes, relation_causes, relations
-from condmask.disclosure.aggregated_ends import aggregate, rows_by_pool
+from condmask.disclosure.aggregated_ends import aggregate, rows_by_pool, values_of
+from condmask.disclosure.long_columns import share_holding
 from condmask.disclosure.rare_values import own_value
+from condmask.kernels import counting_sort
 
 FEWEST, FEWEST_KEPT, FEWEST_SWAPPED, SMALL = 50, 20, 10, 200  # records of a pool
 OWN = 0.3  # the chance that a record keeps its value
@@ -102,12 +105,12 @@ def _of_clear(data: AuditInput) -> Iterator[Finding]:
 
 
 def _of_pools(data: AuditInput, p: float) -> Iterator[Finding]:
-    present = np.logical_or.reduce([~np.isnan(x) for x in data.values.values()])
-    if data.strata is None:
-        least = int(present.sum())
-    else:
-        counts = np.bincount(data.strata[present & (data.strata >= 0)])
-        least = int(counts[counts > 0].min(initial=data.n))
+    counts = np.zeros(1 if data.strata is None else int(data.strata.max()) + 1, dtype=np.int64)
+    for start, stop in blocks(data.n):
+        gaps = np.logical_and.reduce([np.isnan(x[start:stop]) for x in data.values.values()])
+        pool = np.int32(0) if data.strata is None else data.strata[start:stop]
+        counting_sort.count(np.where(gaps, np.int32(-1), pool), counts)
+    least = int(counts[0]) if data.strata is None else int(counts[counts > 0].min(initial=data.n))
     merge = "" if data.strata is None else "merge strata, or leave them out"
     if least < FEWEST:
         yield _refusal(
@@ -149,7 +152,7 @@ def _of_identities(values: dict[str, np.ndarray], clear: dict[str, np.ndarray]) 
     for identity in relations.identities(table, masked):
         if clear and masked >= set(identity.names):
             continue
-        share = float(identity.holds(table, {}).mean())
+        share = share_holding(identity, table, {})
         lone = relation_causes.of_lone_identity(identity, share, masked)
         yield _refusal(
             f"{identity} in swapped records, not in kept ones: that shows which records were swapped; "
@@ -183,7 +186,8 @@ def _of_ends(data: AuditInput, name: str, scheme: Any) -> Iterator[Finding]:
         return
 
     def sentence() -> str | None:
-        x = data.values[name].copy()
+        x = _scratch.empty(data.n)
+        x[:] = data.values[name]
         before = _deviation(x)
         aggregate(x, data.strata, scheme.aggregate_ends)
         after = _deviation(x)
@@ -234,7 +238,7 @@ def _too_often(data: AuditInput, name: str, scheme: Any) -> Iterator[np.ndarray]
         return
     x = data.values[name]
     for rows in rows_by_pool(x, data.strata):
-        chances = own_value(x[rows], scheme)
+        chances = own_value(values_of(x, rows), scheme)
         yield chances[chances > OWN]
 
 
@@ -255,7 +259,8 @@ def _shown(name: str, value: Any) -> str:
 def _other_options(x: np.ndarray, scheme: Any) -> Iterator[dict[str, Any]]:
     """Other parameters against rare values that come back, those first that take least from analysts."""
     yield from ({"aggregate_ends": count} for count in ENDS if count > scheme.aggregate_ends)
-    size = float(np.abs(x[~np.isnan(x) & (x != 0.0)]).mean())
+    sizes = _scratch.selected(x, (x < 0.0) | (x > 0.0))
+    size = float(np.abs(sizes, out=sizes).mean())
     other, unit = ("log", 1.0 / size) if scheme.scale == "linear" else ("linear", size)
     ends = {"aggregate_ends": max(scheme.aggregate_ends, ENDS[0])}
     for scale, sigma, factors in (

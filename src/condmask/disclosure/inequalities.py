@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask.disclosure.identity import SLACK, Steps, Table
+from condmask.disclosure.long_columns import random_rows
 
 SCREENED, LOOKED_AT = 256, 1 << 12  # rows
 ALWAYS = 0.999  # of the records
@@ -44,7 +45,8 @@ class Inequality(NamedTuple):
 
 def inequalities(table: Table, masked: set[str]) -> list[Inequality]:
     """Those that concern a masked column, sums in place of their parts."""
-    order = np.random.default_rng(0).permutation(next(iter(table.values())).size)[:LOOKED_AT]
+    n = next(iter(table.values())).size
+    order = np.concatenate(random_rows(n, LOOKED_AT, max(0, LOOKED_AT - (n + 1) // 2)))
     table = {name: x[order] for name, x in table.items() if np.isfinite(x[order]).any()}
     few = {name: x[:SCREENED] for name, x in table.items()}
     chosen: dict[Inequality, float] = {}

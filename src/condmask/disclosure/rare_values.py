@@ -16,6 +16,7 @@ from condmask.kernels import counting_sort
 RARE = 0.01  # the share of a value that is no longer rare
 NEIGHBOURS = 12.0  # kept ones in three cells: so many bring the chance of the own value below a tenth
 MOST, AROUND = 1 << 8, 300  # cells, the loneliest; records on both sides of one
+CROWDED = 1 << 20  # records of a cell, of which only those at its ends are looked at
 REACH = 8  # cells: records farther away hardly ever come between
 NONE = np.empty(0, dtype=np.int64)
 FARTHEST = 800.0  # from 0: the logarithms of numbers
@@ -97,8 +98,9 @@ def around_rare(x: np.ndarray, scheme: Any) -> tuple[np.ndarray, np.ndarray, np.
         return np.empty(0), NONE, NONE
     alone = np.sort(alone[np.argsort(beside[alone], kind="stable")[:MOST]])
     near = _cells_around(alone, counts)
-    parts = [x[start:stop] for start, stop in blocks(x.size)]
-    values = np.sort(np.concatenate([part[near[cells.of(part)]] for part in parts]))
+    crowded = near & (counts > CROWDED)
+    crowded[alone] = False
+    values = np.sort(_values_in(x, cells, near & ~crowded, np.flatnonzero(crowded)))
     _, place, times = np.unique(values, return_inverse=True, return_counts=True)
     cell = cells.of(values)
     rare = np.isin(cell, alone) & (times[place] < max(2.0, RARE * x.size))
@@ -125,6 +127,21 @@ def _cells_around(lonely: np.ndarray, counts: np.ndarray) -> np.ndarray:
     np.add.at(near, np.maximum(first, np.maximum(lonely - REACH, 0)), 1)
     np.add.at(near, np.minimum(last, np.minimum(lonely + REACH + 1, counts.size)), -1)
     return np.asarray(np.cumsum(near[:-1]) > 0)
+
+
+def _values_in(x: np.ndarray, cells: "_Cells", near: np.ndarray, crowded: np.ndarray) -> np.ndarray:
+    """The values of cells that are near, and of crowded ones as many at either end as may come between."""
+    parts, ends = [], {cell: np.empty(0) for cell in crowded.tolist()}
+    for start, stop in blocks(x.size):
+        part = x[start:stop]
+        cell = cells.of(part)
+        parts.append(part[near[cell]])
+        for number, held in ends.items():
+            held = np.sort(np.append(held, part[cell == number]))
+            if held.size > 2 * AROUND:
+                held = np.append(held[:AROUND], held[-AROUND:])
+            ends[number] = held
+    return np.concatenate([*parts, *ends.values()])
 
 
 class _Cells(NamedTuple):

@@ -22,6 +22,7 @@ from condmask.correlations import pearson, ranks
 from condmask.disclosure.identity import Identity as Identity
 from condmask.disclosure.identity import Steps as Steps
 from condmask.disclosure.identity import Table, resolution
+from condmask.disclosure.long_columns import has_finite, random_rows
 from condmask.disclosure.relation_search import suggested, uncommon
 
 SEARCHED, COUNTED, LOOKED_AT = 1 << 12, 1 << 14, 1 << 14  # rows: to search, to count, to compare columns
@@ -62,13 +63,11 @@ def identities_of(data: AuditInput) -> list[Identity]:
 
 def identities(table: Table, masked: set[str]) -> list[Identity]:
     """The relations that concern a masked column and hold beyond chance, those of fewest columns first."""
-    names = [name for name, x in table.items() if np.isfinite(x).any()]
+    names = [name for name, x in table.items() if has_finite(x)]
     if len(names) < 2 or not masked & set(names):
         return []
-    order = np.random.default_rng(0).permutation(table[names[0]].size)
-    half = (order.size + 1) // 2
-    searched = {name: table[name][order[:half][:SEARCHED]] for name in names}
-    counted = {name: table[name][order[half:][:COUNTED]] for name in names}
+    some, others = random_rows(table[names[0]].size, SEARCHED, COUNTED)
+    searched, counted = ({name: table[name][rows] for name in names} for rows in (some, others))
     grids = {name: resolution(x) for name, x in searched.items()}
     holding: dict[frozenset[str], tuple[Identity, Evidence]] = {}
     for identity in suggested(searched, grids, masked):

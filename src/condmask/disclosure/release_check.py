@@ -2,14 +2,13 @@
 
 from typing import Any
 
-import numpy as np
-
 from condmask._warn import warn
 from condmask.audit_input import AuditInput
 from condmask.disclosure import guard_rails
 from condmask.disclosure.audit import check
 from condmask.disclosure.audit_result import FEWEST, Audit, too_few
 from condmask.disclosure.guard_rails import Verdict
+from condmask.disclosure.long_columns import count_present
 from condmask.disclosure.remedies import reverse_mapping
 from condmask.grids import shown_digits
 
@@ -42,7 +41,7 @@ def check_release(data: AuditInput, schemes: dict[str, Any], *, to_file: bool = 
             better = reverse_mapping(data, schemes)
             remedies = [*([] if better is None else [better.remedy]), shown[1]]
             raise ReleaseError(f"{shown[0]}; {'; or '.join(remedies)}{GO_ON}")
-    n = max(int(np.count_nonzero(~np.isnan(values))) for values in data.values.values())
+    n = max(map(count_present, data.values.values()))
     if n < FEWEST:
         for name, scheme in schemes.items():  # what is wrong with the data is said first
             scheme.canonical(data.values[name], name, data.kinds[name])

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask import _scratch
 from condmask._grid import default_step, round_and_pass, shown, step_for, suits, visible_grid
 from condmask.audit_input import AuditInput
 from condmask.disclosure import causes, guard_rails
@@ -67,10 +68,10 @@ def reverse_mapping(data: AuditInput, schemes: dict[str, Any]) -> Proposal | Non
 def _scale(data: AuditInput, name: str, scheme: Any, ends: int) -> dict[str, Any] | None:
     """The scale on which the guard rails hold for one column, and sigma where it is the log scale."""
     values = data.values[name]
-    sizes = values[values > 0.0]
+    sizes = _scratch.selected(values, values > 0.0)
     scales: list[dict[str, Any]] = [{}]
     if sizes.size and np.nanmin(values) >= 0.0:
-        low, middle, high = np.quantile(sizes, (0.1, 0.5, 0.9))
+        low, middle, high = np.quantile(sizes, (0.1, 0.5, 0.9), overwrite_input=True)
         log = {"scale": "log", "sigma": float(np.clip(scheme.sigma / middle, *LOG_SIGMAS).round(3))}
         scales = [log, {}] if high - middle > SKEWED * (middle - low) else [{}, log]
     for scale in scales:
@@ -133,8 +134,7 @@ def _coarser(data: AuditInput, schemes: dict[str, Any], more: str) -> Proposal |
 
 def _steps(values: np.ndarray, kind: str, scheme: Any) -> Iterator[_Step]:
     """A grid that suits the data, and coarser ones, the finest first; all at most half of sigma."""
-    values = values[~np.isnan(values)]
-    if not values.any():
+    if not np.fmax.reduce(values) > 0.0 and not np.fmin.reduce(values) < 0.0:
         return
     now, most = scheme.step or default_step(scheme.sigma), COARSEST * scheme.sigma
     grid = visible_grid(values, kind, now)

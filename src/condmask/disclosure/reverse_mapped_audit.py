@@ -13,6 +13,7 @@ from condmask.disclosure.attacked_rows import attacked_rows
 from condmask.disclosure.audit_result import RAIL, RAIL_WARNING, Audit
 from condmask.disclosure.causes import Cause
 from condmask.disclosure.folds import folded_rows
+from condmask.disclosure.long_columns import count_present
 from condmask.disclosure.redrawn import redrawn
 from condmask.disclosure.swap_attack import FULL
 
@@ -27,7 +28,7 @@ def audit_reverse_mapped(data: AuditInput, schemes: dict[str, Any]) -> Audit:
     why += of_relations + columns_together.causes_of(joints, schemes, blind, in_order=False)
     of_unchanged, unchanged = _of_unchanged(data, schemes)
     why += of_unchanged
-    n = max(int(np.count_nonzero(~np.isnan(x))) for x in data.values.values())
+    n = max(map(count_present, data.values.values()))
     return Audit(
         n, blind, max(blind, *(joint.guessed for joint in joints)), max(joint.certain for joint in joints),
         unchanged, tuple(sorted(why, key=lambda cause: -cause.share)), dict(schemes),

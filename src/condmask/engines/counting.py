@@ -4,37 +4,50 @@ A window of the grid is counted in one pass over the records, without sorting; w
 counted in windows of its own, and what is left after a few of these is sorted.
 """
 
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
 
+from condmask import _scratch
 from condmask._blocks import Workers, blocks, ordered_map
 from condmask._grid import ULPS, Grid
+from condmask._scratch import joined
 from condmask.kernels.counting import count_window
 
 SAMPLE = 1 << 10  # records that suggest a window
 SMALLEST, POINTS_PER_RECORD = 1 << 16, 4  # points of a window: at least, and for each record
 WINDOWS = 8
+ROOM = 1 << 20  # points of the window of all parts
+MERGED, MOST_POINTS = 1 << 18, 1 << 22  # points: that are held unmerged, and that are counted in memory
 FEW = 1 << 12  # records that are sorted sooner than counted
 SHARED, BLOCK = 1 << 17, 1 << 18  # points of which each block of records keeps counts of its own
 SLACK = ULPS * 2.0**-52
 
 
-class ValueCounts(NamedTuple):
-    """Distinct values in whole steps of a grid, ascending, and how many records have each."""
+class TooManyPointsError(ValueError):
+    """Records lie on more points than are counted in memory."""
 
+
+class _ValueCounts(NamedTuple):
     values: np.ndarray
     counts: np.ndarray
 
-    @property
+
+class ValueCounts(_ValueCounts):
+    """Distinct values in whole steps of a grid, ascending, and how many records have each."""
+
+    @cached_property
     def n(self) -> int:
         return int(self.counts.sum())
 
-    @property
+    @cached_property
     def below(self) -> np.ndarray:
         """The number of records before each value, and in all."""
-        return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(self.counts)))
+        below = _scratch.empty(self.counts.size + 1, np.int64)
+        below[0] = 0
+        np.cumsum(self.counts, out=below[1:])
+        return below
 
     def records(self) -> np.ndarray:
         """One value for each record, ascending."""
@@ -43,11 +56,64 @@ class ValueCounts(NamedTuple):
 
 def by_value(ascending: np.ndarray) -> ValueCounts:
     """The counts of ascending values as they are; zero has no sign."""
-    first = np.flatnonzero(np.diff(ascending, prepend=np.nan) != 0.0)
-    return ValueCounts(ascending[first] + 0.0, np.diff(first, append=ascending.size))
+    first = joined(_firsts(ascending, start, stop) for start, stop in blocks(ascending.size) or [(0, 0)])
+    values, counts = _scratch.empty(first.size), first
+    for start, stop in blocks(first.size):
+        values[start:stop] = ascending[first[start:stop]] + 0.0
+        end = first[stop] if stop < first.size else ascending.size
+        counts[start:stop] = np.diff(first[start:stop], append=end)  # in place of what is done with
+    return ValueCounts(values, counts)
+
+
+def _firsts(ascending: np.ndarray, start: int, stop: int) -> np.ndarray:
+    """Where in some rows of ascending values another value begins."""
+    before = ascending[start - 1] if start else np.nan
+    return start + np.flatnonzero(np.diff(ascending[start:stop], prepend=before) != 0.0)
 
 
 EMPTY = ValueCounts(np.empty(0), np.empty(0, dtype=np.int64))
+
+
+class Tally:
+    """Counts of records that come part by part, in a window of the grid that the first of them suggest.
+
+    Parameters
+    ----------
+    grid : Grid
+    """
+
+    def __init__(self, grid: Grid) -> None:
+        self._grid, self._per_step = grid, grid.denominator / grid.numerator
+        self._first, self._counts = 0.0, np.zeros(1, dtype=np.int64)  # the last one of what lies outside
+        self._parts: list[ValueCounts] = []
+        self._held, self._most = 0, MERGED
+
+    def add(self, z: np.ndarray) -> np.ndarray:
+        """Count records that lie in the window; returns the others."""
+        if self._counts.size == 1:
+            first, points = _window(z, self._grid)
+            margin = max(0, ROOM - points) // 2 if points else 0  # for what comes later
+            self._first = first - margin
+            self._counts = np.zeros(points + 2 * margin + 1, dtype=np.int64)
+        outside = np.empty(z.size + 1)
+        left = count_window(z, self._per_step, SLACK, self._first, 0, z.size, self._counts, outside)
+        return outside[:left]
+
+    def add_counts(self, counts: ValueCounts) -> None:
+        """Add records that were counted already; refused where all lie on too many points."""
+        self._parts.append(counts)
+        self._held += counts.values.size
+        if self._held > self._most:
+            self._parts = [merged(self._parts)]
+            self._held = self._parts[0].values.size
+            self._most = max(MERGED, 2 * self._held)
+            if self._held > MOST_POINTS:
+                raise TooManyPointsError
+
+    def counts(self) -> ValueCounts:
+        """All that were added."""
+        occupied = np.flatnonzero(self._counts[:-1])
+        return merged([ValueCounts(occupied + self._first, self._counts[occupied]), *self._parts])
 
 
 def count(z: np.ndarray, grid: Grid, workers: Workers = 1) -> tuple[ValueCounts, np.ndarray]:

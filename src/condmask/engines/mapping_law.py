@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from condmask import _scratch
+from condmask._blocks import BLOCK, blocks
 from condmask.deconvolution import weight
 from condmask.deconvolution.expansion import fast_length
 from condmask.deconvolution.weight import SATURATION, Masking
@@ -30,6 +32,7 @@ ENOUGH = 0.01  # of the target, may be left
 SOME, NOTHING = 0.01, 1e-3  # of the variance about the file: what the rest may add; without more steps
 ROUNDING = 1e-24
 MOST_STEPS = 500
+PART = BLOCK  # records at a time
 
 
 class TooManyCellsError(ValueError):
@@ -78,16 +81,23 @@ class MappingLaw(NamedTuple):
         """M itself, of shape (cells, cells)."""
         return np.array([self.apply(row) for row in np.eye(self.share.size)]).T
 
+    @property
+    def n(self) -> int:
+        """The number of records."""
+        return int(self.cell.size)
+
     def means(self, values: np.ndarray) -> np.ndarray:
         """The mean of something by record, by cell."""
-        n = self.cell.size
-        return np.asarray(np.bincount(self.cell, values, self.share.size) / (self.share * n))
+        sums = np.zeros(self.share.size)
+        for start, stop in blocks(self.n, PART):
+            sums += np.bincount(self.cell[start:stop], values[start:stop], sums.size)
+        return np.asarray(sums / (self.share * self.n))
 
 
 def of_values(x: np.ndarray, noise: str, sigma: float, scale: str) -> MappingLaw:
     """The law M of one pool from its values x, in any order."""
     gap = 2 * ceil(REACH[noise] * CELLS_PER_SIGMA) + 2
-    occupied, cell, share = _counted(_coordinates(x, sigma / CELLS_PER_SIGMA, scale, gap))
+    occupied, cell, share = _counted(x, _Coordinates(x, sigma / CELLS_PER_SIGMA, scale, gap))
     position = gap // 2 + np.concatenate(([0.0], np.cumsum(np.minimum(np.diff(occupied), gap))))
     if position[-1] + gap > MOST_CELLS:
         raise TooManyCellsError(int(position[-1]))
@@ -116,7 +126,7 @@ def inverse(law: MappingLaw, p: float, target: np.ndarray) -> np.ndarray:
         If the residual does not come down to a hundredth of the target, or to what adds at most a
         tenth to standard errors.
     """
-    n, q, w = law.cell.size, 1.0 - p, law.share
+    n, q, w = law.n, 1.0 - p, law.share
     remaining = (q - q**n) / (n - 1)
     middle = float(w @ target)
     residual = target - middle
@@ -145,28 +155,77 @@ def inverse(law: MappingLaw, p: float, target: np.ndarray) -> np.ndarray:
     return np.asarray(best + (middle - w @ best))
 
 
-def _coordinates(x: np.ndarray, width: float, scale: str, gap: int) -> np.ndarray:
-    """Cells of values, whole numbers in their order; on the log scale signs and zero a gap apart."""
-    if scale == "linear":
-        return np.asarray(np.rint(x / width))
-    nonzero = x != 0.0
-    with np.errstate(divide="ignore"):
-        size = np.rint(np.log(np.abs(x)) / width)
-    least = size[nonzero].min(initial=np.inf)
-    return np.asarray(np.where(nonzero, np.sign(x) * (np.where(nonzero, size, 0.0) - least + gap), 0.0))
+class _Coordinates:
+    """Cells of values, whole numbers in their order; on the log scale signs and zero a gap apart.
+
+    Attributes
+    ----------
+    low, high : float
+        Those of the least and of the largest value.
+    """
+
+    def __init__(self, x: np.ndarray, width: float, scale: str, gap: int) -> None:
+        self._width, self._linear, self._gap, self._least = width, scale == "linear", gap, 0.0
+        ends = np.array([self._ends(x[start:stop]) for start, stop in blocks(x.size, PART)])
+        # of the values below 0, of 0 and of those above
+        low, high = ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)
+        if self._linear:
+            self.low, self.high = float(low[1]), float(high[1])
+            return
+        self._least = float(min(-high[0], low[2]))
+        self._least = 0.0 if self._least == np.inf else self._least
+        shift = np.array([self._least - gap, 0.0, gap - self._least])
+        self.low, self.high = float((low + shift).min()), float((high + shift).max())
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        """The cells of values."""
+        if self._linear:
+            return np.asarray(np.rint(x / self._width))
+        nonzero = x != 0.0
+        size = np.where(nonzero, self._sizes(x), 0.0)
+        return np.asarray(np.where(nonzero, np.sign(x) * (size - self._least + self._gap), 0.0))
+
+    def _sizes(self, x: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.rint(np.log(np.abs(x)) / self._width))
+
+    def _ends(self, x: np.ndarray) -> np.ndarray:
+        """The least and the largest of what the cells are made of, infinite where there is none."""
+        ends = np.full((2, 3), np.inf)
+        ends[1] = -np.inf
+        if self._linear:
+            ends[:, 1] = np.rint(x.min() / self._width), np.rint(x.max() / self._width)
+            return ends
+        size = self._sizes(x)
+        for k, (own, values) in enumerate(((x < 0.0, -size), (x == 0.0, np.zeros(x.size)), (x > 0.0, size))):
+            ends[0, k], ends[1, k] = values[own].min(initial=np.inf), values[own].max(initial=-np.inf)
+        return ends
 
 
-def _counted(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _counted(x: np.ndarray, cells: _Coordinates) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The cells that occur, the number of each record's, and the shares of the records."""
-    least = cells.min()
-    if cells.max() - least < max(4 * cells.size, 1 << 16):
-        code = (cells - least).astype(np.int64)
-        counts = np.bincount(code)
-        occupied = np.flatnonzero(counts)
-        number = np.cumsum(counts > 0) - 1
-        return occupied.astype(np.float64), number[code], counts[occupied] / cells.size
-    occupied, code, counts = np.unique(cells, return_inverse=True, return_counts=True)
-    return occupied, code, counts / cells.size
+    cell = _scratch.empty(x.size, np.int32)
+    span, parts = cells.high - cells.low, [slice(start, stop) for start, stop in blocks(x.size, PART)]
+    if span < max(min(4 * x.size, MOST_CELLS // 4), 1 << 16):
+        counts = np.zeros(int(span) + 1, dtype=np.int64)
+        for part in parts:
+            cell[part] = cells(x[part]) - cells.low
+            counts += np.bincount(cell[part], minlength=counts.size)
+        occupied, number = cells.low + np.flatnonzero(counts), np.cumsum(counts > 0) - 1
+        for part in parts:
+            cell[part] = number[cell[part]]
+        return occupied, cell, counts[counts > 0] / x.size
+    occupied, new = np.empty(0), []
+    for part in parts:
+        new.append(np.unique(cells(x[part])))
+        if sum(some.size for some in new) > occupied.size:
+            occupied, new = np.unique(np.concatenate([occupied, *new])), []
+    occupied = np.unique(np.concatenate([occupied, *new]))
+    counts = np.zeros(occupied.size, dtype=np.int64)
+    for part in parts:
+        cell[part] = np.searchsorted(occupied, cells(x[part]))
+        np.add.at(counts, cell[part], 1)
+    return occupied, cell, counts / x.size
 
 
 def _convolved(line: np.ndarray, symbol: np.ndarray) -> np.ndarray:

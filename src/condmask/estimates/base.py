@@ -47,13 +47,18 @@ class Shared:
             mapped = self._reverse_mapped
             mapped.warn_of_variation()
             return mapped
-        records = self._records_for("pseudo-values", "records")
-        cycle = not self.scheme.shared_donors
-        return PseudoValues(records.z, self._law, records.pools(), cycle=cycle)
+        return self._undone
 
     @cached_property
     def _curves(self) -> BoundedCache:
         return BoundedCache(CURVES)
+
+    @cached_property
+    def _undone(self) -> PseudoValues:
+        """The pseudo-values after additive masking: figures by pool."""
+        records = self._records_for("pseudo-values", "records")
+        cycle = not self.scheme.shared_donors
+        return PseudoValues(records.z, self._law, records.pools(), cycle=cycle)
 
     @cached_property
     def _reverse_mapped(self) -> ReverseMapped:

@@ -1,19 +1,22 @@
 """Estimates from what an analyst has: masked values as records, with or without a grid, or their counts."""
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._blocks import Workers
+from condmask._blocks import Workers, blocks
+from condmask._scratch import joined
 from condmask.donor_pools import donor_pools
+from condmask.engines.counting import TooManyPointsError
 from condmask.estimates.batch import batch_of
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.law import Law
 from condmask.missing_codes import released_codes, without_codes
 from condmask.samples.by_pool import ungridded_sample
-from condmask.samples.columns import counted_column
+from condmask.samples.columns import counted_column, counted_in_order, counted_parts
 from condmask.samples.counted import CountedSample
 from condmask.samples.exact import EXACT, ExactSample
 from condmask.samples.masked_sample import MaskedSample
@@ -50,6 +53,44 @@ def estimate_records(
         for sample, row in zip(samples, rows, strict=True)
     ]
     return batch_of(estimates) if batch else estimates[0]
+
+
+def estimate_parts(
+    scheme: Any,
+    parts: Callable[[], Iterable[tuple[np.ndarray, str]]],
+    records: Records,
+    *,
+    workers: Workers = 1,
+) -> Estimate:
+    """The estimate of a scheme from masked values that come part by part, with the kind of their column.
+
+    Missing ones are NaN. Where the scheme has a grid they are counted as they come; else all are taken from
+    the records.
+    """
+    law: Law = EXACT if scheme.reverse_mapping else scheme.law
+    threads = _checks.workers(workers)
+    sample: MaskedSample
+    if law.grid is None:
+        z = records.z
+        for start, stop in blocks(z.size):
+            _checks.no_infinities(z[start:stop], "z", start)
+        sample = ungridded_sample(_without_gaps(z), law, threads)
+    else:
+        try:
+            counts = counted_parts(parts(), law.grid, threads)
+        except TooManyPointsError:
+            counts = counted_in_order(parts(), law.grid)
+        sample = CountedSample(counts, law, threads)
+    _checks.at_least_two(sample.n, "z")
+    return Estimate(scheme, sample, records=records)
+
+
+def _without_gaps(z: np.ndarray) -> np.ndarray:
+    """The values that are not missing."""
+    parts = [z[start:stop] for start, stop in blocks(z.size)]
+    if not any(np.isnan(part).any() for part in parts):
+        return z
+    return joined(part[~np.isnan(part)] for part in parts)
 
 
 def estimate_counts(scheme: Any, counts: Counts, *, workers: Workers = 1) -> Estimate:

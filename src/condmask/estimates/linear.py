@@ -17,7 +17,7 @@ from condmask.inference.groups import group_means
 from condmask.inference.interval_options import IntervalOptions, interval_options
 from condmask.inference.intervals import EstimateWarning, Interval
 from condmask.inference.least_squares import Basis, basis, fit
-from condmask.inference.pseudo_values import PseudoValues
+from condmask.inference.parts import CompleteRows
 from condmask.inference.reverse_mapped import Spread
 from condmask.inference.weighted_sums import total, weighted_mean
 
@@ -67,10 +67,7 @@ class LinearEstimates(ByName, Shared):
         >>> scheme.estimate([310, 421, 385, 290, 330]).pseudo_values().round(1)
         array([248. , 544. , 448. , 194.7, 301.3])
         """
-        values = np.full(self._row.size, np.nan)
-        pseudo = self._pseudo_values()
-        values[pseudo.rows] = pseudo.origin + pseudo.unit * pseudo.values
-        return values
+        return self._pseudo_values().values()
 
     def group_means(
         self,
@@ -139,10 +136,10 @@ class LinearEstimates(ByName, Shared):
         >>> bool(abs(masked[male].mean() / income[male].mean() - 1) < 0.03)
         False
         """
-        n = self._row.size
         options = self._options(confidence_level, target, clusters, population_size)
-        code, names = frames.groups(self._by_name(labels, "labels", labels=True), "labels", n)
-        return self._means_by_group(names, np.where(options.complete(n), code, -1), options)
+        labels = self._by_name(labels, "labels", labels=True)
+        code, names = frames.groups(labels, "labels", self._row.size)
+        return self._means_by_group(names, code, options)
 
     def weighted_mean(
         self,
@@ -182,8 +179,10 @@ class LinearEstimates(ByName, Shared):
         """
         options = self._options(confidence_level, target, clusters, population_size)
         w = self._weights(weights)
-        if (w < 0.0).any():
-            raise ValueError(f"weights must not be negative, got {w[w < 0.0][0]:g}")
+        for rows in CompleteRows(w):
+            part = rows.of(w)
+            if part.min() < 0.0:
+                raise ValueError(f"weights must not be negative, got {part[part < 0.0][0]:g}")
         return self._weighted(weighted_mean, w, options)
 
     def total(
@@ -221,7 +220,7 @@ class LinearEstimates(ByName, Shared):
         or their sums from cluster to cluster.
         """
         options = self._options(confidence_level, target, clusters, population_size)
-        w = np.ones(self._row.size) if weights is None else self._weights(weights)
+        w = None if weights is None else self._weights(weights)
         return self._weighted(total, w, options)
 
     def regress(
@@ -286,17 +285,13 @@ class LinearEstimates(ByName, Shared):
         """
         options = self._options(confidence_level, target, clusters, population_size)
         n, design = self._row.size, frames.design(self._design(W), "W")
-        use = options.complete(n) & ~np.isnan(self._row)
         for name, column in design.items():
             _checks.same_length(column, name, n, "z")
-            use &= ~np.isnan(column)
         if intercept and "intercept" in design:
             raise ValueError("W must have no column called 'intercept' where intercept=True")
-        columns = [column if use.all() else column[use] for column in design.values()]
-        space = basis(list(design), columns, intercept=intercept)
+        space = basis(list(design), list(design.values()), self._row, options.clusters, intercept=intercept)
         names = [*(["intercept"] if intercept else []), *design]
-        tails = [heavy_tails.of_plain(column) for column in columns]
-        return self._regression(names, space, use, tails, options, intercept=intercept)
+        return self._regression(names, space, options, intercept=intercept)
 
     def spreads(self) -> dict[Any, Spread]:
         """How much more released values vary once they are undone, after reverse mapping, by donor pool.
@@ -333,36 +328,30 @@ class LinearEstimates(ByName, Shared):
 
     @by_replicate()
     def _means_by_group(self, names: list[Any], group: np.ndarray, options: IntervalOptions) -> Intervals:
-        pseudo = self._pseudo_values()
-        interval, records = group_means(group[pseudo.rows], len(names), pseudo, options)
+        interval, records = group_means(group, len(names), self._pseudo_values(), options)
         self._warn_of_few(interval.estimate, records)
         return _by_name(names, interval, records, ", by group" + self._left_out(int(records.sum())))
 
     @by_replicate()
     def _weighted(
-        self, statistic: Callable[..., Interval], w: np.ndarray, options: IntervalOptions
+        self, statistic: Callable[..., tuple[Interval, int]], w: np.ndarray | None, options: IntervalOptions
     ) -> Interval:
         """The weighted mean or the total of the records that have a weight and a cluster."""
-        use, pseudo = options.complete(w.size) & ~np.isnan(w), self._pseudo_values()
-        rows = _among(use, pseudo)
-        w = w[pseudo.rows][rows]
-        interval = statistic(w, pseudo, rows, options)
+        interval, records = statistic(w, self._pseudo_values(), options)
         low, high, error, estimate = (float(figure[0]) for figure in interval[:4])
         return interval._replace(
             low=low, high=high, standard_error=error, estimate=estimate,
-            about=interval.about + self._left_out(w.size),
+            about=interval.about + self._left_out(records),
         )  # fmt: skip
 
     @by_replicate()
     def _regression(
-        self, names: list[str], space: Basis, use: np.ndarray, tails: list[float], options: IntervalOptions,
-        *, intercept: bool,
-    ) -> Intervals:  # fmt: skip
-        pseudo, records = self._pseudo_values(), int(use.sum())
-        interval = fit(space, pseudo, _among(use, pseudo), options, intercept=intercept)
+        self, names: list[str], space: Basis, options: IntervalOptions, *, intercept: bool
+    ) -> Intervals:
+        interval = fit(space, self._pseudo_values(), options, intercept=intercept)
         original = heavy_tails.kurtosis(self._sample.moments(4), self._law)
-        heavy_tails.warn_of_heavy_tails([original, *tails], self._sample.n, "coefficients")
-        return _by_name(names, interval, np.full(len(names), records), self._left_out(records))
+        heavy_tails.warn_of_heavy_tails([original, *space.kurtoses], self._sample.n, "coefficients")
+        return _by_name(names, interval, np.full(len(names), space.records), self._left_out(space.records))
 
     @property
     def _row(self) -> np.ndarray:
@@ -413,12 +402,6 @@ class LinearEstimates(ByName, Shared):
             return False
         share, error = self._below_zero()
         return share <= CERTAIN * error <= CERTAIN * KNOWN
-
-
-def _among(use: np.ndarray, pseudo: PseudoValues) -> Any:
-    """Which of the records with a value are used."""
-    rows = use[pseudo.rows]
-    return slice(None) if rows.all() else rows
 
 
 def _by_name(names: list[Any], interval: Interval, records: np.ndarray, about: str) -> Intervals:

@@ -11,7 +11,7 @@ from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate, check_replicates
 from condmask.estimates.by_name import ByName
 from condmask.inference import pair_intervals, reverse_pairs
-from condmask.inference.covariance import Product, products, products_of_counts
+from condmask.inference.covariance import PairSums, Product, products_of_counts
 from condmask.inference.interval_options import interval_options
 from condmask.inference.intervals import EstimateWarning, Interval, UndefinedError
 from condmask.inference.pair_intervals import Pair
@@ -201,11 +201,11 @@ class Pairs(ByName, Shared):
                 )
             return products_of_counts(*self._pairs, self._law, self.scheme.strata, self.origin.patterns)
         other = self._by_name(other, "other", masked=True)
-        z, w = self._values_of_both(other)
+        w = self._values_of_other(other)
         law_of_w = getattr(other, "_law", None)
         if self.scheme.reverse_mapping and law_of_w is not None:
-            return reverse_pairs.joint(self._reverse_mapped, other._reverse_mapped, z, w)
-        return products(self._pseudo_values(), w, law_of_w)
+            return reverse_pairs.joint(self._reverse_mapped, other._reverse_mapped)
+        return PairSums(self._pseudo_values(), w, law_of_w).product
 
     def _pair(self, other: Any) -> Pair:
         """The column and the other one, for an interval."""
@@ -218,13 +218,13 @@ class Pairs(ByName, Shared):
                 "covariance of two columns masked together varies is not known; covariance and correlation "
                 "estimate it"
             )
-        z, w = self._values_of_both(other)
+        w = self._values_of_other(other)
+        sums = PairSums(self._pseudo_values(), w, law_of_w)
         shared_donors = self.scheme.shared_donors or self._law.p == 0.0
-        share = (1.0 - self._swapped) ** 2
-        return Pair(z, w, self._law, law_of_w, self._pseudo_values(), shared_donors, share)
+        return Pair(sums, self._law, law_of_w, shared_donors, (1.0 - self._swapped) ** 2)
 
-    def _values_of_both(self, other: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The released values of both columns."""
+    def _values_of_other(self, other: Any) -> np.ndarray:
+        """The released values of the other column."""
         if other is None:
             raise ValueError("other must be a column or an Estimate, got None")
         z = self._released()
@@ -241,7 +241,7 @@ class Pairs(ByName, Shared):
             check_replicates(w, "other", 1)
             w = w[0] if w.ndim == 2 else w
         _checks.same_length(w, "other", z.size, "z")
-        return z, w
+        return w
 
     def _released(self) -> np.ndarray:
         """The released values of the records."""

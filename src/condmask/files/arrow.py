@@ -13,7 +13,7 @@ import pyarrow as pa
 from condmask._blocks import BLOCK
 from condmask.files.arrow_schema import released_schema
 from condmask.files.arrow_types import parts_of, plain, released_columns, released_type
-from condmask.files.atomic import Output
+from condmask.files.atomic import Fingerprint, Output, fingerprint
 from condmask.files.formats import Part, Rows, Sample
 from condmask.files.sampling import by_piece, cheap_rows
 from condmask.files.source_metadata import METADATA, check_kept, notes_of
@@ -41,6 +41,10 @@ class ArrowFile:
         text = (self.schema.metadata or {}).get(METADATA)
         return None if text is None else json.loads(text)
 
+    def fingerprints(self) -> dict[Path, Fingerprint]:
+        """That of the file."""
+        return {self.path: fingerprint(self.path)}
+
     def notes(self) -> list[str]:
         """The names of notes on the file and its columns that a copy leaves out."""
         return notes_of(self.schema)
@@ -53,6 +57,11 @@ class ArrowFile:
     def description(self) -> dict[str, Any]:
         """Everything stands in the file."""
         return {}
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has."""
+        return int(self._sizes(self.names[0]).sum()) if self.names else 0
 
     def batches(self, names: list[str] | None = None, labels: Sequence[str] = ()) -> Iterator[Any]:
         """Record batches of at most 65,536 rows; text of labels in dictionaries where it is kept so."""
@@ -70,11 +79,15 @@ class ArrowFile:
             return Sample(rows, {})
         sizes = self._sizes(names[0])
         rows = cheap_rows(rows, sizes, len(names))
-        pieces, columns = by_piece(rows, sizes), {}
+        return Sample(rows, self.columns_in(names, by_piece(rows, sizes)))
+
+    def columns_in(self, names: Sequence[str], pieces: list[tuple[int, np.ndarray]]) -> dict[str, np.ndarray]:
+        """Columns in some rows of some pieces; those that cannot be decoded are left out."""
+        columns = {}
         for name in names:  # one by one, which is faster in Parquet
             with suppress(TypeError, ValueError), self.errors():  # lists, or not decoded
                 columns[name] = np.concatenate([plain(part, name) for part in self._column_in(name, pieces)])
-        return Sample(rows, columns)
+        return columns
 
     def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Copy the file with the masked rows in their columns, batch by batch as they were."""

@@ -18,6 +18,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from condmask.files.streams import OPENED
+
 Fingerprint = tuple[int, ...] | None  # of a file; None where there is none
 
 
@@ -36,15 +38,24 @@ def reason(error: OSError) -> str:
 @contextmanager
 def spool() -> Iterator[Callable[[], IO[bytes]]]:
     """Temporary files without a name, which are gone when the process is, however it ends."""
-    with ExitStack() as opened:
-        try:
-            yield lambda: opened.enter_context(tempfile.TemporaryFile(prefix="condmask-"))  # mode 0600
-        except OSError as error:
-            if error.errno != errno.ENOSPC or isinstance(error, FileError):
-                raise
-            raise FileError(
-                f"{tempfile.gettempdir()}: {reason(error)}; TMPDIR may name another place"
-            ) from error
+    with ExitStack() as opened, in_temporary_place():
+        yield lambda: opened.enter_context(nameless())
+
+
+def nameless() -> IO[bytes]:
+    """A temporary file without a name."""
+    return tempfile.TemporaryFile(prefix="condmask-")  # mode 0600
+
+
+@contextmanager
+def in_temporary_place() -> Iterator[None]:
+    """Where the place for temporary files is full, one sentence says which it is."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.ENOSPC or isinstance(error, FileError):
+            raise
+        raise FileError(f"{tempfile.gettempdir()}: {reason(error)}; TMPDIR may name another place") from error
 
 
 class Output:
@@ -61,7 +72,7 @@ class Output:
         # what the process's umask leaves; while the file grows, only its owner may read it
         self._mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
         _permit(descriptor, 0o600)
-        self._file = os.fdopen(descriptor, "wb")
+        self._file: IO[bytes] = os.fdopen(descriptor, "wb")
         self.closed = False  # writers of other libraries ask
 
     def _nameless(self) -> int:
@@ -124,6 +135,32 @@ class Output:
             self._hidden = None
 
 
+class StreamOutput(Output):
+    """What a stream is to get, kept without a name: in its place once all files of the release are."""
+
+    def __init__(self, final: Path, *, hashed: bool = False) -> None:
+        self.final, self._hidden, self.closed = final, None, False
+        self._digest = hashlib.sha256() if hashed else None
+        with in_temporary_place():
+            self._file = nameless()
+
+    def write(self, data: Any) -> int:
+        with in_temporary_place():
+            return super().write(data)
+
+    def finish(self) -> None:
+        """Everything is in the file."""
+        with in_temporary_place():
+            self._file.flush()
+
+    def publish(self) -> None:
+        OPENED[self.final].kept = self._file
+
+    def discard(self) -> None:
+        if OPENED[self.final].kept is not self._file:
+            super().discard()
+
+
 def _permit(descriptor: int, mode: int) -> None:
     """Set who may read an open file, on systems whose open files have such a mode."""
     if hasattr(os, "fchmod"):
@@ -133,8 +170,10 @@ def _permit(descriptor: int, mode: int) -> None:
 def fingerprint(path: Path) -> Fingerprint:
     """What changes when somebody writes to a file; None where there is none."""
     try:
-        status = path.stat()
+        status = OPENED[path].status() if path in OPENED else path.stat()
     except FileNotFoundError:
+        return None
+    if status is None:
         return None
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
@@ -145,17 +184,18 @@ def publishing(fingerprints: dict[Path, Fingerprint], *, hashed: bool = False) -
 
     ``fingerprints`` are those of the targets when the job began: another job may write meanwhile.
     """
-    first = next(iter(fingerprints))
+    first, *_, last = [*fingerprints, *fingerprints]  # all in one folder, but for a stream
     with ExitStack() as stack:
         outputs = []
         for path in fingerprints:
-            outputs.append(Output(path, hashed=hashed and path == first))
+            kind = StreamOutput if path in OPENED else Output
+            outputs.append(kind(path, hashed=hashed and path == first))
             stack.callback(outputs[-1].discard)
         try:
             yield outputs
             for output in outputs:
                 output.finish()
-            with _locked(first.parent):
+            with locked(last.parent):
                 for path, before in fingerprints.items():
                     if fingerprint(path) != before:
                         was = "has appeared" if before is None else "was changed"
@@ -165,11 +205,12 @@ def publishing(fingerprints: dict[Path, Fingerprint], *, hashed: bool = False) -
         except OSError as error:
             if isinstance(error, FileError):
                 raise
-            raise FileError(f"cannot write {first}: {reason(error)}") from error
+            named = last if first in OPENED else first
+            raise FileError(f"cannot write {named}: {reason(error)}") from error
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """One job at a time gives names in a folder; the lock goes with the process, and leaves nothing."""
     with ExitStack() as stack:
         descriptor = None

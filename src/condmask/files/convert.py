@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from condmask.files.arrow import ArrowFile, line
-from condmask.files.atomic import Output
+from condmask.files.atomic import Fingerprint, Output
 from condmask.files.batches import write_batches
 from condmask.files.csv import CsvFile
 from condmask.files.csv_format import not_encoded
-from condmask.files.csv_scan import Records
+from condmask.files.csv_scan import Records, line_at
 from condmask.files.formats import ROOMY, Part, Rows, Sample, Table, format_of
 from condmask.strata import names_of
 
@@ -42,6 +42,10 @@ class Converted:
     def sample(self, names: Sequence[str], rows: np.ndarray) -> Sample:
         """Rows from all over the file."""
         return self.original.sample(names, rows)
+
+    def fingerprints(self) -> dict[Path, Fingerprint]:
+        """Those of the file."""
+        return self.original.fingerprints()
 
     def notes(self) -> list[str]:
         """The names of notes on the file and its columns that a copy leaves out."""
@@ -163,6 +167,6 @@ def _decoded(table: CsvFile, part: Records, k: int) -> list[str]:
         for field in part.fields(k).at(np.arange(len(part.starts))):
             texts.append(table.dialect.decode(field))
     except UnicodeDecodeError:
-        line = table.line_of(part.row + len(texts))
+        line = line_at(table.path, table.dialect, part.offset + int(part.starts[len(texts), k]))
         raise not_encoded(table.path, table.dialect.encoding, line) from None
     return texts

@@ -11,7 +11,7 @@ import numpy as np
 
 from condmask._blocks import Workers, in_stretches, ordered_map
 from condmask.files import csv_numbers, quoting
-from condmask.files.atomic import Output
+from condmask.files.atomic import Fingerprint, Output, fingerprint
 from condmask.files.csv_format import CsvFormat, Dialect, not_encoded
 from condmask.files.csv_numbers import NumberError, Words
 from condmask.files.csv_scan import Fields, Records, Stretch, Stretches, find, line_at, scan
@@ -46,6 +46,10 @@ class CsvFile:
         """What an earlier masking left in the file beside this one."""
         return read_beside(self.path)
 
+    def fingerprints(self) -> dict[Path, Fingerprint]:
+        """That of the file."""
+        return {self.path: fingerprint(self.path)}
+
     def notes(self) -> list[str]:
         """Text has none."""
         return []
@@ -60,7 +64,8 @@ class CsvFile:
     def _published_format(self) -> dict[str, Any]:
         """How the file is written, where it was masked and that was published beside it."""
         beside = sidecar(self.path)
-        assert beside is not None  # a file of text has no room for it
+        if beside is None:
+            return {}
         try:
             published = json.loads(beside.read_text())["csv"]
         except (OSError, ValueError, KeyError, TypeError):
@@ -148,7 +153,7 @@ class CsvFile:
 
     def records(self) -> Iterator[Records]:
         """Runs of whole records, with the fields of all columns."""
-        return scan(self.path, self.dialect, list(range(len(self.names))))
+        return self._scan(list(range(len(self.names))))
 
     @property
     def words(self) -> list[str]:
@@ -198,26 +203,26 @@ class CsvFile:
             length = splice(buffer, starts, stops, keep.ravel(), quoted, fields, ends, out)
             return out[:length].data
 
-        written = compressed_writer(target, self.path, self.dialect.encoding)
+        written = compressed_writer(target, target.final, self.dialect.encoding)
         written.write(self.dialect.header)
         for text in ordered_map(rewritten, masked(), self._workers):
             written.write(text)
         written.close()
 
-    def line_of(self, row: int) -> int:
+    def place_of(self, row: int) -> str:
         """The line of the file in which a record begins."""
         for part in self._records([self.names[0]]):
             if row < part.row + len(part.starts):
-                return line_at(self.path, self.dialect, part.offset + int(part.starts[row - part.row, 0]))
+                return f"in {self._line(part, int(part.starts[row - part.row, 0]))}"
         raise IndexError(row)
 
     def _numbers(self, part: Records, k: int, name: str, decimal: str | None) -> tuple[np.ndarray, int]:
         try:
             return csv_numbers.read(part.fields(k), decimal, self._words)
         except NumberError as error:
-            line = line_at(self.path, self.dialect, part.offset + int(part.starts[error.at, k]))
+            line = self._line(part, int(part.starts[error.at, k]))
             raise (ValueError if "2^53" in error.why else TypeError)(
-                f"{name} {error.why} in line {line}"
+                f"{name} {error.why} in {line}"
             ) from None
 
     def _quoting(self, part: Records, k: int, values: np.ndarray) -> int:
@@ -278,12 +283,19 @@ class CsvFile:
             for field in fields.at(first[:count]):
                 distinct.append(self.dialect.decode(field))
         except UnicodeDecodeError:
-            line = line_at(self.path, self.dialect, part.offset + int(starts[first[len(distinct)]]))
-            raise not_encoded(self.path, self.dialect.encoding, line) from None
+            line = line_at(part.path, self.dialect, part.offset + int(starts[first[len(distinct)]]))
+            raise not_encoded(part.path, self.dialect.encoding, line) from None
         return code, distinct
 
     def _records(self, names: Sequence[str], *, tail: bool = False) -> Iterator[Records]:
         """Runs of whole records with the fields of these columns; stretches of them are kept."""
-        for part in scan(self.path, self.dialect, [self.names.index(name) for name in names], tail=tail):
+        for part in self._scan([self.names.index(name) for name in names], tail=tail):
             self._stretches.add(part)
             yield part
+
+    def _scan(self, wanted: list[int], *, tail: bool = False) -> Iterator[Records]:
+        return scan(self.path, self.dialect, wanted, tail=tail)
+
+    def _line(self, part: Records, at: int) -> str:
+        """Where a byte of a run stands."""
+        return f"line {line_at(part.path, self.dialect, part.offset + at)}"

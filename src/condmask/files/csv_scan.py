@@ -51,6 +51,7 @@ class Records(NamedTuple):
     stops: np.ndarray
     offset: int
     row: int
+    path: Path
 
     def fields(self, k: int) -> Fields:
         """The k-th of the wanted fields, of all records."""
@@ -120,7 +121,7 @@ def scan(path: Path, dialect: Dialect, wanted: list[int], *, tail: bool = False)
                 raise ValueError(f"{path} has {endless}, from line {line} on")
             rest = b"" if unended else text[size:]
             if len(starts) or (tail and size):
-                yield Records(text[: min(size, len(text))], starts, stops, offset, row)
+                yield Records(text[: min(size, len(text))], starts, stops, offset, row, path)
             row += len(starts)
             offset += size
             if not read:

@@ -10,7 +10,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from condmask import _checks
-from condmask.files.atomic import FileError, Output, reason
+from condmask.files.atomic import FileError, Fingerprint, Output, reason
+from condmask.files.recoding import is_packed
+from condmask.files.streams import OPENED
 
 FORMATS = {
     ".parquet": "Parquet",
@@ -26,6 +28,7 @@ FORMATS = {
     ".ipc": "Arrow",
 }
 ROOMY = ("Parquet", "Arrow")  # with room for what is published with the data
+PACKED = " in gzip"
 
 
 class Rows(Protocol):
@@ -67,6 +70,9 @@ class Writable(Protocol):
 
     path: Path
 
+    def fingerprints(self) -> dict[Path, Fingerprint]:
+        """The files that the table stands in, with what changes when somebody writes to one."""
+
     @property
     def description(self) -> dict[str, Any]:
         """What reading a copy again takes, in terms of JSON, where the copy cannot tell."""
@@ -98,7 +104,9 @@ class Table(Writable, Protocol):
 
 
 def format_of(path: Path) -> str:
-    """The format of a file, by its suffix."""
+    """The format of a file, by its suffix; a stream is text."""
+    if path in OPENED:
+        return "CSV" + PACKED * is_packed(path)
     suffix = path.suffix.lower()
     if suffix == ".gz":
         suffix = "".join(path.suffixes[-2:]).lower()
@@ -115,6 +123,16 @@ def columns_exist(table: Table, names: Sequence[str]) -> None:
             raise ValueError(f"{table.path} has {number} {name!r}, it has {_checks.listed(table.names)}")
 
 
+def in_the_files(table: Table, names: Collection[str]) -> None:
+    """Refuse columns to mask that the names of folders or files tell, which stay as they are."""
+    for name in names:
+        if name in getattr(table, "virtual", ()):
+            raise ValueError(
+                f"{name} cannot be masked: it stands in the names of files of {table.path}, and these are "
+                "released"
+            )
+
+
 def named_once(table: Table) -> None:
     """Refuse columns that share a name: an audit looks at columns by name, and would leave them out."""
     for name in table.names:
@@ -127,15 +145,15 @@ def named_once(table: Table) -> None:
 
 @contextmanager
 def in_lines(table: Table) -> Iterator[None]:
-    """Errors about a row name the line of a file of text, which editors count; Parquet has no lines."""
+    """Errors about a row name the line of a file of text, which editors count, and which of many it is."""
     try:
         yield
     except (TypeError, ValueError) as error:
         position = re.search(r"at position (\d+)", str(error))
-        line_of = getattr(table, "line_of", None)
-        if position is None or line_of is None:
+        place_of = getattr(table, "place_of", None)
+        if position is None or place_of is None:
             raise
-        text = str(error).replace(position[0], f"in line {line_of(int(position[1]))}")
+        text = str(error).replace(position[0], place_of(int(position[1])))
         raise type(error)(text) from None
 
 

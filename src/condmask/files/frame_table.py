@@ -8,7 +8,7 @@ import numpy as np
 from condmask import frames
 from condmask._blocks import BLOCK
 from condmask._grid import decimals_of
-from condmask.files.atomic import Output
+from condmask.files.atomic import Fingerprint, Output
 from condmask.files.batches import write_batches
 from condmask.files.formats import Rows
 from condmask.files.frame_columns import column_of_frame
@@ -24,6 +24,10 @@ class FrameTable:
 
     def __init__(self, frame: Any) -> None:
         self._table = frames.arrow_table(frame)
+
+    def fingerprints(self) -> dict[Path, Fingerprint]:
+        """A frame stands in no file."""
+        return {}
 
     @property
     def description(self) -> dict[str, Any]:

@@ -1,10 +1,13 @@
-"""What is published with the data: in the file where its format has room, else in one beside it.
+"""What is published with the data: in the file where its format has room, else in one beside it; once in a
+folder of many files.
 
-The file beside holds the digest of its data, so that the two cannot part unnoticed.
+The file beside holds the digest of its data, so that the two cannot part unnoticed; in a folder it
+holds the list of all files.
 """
 
 import hashlib
 import json
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,21 +15,36 @@ from typing import Any, NamedTuple
 from condmask.estimates.origin import NOWHERE, Origin
 from condmask.files.atomic import FileError, Fingerprint, fingerprint
 from condmask.files.formats import ROOMY, Table, format_of
+from condmask.files.part_files import NOTE, SIDECAR, is_folder, part_files
+from condmask.files.recoding import is_packed, open_bytes, read_bytes
+from condmask.files.streams import OPENED, SCHEMES
 from condmask.scheme import Scheme
 
 VERSION = 1
-SIDECAR, NOTE = ".condmask.json", ".README.md"
+FOLDER_METADATA, FOLDER_NOTE = "_condmask.json", "_README.md"
 
 
 def sidecar(path: Path) -> Path | None:
-    """The file beside a file of this format; None where what is published stands in the data."""
+    """The file beside a file of this format; None where what is published stands in the data, or nobody has
+    said where that of a stream stands."""
+    if path in SCHEMES or path in OPENED:
+        return SCHEMES.get(path)
     return None if format_of(path) in ROOMY else path.with_name(path.name + SIDECAR)
+
+
+def place_of_metadata(path: Path) -> str:
+    """Where what is published stands, for messages."""
+    if is_folder(path):
+        return f"in {FOLDER_METADATA} in the folder"
+    beside = sidecar(path)
+    return "in the metadata of its schema" if beside is None else f"in {beside.name} beside it"
 
 
 def target_fingerprints(target: Path) -> dict[Path, Fingerprint]:
     """The fingerprints of the files of a release, the data first and the note for analysts last."""
     beside = sidecar(target)
-    files = [target, *([] if beside is None else [beside]), target.with_name(target.name + NOTE)]
+    notes = [] if target in OPENED else [target.with_name(target.name + NOTE)]
+    files = [target, *([] if beside is None else [beside]), *notes]
     return {path: fingerprint(path) for path in files}
 
 
@@ -55,16 +73,68 @@ def beside_data(metadata: dict[str, Any], sha256: str) -> bytes:
 def read_beside(path: Path) -> dict[str, Any] | None:
     """What stands beside a file, if it is that file's."""
     beside = sidecar(path)
-    if beside is None or not beside.exists():
-        return None
-    metadata: dict[str, Any] = json.loads(beside.read_text())
-    digest = metadata["sha256"]
-    if digest != digest_of(path):
+    if beside is None or not (beside.exists() or path in SCHEMES):
+        return _listed_above(path)
+    try:
+        metadata: dict[str, Any] = json.loads(beside.read_text())
+        digest = metadata["sha256"]
+    except (ValueError, KeyError, TypeError):
+        raise FileError(f"{beside} is not what condmask published with a file of text") from None
+    # what was published as text may have been packed since
+    if digest != digest_of(path) and not (is_packed(path) and digest == _digest_of_text(path)):
         raise FileError(
             f"{path} is not the file that {beside.name} was published with: its SHA-256 is not {digest}, "
             "so one of the two was changed, renamed or replaced"
         )
     return metadata
+
+
+def read_list(folder: Path) -> dict[str, Any] | None:
+    """What was published with the files in a folder, with the list of them."""
+    try:
+        text = (folder / FOLDER_METADATA).read_text()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    try:
+        metadata: dict[str, Any] = json.loads(text)
+        if metadata["version"] == VERSION:  # others are refused where that is looked at
+            [(part["name"], part["records"], part["digest"]) for part in metadata["parts"]]
+    except (ValueError, TypeError, KeyError):
+        raise FileError(f"{folder / FOLDER_METADATA} is damaged: it holds no release") from None
+    return metadata
+
+
+def part_entry(metadata: dict[str, Any], part: int) -> dict[str, Any]:
+    """What a file tells that is one of many."""
+    return {
+        "version": VERSION,
+        "part": part,
+        "parts": len(metadata["parts"]),
+        "release": metadata["release"],
+    }
+
+
+def part_of(path: Path, metadata: dict[str, Any]) -> str:
+    """The sentence on a file that is one of many."""
+    part, parts, name = (metadata.get(key) for key in ("part", "parts", "release"))
+    return (
+        f"{path} is part {part} of {parts} of release {name}, and tells nothing alone: read the folder with "
+        f"{FOLDER_METADATA} in it"
+    )
+
+
+def _listed_above(path: Path) -> dict[str, Any] | None:
+    """What a folder above tells of a file that it lists."""
+    path = path.absolute()
+    for folder in path.parents:
+        listed = None
+        with suppress(OSError):  # of others, and no business of this file
+            listed = read_list(folder)
+        if listed is not None:
+            names = [part["name"] for part in listed["parts"]]
+            name = path.relative_to(folder).as_posix()
+            return part_entry(listed, names.index(name) + 1) if name in names else None
+    return None
 
 
 def published(table: Table) -> Published | None:
@@ -76,6 +146,8 @@ def published(table: Table) -> Published | None:
         raise ValueError(
             f"{table.path} was masked by a newer condmask, got version {metadata.get('version')!r}"
         )
+    if "part" in metadata:
+        raise ValueError(part_of(table.path, metadata))
     schemes = {name: Scheme.from_dict(entries) for name, entries in metadata["columns"].items()}
     origins = dict.fromkeys(schemes, NOWHERE)
     for name, entries in metadata["origins"].items():
@@ -85,11 +157,25 @@ def published(table: Table) -> Published | None:
 
 
 def digest_of(path: Path) -> str:
-    """The SHA-256 of a file, computed once while it stays as it is."""
+    """The SHA-256 of a file, computed once while it stays as it is; of many files that of the list of their
+    digests and names."""
+    if is_folder(path):
+        files = part_files(path)
+        lines = (f"{digest_of(file)}  {name}\n" for file, name in zip(files.paths, files.names, strict=True))
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
     return _digest(path, fingerprint(path))
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=1 << 14)  # many files may be one release
 def _digest(path: Path, _: tuple[int, ...] | None) -> str:
-    with path.open("rb") as file:
+    with OPENED[path].open() if path in OPENED else path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _digest_of_text(path: Path) -> str:
+    """The SHA-256 of what a packed file holds."""
+    digest = hashlib.sha256()
+    with open_bytes(path) as file:
+        while data := read_bytes(path, file, 1 << 20):
+            digest.update(data)
+    return digest.hexdigest()

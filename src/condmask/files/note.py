@@ -8,12 +8,16 @@ from condmask.schemes.description import rounding
 HEAD = """\
 # {name}
 
-{rows:,} records. These columns were masked with condmask; all others are as they were.
+{rows:,} records{parts}. These columns were masked with condmask; all others are as they were.
 
 {columns}
 
 No masked value is to be read as that of its record.
 """
+
+OF_PARTS = (
+    """ in {files}, which are one release: estimates need all of them, under the names that they have here"""
+)
 
 ESTIMATED = """
 ## What can be computed
@@ -67,13 +71,14 @@ def sentence(scheme: Scheme, origin: Origin) -> str:
     return scheme.sentence() + (rounding(*origin.shift) if origin.shift else "")
 
 
-def written_note(name: str, released: Published) -> str:
-    """The note for a file of this name."""
+def written_note(name: str, released: Published, parts: int | None = None) -> str:
+    """The note for a file of this name, or for a folder of so many."""
     schemes = released.schemes
     columns = "\n".join(
         f"* `{column}`: {sentence(scheme, released.origins[column])}" for column, scheme in schemes.items()
     )
-    text = HEAD.format(name=name, rows=released.records, columns=columns)
+    of = "" if parts is None else OF_PARTS.format(files="1 file" if parts == 1 else f"{parts:,} files")
+    text = HEAD.format(name=name, rows=released.records, columns=columns, parts=of)
     estimated = [column for column, scheme in schemes.items() if scheme.law is not None]
     if estimated:
         text += ESTIMATED.format(name=name, column=estimated[0], variable=_variable(estimated[0]))

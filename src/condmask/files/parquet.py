@@ -86,6 +86,8 @@ class ParquetFile(ArrowFile):
             for part in encoded:
                 writer.add(part)
                 elements = part.elements
+            if not footer.groups:  # no rows, and yet their type
+                elements = _encode(self._none(rows, types)).elements
             entries = footers.released_entries(
                 footer, types, metadata, json.dumps(metadata).encode(), nulls=rows.nulls, keep=self.kept
             )
@@ -99,8 +101,7 @@ class ParquetFile(ArrowFile):
         self, rows: Rows, types: dict[str, Any], footer: Footer, leaves: list[tuple[int, int]]
     ) -> Iterator[_Part]:
         """The masked rows, row group by row group."""
-        schema = released_schema(self.schema, types, {}, nulls=rows.nulls, keep=())
-        schema = pa.schema([schema.field(name) for name in types])
+        schema = self._masked_schema(rows, types)
         with pq.ParquetFile(self.path, pre_buffer=False) as file:
             for number, group in enumerate(footer.groups):
                 chunks = footers.chunks_of(group, footer, self.path)
@@ -114,6 +115,14 @@ class ParquetFile(ArrowFile):
                     arrays = released_columns(batch, rows, types)
                     held.append(pa.RecordBatch.from_arrays(arrays, schema=schema))
                 yield _Part(pa.Table.from_batches(held, schema), options, True)
+
+    def _masked_schema(self, rows: Rows, types: dict[str, Any]) -> Any:
+        schema = released_schema(self.schema, types, {}, nulls=rows.nulls, keep=())
+        return pa.schema([schema.field(name) for name in types])
+
+    def _none(self, rows: Rows, types: dict[str, Any]) -> _Part:
+        """A group without rows."""
+        return _Part(self._masked_schema(rows, types).empty_table(), {}, True)
 
     def _group(self, file: Any, number: int, names: list[str]) -> Iterator[Any]:
         """One row group of some columns."""

@@ -2,17 +2,35 @@
 
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
+from typing import Any
 
 from condmask.files.atomic import FileError, Fingerprint, fingerprint, publishing
+from condmask.files.folder import FolderTable
 from condmask.files.formats import Rows, Writable
-from condmask.files.metadata import Published, beside_data, sidecar
+from condmask.files.metadata import Published, beside_data, sidecar, target_fingerprints
 from condmask.files.note import written_note
+from condmask.files.part_files import is_folder
+from condmask.files.publish_folder import folder_state, publish_folder, writable_folder
+
+
+def targets_of(source: Path, target: Path, *, overwrite: bool) -> dict[Path, Any]:
+    """The files, or the folder, that a release of a source will be, as they are now; refused where they may
+    not be written."""
+    if is_folder(source):
+        state = folder_state(target)
+        writable_folder(target, state, source, overwrite=overwrite)
+        return {target: state}
+    if fingerprint(source) is None:
+        raise FileError(f"{source}: no such file or directory")
+    targets: dict[Path, Any] = target_fingerprints(target)
+    writable(targets, source, overwrite=overwrite)
+    return targets
 
 
 def writable(targets: dict[Path, Fingerprint], source: Path | None, *, overwrite: bool) -> None:
     """Refuse targets that may not be written."""
     target = next(iter(targets))
-    if source is not None and target.exists() and source.samefile(target):
+    if source is not None and source.exists() and target.exists() and source.samefile(target):
         raise FileError(f"target must be another file than the source, got {target}")
     if target.is_dir():
         raise FileError(f"{target} is a directory")
@@ -23,26 +41,32 @@ def writable(targets: dict[Path, Fingerprint], source: Path | None, *, overwrite
 
 def publish(
     table: Writable,
-    targets: dict[Path, Fingerprint],
+    targets: dict[Path, Any],
     rows: Rows,
     published: Published,
-    original: Fingerprint,
+    original: Any,
     entering: AbstractContextManager[None] | None = None,
 ) -> None:
     """Write a table with its masked rows; nothing where the source is not as it was when it was read.
 
-    ``targets`` are the files of the release with their fingerprints when the job began. They take their names
-    within ``entering``, which may refuse them still.
+    ``targets`` are the files of the release, or its folder, with their fingerprints when the job began. They
+    take their names within ``entering``, which may refuse them still.
     """
+    if isinstance(table, FolderTable):
+        ((folder, state),) = targets.items()
+        publish_folder(table, folder, state, rows, published, original, entering)
+        return
     metadata = published.to_dict()
-    hashed = sidecar(next(iter(targets))) is not None
-    with ExitStack() as entered, publishing(targets, hashed=hashed) as outputs:
-        target, *beside, note = outputs
+    beside = sidecar(next(iter(targets)))
+    with ExitStack() as entered, publishing(targets, hashed=beside is not None) as outputs:
+        target, *others = outputs
         table.rewrite(target, rows, metadata)
-        if rows.done != published.records or fingerprint(table.path) != original:
+        if rows.done != published.records or table.fingerprints() != original:
             raise FileError(f"{table.path} changed while it was masked; nothing was published")
-        for output in beside:
-            output.write(beside_data(metadata | table.description, target.sha256))
-        note.write(written_note(target.final.name, published).encode())
+        for output in others:
+            if output.final == beside:
+                output.write(beside_data(metadata | table.description, target.sha256))
+            else:
+                output.write(written_note(target.final.name, published).encode())
         if entering is not None:
             entered.enter_context(entering)

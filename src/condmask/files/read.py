@@ -3,13 +3,24 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from condmask._blocks import Workers
+from condmask._scratch import joined
 from condmask.files.csv import CsvFile
+from condmask.files.csv_folder import CsvFiles
 from condmask.files.csv_format import CsvFormat
-from condmask.files.formats import Table, columns_exist, format_of, reading
+from condmask.files.folder import FolderTable
+from condmask.files.formats import ROOMY, Table, columns_exist, format_of, reading
+from condmask.files.metadata import read_list
+from condmask.files.part_files import is_folder, part_files
+
+if TYPE_CHECKING:
+    from condmask.files.arrow import ArrowFile
+from condmask.files.spool import CODE, coded
+from condmask.frames import Labels
 
 
 def read_column(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | None = None) -> np.ndarray:
@@ -18,6 +29,7 @@ def read_column(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | Non
     Parameters
     ----------
     path : path
+        Of a file, a folder of files, or a glob.
     name : str
     csv : CsvFormat, optional
         How a CSV file is written, where that cannot be told from it.
@@ -35,10 +47,9 @@ def read_column(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | Non
 def column_of(table: Table, name: str) -> np.ndarray:
     """One column of an open file, as `read_column` has it."""
     try:
-        parts = [part[name] for part in numbers_of(table, [name])]
+        return joined(part[name] for part in numbers_of(table, [name]))
     except TypeError:
         return labels_of_column(table, name)
-    return np.concatenate(parts) if parts else np.empty(0)
 
 
 def read_labels(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | None = None) -> np.ndarray:
@@ -62,19 +73,42 @@ def read_labels(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | Non
 
 
 def open_table(path: Path, csv: CsvFormat | None = None, workers: Workers = 1) -> Table:
-    """The reader of a file, by its suffix."""
-    if format_of(path) not in ("Parquet", "Arrow"):
+    """The reader of a file, by its suffix, or of all files in a folder or of a glob."""
+    if is_folder(path):
+        return _open_folder(path, csv, workers)
+    if format_of(path) not in ROOMY:
         return CsvFile(path, csv, workers)
     if csv is not None:
         raise ValueError(f"csv must be left out for {path.name}, which is no text, got {csv!r}")
     try:
-        from condmask.files.arrow import ArrowFile
-        from condmask.files.parquet import ParquetFile
+        return _open_with_arrow(path)
     except ImportError as error:
         raise ImportError(f"{path.name} needs pyarrow: pip install 'condmask[cli]'") from error
+
+
+def _open_with_arrow(path: Path) -> "ArrowFile":
+    from condmask.files.arrow import ArrowFile
+    from condmask.files.parquet import ParquetFile
+
     if path.stat().st_size == 0:
         raise ValueError(f"{path} is empty")
     return ParquetFile(path) if format_of(path) == "Parquet" else ArrowFile(path)
+
+
+def _open_folder(path: Path, csv: CsvFormat | None, workers: Workers) -> Table:
+    files = part_files(path)
+    if format_of(files.paths[0]) not in ROOMY:
+        published = (read_list(files.base) or {}).get("csv", {})
+        return FolderTable(
+            path, files, CsvFiles(path, files, (csv or CsvFormat()).or_else(published), workers)
+        )
+    if csv is not None:
+        raise ValueError(f"csv must be left out for {path}, which holds no text, got {csv!r}")
+    try:
+        from condmask.files.arrow_folder import ArrowFiles
+    except ImportError as error:
+        raise ImportError(f"{path} needs pyarrow: pip install 'condmask[cli]'") from error
+    return FolderTable(path, files, ArrowFiles(path, files, _open_with_arrow))
 
 
 def converted(table: Table) -> Table:
@@ -91,6 +125,13 @@ def labels_of_column(table: Table, name: str) -> np.ndarray:
     labels = [part.labels[name] for part in table.parts([], [name])]
     parts = [np.array([*distinct, None], dtype=object)[code] for code, distinct in labels]
     return np.concatenate(parts) if parts else np.empty(0, dtype=object)
+
+
+def coded_column(table: Table, name: str) -> Labels:
+    """A column as labels, numbered as they come."""
+    numbers: dict[Any, int] = {}
+    code = joined(part.astype(CODE) for part in coded(table, name, numbers))
+    return Labels(code.astype(CODE, copy=False), list(numbers))
 
 
 def numbers_of(table: Table, names: list[str]) -> Iterator[dict[str, np.ndarray]]:

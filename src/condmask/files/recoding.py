@@ -5,16 +5,32 @@ import gzip
 import io
 import zlib
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Any, Self, cast
 
 from condmask.files.atomic import FileError
+from condmask.files.streams import OPENED
+
+GZIP = b"\x1f\x8b"
 
 
 def open_bytes(path: Path) -> IO[bytes]:
     """The bytes of a file, unpacked."""
-    opens: Any = gzip.open if path.suffix.lower() == ".gz" else open
+    if path in OPENED:
+        kept = OPENED[path].open()
+        return cast("IO[bytes]", gzip.GzipFile(fileobj=kept)) if is_packed(path) else kept
+    opens: Any = gzip.open if is_packed(path) else open
     file: IO[bytes] = opens(path, "rb")
     return file
+
+
+def is_packed(path: Path) -> bool:
+    """Whether a file is in gzip, by its suffix; a stream, which has none, by its first bytes."""
+    if path not in OPENED:
+        return path.suffix.lower() == ".gz"
+    if OPENED[path].status() is None:  # nothing was written yet
+        return False
+    with OPENED[path].open() as file:
+        return file.read(len(GZIP)) == GZIP
 
 
 def open_utf8(path: Path, encoding: str) -> "IO[bytes] | _AsUtf8":
@@ -37,7 +53,7 @@ def read_bytes(path: Path, file: Any, size: int) -> bytes:
 def compressed_writer(file: Any, path: Path, encoding: str) -> "_FromUtf8":
     """A file that is given UTF-8 and writes it in an encoding, compressed where a file of this name is."""
     inner: Any = file
-    if path.suffix.lower() == ".gz":  # without a name and a time, which tell of the machine
+    if is_packed(path):  # without a name and a time, which tell of the machine
         inner = gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0, compresslevel=6)
     return _FromUtf8(inner, encoding)
 

@@ -9,10 +9,9 @@ from condmask import _checks
 from condmask._blocks import blocks
 from condmask.files.atomic import FileError
 from condmask.files.formats import Table
-from condmask.frames import codes
+from condmask.frames import Labels, codes
 from condmask.missing_codes import not_hit
 from condmask.scheme import Scheme
-from condmask.strata import Labels
 
 Progress = Callable[[int, int | None], None] | None
 CODE = np.int32  # which holds the numbers of more labels than memory holds
@@ -56,8 +55,6 @@ class ReleasedRows:
     def take(self, count: int) -> dict[str, np.ndarray]:
         """The next rows of every column."""
         self.done += count
-        if self._progress is not None:
-            self._progress(self.done, self.total)
         held = [self._rest] if self._rest else []
         while sum(part[0].size for part in held) < count:
             part = next(self._parts, None)
@@ -73,6 +70,8 @@ class ReleasedRows:
             if np.isinf(published[name]).any():
                 raise ValueError(f"{name} must stay finite when it is masked: its noise is too large")
             not_hit(scheme, published[name], self._kinds[name], name)
+        if self._progress is not None:
+            self._progress(self.done, self.total)
         return published
 
 
@@ -110,7 +109,7 @@ def spool_columns(
             progress(row, None)
     _checks.at_least_two(row, names[0])
     mapped = {name: _mapped(output, np.float64) for name, output in values.items()}
-    return mapped, kinds, [_in_order(_mapped(strata[name], CODE), numbers[name]) for name in groups]
+    return mapped, kinds, [in_order(_mapped(strata[name], CODE), list(numbers[name])) for name in groups]
 
 
 def coded(table: Table, name: str, numbers: dict[Any, int]) -> Iterator[np.ndarray]:
@@ -133,9 +132,9 @@ def _mapped(output: IO[bytes], dtype: type) -> np.ndarray:
     return np.asarray(np.memmap(output, dtype=dtype, mode="r+"))
 
 
-def _in_order(code: np.ndarray, numbers: dict[Any, int]) -> Labels:
+def in_order(code: np.ndarray, labels: Sequence[Any]) -> Labels:
     """Codes in the order of their labels, changed in place."""
-    rank, distinct = codes(list(numbers))
+    rank, distinct = codes(labels)
     rank = rank.astype(CODE)
     for start, stop in blocks(code.size):
         code[start:stop] = rank[code[start:stop]]

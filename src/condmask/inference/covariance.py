@@ -6,52 +6,130 @@ between them, and on any part of the records. Columns masked together keep their
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from condmask.engines.counting import ValueCounts
+from condmask.inference import heavy_tails
+from condmask.inference.heavy_tails import PlainTails
 from condmask.inference.interval_options import IntervalOptions
 from condmask.inference.intervals import UndefinedError
-from condmask.inference.linear_variance import linear_interval, sampled_sums
-from condmask.inference.pseudo_values import PseudoValues, covariance_factor, standardised
+from condmask.inference.linear_variance import SampledSums, Variation
+from condmask.inference.pair_variance import PairMoments
+from condmask.inference.parts import CompleteRows, frame_of
+from condmask.inference.pseudo_values import Part, PseudoValues, covariance_factor
 from condmask.law import Law
+from condmask.samples.moments import Powers
 from condmask.strata import listed
 
 Product = tuple[float, tuple[float, float], float]  # covariance, both variances; the product of their units
 
 
-def covariance(a: np.ndarray, b: np.ndarray) -> float:
-    """The ordinary covariance, divisor n - 1."""
-    return float(np.add.reduce((a - a.mean()) * (b - b.mean())) / (a.size - 1))
+class PairSums:
+    """Sums over the records that have a value and one of another column, in safe units.
 
+    Parameters
+    ----------
+    pseudo : PseudoValues
+        Those of the first column.
+    w : ndarray of shape (n,)
+        The other column; NaN where a value is missing.
+    law : Law, optional
+        Of a column masked together with the first, None of a column in clear.
 
-def products(pseudo: PseudoValues, w: np.ndarray, law: Law | None) -> Product:
-    """Covariance and variances of the originals behind pseudo-values and w, where both are present.
-
-    `law` is that of a column masked together with the first, None of a column in clear. Units are safe.
+    Attributes
+    ----------
+    n : int
+        The number of the records.
+    unit : float
+        That of the other column.
+    parts : Parts
+        The records.
     """
-    b, unit = standardised(w)
-    b = b[pseudo.rows]
-    both = ~np.isnan(b)
-    a, b = pseudo.masked[both], b[both]
-    if b.size < 2:
-        raise UndefinedError(f"other must have at least 2 values where z has them, got {b.size}")
-    noise = 0.0 if law is None else (1.0 - law.p) * float(law.noise_moments(2, unit)[2])
-    variances = float(a.var(ddof=1)) - pseudo.noise_variance, float(b.var(ddof=1)) - noise
-    first = pseudo.values[both] if law is None else a
-    return covariance(first, b), variances, pseudo.unit * unit
+
+    def __init__(self, pseudo: PseudoValues, w: np.ndarray, law: Law | None) -> None:
+        self.pseudo, self.w, self.law, self.n = pseudo, w, law, 0
+        self._origin, self.unit, _ = frame_of(w, CompleteRows(w))
+        self.parts = pseudo.parts(w)
+        sums, self._ends = np.zeros(3), (np.inf, -np.inf)
+        for part in self.parts:
+            b = self.other(part)
+            first = part.masked if law is not None else part.values
+            sums += part.masked.sum(), b.sum(), first.sum()
+            self._ends = min(self._ends[0], float(b.min())), max(self._ends[1], float(b.max()))
+            self.n += part.size
+        if self.n < 2:
+            raise UndefinedError(f"other must have at least 2 values where z has them, got {self.n}")
+        self.means = sums / self.n
+
+    def other(self, part: Part) -> np.ndarray:
+        """The values of the other column in a part."""
+        return np.asarray((part.of(self.w) - self._origin) / self.unit)
+
+    @cached_property
+    def squares(self) -> np.ndarray:
+        """The variances of released columns, and the covariance of originals of the first and the other."""
+        sums, (a, b, first) = np.zeros(3), self.means
+        for part in self.parts:
+            one, two = part.masked - a, self.other(part) - b
+            own = one if self.law is not None else part.values - first
+            sums += one @ one, two @ two, own @ two
+        return np.asarray(sums / (self.n - 1))
+
+    @property
+    def product(self) -> Product:
+        """The covariance and the variances of the originals, and the product of their units."""
+        one, two, covariance = self.squares.tolist()
+        law, noise = self.law, 0.0
+        if law is not None:
+            noise = (1.0 - law.p) * float(law.noise_moments(2, self.unit)[2])
+        return covariance, (one - self.pseudo.noise_variance, two - noise), self.pseudo.unit * self.unit
+
+    @cached_property
+    def moments(self) -> PairMoments:
+        """The moments of the released columns about their means, by donor pool."""
+        moments, (a, b, _) = PairMoments(self.pseudo.pool_count), self.means
+        for part in self.parts:
+            moments.add(part.masked - a, self.other(part) - b, part.pool)
+        return moments
+
+    @property
+    def kurtoses(self) -> list[float]:
+        """The kurtosis of the originals of both columns; NaN where nothing is to be said of it."""
+        share = self.moments.size / self.n
+        means = np.tensordot(share, self.moments.released, 1)
+        of_first = heavy_tails.of_masked(Powers(0.0, self.pseudo.unit, means[:, 0]), self.pseudo.law)
+        if self.law is not None:
+            return [of_first, heavy_tails.of_masked(Powers(0.0, self.unit, means[0]), self.law)]
+        low, high, mean = (np.array([x]) for x in (*self._ends, self.means[1]))
+        tails = PlainTails(low, high, mean)
+        for part in self.parts:
+            tails.add(self.other(part)[None])
+        return [of_first, *tails.kurtoses]
+
+    def variation(self) -> tuple[Variation, SampledSums]:
+        """How the covariance varies, whose weights are those of the other column, and its contributions."""
+        total, contribution, (_, b, first) = self.pseudo.sums(1), 0.0, self.means
+        for part in self.parts:
+            weights = (self.other(part) - b) / (self.n - 1)
+            part.add_by_pool(total, weights[None])
+            contribution += float(weights @ (part.values - first))
+        variation = Variation(self.pseudo, total)
+        sampled = SampledSums(np.array([contribution / self.n]))
+        for part in self.parts:
+            weights = (self.other(part) - b) / (self.n - 1)
+            variation.add(weights[None], part)
+            sampled.add((weights * (part.values - first))[None], part)
+        return variation, sampled
 
 
-def covariance_error(pseudo: PseudoValues, w: np.ndarray, options: IntervalOptions) -> float:
+def covariance_error(pairs: PairSums, options: IntervalOptions) -> float:
     """The standard error of the covariance with a column in clear, in safe units."""
-    w = standardised(w)[0][pseudo.rows]
-    rows = ~np.isnan(w)
-    w = w[rows] - w[rows].mean()
-    weights, values = (w / (w.size - 1))[None], pseudo.values[rows]
-    sampled = sampled_sums(weights * (values - values.mean()))
-    interval = linear_interval("covariance", weights @ values, weights, sampled, pseudo, rows, options)
-    return float(interval.standard_error[0])
+    variation, sampled = pairs.variation()
+    estimate = pairs.squares[2:]
+    return float(variation.interval("covariance", estimate, sampled.sampled, options).standard_error[0])
 
 
 def products_of_counts(

@@ -1,10 +1,13 @@
-"""Means of groups of records that need not be strata: a table of groups by donor pools, in one pass."""
+"""Means of groups of records that need not be strata: a table of groups by donor pools."""
+
+from collections.abc import Callable
 
 import numpy as np
 
 from condmask.inference.interval_options import IntervalOptions
 from condmask.inference.intervals import Interval
-from condmask.inference.pseudo_values import PseudoValues
+from condmask.inference.parts import CompleteRows, add, numbered
+from condmask.inference.pseudo_values import Part, PseudoValues
 
 
 def group_means(
@@ -12,60 +15,98 @@ def group_means(
 ) -> tuple[Interval, np.ndarray]:
     """The means of `count` groups in the units of the data, and the number of records of each.
 
-    `group` numbers the records with a value, -1 for none of the groups. Figures are those of
+    `group` numbers the records, -1 for none of the groups. Figures are those of
     `linear_variance` for weights 1/m in a group of m: a weight is the same for all records that a group has
     of a pool, so sums by cell of the table serve.
     """
-    members = np.flatnonzero(group >= 0)
-    inside = group[members]
-    records = np.bincount(inside, minlength=count)
+    clusters = options.clusters
+    parts = pseudo.parts(group, clusters)
+    table, records, sums = (
+        _Table(group, count, pseudo, options),
+        np.zeros(count, dtype=np.int64),
+        np.zeros(count),
+    )
+    for part in parts:
+        inside = part.of(group)
+        add(records, inside)
+        add(sums, inside, part.values)
     with np.errstate(invalid="ignore"):
-        estimate = np.bincount(inside, pseudo.values[members], count) / records
-    residual = pseudo.values[members] - estimate[inside]
-    file, noise = _by_masking(inside, members, records, pseudo)
-    if options.clusters is None:
-        degrees = records - 1.0
-        squares = np.bincount(inside, residual**2, count)
-    else:
-        cluster = options.clusters[pseudo.rows][members]
-        both, at = _numbered(cluster * count + inside, int(cluster.max(initial=0) + 1) * count)
-        degrees = np.bincount(both % count, minlength=count) - 1.0
-        squares = np.bincount(both % count, np.bincount(at, residual) ** 2, count)
+        estimate = sums / records
+    squares: np.ndarray = np.zeros(count)
+    if clusters is not None:
+        both, number = _crossed(clusters, group, options.cluster_count, count, pseudo)
+        squares = np.zeros(both.size)
+    for part in parts:
+        inside = part.of(group)
+        residual = part.values - estimate[inside]
+        table.add(inside, part)
+        if clusters is None:
+            add(squares, inside, residual**2)
+        else:
+            add(squares, number(part.of(clusters) * np.int64(count) + inside), residual)
+    sizes = records
+    if clusters is not None:
+        sizes = np.bincount(both % count, None, count)
+        squares = np.bincount(both % count, squares**2, count)
+    degrees = sizes - 1.0
     with np.errstate(invalid="ignore", divide="ignore"):
+        file, noise = table.variances(records)
         sampled = squares / records**2 * ((degrees + 1.0) / degrees)
     interval = options.t_interval("mean of the original", estimate, file, sampled - noise, degrees, pseudo.n)
     return pseudo.in_units(interval), records
 
 
-def _by_masking(
-    inside: np.ndarray, members: np.ndarray, records: np.ndarray, pseudo: PseudoValues
-) -> tuple[np.ndarray, np.ndarray]:
-    """The variances of means of groups given the file, and what masking adds to their sums of squares."""
-    size, factor, count = pseudo.pool_size, pseudo.factor, records.size
-    # cells of the table: what a group has of a pool
-    cell, at = _numbered(pseudo.pool[members] * count + inside, size.size * count)
-    s, g = np.divmod(cell, count)
-    weight = 1.0 / records[g]
-    total = np.bincount(at) * weight
-    lowered = total * pseudo.donor_share[s] / size[s]
-    k, others = (weight - lowered) / factor[s], -lowered / factor[s]
-    variances = np.bincount(at, pseudo.masked_variances[members])
-    rest = pseudo.by_pool(pseudo.masked_variances)[s] - variances
-    file = k**2 * variances + others**2 * rest
-    if pseudo.cycle:
-        shared = np.bincount(at, pseudo.donor_covariance[members])
-        mixed = k * shared + others * (pseudo.by_pool(pseudo.donor_covariance)[s] - shared)
-        file -= total * pseudo.cycle_covariance(total, mixed, s) / size[s]
-    noise = weight**2 * variances / factor[s] ** 2
-    return np.bincount(g, file, count), np.bincount(g, noise, count)
+class _Table:
+    """What groups have of pools: records, and the sums of how these vary by masking."""
+
+    def __init__(self, group: np.ndarray, count: int, pseudo: PseudoValues, options: IntervalOptions) -> None:
+        self._pseudo, self._count = pseudo, count
+        self._cell: np.ndarray = np.arange(count)
+        if pseudo.pool is not None:
+            self._cell, self._number = _crossed(
+                pseudo.pool, group, pseudo.pool_count, count, pseudo, options.clusters
+            )
+        self._records, self._variances, self._shared = np.zeros((3, self._cell.size))
+
+    def add(self, inside: np.ndarray, part: Part) -> None:
+        """Records of these groups."""
+        at = inside if part.pool is None else self._number(part.pool * np.int64(self._count) + inside)
+        add(self._records, at)
+        add(self._variances, at, part.masked_variances)
+        if self._pseudo.cycle:
+            add(self._shared, at, part.donor_covariance)
+
+    def variances(self, records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The variances of means of groups given the file, and what masking adds to their sums of squares."""
+        pseudo, count = self._pseudo, self._count
+        size, factor = pseudo.pool_size, pseudo.factor
+        s, g = np.divmod(self._cell, count)
+        weight = 1.0 / records[g]
+        total = self._records * weight
+        lowered = total * pseudo.donor_share[s] / size[s]
+        k, others = (weight - lowered) / factor[s], -lowered / factor[s]
+        variances = self._variances
+        rest = np.where(self._records < size[s], pseudo.pool_variances[s] - variances, 0.0)
+        file = k**2 * variances + others**2 * rest
+        if pseudo.cycle:
+            mixed = k * self._shared + others * (pseudo.pool_covariance[s] - self._shared)
+            file -= total * pseudo.cycle_covariance(total, mixed, s) / size[s]
+        noise = weight**2 * variances / factor[s] ** 2
+        return np.bincount(g, file, count), np.bincount(g, noise, count)
 
 
-def _numbered(code: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """The codes below `most` that occur, and which of them each is; by sorting only where they are few."""
-    if most > 2 * code.size:
-        distinct, at = np.unique(code, return_inverse=True)
-        return distinct, at
-    distinct = np.flatnonzero(np.bincount(code, minlength=most))
-    number = np.empty(most, dtype=np.int64)
-    number[distinct] = np.arange(distinct.size)
-    return distinct, number[code]
+def _crossed(
+    code: np.ndarray,
+    group: np.ndarray,
+    codes: int,
+    count: int,
+    pseudo: PseudoValues,
+    *needed: np.ndarray | None,
+) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    """The pairs of a code and a group that occur, and what gives the number of each."""
+    complete = CompleteRows(pseudo.z, group, code, *needed)
+    return numbered(
+        lambda: (rows.of(code) * np.int64(count) + rows.of(group) for rows in complete),
+        codes * count,
+        pseudo.n,
+    )

@@ -20,7 +20,7 @@ import numpy as np
 from condmask._warn import warn
 from condmask.inference.intervals import EstimateWarning
 from condmask.law import Law
-from condmask.samples.moments import Powers, original_moments, powers, shift
+from condmask.samples.moments import Powers, original_moments, shift
 
 HEAVY = 10.0
 ENOUGH = 300.0  # records for each unit of the kurtosis, with which the normal approximation does
@@ -34,19 +34,39 @@ def kurtosis(original: Powers, law: Law) -> float:
     return float(fourth / second**2)
 
 
-def of_records(z: np.ndarray, law: Law) -> float:
-    """The kurtosis of the originals, from masked values without gaps."""
-    return kurtosis(original_moments(powers(z, 4, law.sigma), law), law)
+def of_masked(masked: Powers, law: Law) -> float:
+    """The kurtosis of the originals, from moments of the masked values to order 4."""
+    return kurtosis(original_moments(masked, law), law)
 
 
-def of_plain(w: np.ndarray) -> float:
-    """The kurtosis of a plain column; NaN if it has two values, which are rare or not, but no tails."""
-    low, high = w.min(), w.max()
-    if np.all((w == low) | (w == high)):
-        return np.nan
-    u = w / max(abs(low), abs(high))
-    u = (u - u.mean()) ** 2
-    return float(np.mean(u**2) / np.mean(u) ** 2)
+class PlainTails:
+    """The tails of columns that were not masked, gathered part by part.
+
+    Parameters
+    ----------
+    low, high, means : ndarray of shape (q,)
+        Of the columns, in a unit in which they are of about 1.
+    """
+
+    def __init__(self, low: np.ndarray, high: np.ndarray, means: np.ndarray) -> None:
+        self._low, self._high, self._means, self._n = low[:, None], high[:, None], means[:, None], 0
+        self._two, self._squares, self._fourths = np.ones(low.size, dtype=bool), *np.zeros((2, low.size))
+
+    def add(self, rows: np.ndarray) -> None:
+        """Records of the columns, of shape (q, m)."""
+        if self._two.any():
+            self._two &= ((rows == self._low) | (rows == self._high)).all(axis=1)
+        squares = (rows - self._means) ** 2
+        self._squares += squares.sum(axis=1)
+        self._fourths += np.einsum("ij,ij->i", squares, squares)
+        self._n += rows.shape[1]
+
+    @property
+    def kurtoses(self) -> list[float]:
+        """The kurtosis of each column; NaN if it has two values, which are rare or not, but no tails."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            kurtoses = self._fourths * self._n / self._squares**2
+        return [float(kurtosis) for kurtosis in np.where(self._two, np.nan, kurtoses)]
 
 
 def warn_of_heavy_tails(kurtoses: Iterable[float], n: int, quantities: str) -> None:

@@ -15,18 +15,15 @@ from condmask.inference.intervals import Interval, check_target, interval
 class IntervalOptions(NamedTuple):
     """The level and the target of an interval, and how the records were sampled.
 
-    `clusters` has the number of each record's cluster, -1 where it is missing; `population_size` is
-    infinite where it is not given.
+    `clusters` has the number of each record's cluster, -1 where it is missing, below `cluster_count`;
+    `population_size` is infinite where it is not given.
     """
 
     level: float
     target: str
     clusters: np.ndarray | None
     population_size: float
-
-    def complete(self, n: int) -> np.ndarray:
-        """Which of the n records have a cluster, where clusters are given."""
-        return np.ones(n, dtype=bool) if self.clusters is None else self.clusters >= 0
+    cluster_count: int = 0
 
     def t_interval(
         self, quantity: str, estimate: np.ndarray, file: np.ndarray, excess: np.ndarray, degrees: Any, n: int
@@ -66,7 +63,7 @@ def interval_options(
                 f"{name} must be left out for target='file', where the records are no sample, got {value!r}"
             )
     size = np.inf if population_size is None else _checks.positive(population_size, "population_size")
-    code = None
-    if clusters is not None:
-        code, _ = frames.groups(clusters, "clusters", n)
-    return IntervalOptions(level, target, code, size)
+    if clusters is None:
+        return IntervalOptions(level, target, None, size)
+    code, names = frames.groups(clusters, "clusters", n)
+    return IntervalOptions(level, target, code, size, len(names))

@@ -1,25 +1,21 @@
 """Least squares of the original on columns that were not masked, in one orthonormal basis of their space.
 
 The columns are made orthonormal by the Cholesky factor of their products, a second time where one column is
-nearly determined by the others, since what rounding leaves grows with the square; by reflections, which cost
-several times as much, where it is determined even more nearly. Coefficients, residuals, leverages and
-variances then follow from the basis alone.
+nearly determined by the others, since what rounding leaves grows with the square; by reflections first, part
+by part, which cost several times as much, where it is determined even more nearly. Coefficients, residuals,
+leverages and variances then follow from the basis alone, of which no more than a part is made at a time.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
 
 import numpy as np
 
+from condmask.inference.heavy_tails import PlainTails
 from condmask.inference.interval_options import IntervalOptions
 from condmask.inference.intervals import Interval
-from condmask.inference.linear_variance import (
-    CHUNK,
-    Sampled,
-    linear_interval,
-    sampled_sums,
-    weighted_squares,
-)  # fmt: skip
-from condmask.inference.pseudo_values import PseudoValues
+from condmask.inference.linear_variance import Sampled, SampledSums, Variation
+from condmask.inference.parts import CompleteRows, Rows
+from condmask.inference.pseudo_values import Part, Parts, PseudoValues
 
 # of a column, the part that the others do not determine: above, one Cholesky factor serves, or two
 FAR, CLOSE = 0.03, 1e-5
@@ -27,61 +23,166 @@ DETERMINED = 1e-11  # as rounding leaves it where they determine the column
 ALONE = 1e-10  # by how little a leverage may miss 1
 
 
-class Basis(NamedTuple):
-    """Orthonormal rows, of shape (q, m), the matrix that makes coefficients of what they give, and what
-    these are to be divided by: the largest entries of the columns, so that no square overflows."""
+class Basis:
+    """Orthonormal rows that span columns, of the records that miss nothing, with a constant or without.
 
-    rows: np.ndarray
-    back: np.ndarray
-    units: np.ndarray
+    Parameters
+    ----------
+    columns : list of ndarray of shape (n,)
+        NaN where a value is missing.
+    needed : sequence of ndarray or None
+        Other columns that records may not miss.
+    intercept : bool
+
+    Attributes
+    ----------
+    complete : CompleteRows
+        The records.
+    records : int
+        Their number.
+    units : ndarray of shape (count,)
+        The largest entries of the columns, by which they are divided, so that no square overflows.
+    back : ndarray of shape (count, count)
+        The matrix that makes coefficients of what the rows give, which the units are to divide.
+    kurtoses : list of float
+        By column.
+    """
+
+    def __init__(
+        self, columns: list[np.ndarray], needed: tuple[np.ndarray | None, ...], *, intercept: bool
+    ) -> None:
+        self._columns, self.complete = columns, CompleteRows(*columns, *needed)
+        self.first = int(intercept)
+        self._only: np.ndarray | None = None
+        self.records, count = 0, self.first + len(columns)
+        low, high = np.full(len(columns), np.inf), np.full(len(columns), -np.inf)
+        for rows in self.complete:
+            values = self._of(rows)
+            low, high = np.minimum(low, values.min(axis=1)), np.maximum(high, values.max(axis=1))
+            self.records += values.shape[1]
+        largest = np.maximum(high, -low)
+        self.units, self._middles = np.ones(count), np.zeros(count)
+        self.units[self.first :] = np.where(largest == 0.0, 1.0, largest)
+        self._ends = low, high
+        self._turns: list[Callable[[np.ndarray], np.ndarray]] = []
+        self.back, self.kurtoses = np.eye(count), [np.nan]
+
+    def rows(self, rows: Rows | Part) -> np.ndarray:
+        """The basis in these rows of the file, of shape (count, m)."""
+        if self._only is not None:
+            return self._only
+        basis = self.standardised(rows)
+        for turn in self._turns:
+            basis = turn(basis)
+        return basis
+
+    def keep(self) -> None:
+        """Keep a basis of one part, that batches do not make it again and again."""
+        if self.complete.single:
+            (self._only,) = (self.rows(rows) for rows in self.complete)
+
+    def standardised(self, rows: Rows | Part) -> np.ndarray:
+        """The constant, if it is one of them, and the columns in their units, about what is their middle."""
+        columns = self._of(rows)
+        basis = np.empty((self.units.size, columns.shape[1]))
+        basis[: self.first] = 1.0
+        np.divide(columns, self.units[self.first :, None], out=basis[self.first :])
+        basis -= self._middles[:, None]
+        return basis
+
+    def centre(self) -> np.ndarray:
+        """Take the means off the columns where there is a constant; the means."""
+        sums = np.zeros(self.units.size)
+        for rows in self.complete:
+            sums += self.standardised(rows).sum(axis=1)
+        means = sums / self.records
+        if self.first:
+            self._middles[1:] = means[1:]
+            self.back[0, 1:] = -means[1:]
+        return means[self.first :]
+
+    def products(self, means: np.ndarray | None = None) -> np.ndarray:
+        """The products of the rows; with the means of the columns these are looked at for tails, too."""
+        products = np.zeros(self.back.shape)
+        low, high = (end / self.units[self.first :] for end in self._ends)
+        tails = None if means is None else PlainTails(low, high, means)
+        for rows in self.complete:
+            basis = self.rows(rows)
+            products += basis @ basis.T
+            if tails is not None:
+                tails.add(self._of(rows) / self.units[self.first :, None])
+        if tails is not None:
+            self.kurtoses = tails.kurtoses
+        return products
+
+    def turn(self, matrix: np.ndarray) -> None:
+        """Multiply the rows by a matrix."""
+        self._turns.append(lambda basis: matrix @ basis)
+        self.back = self.back @ matrix.T
+
+    def reflected(self, norms: np.ndarray) -> np.ndarray:
+        """The upper triangle from which orthonormal rows make the rows, divided by their norms."""
+        upper = np.empty((0, norms.size))
+        for rows in self.complete:
+            upper = _triangle(np.vstack([upper, (self.rows(rows) / norms[:, None]).T]))
+        return upper
+
+    def divide(self, norms: np.ndarray, upper: np.ndarray) -> None:
+        """Divide the rows by their norms and by that triangle; but for rounding they are orthonormal then."""
+        self._turns.append(lambda basis: _substituted(upper, basis / norms[:, None]))
+        self.back = self.back / norms @ np.linalg.inv(upper)
+
+    def _of(self, rows: Rows | Part) -> np.ndarray:
+        return np.array([rows.of(column) for column in self._columns])
 
 
-def basis(names: list[str], columns: list[np.ndarray], *, intercept: bool) -> Basis:
-    """A basis of the space of columns without gaps; of the constant, too, where there is an intercept."""
-    first, m = int(intercept), columns[0].size
+def basis(names: list[str], columns: list[np.ndarray], *needed: np.ndarray | None, intercept: bool) -> Basis:
+    """A basis of the space of columns; of the constant, too, where there is an intercept."""
+    space, first = Basis(columns, needed, intercept=intercept), int(intercept)
     count = first + len(columns)
-    if m <= count:
-        raise ValueError(f"W must have fewer coefficients than records, got {count} for {m} records")
-    rows, back = np.empty((count, m)), np.eye(count)
-    norms, units = np.full(count, np.sqrt(m)), np.ones(count)
-    rows[:first] = 1.0
-    for k, column in enumerate(columns, first):
-        units[k] = float(max(column.max(), -column.min())) or 1.0
-        np.divide(column, units[k], out=rows[k])
-        middle = float(rows[k].mean()) * first
-        rows[k] -= middle
-        norms[k] = np.sqrt(rows[k] @ rows[k])
-        if norms[k] <= DETERMINED * np.sqrt(m):
-            raise ValueError(_dependent(names[k - first], intercept=intercept))
-        back[:first, k] = -middle
-    back /= norms
-    factor = _cholesky(rows, norms)
+    if space.records <= count:
+        raise ValueError(
+            f"W must have fewer coefficients than records, got {count} for {space.records} records"
+        )
+    products = space.products(space.centre())
+    norms = np.sqrt(np.diag(products))
+    constant = np.flatnonzero(norms[first:] <= DETERMINED * np.sqrt(space.records))
+    if constant.size:
+        raise ValueError(_dependent(names[constant[0]], intercept=intercept))
+    factor = _cholesky(products / np.outer(norms, norms))
     least = 0.0 if factor is None else np.abs(np.diag(factor)).min()
     if factor is None or least < CLOSE:
-        orthonormal, upper = np.linalg.qr((rows / norms[:, None]).T)
+        upper = space.reflected(norms)
         last = int(np.abs(np.diag(upper)).argmin())
         if abs(upper[last, last]) < DETERMINED:
             raise ValueError(_dependent(names[last - first], intercept=intercept))
-        return Basis(np.ascontiguousarray(orthonormal.T), back @ np.linalg.inv(upper), units)
-    _turn(rows, once := np.linalg.inv(factor), norms)
+        space.divide(norms, upper)
+    else:
+        space.turn(np.linalg.inv(factor) / norms)
     if least < FAR:
-        _turn(rows, again := np.linalg.inv(np.linalg.cholesky(rows @ rows.T)), np.ones(count))
-        once = again @ once
-    return Basis(rows, back @ once.T, units)
+        space.turn(np.linalg.inv(np.linalg.cholesky(space.products())))
+    space.keep()
+    return space
 
 
-def _turn(rows: np.ndarray, matrix: np.ndarray, norms: np.ndarray) -> None:
-    """The rows, divided by their norms, times a matrix, in their place."""
-    for start in range(0, rows.shape[1], CHUNK):
-        part = rows[:, start : start + CHUNK]
-        part[:] = (matrix / norms) @ part
-
-
-def _cholesky(rows: np.ndarray, norms: np.ndarray) -> np.ndarray | None:
+def _cholesky(products: np.ndarray) -> np.ndarray | None:
     try:
-        return np.asarray(np.linalg.cholesky(rows @ rows.T / np.outer(norms, norms)))
+        return np.asarray(np.linalg.cholesky(products))
     except np.linalg.LinAlgError:
         return None
+
+
+def _triangle(columns: np.ndarray) -> np.ndarray:
+    triangle: np.ndarray = np.linalg.qr(columns, mode="r")  # type: ignore[assignment]
+    return triangle
+
+
+def _substituted(upper: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The rows from which an upper triangle makes the given ones, one after the other: as exact as these."""
+    found = np.empty(rows.shape)
+    for k, row in enumerate(rows):
+        found[k] = (row - upper[:k, k] @ found[:k]) / upper[k, k]
+    return found
 
 
 def _dependent(name: str, *, intercept: bool) -> str:
@@ -89,31 +190,42 @@ def _dependent(name: str, *, intercept: bool) -> str:
     return f"W must have no column that {others} determine, got {name!r}"
 
 
-def fit(
-    space: Basis, pseudo: PseudoValues, rows: Any, options: IntervalOptions, *, intercept: bool
-) -> Interval:
-    """The coefficients of a regression of the records `rows` among those with a value."""
-    q, back, units = space
-    y = pseudo.values[rows]
-    if not intercept:
-        y = y + pseudo.origin / pseudo.unit
-    along = q @ y
-    residual = y - along @ q
-    weights = back @ q
+def fit(space: Basis, pseudo: PseudoValues, options: IntervalOptions, *, intercept: bool) -> Interval:
+    """The coefficients of a regression on the columns of a basis."""
+    back, count = space.back, len(space.back)
+    shift = 0.0 if intercept else pseudo.origin / pseudo.unit
+    parts = Parts(pseudo, space.complete)
+    along, total = np.zeros(count), pseudo.sums(count)
+    for part in parts:
+        q = space.rows(part)
+        along += q @ (part.values + shift)
+        part.add_by_pool(total, q)
+    variation, m = Variation(pseudo, back @ total), space.records
+    clusters = SampledSums(np.zeros(count), options.clusters, options.cluster_count)
+    leans = np.zeros(count)
+    for part in parts:
+        q = space.rows(part)
+        residual = part.values + shift - along @ q
+        weights = back @ q
+        if options.clusters is None:
+            apart = 1.0 - np.einsum("ij,ij->j", q, q)
+            alone = apart < ALONE
+            if alone.any():
+                apart[alone] = np.inf
+                leans = np.maximum(leans, np.abs(weights[:, alone]).max(axis=1))
+            variation.add(weights, part, (residual / apart) ** 2)
+        else:
+            variation.add(weights, part)
+            clusters.add(weights * residual, part)
     if options.clusters is None:
-        apart = 1.0 - np.einsum("ij,ij->j", q, q)
-        alone = np.flatnonzero(apart < ALONE)
-        apart[alone] = np.inf
-        variance = weighted_squares(weights, (residual / apart) ** 2)
         # the fit leaves such a record no residual: how far its original lies from others like it is unknown
-        leans = np.abs(weights[:, alone]).max(axis=1, initial=0.0)
-        variance[leans > ALONE * np.abs(back).max(axis=1)] = np.nan
-        sampled = Sampled(variance, float(y.size - len(q)))
+        unknown = leans > ALONE * np.abs(back).max(axis=1)
+        sampled = Sampled(np.where(unknown, np.nan, 0.0), float(m - count))
     else:
-        variance, degrees = sampled_sums(weights * residual, options.clusters[pseudo.rows][rows])
-        sampled = Sampled(variance * ((y.size - 1) / (y.size - len(q))), degrees)
+        variance, degrees = clusters.sampled
+        sampled = Sampled(variance * ((m - 1) / (m - count)), degrees)
     quantity = "regression of the original, coefficients"
-    interval = linear_interval(quantity, back @ along, weights, sampled, pseudo, rows, options)
-    constant = np.zeros(len(q))
+    interval = variation.interval(quantity, back @ along, sampled, options)
+    constant = np.zeros(count)
     constant[: int(intercept)] = 1.0
-    return pseudo.in_units(interval, total=constant, units=units)
+    return pseudo.in_units(interval, total=constant, units=space.units)

@@ -6,6 +6,8 @@ is ``sum k_i Z_i`` with ``k_i = (l_i - p' lbar) / f``, where lbar is the mean of
 less what the donors of a permutation have in common. About the population records vary too: by the sum of
 their squared contributions, in clusters by that of the clusters' sums, from which the part of the masking,
 which they contain, is taken out again (docs/inference.rst, "Linear statistics").
+
+Weights are known part by part, after one pass that sums them by pool.
 """
 
 from typing import Any, NamedTuple
@@ -14,83 +16,111 @@ import numpy as np
 
 from condmask.inference.interval_options import IntervalOptions
 from condmask.inference.intervals import Interval
-from condmask.inference.pseudo_values import PseudoValues
-
-CHUNK = 8192  # records at a time, so that what is made of them stays in the cache
+from condmask.inference.parts import add
+from condmask.inference.pseudo_values import Part, PseudoValues
 
 
 class Sampled(NamedTuple):
     """The variances of sums over a sample, masking included, and their degrees of freedom."""
 
-    variance: np.ndarray
+    variance: np.ndarray | float
     degrees: float
 
 
-def linear_interval(
-    quantity: str,
-    estimate: np.ndarray,
-    weights: np.ndarray,
-    sampled: Sampled,
-    pseudo: PseudoValues,
-    rows: Any,
-    options: IntervalOptions,
-) -> Interval:
-    """Intervals of sums of originals, in units of the pseudo-values.
+class Variation:
+    """How sums of originals vary, gathered part by part.
 
     Parameters
     ----------
-    quantity : str
-        What is estimated, in words.
-    estimate : ndarray of shape (q,)
-    weights : ndarray of shape (q, m)
-        Of the m records that have a weight; it is 0 for all others.
-    sampled : Sampled
-        The variance of the sums over samples.
     pseudo : PseudoValues
-    rows : ndarray of bool or slice
-        Which of the records with a value have a weight.
-    options : IntervalOptions
+    total : ndarray of shape (q, pools)
+        The sums of the weights by pool.
+
+    Attributes
+    ----------
+    records : int
+        The number of records that had a weight as yet.
     """
-    excess = sampled.variance - weighted_squares(weights, pseudo.variances[rows])
-    file = file_variance(weights, pseudo, rows)
-    return options.t_interval(quantity, estimate, file, excess, sampled.degrees, pseudo.n)
+
+    def __init__(self, pseudo: PseudoValues, total: np.ndarray) -> None:
+        self._pseudo, self._total, self.records = pseudo, total, 0
+        self._lowered = total * (pseudo.donor_share / np.maximum(pseudo.pool_size, 1))
+        self._file, self._excess = np.zeros((2, len(total)))
+        self._count, self._variances = pseudo.sums(2)
+        self._shared = pseudo.sums(len(total))
+
+    def add(self, weights: np.ndarray, part: Part, squares: np.ndarray | float = 0.0) -> None:
+        """Records with their weights, of shape (q, m).
+
+        `squares` have the means of what the population adds, and the masking, to the square of a weight.
+        """
+        variances = part.masked_variances
+        k = (weights - part.of_pool(self._lowered)) / part.of_pool(self._pseudo.factor)
+        self._file += np.square(k, out=k) @ variances
+        self._excess += np.square(weights, out=k) @ (squares - part.variances)
+        self.records += part.size
+        part.add_by_pool(self._variances, variances)
+        part.add_by_pool(self._count, np.ones(part.size))
+        if self._pseudo.cycle:
+            part.add_by_pool(self._shared, part.donor_covariance, weights)
+
+    @property
+    def file(self) -> np.ndarray:
+        """The variances of the sums given the file, of shape (q,)."""
+        pseudo, size = self._pseudo, np.maximum(self._pseudo.pool_size, 1)
+        others = -self._lowered / pseudo.factor  # k of the records without a weight
+        rest = np.where(self._count < pseudo.pool_size, pseudo.pool_variances - self._variances, 0.0)
+        file = self._file + others**2 @ rest
+        if pseudo.cycle:
+            mixed = self._shared / pseudo.factor + others * pseudo.pool_covariance
+            file -= np.sum(self._total / size * pseudo.cycle_covariance(self._total, mixed), axis=-1)
+        return np.asarray(file)
+
+    def interval(
+        self, quantity: str, estimate: np.ndarray, sampled: Sampled, options: IntervalOptions
+    ) -> Interval:
+        """Intervals of the sums, in units of the pseudo-values.
+
+        `quantity` says in words what is estimated, and `sampled` has what `squares` have not of the variance
+        over samples.
+        """
+        excess = sampled.variance + self._excess
+        return options.t_interval(quantity, estimate, self.file, excess, sampled.degrees, self._pseudo.n)
 
 
-def file_variance(weights: np.ndarray, pseudo: PseudoValues, rows: Any = slice(None)) -> np.ndarray:
-    """The variances of sums given the file, of shape (q,); weights and rows as in `linear_interval`."""
-    pool, size, factor = pseudo.pool[rows], np.maximum(pseudo.pool_size, 1), pseudo.factor
-    variances = pseudo.masked_variances[rows]
-    total = pseudo.by_pool(weights, pool)
-    lowered = total * (pseudo.donor_share / size)
-    others = -lowered / factor  # k of the records without a weight
-    file = others**2 @ (pseudo.by_pool(pseudo.masked_variances) - pseudo.by_pool(variances, pool))
-    for start in range(0, variances.size, CHUNK):
-        part = slice(start, start + CHUNK)
-        k = (weights[:, part] - pseudo.of_pool(lowered, pool[part])) / pseudo.of_pool(factor, pool[part])
-        file += k**2 @ variances[part]
-    if pseudo.cycle:
-        shared = pseudo.donor_covariance[rows]
-        # of one pool without a column in between, which costs more than the product
-        sums = (weights @ shared)[:, None] if size.size == 1 else pseudo.by_pool(weights * shared, pool)
-        mixed = sums / factor + others * pseudo.by_pool(pseudo.donor_covariance)
-        file -= np.sum(total / size * pseudo.cycle_covariance(total, mixed), axis=-1)
-    return np.asarray(file)
+class SampledSums:
+    """How sums of contributions vary over samples of records, or of clusters where these were sampled.
 
+    Parameters
+    ----------
+    mean : ndarray of shape (q,)
+        The mean of the contributions of records; of clusters it is not needed.
+    clusters : ndarray of shape (n,), optional
+        The number of each record's cluster, of which there are `count`.
+    """
 
-def weighted_squares(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """sum_i l_i^2 c_i for each row l of the weights, c the values."""
-    sums = np.zeros(len(weights))
-    for start in range(0, values.size, CHUNK):
-        part = slice(start, start + CHUNK)
-        sums += weights[:, part] ** 2 @ values[part]
-    return sums
+    def __init__(self, mean: np.ndarray, clusters: np.ndarray | None = None, count: int = 0) -> None:
+        self._mean, self._clusters, self._count = mean, clusters, 0
+        self._squares = np.zeros(mean.size)
+        self._sums, self._occurs = np.zeros((mean.size, count)), np.zeros(count, dtype=bool)
 
+    def add(self, contributions: np.ndarray, part: Part) -> None:
+        """The contributions of records, of shape (q, m)."""
+        if self._clusters is None:
+            centred = contributions - self._mean[:, None]
+            self._squares += np.einsum("ij,ij->i", centred, centred)
+            self._count += part.size
+        else:
+            cluster = part.of(self._clusters)
+            add(self._sums, cluster, contributions)
+            self._occurs[cluster] = True
 
-def sampled_sums(contributions: np.ndarray, clusters: np.ndarray | None = None) -> Sampled:
-    """The variances of sums of contributions, of shape (q, m), over samples of records, or of clusters."""
-    if clusters is not None:
-        _, code = np.unique(clusters, return_inverse=True)
-        contributions = np.array([np.bincount(code, row) for row in contributions])
-    count = contributions.shape[1]
-    centred = contributions - contributions.mean(axis=1, keepdims=True)
-    return Sampled(np.sum(centred**2, axis=1) * (count / max(count - 1, 1)), count - 1.0)
+    @property
+    def sampled(self) -> Sampled:
+        """The variances of the sums."""
+        count, squares = self._count, self._squares
+        if self._clusters is not None:
+            sums: Any = self._sums[:, self._occurs]
+            count = sums.shape[1]
+            squares = np.sum((sums - sums.mean(axis=1, keepdims=True)) ** 2, axis=1)
+        return Sampled(squares * (count / max(count - 1, 1)), count - 1.0)

@@ -101,7 +101,7 @@ def moment_variance(
     law = parts[0].law
     noise = np.eye(1, 2 * order + 1)[0] if law is None else law.noise_moments(2 * order, scale)
     masked = np.array([
-        mean_powers((part.values(part.counts.values) - center) / scale, part.counts.counts, 2 * order)
+        mean_powers(part.values(part.counts.values), part.counts.counts, center, scale, 2 * order)
         for part in parts
     ])  # fmt: skip
     moments = Moments(masked[..., None], theorem_2_1(masked.T, p, noise).T[..., None])

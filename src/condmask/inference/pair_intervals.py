@@ -1,18 +1,17 @@
 """Intervals of the covariance and the correlation of the originals of two columns."""
 
+from dataclasses import dataclass
 from math import ceil
-from typing import NamedTuple
 
 import numpy as np
 
 from condmask._warn import warn
 from condmask.inference import bounded, heavy_tails, reverse_pairs
-from condmask.inference.covariance import Product, covariance_error, products
+from condmask.inference.covariance import PairSums, covariance_error
 from condmask.inference.influence import Weights
 from condmask.inference.interval_options import IntervalOptions
 from condmask.inference.intervals import EstimateWarning, Interval, interval, multiplier
 from condmask.inference.pair_variance import DEGREE, pair_variance
-from condmask.inference.pseudo_values import PseudoValues, standardised
 from condmask.inference.reverse_mapped import ReverseMapped
 from condmask.law import Law
 
@@ -20,56 +19,42 @@ TARGETS = ("file", "population")  # in the order of `pair_variances`
 ENOUGH = 10.0  # unmasked records, whose correlation is known to some .3
 
 
-class Pair(NamedTuple):
+@dataclass(frozen=True)
+class Pair:
     """A column of masked values and another one.
 
     Attributes
     ----------
-    z, w : ndarray of shape (n,)
-        The released values, NaN where one is missing.
+    sums : PairSums
+        Sums over the records that have both values.
     law, law_of_w : Law
         What masked them; None of a plain column, which was not masked.
-    pseudo : PseudoValues
-        Those of z.
     shared_donors : bool
         Whether several records may share a donor.
     share : float
         A masked record tells as much of a correlation with a plain column as so many unmasked ones.
     """
 
-    z: np.ndarray
-    w: np.ndarray
+    sums: PairSums
     law: Law
     law_of_w: Law | None
-    pseudo: PseudoValues
     shared_donors: bool
     share: float
 
-    @property
-    def both(self) -> np.ndarray:
-        """Which records have both values."""
-        return np.asarray(~(np.isnan(self.z) | np.isnan(self.w)))
-
-    @property
-    def products(self) -> Product:
-        """The covariance and the variances of the originals, and the product of their units."""
-        return products(self.pseudo, self.w, self.law_of_w)
-
     def variance_kept(self, variances: tuple[float, float]) -> list[float]:
         """What part of the variance of each masked column is that of its original."""
-        kept = []
-        for values, law, variance in zip((self.z, self.w), (self.law, self.law_of_w), variances, strict=True):
-            if law is not None:
-                masked = float(standardised(values)[0][self.both].var(ddof=1))
-                kept.append(variance / masked if masked > 0.0 else 1.0)
-        return kept
+        released = self.sums.squares.tolist()[: 1 if self.law_of_w is None else 2]
+        return [
+            variance / masked if masked > 0.0 else 1.0
+            for variance, masked in zip(variances, released, strict=False)
+        ]
 
 
 def covariance_interval(pair: Pair, options: IntervalOptions) -> Interval:
     """The interval of the covariance."""
-    estimate, _, unit = pair.products
+    estimate, _, unit = pair.sums.product
     if pair.law_of_w is None:
-        error = covariance_error(pair.pseudo, pair.w, options)
+        error = covariance_error(pair.sums, options)
     else:
         variances = pair_variances(pair, [Weights(1.0)])[TARGETS.index(options.target)]
         error = float(np.sqrt(variances[0]))
@@ -85,24 +70,21 @@ def pair_variances(pair: Pair, weights: list[Weights]) -> np.ndarray:
     ndarray of shape (2, functions)
         About the file, and about the population.
     """
-    z, w, law, law_of_w, pseudo, shared, _ = pair
+    sums, pseudo = pair.sums, pair.sums.pseudo
     if isinstance(pseudo, ReverseMapped):
-        return reverse_pairs.pair_variances(pseudo, z, w, weights)
-    b, unit_of_b = standardised(w)
-    b = b[pseudo.rows]
-    both = ~np.isnan(b)
-    a, b, pool = pseudo.masked[both], b[both], pseudo.pool[both]
-    noise_of_b = None if law_of_w is None else law_of_w.noise_moments(DEGREE, unit_of_b)
+        return reverse_pairs.pair_variances(sums, pseudo, weights)
     file, sample = pair_variance(
-        a - a.mean(), b - b.mean(), pool, pseudo.factor, weights, law.noise_moments(DEGREE, pseudo.unit),
-        noise_of_b, law.p, shared_donors=shared,
+        sums.moments.size, sums.moments.released, pseudo.factor, weights,
+        pair.law.noise_moments(DEGREE, pseudo.unit),
+        None if pair.law_of_w is None else pair.law_of_w.noise_moments(DEGREE, sums.unit),
+        pair.law.p, shared_donors=pair.shared_donors,
     )  # fmt: skip
-    return np.asarray(np.array([file, file + sample]) / pool.size)
+    return np.asarray(np.array([file, file + sample]) / sums.n)
 
 
 def correlation_interval(pair: Pair, options: IntervalOptions) -> Interval:
     """The interval of the correlation: all that explain the estimate well enough, between -1 and 1."""
-    value, variances, _ = pair.products
+    value, variances, _ = pair.sums.product
     first, second = variances
     lone = [Weights(0.0, 1.0, 0.0), Weights(0.0, 0.0, 1.0)][: 1 if pair.law_of_w is None else 2]
     if min(variances) <= 0.0:
@@ -153,7 +135,7 @@ def _hidden(pair: Pair, variances: tuple[float, float], errors: np.ndarray, leve
             share = max(share, (2.0 * reach / upper) ** 2 if upper > 0.0 else np.inf)
     if share == 0.0:
         return ""
-    enough = share * np.count_nonzero(pair.both)
+    enough = share * pair.sums.n
     some = (
         f"it takes at least {ceil(enough):,} records" if np.isfinite(enough) else "it takes far more records"
     )
@@ -169,7 +151,7 @@ def _few(pair: Pair, variances: tuple[float, float]) -> str:
     """
     share = 1.0 if pair.law_of_w is not None else pair.share
     share *= float(np.prod(np.minimum(pair.variance_kept(variances), 1.0)))
-    n = int(np.count_nonzero(pair.both))
+    n = pair.sums.n
     if n * share >= ENOUGH:
         return ""
     return (
@@ -180,9 +162,4 @@ def _few(pair: Pair, variances: tuple[float, float]) -> str:
 
 def _warn_of_heavy_tails(pair: Pair, quantities: str) -> None:
     """Warn if the tails of either column are heavy."""
-    z, w, law = pair.z[pair.both], pair.w[pair.both], pair.law_of_w
-    kurtoses = [
-        heavy_tails.of_records(z, pair.law),
-        heavy_tails.of_plain(w) if law is None else heavy_tails.of_records(w, law),
-    ]
-    heavy_tails.warn_of_heavy_tails(kurtoses, pair.z.size, quantities)
+    heavy_tails.warn_of_heavy_tails(pair.sums.kurtoses, pair.sums.w.size, quantities)

@@ -10,16 +10,17 @@ import numpy as np
 
 from condmask.inference import influence
 from condmask.inference.influence import Weights
+from condmask.inference.parts import add
 from condmask.inference.polynomial_variance import Moments, Variances, polynomial_variance
 from condmask.samples.moments import theorem_2_1
 
 DEGREE = 4  # of the squares of polynomials of degree 2
+ORDERS = np.nonzero(np.tri(DEGREE + 1)[::-1])  # i and j of up to these together
 
 
 def pair_variance(
-    a: np.ndarray,
-    b: np.ndarray,
-    pool: np.ndarray,
+    size: np.ndarray,
+    released: np.ndarray,
     factor: np.ndarray,
     weights: list[Weights],
     noise: np.ndarray,
@@ -32,10 +33,10 @@ def pair_variance(
 
     Parameters
     ----------
-    a, b : ndarray of shape (n,)
-        The pairs, in safe units.
-    pool : ndarray of shape (n,)
-        The number of each pair's donor pool.
+    size : ndarray of shape (pools,)
+        The number of pairs by donor pool, some of which may have none.
+    released : ndarray of shape (pools, orders, orders)
+        The means of a^i b^j of the pairs in safe units, by donor pool.
     factor : ndarray of shape (pools,)
         What masking leaves of a covariance with a plain column.
     weights : list of Weights
@@ -45,34 +46,53 @@ def pair_variance(
     p : float
     shared_donors : bool
     """
-    numbers, pool, size = np.unique(pool, return_inverse=True, return_counts=True)
-    released = released_moments(a, b, pool, size)
+    size, released, factor = size[size > 0], released[size > 0], factor[size > 0]
+    share = size / size.sum()
     moments = Moments(released, original_moments(released, p, noise, noise_of_b))
+    means = float(share @ released[:, 1, 0]), float(share @ released[:, 0, 1])
     plain = None if noise_of_b is not None else (released[:, 1, 0], released[:, 0, 1])
-    functions = influence.of_pair(
-        weights, (float(a.mean()), float(b.mean())), p, plain=plain, factor=factor[numbers]
-    )
+    functions = influence.of_pair(weights, means, p, plain=plain, factor=factor)
     return polynomial_variance(
         moments, functions, p,
-        shared_donors=shared_donors, share=size / a.size, correction=size / np.maximum(size - 1, 1),
+        shared_donors=shared_donors, share=share, correction=size / np.maximum(size - 1, 1),
         nonnegative=False,
     )  # fmt: skip
 
 
-def released_moments(a: np.ndarray, b: np.ndarray, pool: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Means of a^i b^j by donor pool, i + j up to `DEGREE`, of shape (pools, orders, orders)."""
-    powers = [[np.ones(a.size)], [np.ones(b.size)]]
-    for own, values in zip(powers, (a, b), strict=True):
-        for _ in range(DEGREE):
-            own.append(own[-1] * values)
-    moments = np.zeros((size.size, DEGREE + 1, DEGREE + 1))
-    for i in range(DEGREE + 1):
-        for j in range(DEGREE + 1 - i):
-            if size.size == 1:
-                moments[0, i, j] = powers[0][i] @ powers[1][j] / a.size
-            else:
-                moments[:, i, j] = np.bincount(pool, powers[0][i] * powers[1][j]) / size
-    return moments
+class PairMoments:
+    """Means of a^i b^j by donor pool, i + j up to `DEGREE`, gathered part by part."""
+
+    def __init__(self, pools: int) -> None:
+        self._sums = np.zeros((DEGREE + 1, DEGREE + 1, pools))
+
+    def add(self, a: np.ndarray, b: np.ndarray, pool: np.ndarray | None) -> None:
+        """Pairs, and the number of each one's pool; None where all are one."""
+        of_a, of_b = powers(a), powers(b)
+        if pool is None:
+            self._sums += (of_a @ of_b.T)[..., None]
+            return
+        for i, j in zip(*ORDERS, strict=True):
+            add(self._sums[i, j], pool, of_a[i] * of_b[j])
+
+    @property
+    def size(self) -> np.ndarray:
+        """The number of pairs, by pool."""
+        return np.asarray(self._sums[0, 0])
+
+    @property
+    def released(self) -> np.ndarray:
+        """The means, of shape (pools, orders, orders); 0 of higher orders."""
+        means = np.zeros((self.size.size, DEGREE + 1, DEGREE + 1))
+        means[:, ORDERS[0], ORDERS[1]] = (self._sums[ORDERS] / np.maximum(self.size, 1.0)).T
+        return means
+
+
+def powers(x: np.ndarray) -> np.ndarray:
+    """The powers of values, of shape (orders, n)."""
+    powers = np.ones((DEGREE + 1, x.size))
+    for k in range(DEGREE):
+        np.multiply(powers[k], x, out=powers[k + 1])
+    return powers
 
 
 def original_moments(

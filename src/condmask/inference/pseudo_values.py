@@ -5,14 +5,19 @@ mean ``f X_i + (1 - f) Xbar``, Xbar that of the pool, n its size and f = 1 - p -
 record, that gives *pseudo-values* ``Zbar + (Z_i - Zbar) / f``. How a masked value varies about its mean, and
 what the donors of a permutation have in common, is known from the masked values without bias
 (docs/inference.rst, "Linear statistics").
+
+Of the file only figures by pool are kept. All that there is by record is made part by part.
 """
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from condmask import _scratch
 from condmask.inference.intervals import Interval, UndefinedError
+from condmask.inference.parts import CompleteRows, Rows, add, frame_of
 from condmask.law import Law
 
 
@@ -27,18 +32,105 @@ def covariance_factor(p: float, n: int) -> float:
     return factor
 
 
-def standardised(values: np.ndarray) -> tuple[np.ndarray, float]:
-    """Deviations from a value among them in units of the largest, and that unit; NaN stays."""
-    with np.errstate(over="ignore"):
-        shifted = values - values[np.flatnonzero(~np.isnan(values))[0]]
-    scale = float(max(np.fmax.reduce(shifted), -np.fmin.reduce(shifted))) or 1.0
-    return shifted / scale, scale
+class Part:
+    """Some records that have a value, with their pseudo-values and how these vary given the file.
+
+    All is in the units of `file`, and worked out when it is first asked for.
+    """
+
+    def __init__(self, file: "PseudoValues", rows: Rows) -> None:
+        self.file, self.rows = file, rows
+
+    def of(self, column: np.ndarray) -> np.ndarray:
+        """Another column in these records."""
+        return self.rows.of(column)
+
+    @property
+    def size(self) -> int:
+        """The number of records."""
+        return self.rows.size
+
+    @cached_property
+    def masked(self) -> np.ndarray:
+        """The masked values."""
+        return np.asarray((self.of(self.file.z) - self.file.origin) / self.file.unit)
+
+    @cached_property
+    def pool(self) -> np.ndarray | None:
+        """The number of each record's pool; None where all are one."""
+        return None if self.file.pool is None else self.of(self.file.pool)
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """The pseudo-values; without swapping, the masked values themselves."""
+        file = self.file
+        if file.law.p == 0.0:
+            return self.masked
+        return np.asarray(self._mean + self._deviation / self.of_pool(file.factor))
+
+    @cached_property
+    def masked_variances(self) -> np.ndarray:
+        """The variance of each masked value given the file: right on average, and negative for some."""
+        p = self.file.law.p
+        return np.asarray(p * self._square + self.of_pool((1.0 - p) * self.file.other))
+
+    @property
+    def variances(self) -> np.ndarray:
+        """The variance of each pseudo-value given the file."""
+        return np.asarray(self.masked_variances / self.of_pool(self.file.factor**2))
+
+    @property
+    def donor_covariance(self) -> np.ndarray:
+        """q_i, by which values of a permutation depend on each other: on average (X_i - mu)^2 under noise."""
+        return np.asarray((self._square - self.of_pool(self.file.other)) / (1.0 - self.file.law.p))
+
+    def of_pool(self, figures: np.ndarray) -> np.ndarray:
+        """Figures by pool, record by record; of a single pool they need not be repeated."""
+        return figures if self.pool is None else figures[..., self.pool]
+
+    def add_by_pool(self, sums: np.ndarray, values: np.ndarray, weights: np.ndarray | None = None) -> None:
+        """Add values, or values with weights, to sums by pool along the last axis."""
+        if self.pool is not None:
+            add(sums, self.pool, values if weights is None else weights * values)
+        elif weights is None:
+            sums += values.sum(axis=-1, keepdims=True)
+        else:
+            sums += (weights @ values)[..., None]  # without an array in between, which costs more
+
+    @cached_property
+    def _mean(self) -> np.ndarray:
+        return self.of_pool(self.file.pool_mean)
+
+    @cached_property
+    def _deviation(self) -> np.ndarray:
+        return np.asarray(self.masked - self._mean)
+
+    @cached_property
+    def _square(self) -> np.ndarray:
+        size = self.file.pool_size
+        return np.asarray(self._deviation**2 * self.of_pool(size / np.maximum(size - 1, 1)))
+
+
+class Parts:
+    """Records of a file part by part, as often as they are gone through; a single part is made once."""
+
+    def __init__(self, file: "PseudoValues", rows: CompleteRows) -> None:
+        self._file, self._rows = file, rows
+        self._only: list[Any] | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        parts = (self._file.part(self._file, rows) for rows in self._rows)
+        if not self._rows.single:
+            return parts
+        if self._only is None:
+            self._only = list(parts)
+        return iter(self._only)
 
 
 class PseudoValues:
     """The records of a file that have a value, with their pseudo-values and how these vary given the file.
 
-    All but the origin and the unit is worked out when it is first asked for.
+    All but the origin, the unit and n is worked out when it is first asked for.
 
     Parameters
     ----------
@@ -54,46 +146,66 @@ class PseudoValues:
     ----------
     origin, unit : float
         The original is about ``origin + unit * values``; all else is in these units.
-    rows : ndarray of bool or slice
-        Which records of the file have a value, of which all else is.
-    masked : ndarray
-        The masked values.
-    pool, pool_size : ndarray
-        The pool of each record, and by pool the number of records.
+    n : int
+        The number of records with a value.
     """
 
-    def __init__(self, z: np.ndarray, law: Law, pool: np.ndarray | None, *, cycle: bool) -> None:
-        present = ~np.isnan(z)
-        self.rows: Any = slice(None) if present.all() else present
-        z = z[self.rows]
-        self.origin = float(z[0])
-        self.masked, self.unit = standardised(z)
-        self.law, self.cycle = law, cycle
-        self.pool = np.zeros(z.size, dtype=np.int64) if pool is None else pool[self.rows]
-        self.pool_size = np.array([z.size]) if pool is None else np.bincount(self.pool)
+    part: type[Part] = Part
 
-    @property
-    def n(self) -> int:
-        """The number of records with a value."""
-        return int(self.masked.size)
+    def __init__(self, z: np.ndarray, law: Law, pool: np.ndarray | None, *, cycle: bool) -> None:
+        self.z, self.law, self.pool, self.cycle = z, law, pool, cycle
+        self._present = CompleteRows(z)
+        self.origin, self.unit, self.n = frame_of(z, self._present)
+
+    def parts(self, *needed: np.ndarray | None) -> "Parts":
+        """The records that have a value and miss nothing in other columns."""
+        return Parts(self, CompleteRows(self.z, *needed) if needed else self._present)
+
+    def sums(self, *shape: int) -> np.ndarray:
+        """Sums by pool along the last axis, of nothing as yet."""
+        return np.zeros((*shape, self.pool_count))
+
+    def values(self) -> np.ndarray:
+        """The pseudo-values in units of the data, in the places of the records; NaN for missing values."""
+        values = _scratch.empty(self.z.size)
+        if self.n < self.z.size:
+            values.fill(np.nan)
+        for part in self.parts():
+            rows, used = part.rows
+            values[rows][slice(None) if used is None else used] = self.origin + self.unit * part.values
+        return values
 
     @cached_property
-    def values(self) -> np.ndarray:
-        """The pseudo-values; without swapping, the masked values themselves."""
-        if self.law.p == 0.0:
-            return self.masked
-        mean = self.of_pool(self.pool_mean)
-        return np.asarray(mean + (self.masked - mean) / self.of_pool(self.factor))
+    def pool_count(self) -> int:
+        """One more than the largest number of a pool."""
+        if self.pool is None:
+            return 1
+        return 1 + max(int(rows.of(self.pool).max()) for rows in self._present)
+
+    @cached_property
+    def pool_size(self) -> np.ndarray:
+        """By pool the number of records."""
+        if self.pool is None:
+            return np.array([self.n])
+        size = np.zeros(self.pool_count, dtype=np.int64)
+        for rows in self._present:
+            add(size, rows.of(self.pool))
+        return size
 
     @cached_property
     def pool_mean(self) -> np.ndarray:
         """The mean of the masked values, by pool."""
-        return np.asarray(self.by_pool(self.masked) / np.maximum(self.pool_size, 1))
+        sums = self.sums()
+        for part in self.parts():
+            part.add_by_pool(sums, part.masked)
+        return np.asarray(sums / np.maximum(self.pool_size, 1))
 
     @cached_property
     def factor(self) -> np.ndarray:
         """f by pool, by which masking shrinks deviations from the mean."""
-        return np.array([covariance_factor(self.law.p, int(n)) if n else 1.0 for n in self.pool_size])
+        size, p = self.pool_size, self.law.p
+        covariance_factor(p, int(size[size > 0].min()))
+        return np.where(size > 0, 1.0 - p - p / np.maximum(size - 1, 1), 1.0)
 
     @property
     def donor_share(self) -> np.ndarray:
@@ -105,20 +217,27 @@ class PseudoValues:
         """The variance that noise adds to masked values."""
         return (1.0 - self.law.p) * float(self.law.noise_moments(2, self.unit)[2])
 
-    @property
-    def masked_variances(self) -> np.ndarray:
-        """The variance of each masked value given the file: right on average, and negative for some."""
-        return self._variances[0]
+    @cached_property
+    def other(self) -> np.ndarray:
+        """The variance of what a record shows that does not keep its place: of a donor's value and noise."""
+        return np.asarray(self.law.p * self.originals + self.noise_variance)
+
+    @cached_property
+    def originals(self) -> np.ndarray:
+        """The variance of the originals by pool, at least 0."""
+        variance = self._squares / np.maximum(self.pool_size - 1, 1)
+        return np.asarray(np.maximum(variance - self.noise_variance, 0.0))
 
     @property
-    def variances(self) -> np.ndarray:
-        """The variance of each pseudo-value given the file."""
-        return np.asarray(self.masked_variances / self.of_pool(self.factor) ** 2)
+    def pool_variances(self) -> np.ndarray:
+        """The sums of `masked_variances` by pool."""
+        p = self.law.p
+        return np.asarray(p * self._spread + (1.0 - p) * self.other * self.pool_size)
 
     @property
-    def donor_covariance(self) -> np.ndarray:
-        """q_i, by which values of a permutation depend on each other: on average (X_i - mu)^2 under noise."""
-        return self._variances[1]
+    def pool_covariance(self) -> np.ndarray:
+        """The sums of `donor_covariance` by pool."""
+        return np.asarray((self._spread - self.other * self.pool_size) / (1.0 - self.law.p))
 
     def cycle_covariance(self, total: np.ndarray, mixed: np.ndarray, pools: Any = slice(None)) -> np.ndarray:
         """What donors of a permutation have in common, by pool, from the sums of k and of k q.
@@ -126,20 +245,7 @@ class PseudoValues:
         Times the sum of k and divided by the number of records it is to be taken from the variance.
         """
         p = self.law.p
-        return np.asarray(2.0 * p * (1.0 - p) * mixed + p * p * self._variances[2][pools] * total)
-
-    def by_pool(self, values: np.ndarray, pool: np.ndarray | None = None) -> np.ndarray:
-        """Sums along the last axis by pool, of all records or of those in these pools."""
-        size = self.pool_size.size
-        if size == 1:
-            return np.asarray(values.sum(axis=-1, keepdims=True))
-        pool = self.pool if pool is None else pool
-        sums = [np.bincount(pool, row, size) for row in np.atleast_2d(values)]
-        return np.array(sums).reshape(*values.shape[:-1], size)
-
-    def of_pool(self, values: np.ndarray, pool: np.ndarray | None = None) -> np.ndarray:
-        """Figures by pool, record by record; of a single pool they need not be repeated."""
-        return values if values.shape[-1] == 1 else values[..., self.pool if pool is None else pool]
+        return np.asarray(2.0 * p * (1.0 - p) * mixed + p * p * self.originals[pools] * total)
 
     def in_units(self, interval: Interval, *, total: Any = 1.0, units: Any = 1.0) -> Interval:
         """An interval in the units of the data.
@@ -155,11 +261,14 @@ class PseudoValues:
         )
 
     @cached_property
-    def _variances(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """By record the variance and q, and by pool the variance of the originals, at least 0."""
-        p, size = self.law.p, self.pool_size
-        square = (self.masked - self.of_pool(self.pool_mean)) ** 2
-        original = np.maximum(self.by_pool(square) / np.maximum(size - 1, 1) - self.noise_variance, 0.0)
-        square *= self.of_pool(size / np.maximum(size - 1, 1))
-        other = self.of_pool(p * original) + self.noise_variance
-        return p * square + (1.0 - p) * other, (square - other) / (1.0 - p), original
+    def _squares(self) -> np.ndarray:
+        """The sums of squares about the means, by pool."""
+        sums = self.sums()
+        for part in self.parts():
+            part.add_by_pool(sums, (part.masked - part.of_pool(self.pool_mean)) ** 2)
+        return sums
+
+    @property
+    def _spread(self) -> np.ndarray:
+        size = self.pool_size
+        return np.asarray(self._squares * (size / np.maximum(size - 1, 1)))

@@ -16,13 +16,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask import _scratch
+from condmask._blocks import blocks
 from condmask._warn import warn
 from condmask.engines import mapping_law
 from condmask.engines.mapping_law import MappingLaw, TooManyCellsError
 from condmask.inference.intervals import EstimateWarning, UndefinedError
-from condmask.inference.pseudo_values import PseudoValues
+from condmask.inference.parts import add
+from condmask.inference.pseudo_values import Part, PseudoValues
 from condmask.law import Law
-from condmask.strata import rows_of
+from condmask.strata import index_type, rows_of
 
 FEWEST = 50  # records of a pool
 LARGE, LARGEST = 1.5, 5.0  # N, above which is warned and refused
@@ -33,13 +36,13 @@ class Pool(NamedTuple):
 
     Attributes
     ----------
-    rows : ndarray of int or slice
-        The records of the pool, among those with a value.
+    cells : slice
+        Its cells among those of all pools.
     law : MappingLaw
         M, by cells of sigma/64.
     """
 
-    rows: Any
+    cells: slice
     law: MappingLaw
 
 
@@ -71,6 +74,35 @@ class Spread(NamedTuple):
     N: float
 
 
+class MappedPart(Part):
+    """Some records that have a value, with what undoes it by the cell of the value."""
+
+    file: "ReverseMapped"
+
+    @cached_property
+    def cell(self) -> np.ndarray:
+        """The number of each record's cell, among those of all pools."""
+        return self.of(self.file.cell)
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """The pseudo-values."""
+        return np.asarray(self.file.undone.values[self.cell])
+
+    @cached_property
+    def masked_variances(self) -> np.ndarray:
+        """The variance of each released value's h given the file, right on average."""
+        return np.asarray(self.file.undone.variances[self.cell])
+
+
+class Undone(NamedTuple):
+    """By cell the pseudo-values and their variances given the file, and the largest N of the pools."""
+
+    values: np.ndarray
+    variances: np.ndarray
+    variation: float
+
+
 class ReverseMapped(PseudoValues):
     """The records of a released column with their pseudo-values, and functions of the original undone.
 
@@ -87,89 +119,113 @@ class ReverseMapped(PseudoValues):
     ----------
     pools : dict of Pool
         By number.
+    cell : ndarray of shape (n,)
+        The number of each record's cell, those of all pools counted one after the other; -1 where the value
+        is missing.
     """
+
+    part = MappedPart
 
     def __init__(self, z: np.ndarray, scheme: Any, pool: np.ndarray | None) -> None:
         super().__init__(z, Law(scheme.p, scheme.noise, scheme.sigma), pool, cycle=False)
-        self._released = z[self.rows]
-        single = self.pool_size.size == 1
-        rows_of_pools = {0: slice(None)} if single else rows_of(self.pool)
-        self.pools = {
-            k: Pool(rows, _mapping_law(self._released[rows], scheme)) for k, rows in rows_of_pools.items()
-        }
+        self.pools: dict[int, Pool] = {}
+        cells = 0
+        if pool is None and self.n == z.size:
+            law = _mapping_law(z, scheme)
+            self.pools[0], self.cell = Pool(slice(0, law.share.size), law), law.cell
+            return
+        self.cell = _scratch.empty(z.size, np.int32)
+        self.cell.fill(-1)
+        for number, rows in rows_of(self._codes()).items():
+            values = _scratch.empty(rows.size)
+            parts = blocks(rows.size)
+            for start, stop in parts:
+                values[start:stop] = z[rows[start:stop]]
+            law = _mapping_law(values, scheme)
+            for start, stop in parts:
+                self.cell[rows[start:stop]] = law.cell[start:stop] + cells
+            self.pools[number] = Pool(slice(cells, cells + law.share.size), law)
+            cells += law.share.size
 
     @cached_property
     def factor(self) -> np.ndarray:
         """1 by pool: h undoes the masking whole."""
-        return np.ones(self.pool_size.size)
+        return np.ones(self.pool_count)
 
     @property
     def donor_share(self) -> np.ndarray:
-        """1 by pool: the sum of the released values is fixed, and weights count about their mean."""
-        return np.ones(self.pool_size.size)
+        """1 by pool: the sum of the released values is fixed, and weights count about their mean over it."""
+        return np.ones(self.pool_count)
 
     @property
     def noise_variance(self) -> float:
         """0: released values are the originals in another order."""
         return 0.0
 
-    @cached_property
-    def values(self) -> np.ndarray:
-        """The pseudo-values."""
-        return np.asarray(self._undone[0] + self.of_pool(self.pool_mean))
-
     @property
-    def masked_variances(self) -> np.ndarray:
-        """The variance of each released value's h given the file, right on average."""
-        return self._undone[1]
-
-    @property
-    def variation(self) -> float:
-        """The largest N of the pools: how much h varies."""
-        return self._undone[2]
+    def pool_variances(self) -> np.ndarray:
+        """The sums of the variances of h given the file, by pool."""
+        sums = self.sums()
+        for number, (cells, law) in self.pools.items():
+            sums[number] = law.n * (law.share @ self.undone.variances[cells])
+        return sums
 
     def warn_of_variation(self) -> None:
         """Warn where pseudo-values vary so much more than without noise that statistics are less certain."""
-        if self.variation > LARGE:
+        if self.undone.variation > LARGE:
             warn(
-                f"undone record by record, released values vary {self.variation:.2f} times as much as "
+                f"undone record by record, released values vary {self.undone.variation:.2f} times as much as "
                 "without noise: statistics with other columns are less certain for it",
                 EstimateWarning,
             )
 
-    def inverse(self, function: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> np.ndarray:
-        """By record, what has the mean of a function of the original, given the file.
-
-        `values` are the records', in any units.
-        """
-        inverse = np.empty(values.size)
-        for rows, law in self.pools.values():
-            inverse[rows] = self._solved(law, function(law.means(values[rows])))[law.cell]
+    def inverse(self, function: Callable[[np.ndarray], np.ndarray], middle: float) -> np.ndarray:
+        """By cell, what has the mean of a function of the original less `middle`, given the file."""
+        inverse = np.empty(self.means.size)
+        for cells, law in self.pools.values():
+            inverse[cells] = self._solved(law, function(self.means[cells] - middle))
         return inverse
 
     def spreads(self) -> dict[int, Spread]:
         """How much the undone values of each pool vary, by its number."""
         spreads = {}
-        for number, (rows, law) in self.pools.items():
-            x = law.means(self._released[rows])
+        for number, (cells, law) in self.pools.items():
+            x = self.origin + self.unit * self.means[cells]
             h = self._solved(law, x) - law.share @ x
-            spreads[number] = Spread(
-                x, law.share, h, law.matrix, law.cell.size, variation(law, x, h, self.law.p)
-            )
+            spreads[number] = Spread(x, law.share, h, law.matrix, law.n, variation(law, x, h, self.law.p))
         return spreads
 
     @cached_property
-    def _undone(self) -> tuple[np.ndarray, np.ndarray, float]:
-        """By record h and its variance given the file, and the largest N."""
-        centred = self.masked - self.of_pool(self.pool_mean)
-        h = self.inverse(lambda x: x, centred)
-        largest = max(
-            variation(law, law.means(centred[rows]), law.means(h[rows]), self.law.p)
-            for rows, law in self.pools.values()
-        )
+    def means(self) -> np.ndarray:
+        """The mean of the released values by cell."""
+        counts = np.concatenate([law.share * law.n for _, law in self.pools.values()])
+        sums = np.zeros(counts.size)
+        for part in self.parts():
+            add(sums, part.cell, part.masked)
+        return np.asarray(sums / counts)
+
+    @cached_property
+    def undone(self) -> Undone:
+        """What undoes the masking."""
+        values, variances, largest = *np.empty((2, self.means.size)), 0.0
+        for number, (cells, law) in self.pools.items():
+            x = self.means[cells] - self.pool_mean[number]
+            h = self._solved(law, x)
+            values[cells] = h + self.pool_mean[number]
+            variances[cells] = h * h - self._solved(law, x**2)
+            largest = max(largest, variation(law, x, h, self.law.p))
         if largest > LARGEST:
             raise UndefinedError(_refusal(f"{largest:.1f} times as much as without noise"))
-        return h, h * h - self.inverse(np.square, centred), largest
+        return Undone(values, variances, largest)
+
+    def _codes(self) -> np.ndarray:
+        """The pool of each record, -1 of those without a value."""
+        kind = index_type(self.z.size)
+        codes = _scratch.empty(self.z.size, kind)
+        for start, stop in blocks(self.z.size):
+            own = kind(0) if self.pool is None else self.pool[start:stop]
+            codes[start:stop] = np.where(np.isnan(self.z[start:stop]), kind(-1), own)
+        return codes
 
     def _solved(self, law: MappingLaw, target: np.ndarray) -> np.ndarray:
         try:

@@ -11,12 +11,10 @@ from math import ceil, log, sqrt
 
 import numpy as np
 
-from condmask.inference.covariance import Product
+from condmask.inference.covariance import PairSums, Product
 from condmask.inference.influence import Weights, of_pair
-from condmask.inference.linear_variance import file_variance
-from condmask.inference.pair_variance import DEGREE
+from condmask.inference.pair_variance import DEGREE, powers
 from condmask.inference.polynomial_variance import covariance
-from condmask.inference.pseudo_values import standardised
 from condmask.inference.reverse_mapped import ReverseMapped
 
 MOST_TERMS = 20  # powers of T, beyond which rounding grows by more than the polynomial gains
@@ -31,29 +29,34 @@ def coefficients(p: float) -> np.ndarray:
     return np.asarray(line.convert(kind=np.polynomial.Polynomial).coef)
 
 
-def joint(one: ReverseMapped, two: ReverseMapped, z: np.ndarray, w: np.ndarray) -> Product:
+def joint(one: ReverseMapped, two: ReverseMapped) -> Product:
     """Covariance and variances of the originals of two columns masked together, in safe units.
 
     A donor pool has the values of both columns or lacks one of them.
     """
-    both = ~(np.isnan(z) | np.isnan(w))
-    (a, unit), (b, other_unit) = standardised(z), standardised(w)
-    a, b = a[one.rows] - a[both].mean(), b[two.rows] - b[both].mean()
-    total, c = 0.0, coefficients(one.law.p)
-    for number, (rows, own) in one.pools.items():
-        if number not in two.pools:
-            continue
-        at, other = two.pools[number]
-        x, y = own.means(a[rows]), other.means(b[at])
-        for factor in c:
-            total += factor * float(x[own.cell] @ y[other.cell])
-            x, y = own.apply(x), other.apply(y)
-    degrees = int(both.sum()) - 1
-    variances = float(a[both[one.rows]].var(ddof=1)), float(b[both[two.rows]].var(ddof=1))
-    return total / degrees, variances, unit * other_unit
+    sums = PairSums(one, two.z, two.law)
+    a, b, _ = sums.means
+    x, y = (_powers(file, file.means - middle, one.law.p) for file, middle in ((one, a), (two, b)))
+    x *= coefficients(one.law.p)[:, None]
+    total = 0.0
+    for part in sums.parts:
+        own, other = part.cell, part.of(two.cell)
+        total += sum(float(p[own] @ q[other]) for p, q in zip(x, y, strict=True))
+    first, second, _ = sums.squares.tolist()
+    return total / (sums.n - 1), (first, second), one.unit * two.unit
 
 
-def pair_variances(own: ReverseMapped, z: np.ndarray, w: np.ndarray, weights: list[Weights]) -> np.ndarray:
+def _powers(file: ReverseMapped, x: np.ndarray, p: float) -> np.ndarray:
+    """M^j x by cell, j = 0, 1, ..., as many as there are coefficients."""
+    powers = np.empty((coefficients(p).size, x.size))
+    powers[0] = x
+    for cells, law in file.pools.values():
+        for k in range(1, len(powers)):
+            powers[k, cells] = law.apply(powers[k - 1, cells])
+    return powers
+
+
+def pair_variances(sums: PairSums, own: ReverseMapped, weights: list[Weights]) -> np.ndarray:
     """The variances of functions of the covariance with a plain column and of both variances.
 
     The variances of both columns are known, so about the file the covariance alone varies. About the
@@ -65,18 +68,17 @@ def pair_variances(own: ReverseMapped, z: np.ndarray, w: np.ndarray, weights: li
     ndarray of shape (2, functions)
         About the file, and about the population.
     """
-    both = ~(np.isnan(z) | np.isnan(w))
-    a, v = standardised(z)[0], standardised(w)[0][both]
-    v = v - v.mean()
-    n, present = v.size, both[own.rows]
-    of_covariance = float(file_variance((v / (n - 1))[None], own, present)[0])
-    u = a[own.rows] - a[both].mean()
-    powers = [np.ones(n)] + [own.inverse(lambda x, k=k: x**k, u)[present] for k in (1, 2, 3)]  # type: ignore[misc]
+    a, b, _ = sums.means
+    of_covariance = float(sums.variation()[0].file[0])
+    undone = [np.ones(own.means.size)]
+    undone += [own.inverse(lambda x, k=k: x**k, a) for k in range(1, DEGREE)]  # type: ignore[misc]
     moments = np.zeros((DEGREE + 1, DEGREE + 1))
-    for i in range(DEGREE + 1):
-        moments[i, 0] = np.mean(u[present] ** i)
-        for j in range(1, DEGREE + 1 - i):
-            moments[i, j] = np.mean(powers[i] * v**j)
+    for part in sums.parts:
+        released, of_w = (powers(x) for x in (part.masked - a, sums.other(part) - b))
+        moments[:, 0] += released.sum(axis=1)
+        for i in range(DEGREE):
+            moments[i, 1:] += of_w[1:] @ undone[i][part.cell]
+    moments /= sums.n
     h = of_pair(weights, (0.0, 0.0), own.law.p).h
     file = np.array(weights)[:, 0] ** 2 * max(of_covariance, 0.0)
-    return np.array([file, file + np.maximum(covariance(h, h, moments)[:, 0], 0.0) / n])
+    return np.array([file, file + np.maximum(covariance(h, h, moments)[:, 0], 0.0) / sums.n])

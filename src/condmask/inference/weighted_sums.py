@@ -1,41 +1,59 @@
 """Weighted means and totals of the original."""
 
-from typing import Any
-
 import numpy as np
 
 from condmask.inference.interval_options import IntervalOptions
 from condmask.inference.intervals import Interval
-from condmask.inference.linear_variance import Sampled, linear_interval, sampled_sums, weighted_squares
+from condmask.inference.linear_variance import Sampled, SampledSums, Variation
 from condmask.inference.pseudo_values import PseudoValues
 
 
-def weighted_mean(weights: np.ndarray, pseudo: PseudoValues, rows: Any, options: IntervalOptions) -> Interval:
-    """The mean of the records `rows` among those with a value."""
-    if not weights.sum() > 0.0:
+def weighted_mean(
+    weights: np.ndarray, pseudo: PseudoValues, options: IntervalOptions
+) -> tuple[Interval, int]:
+    """The mean of the records that have a weight and a cluster, and their number."""
+    parts = pseudo.parts(weights, options.clusters)
+    total, products = pseudo.sums(1), 0.0
+    for part in parts:
+        w = part.of(weights)
+        part.add_by_pool(total, w[None])
+        products += float(w @ part.values)
+    size = float(total.sum())
+    if not size > 0.0:
         raise ValueError("weights must not all be 0")
-    weights, values = weights / weights.sum(), pseudo.values[rows]
-    estimate = weights @ values
-    residual = values - estimate
-    if options.clusters is None:
-        # a residual lacks the share of its own weight; where all are equal this is n / (n - 1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            squares = weighted_squares(weights[None], residual**2 / (1.0 - weights))
-            sampled = Sampled(squares, 1.0 / np.sum(weights**2) - 1.0)
-    else:
-        sampled = sampled_sums((weights * residual)[None], options.clusters[pseudo.rows][rows])
-    interval = linear_interval(
-        "weighted mean of the original", np.array([estimate]), weights[None], sampled, pseudo, rows, options
-    )
-    return pseudo.in_units(interval)
+    estimate = np.array([products / size])
+    variation, squares = Variation(pseudo, total / size), 0.0
+    clusters = SampledSums(np.zeros(1), options.clusters, options.cluster_count)
+    for part in parts:
+        w = part.of(weights) / size
+        residual = part.values - estimate
+        if options.clusters is None:
+            # a residual lacks the share of its own weight; where all are equal this is n / (n - 1)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                variation.add(w[None], part, residual**2 / (1.0 - w))
+            squares += float(w @ w)
+        else:
+            variation.add(w[None], part)
+            clusters.add((w * residual)[None], part)
+    sampled = clusters.sampled if options.clusters is not None else Sampled(0.0, 1.0 / squares - 1.0)
+    interval = variation.interval("weighted mean of the original", estimate, sampled, options)
+    return pseudo.in_units(interval), variation.records
 
 
-def total(weights: np.ndarray, pseudo: PseudoValues, rows: Any, options: IntervalOptions) -> Interval:
-    """The total of the records `rows` among those with a value."""
-    parts = (weights * (pseudo.values[rows] + pseudo.origin / pseudo.unit))[None]
-    clusters = None if options.clusters is None else options.clusters[pseudo.rows][rows]
-    sampled = sampled_sums(parts, clusters)
-    interval = linear_interval(
-        "total of the original", parts.sum(axis=1), weights[None], sampled, pseudo, rows, options
-    )
-    return pseudo.in_units(interval, total=0.0)
+def total(weights: np.ndarray | None, pseudo: PseudoValues, options: IntervalOptions) -> tuple[Interval, int]:
+    """The total of the records that have a weight and a cluster, and their number; all weigh 1 by default."""
+    parts = pseudo.parts(weights, options.clusters)
+    sums, products, records = pseudo.sums(1), 0.0, 0
+    for part in parts:
+        w = np.ones(part.size) if weights is None else part.of(weights)
+        part.add_by_pool(sums, w[None])
+        products += float(w @ (part.values + pseudo.origin / pseudo.unit))
+        records += part.size
+    variation = Variation(pseudo, sums)
+    sampled = SampledSums(np.array([products / max(records, 1)]), options.clusters, options.cluster_count)
+    for part in parts:
+        w = np.ones(part.size) if weights is None else part.of(weights)
+        variation.add(w[None], part)
+        sampled.add((w * (part.values + pseudo.origin / pseudo.unit))[None], part)
+    interval = variation.interval("total of the original", np.array([products]), sampled.sampled, options)
+    return pseudo.in_units(interval, total=0.0), records

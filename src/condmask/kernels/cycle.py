@@ -18,12 +18,15 @@ MOVES = 8  # a word; of random words it takes 1
 
 
 @kernel
-def radix_argsort(words, order):
-    """order: the stable argsort of the words, as words; returns whether they are random enough for it."""
+def radix_argsort(words, order, spare):
+    """order: the stable argsort of the words, as words; returns whether they are random enough for it.
+
+    `spare` is room for as many words.
+    """
     bits = DIGIT
     while ALIKE << bits < words.size:
         bits += DIGIT
-    return order_by(words, bits, order)
+    return order_by(words, bits, order, spare)
 
 
 @kernel
@@ -47,10 +50,11 @@ def by_digits(source, target, bits):
 
 
 @kernel
-def order_by(words, bits, order):
+def order_by(words, bits, order, spare):
     """order: the argsort of words of which so many of the top bits, a multiple of DIGIT, part nearly all.
 
-    Returns 0 if they do not, 1 if all words differ before their places begin, 2 if some may be equal.
+    Returns 0 if they do not, 1 if all words differ before their places begin, 2 if some may be equal. `spare`
+    is room for as many words.
     """
     low = 1
     while 1 << low < words.size:
@@ -58,7 +62,7 @@ def order_by(words, bits, order):
     room, places = np.uint64(low), np.uint64((1 << low) - 1)
     for k in range(words.size):
         order[k] = words[k] >> room << room | np.uint64(k)
-    source = by_digits(order, np.empty_like(order), bits)
+    source = by_digits(order, spare, bits)
     left = MOVES * words.size
     for k in range(words.size):
         packed, place = source[k], k

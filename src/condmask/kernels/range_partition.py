@@ -13,7 +13,7 @@ from math import exp
 import numpy as np
 
 from condmask._jit import kernel
-from condmask.kernels.cycle import DIGIT, MOVES, by_digits, order_by
+from condmask.kernels.cycle import DIGIT, MOVES, by_digits, order_by, radix_argsort
 
 SIGN = np.uint64(1 << 63)
 PARTING = np.int64(3 * DIGIT)  # bits: of numbers spread over some octaves nearly all differ in these
@@ -89,22 +89,29 @@ def place(rows, to, source, values, x):
 
 
 @kernel
-def order_floats(values, order):
+def order_floats(values, order, spare):
     """order: the stable argsort of numbers, as words. The numbers become words in the same order.
 
-    Returns 0 if they are not spread widely enough for it, 1 if all differ, 2 if some may be equal.
+    Returns 0 if they are not spread widely enough for it, 1 if all differ, 2 if some may be equal. `spare` is
+    room for as many words.
     """
     words = values.view(np.uint64)
     float_words(words)
-    return order_by(words, PARTING, order)
+    return order_by(words, PARTING, order, spare)
 
 
 @kernel
 def sort_floats(values):
     """Sort numbers; returns whether they are spread widely enough for it, else they stay in some order."""
+    return sort_floats_beside(values, np.empty(values.size, dtype=np.uint64))
+
+
+@kernel
+def sort_floats_beside(values, spare):
+    """Sort numbers, as `sort_floats` does, with room for as many words."""
     bits = values.view(np.uint64)
     least, up = float_words(bits)
-    words = by_digits(bits, np.empty_like(bits), PARTING)
+    words = by_digits(bits, spare, PARTING)
     left = MOVES * words.size
     for k in range(words.size):
         word, place = words[k], k
@@ -139,10 +146,33 @@ def float_words(bits):
 
 
 @kernel
-def tied(values, order):
-    """Whether each number, in their order, equals the one before or behind it."""
-    found = np.zeros(values.size, dtype=np.bool_)
-    for k in range(1, values.size):
-        if values[np.int64(order[k])] == values[np.int64(order[k - 1])]:
-            found[k - 1] = found[k] = True
-    return found
+def break_ties(values, order, words, some, places, spare):
+    """Put the places of equal numbers, in the order of all, into that of their words, and of the places then.
+
+    `some`, `places` and `spare` are room for as many words as there are equal numbers.
+    """
+    first = 0
+    for k in range(1, order.size + 1):
+        if k < order.size and values[np.int64(order[k])] == values[np.int64(order[first])]:
+            continue
+        size = k - first
+        if size > 1:
+            for j in range(size):
+                some[j] = words[np.int64(order[first + j])]
+            if not radix_argsort(some[:size], places[:size], spare[:size]):
+                places[:size] = np.argsort(some[:size], kind="mergesort")
+            for j in range(size):
+                some[j] = order[first + np.int64(places[j])]
+            for j in range(size):
+                order[first + j] = some[j]
+        first = k
+
+
+@kernel
+def most_tied(values, order):
+    """How many numbers, in their order, are equal at most."""
+    first = most = 0
+    for k in range(1, order.size + 1):
+        if k == order.size or values[np.int64(order[k])] != values[np.int64(order[first])]:
+            most, first = max(most, k - first), k
+    return most

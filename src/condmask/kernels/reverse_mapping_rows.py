@@ -8,7 +8,7 @@ import numpy as np
 
 from condmask._jit import kernel
 from condmask.kernels.cycle import radix_argsort
-from condmask.kernels.range_partition import make_keys, order_floats, place, sort_floats, take
+from condmask.kernels.range_partition import break_ties, make_keys, order_floats, place, sort_floats, take
 
 
 @kernel
@@ -24,7 +24,7 @@ def rearrange(x, swapped, kept, words, noise, ties, multiplied, z):
     for row in range(x.shape[0]):
         first, s = s, s + np.searchsorted(swapped[s:], (row + 1) * n)
         order = np.empty(s - first, dtype=np.uint64)
-        if not radix_argsort(words[first:s], order):
+        if not radix_argsort(words[first:s], order, np.empty_like(order)):
             order[:] = np.argsort(words[first:s], kind="mergesort")
         part = np.empty(s - first)
         take(values, swapped[first:s], part)
@@ -43,21 +43,11 @@ def rearrange(x, swapped, kept, words, noise, ties, multiplied, z):
 def _in_order(keys, ties):
     """The places of keys from the smallest to the largest, equal ones in the order of `ties`."""
     order = np.empty(keys.size, dtype=np.uint64)
-    alike = order_floats(keys, order) if keys.size else 1  # keys are words in the same order now
+    spare = np.empty_like(order)
+    alike = order_floats(keys, order, spare) if keys.size else 1  # keys are words in the same order now
     words = keys.view(np.uint64)
     if not alike:
         order[:] = np.argsort(words, kind="mergesort")
     if alike != 1:
-        first = 0
-        for j in range(1, order.size + 1):
-            if j == order.size or words[np.int64(order[j])] != words[np.int64(order[first])]:
-                if j - first > 1:
-                    some = order[first:j].copy()
-                    alike_ties = np.empty(j - first, dtype=np.uint64)
-                    for i in range(alike_ties.size):
-                        alike_ties[i] = ties[np.int64(some[i])]
-                    by_word = np.argsort(alike_ties, kind="mergesort")
-                    for i in range(alike_ties.size):
-                        order[first + i] = some[by_word[i]]
-                first = j
+        break_ties(words, order, ties, np.empty_like(order), np.empty_like(order), spare)
     return order

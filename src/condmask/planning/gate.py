@@ -8,8 +8,8 @@ import numpy as np
 
 from condmask.disclosure.audit import audit
 from condmask.disclosure.audit_result import Audit
+from condmask.frames import Labels
 from condmask.schemes.prepare import prepare
-from condmask.strata import Labels
 
 
 class Gate(NamedTuple):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from condmask import _checks
 from condmask.files.csv_format import CsvFormat
 from condmask.files.formats import format_of, reading
+from condmask.files.part_files import is_folder
 from condmask.scheme import common_method
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.parameters import PARAMETERS, number_or_fraction
@@ -92,7 +93,7 @@ def _recipe(path: Path, entries: dict[str, Any]) -> Recipe:
     twice = [name for name, file in paths.items() if [*paths.values()].count(file) > 1]
     if twice:
         raise ValueError(f"{' and '.join(twice)} must be different files, got {paths[twice[0]]}")
-    for name in ("source", "target"):
+    for name in ("source", "target") if not is_folder(paths["source"]) else ():
         format_of(paths[name])  # refuses formats that nobody knows
     for name in ("internal", "public"):
         if name in paths and paths[name].suffix.lower() not in (".html", ".htm"):

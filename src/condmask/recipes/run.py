@@ -11,10 +11,8 @@ from condmask.disclosure.boosting import check_available
 from condmask.disclosure.release_check import GO_ON, ReleaseError
 from condmask.disclosure.risk import risk, with_trained
 from condmask.disclosure.risk_result import BEST, TRAINED
-from condmask.files.atomic import FileError, fingerprint
 from condmask.files.formats import reading
-from condmask.files.metadata import target_fingerprints
-from condmask.files.publish import writable
+from condmask.files.publish import targets_of
 from condmask.files.read import read_column, read_labels
 from condmask.recipes.recipe import Recipe, read_recipe
 from condmask.releases.mask_file import audit_file, audited_table, mask_file
@@ -126,11 +124,9 @@ def run_recipe(
         public: page for public, page in ((False, recipe.internal), (True, recipe.public)) if page is not None
     }
     with reading(recipe.source):
-        if fingerprint(recipe.source) is None:
-            raise FileError(f"{recipe.source}: no such file or directory")
-    writable(target_fingerprints(recipe.target), recipe.source, overwrite=overwrite)
+        targets = targets_of(recipe.source, recipe.target, overwrite=overwrite)
     for page in reports.values():
-        to_write(page, [recipe.source, *target_fingerprints(recipe.target)], overwrite)
+        to_write(page, [recipe.source, *targets], overwrite)
     if reports:
         charts.ready()
     if recipe.thorough:

@@ -13,13 +13,26 @@ from condmask.disclosure.audit import audit_table, check_schemes, table_of
 from condmask.disclosure.audit_result import Audit
 from condmask.disclosure.boosting import check_available
 from condmask.files.atomic import spool
+from condmask.files.csv import CsvFile
 from condmask.files.csv_format import CsvFormat
-from condmask.files.formats import columns_exist, format_of, in_lines, named_once, reading
-from condmask.files.metadata import published, target_fingerprints
-from condmask.files.publish import writable
+from condmask.files.formats import (
+    PACKED,
+    ROOMY,
+    Table,
+    columns_exist,
+    format_of,
+    in_lines,
+    in_the_files,
+    named_once,
+    reading,
+)
+from condmask.files.metadata import published
+from condmask.files.part_files import is_folder
+from condmask.files.publish import targets_of
 from condmask.files.read import converted, open_table
 from condmask.files.sampling import clear_of_table
 from condmask.files.spool import spool_columns
+from condmask.files.streams import OPENED
 from condmask.releases.ledger import Where
 from condmask.releases.masking import job_of, release
 from condmask.releases.release import Release
@@ -52,19 +65,24 @@ def mask_file(
     source, target : path
         Files whose format is told by suffix: .parquet, .pq, .arrow, .feather, .ipc, .csv, .txt, .tsv, or
         one of the last three followed by .gz. From text into another format, columns become numbers if all
-        their fields are.
+        their fields are. A source that is a folder, or a glob (``"data/*.parquet"``, ``**`` for all folders
+        below), is one table of many files; the target is a folder then, with files of the same names.
     schemes : dict of str to scheme
         The scheme of each column to mask, all of one class. By `ConditionalMasking` several columns are
         masked together, as by `mask_table`; by others each on its own.
     strata : str or sequence of str, optional
         Column within whose groups donors are drawn, or several that are crossed. The schemes may name them
-        instead.
+        instead. Of many files ``"__filename"`` is the name of the file, and the keys of folders that are
+        called ``key=value`` are columns, too.
     rng, nan_policy, round, workers
         As for `ConditionalMasking.mask`.
     overwrite : bool
-        Whether an existing target may be replaced.
+        Whether an existing target may be replaced; of folders none but a release, with nothing else in it.
     progress : callable (rows_done, rows_total), optional
         Called as rows are read, when their number is not yet known and None, and again as they are written.
+        An object may have two methods besides: ``begin(stages, rows)`` gets the names of the stages of the
+        job ("reading", ..., "writing"), with their times compared with each other, and the number of rows
+        that is expected; ``stage(name)`` is called as each begins.
     accept_visible_coins : bool
         Release without an audit and without guard rails, whatever the release shows.
     dry_run : bool
@@ -116,21 +134,35 @@ def mask_file(
         audited=not accept_visible_coins, dry_run=dry_run, ledger=ledger,
         again=again,
     )  # fmt: skip
-    source = Path(source)
-    targets = target_fingerprints(Path(target))  # before anything is read: others may write it
+    source, target = Path(source), Path(target)
     with reading(source):
+        targets = targets_of(source, target, overwrite=overwrite)  # before anything is read: others may write
         table = open_table(source, csv, job.workers)
         columns_exist(table, [*schemes, *job.groups])
+        in_the_files(table, schemes)
         table.keep(keep_metadata)
         before = published(table)
-        writable(targets, source, overwrite=overwrite)
         for name in schemes:
             if before is not None and name in before.schemes:
                 raise ValueError(f"{name} is masked already in {source}: mask the original instead")
-        if format_of(source) != format_of(next(iter(targets))):
+        if not is_folder(source) and not _same_format(table, target):
             table = converted(table)
         made = release(job, table, targets, before)
-    return Release(made, path=None if dry_run else Path(target), workers=job.workers)
+    return Release(made, path=None if dry_run else target, workers=job.workers)
+
+
+def _same_format(table: Table, target: Path) -> bool:
+    """Whether a table keeps its format in this target; packed or not, text is text.
+
+    A stream has no suffix to say what parts its fields: one goes out as its source is, and one that came
+    in stays as it is but for a target that must have tabs.
+    """
+    before, after = (format_of(path).removesuffix(PACKED) for path in (table.path, target))
+    if target in OPENED:
+        return before not in ROOMY
+    if table.path in OPENED and after == "TSV":
+        return isinstance(table, CsvFile) and table.dialect.delimiter == "\t"
+    return before == after
 
 
 def audit_file(
@@ -145,7 +177,7 @@ def audit_file(
     Parameters
     ----------
     source : path
-        The original.
+        The original: a file, a folder or a glob.
     schemes : dict of str to ConditionalMasking
         The scheme of each column that is to be masked; the others are left in clear.
     csv : CsvFormat, optional
@@ -173,6 +205,7 @@ def audited_table(
     with reading(Path(source)):
         table = open_table(Path(source), csv)
         columns_exist(table, [*schemes, *groups])
+        in_the_files(table, schemes)
         named_once(table)
         with spool() as create, in_lines(table):
             columns, kinds, labels = spool_columns(table, list(schemes), groups, create)

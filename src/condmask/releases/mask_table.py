@@ -13,13 +13,14 @@ from condmask._randomness import check_rng
 from condmask.clear_columns import clear_of_frame, columns_in_clear
 from condmask.files.frame_columns import column_of_frame
 from condmask.files.metadata import Published
+from condmask.frames import Labels
 from condmask.missing_codes import is_code, restore_codes
 from condmask.releases.record_words import originals_of
 from condmask.releases.release import Release, origins_of
 from condmask.scheme import common_method
 from condmask.schemes.prepare import prepare
 from condmask.schemes.rounding import asked
-from condmask.strata import Labels, not_masked
+from condmask.strata import not_masked
 
 
 def mask_table(

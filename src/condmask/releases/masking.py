@@ -14,10 +14,11 @@ from condmask._blocks import Workers
 from condmask._grid import decimals_of
 from condmask._randomness import check_rng
 from condmask.clear_columns import columns_in_clear
-from condmask.files.atomic import Fingerprint, fingerprint, spool
+from condmask.files.atomic import spool
 from condmask.files.formats import Table, in_lines, named_once
 from condmask.files.metadata import Published
 from condmask.files.publish import publish
+from condmask.files.room import check_room, room_for
 from condmask.files.sampling import clear_of_table
 from condmask.files.spool import Progress, ReleasedRows, spool_columns
 from condmask.releases.ledger import Ledger, Where, ledger_of
@@ -75,23 +76,47 @@ def job_of(
     )  # fmt: skip
 
 
-def release(job: Job, table: Table, targets: dict[Path, Fingerprint], before: Published | None) -> Published:
+def stages_of(job: Job) -> dict[str, float]:
+    """What a job does, in its order, and how long that takes, compared with the others."""
+    scheme = next(iter(job.schemes.values()))
+    orders = scheme.reverse_mapping or getattr(scheme, "donors", None) == "permutation"
+    drawing = 5.0 * len(job.schemes) if scheme.reverse_mapping else 3.0 if orders else 0.1
+    stages = {"reading": 2.0, "looking up": 3.0, "auditing": 1.0, "drawing": drawing, "writing": 6.0}
+    left_out = {"looking up"} if job.ledger is None else set()
+    left_out |= {"drawing", "writing"} if job.dry_run else set()
+    return {name: time for name, time in stages.items() if name not in left_out}
+
+
+def release(job: Job, table: Table, targets: dict[Path, Any], before: Published | None) -> Published:
     """Mask columns of a table into files that stood like this when the job began; what is published.
 
     ``before`` is what was published with columns that were masked earlier.
     """
     if job.audited:
         named_once(table)
-    schemes, original = job.schemes, fingerprint(table.path)
+    schemes, original = job.schemes, table.fingerprints()
     masking = common_method(schemes)
+    room = room_for([*original], schemes, job.groups, gaps=job.policy == "omit")
+    check_room(room, None if job.dry_run else next(iter(targets)))
+    stages = stages_of(job)
+    if staged := hasattr(job.progress, "begin"):
+        job.progress.begin(stages, room.rows)  # type: ignore[union-attr]
+
+    def stage(name: str) -> None:
+        if staged and name in stages:
+            job.progress.stage(name)  # type: ignore[union-attr]
+
+    stage("reading")
     with spool() as create, in_lines(table):
         columns, kinds, labels = spool_columns(table, list(schemes), job.groups, create, job.progress)
         n = next(iter(columns.values())).size
         entry = None
         if job.ledger is not None:  # before columns are prepared in place
+            stage("looking up")
             records, originals = sketch_of_file(table, columns, kinds), some_values(columns, kinds, schemes)
             target = next(iter(targets))
             entry = Registration(job.ledger, target, job.named, records, originals, again=job.again)
+        stage("auditing")
         beside = columns_in_clear(table.names, [*columns, *job.groups])
         clear = clear_of_table(table, beside, list(columns.values())) if job.audited and beside else None
         made = prepare(
@@ -110,6 +135,7 @@ def release(job: Job, table: Table, targets: dict[Path, Fingerprint], before: Pu
             },
         )
         if not job.dry_run:
+            stage("drawing")
             places = {
                 name: decimals_of(made.units[name])
                 for name, scheme in schemes.items()

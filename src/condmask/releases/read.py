@@ -8,7 +8,7 @@ from typing import Any
 from condmask._blocks import Workers
 from condmask.estimates.counts import Counts
 from condmask.files.formats import columns_exist, reading
-from condmask.files.metadata import Published, published, sidecar
+from condmask.files.metadata import Published, place_of_metadata, published
 from condmask.files.read import numbers_of, open_table
 from condmask.releases.release import Release, warn_of_a_part
 from condmask.scheme import Scheme
@@ -20,7 +20,7 @@ def read_schemes(path: str | os.PathLike[str]) -> dict[str, Any]:
     Parameters
     ----------
     path : path
-        A file that `mask_file` wrote.
+        A file, or a folder of files, that `mask_file` wrote.
 
     Returns
     -------
@@ -42,8 +42,7 @@ def published_with(path: str | os.PathLike[str]) -> Published:
     with reading(path):
         released = published(open_table(path))
     if released is None:
-        beside = sidecar(path)
-        where = "in the metadata of its schema" if beside is None else f"in {beside.name} beside it"
+        where = place_of_metadata(path)
         raise ValueError(
             f"{path} holds no scheme: it was not masked by condmask, or what was published {where} is lost"
         )
@@ -56,7 +55,7 @@ def read_release(path: str | os.PathLike[str], column: str | None = None, *, wor
     Parameters
     ----------
     path : path
-        A file that `mask_file` or `Release.write` wrote.
+        A file or a folder that `mask_file` or `Release.write` wrote.
     column : str, optional
         The masked column; None is all.
     workers : int or map-like callable

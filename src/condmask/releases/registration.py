@@ -10,6 +10,7 @@ import numpy as np
 
 from condmask._warn import warn
 from condmask.disclosure.release_check import ReleaseError, ReleaseWarning
+from condmask.files.streams import OPENED
 from condmask.law import Law
 from condmask.releases.ledger import Content, Entry, Ledger
 from condmask.releases.repeated_release import guessed_coins
@@ -79,7 +80,8 @@ class Registration:
             yield
             now = datetime.now(UTC).isoformat(timespec="seconds")
             schemes = {name: scheme.to_dict() for name, scheme in self._schemes.items()}
-            entry = Entry(str(self._target.absolute()), now, schemes, self._sketch)
+            target = self._target if self._target in OPENED else self._target.absolute()
+            entry = Entry(str(target), now, schemes, self._sketch)
             self._ledger.add(file, entry, self._seen)
 
     def _review(self, content: Content | None) -> None:

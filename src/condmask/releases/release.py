@@ -5,8 +5,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-
 from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._randomness import group_name
@@ -14,15 +12,13 @@ from condmask._warn import warn
 from condmask.disclosure.release_check import refuse_few
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.origin import Origin
-from condmask.files.atomic import fingerprint
-from condmask.files.formats import columns_exist, reading
+from condmask.files.formats import reading
 from condmask.files.frame_columns import column_of_frame
 from condmask.files.metadata import Published, target_fingerprints
 from condmask.files.publish import publish, writable
-from condmask.files.read import open_table, read_column, read_labels
-from condmask.files.spool import coded
 from condmask.inference.intervals import EstimateWarning
 from condmask.missing_codes import released_codes, without_codes
+from condmask.releases.file_columns import FileColumns
 from condmask.releases.ledger import Where, ledger_of
 from condmask.releases.record_words import Originals, sketch_of_frame
 from condmask.releases.registration import Registration
@@ -38,8 +34,8 @@ class Columns(Protocol):
     def labels(self, name: str) -> Any:
         """A column as labels: what its records have in common."""
 
-    def strata(self, name: str) -> Any:
-        """A column of labels, or as many numbers that stand for them."""
+    def estimate(self, name: str, published: Published, workers: Workers) -> tuple[Estimate, int]:
+        """The estimate of a masked column, and the number of its records."""
 
 
 class FrameColumns:
@@ -57,29 +53,19 @@ class FrameColumns:
         """The column as it is."""
         return frames.table_column(self._frame, name)
 
-    strata = labels
-
-
-class FileColumns:
-    """The columns of a file, read when they are asked for."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def numbers(self, name: str) -> np.ndarray:
-        """The column as numbers where it is numeric."""
-        return read_column(self._path, name)
-
-    def labels(self, name: str) -> np.ndarray:
-        """The column as objects."""
-        return read_labels(self._path, name)
-
-    def strata(self, name: str) -> np.ndarray:
-        """A number for each label of the column."""
-        with reading(self._path):
-            table = open_table(self._path)
-            columns_exist(table, [name])
-            return np.concatenate(list(coded(table, name, {})))
+    def estimate(self, name: str, published: Published, workers: Workers) -> tuple[Estimate, int]:
+        """The estimate of a masked column, and the number of its records."""
+        _, schemes, origins = published
+        z, pools = self.numbers(name), {}
+        if schemes[name].strata is not None:
+            pools["strata"] = {group: self.labels(group) for group in names_of(schemes[name].strata)}
+        if origins[name].patterns:
+            together = {other: frames.column(self.numbers(other), other) for other in origins[name].patterns}
+            pools["patterns"] = {
+                other: without_codes(column.array, released_codes(schemes[other]), column.kind)
+                for other, column in together.items()
+            }
+        return schemes[name].estimate(z, workers=workers, **pools), len(z)
 
 
 class Release(Mapping[str, Estimate]):
@@ -149,7 +135,7 @@ class Release(Mapping[str, Estimate]):
         self._workers, self._audited = workers, audited
         self._digests = None if data is None else frames.digests(data)
         if columns is None and path is not None:
-            columns = FileColumns(path)
+            columns = FileColumns(path, published.records)
         self._columns = columns if data is None else FrameColumns(data)
         self._estimates: dict[str, Estimate] = {}
 
@@ -259,7 +245,7 @@ class Release(Mapping[str, Estimate]):
             entry.look_up()
             entering = entry.entering()
         with reading(Path(path)):
-            publish(table, targets, rows, self._published, fingerprint(table.path), entering)
+            publish(table, targets, rows, self._published, {}, entering)
         self._originals = None  # another file of the same release is no other release
 
     def _refuse_changed(self) -> None:
@@ -280,22 +266,9 @@ class Release(Mapping[str, Estimate]):
     def _estimate(self, column: str) -> Estimate:
         if self._columns is None:
             raise ValueError(f"{column!r} has no estimate: nothing was written (dry_run=True)")
-        scheme, origin = self.schemes[column], self.origins[column]
-        pools: dict[str, Any] = {}
-        if scheme.strata is not None:
-            pools["strata"] = {name: self._columns.strata(name) for name in names_of(scheme.strata)}
-        if origin.patterns:
-            pools["patterns"] = {name: self._without_codes(name) for name in origin.patterns}
-        z = self._columns.numbers(column)
-        warn_of_a_part(column, scheme, len(z), self.records)
-        estimate: Estimate = scheme.estimate(z, workers=self._workers, **pools)
-        return estimate.of_release(origin, self._column)
-
-    def _without_codes(self, name: str) -> np.ndarray:
-        """A masked column with NaN wherever it misses a value."""
-        assert self._columns is not None
-        column = frames.column(self._columns.numbers(name), name)
-        return without_codes(column.array, released_codes(self.schemes[name]), column.kind)
+        estimate, records = self._columns.estimate(column, self._published, self._workers)
+        warn_of_a_part(column, self.schemes[column], records, self.records)
+        return estimate.of_release(self.origins[column], self._column)
 
     def _column(self, name: str, labels: bool) -> Any:
         """Another column, or the estimate of a masked one."""

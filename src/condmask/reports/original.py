@@ -24,7 +24,6 @@ from condmask.files.formats import columns_exist, reading
 from condmask.files.read import column_of, open_table
 from condmask.missing_codes import without_codes
 from condmask.reports.release_view import ReleaseView, digest
-from condmask.strata import Labels
 
 MOST_RECORDS = 1 << 16  # that are looked at one by one
 
@@ -98,7 +97,7 @@ class Original:
     def _table(self) -> AuditInput:
         """The original as an audit looks at it."""
         view = self._view
-        labels = [Labels(*frames.codes(view.columns.strata(name))) for name in view.strata]
+        labels = [view.columns.strata(name) for name in view.strata]
         columns = {name: frames.column(values, name) for name, values in self._raw.items()}
         values = {name: column.array for name, column in columns.items()}
         kinds = {name: column.kind for name, column in columns.items()}

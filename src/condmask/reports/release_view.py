@@ -17,10 +17,12 @@ from condmask.files.metadata import digest_of
 from condmask.files.note import sentence
 from condmask.files.read import open_table
 from condmask.files.sampling import clear_of_table
+from condmask.files.streams import OPENED
 from condmask.inference.intervals import Interval
 from condmask.missing_codes import released_codes, without_codes
+from condmask.releases.file_columns import FileColumns
 from condmask.releases.read import published_with
-from condmask.releases.release import FileColumns, Release
+from condmask.releases.release import Release
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.strata import names_of
 
@@ -51,10 +53,15 @@ class ReleaseView:
         self.reverse_mapping: bool = first.reverse_mapping  # all columns, or none
         self.strata = names_of(first.strata)
         self.sha256 = digest(path)
-        self.columns = _ReadOnce(path)
+        self.columns = FileColumns(path, published.records)
         self.release = Release(published, path=path, columns=self.columns, workers=workers)
         self._numbers: dict[str, np.ndarray | None] = {}
         self.warnings: list[str] = []  # of estimates
+
+    @property
+    def file(self) -> str:
+        """The name by which somebody reads the release; a stream has none, and gets one."""
+        return "masked.csv" if self.path in OPENED else self.path.name
 
     @cached_property
     def _clear(self) -> list[str]:
@@ -137,27 +144,6 @@ class ReleaseView:
     def _note(self, text: str) -> None:
         if text not in self.warnings:
             self.warnings.append(text)
-
-
-class _ReadOnce(FileColumns):
-    """The columns of a file, kept once they are read, since every section of a report asks for them."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self._numbers: dict[str, np.ndarray] = {}
-        self._strata: dict[str, np.ndarray] = {}
-
-    def numbers(self, name: str) -> np.ndarray:
-        """The column as numbers where it is numeric."""
-        if name not in self._numbers:
-            self._numbers[name] = super().numbers(name)
-        return self._numbers[name]
-
-    def strata(self, name: str) -> np.ndarray:
-        """A number for each label of the column."""
-        if name not in self._strata:
-            self._strata[name] = super().strata(name)
-        return self._strata[name]
 
 
 def numeric(table: Table, name: str) -> np.ndarray | None:

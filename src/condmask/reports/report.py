@@ -136,7 +136,7 @@ def public_page(view: ReleaseView) -> str:
         public_sections.scheme_section(view),
         *columns, public_sections.notes(view),
         disclaimers.what_can_be_computed(
-            view.path.name, next(iter(view.schemes)), reverse_mapping=view.reverse_mapping
+            view.file, next(iter(view.schemes)), reverse_mapping=view.reverse_mapping
         ),
         disclaimers.not_promised(reverse_mapping=view.reverse_mapping),
     )  # fmt: skip
@@ -177,6 +177,8 @@ def to_write(path: Any, others: list[Any], overwrite: bool) -> tuple[int, ...] |
     for other in map(Path, others):
         if out.resolve() == other.resolve():
             raise FileError(f"path must be another file than those it reports on, got {out}")
+        if other.resolve() in out.resolve().parents:
+            raise FileError(f"path must stand outside of the folders it reports on, got {out}")
     if out.is_dir():
         raise FileError(f"{out} is a directory")
     if not out.parent.is_dir():

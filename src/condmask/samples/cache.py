@@ -18,6 +18,9 @@ class BoundedCache:
         self._most, self._lock = most, Lock()
         self._kept: dict[Any, Any] = {}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return BoundedCache, (self._most,)  # what was worked out does not travel
+
     def get(self, key: Any, make: Callable[[], Any]) -> Any:
         """What is kept by a key, or else made and kept; two threads may both make it."""
         with self._lock:

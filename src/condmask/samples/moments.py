@@ -18,6 +18,7 @@ from condmask._blocks import blocks
 from condmask.kernels import moments
 from condmask.law import Law
 
+TOGETHER = 1 << 20  # values that are looked at at once
 MOST_BITS = 40  # of a whole number, of which there are two for each power
 TINY = 2.0**-1022  # whose inverse is a number
 MUCH = (
@@ -36,7 +37,8 @@ class Powers(NamedTuple):
 def powers(z: np.ndarray, order: int, sigma: float) -> Powers:
     """Powers about the mean, summed within blocks of rows and then block by block."""
     middle, scale = _frame(z, sigma)
-    center = middle + float(np.mean((z - middle) / scale)) * scale
+    sums = [np.sum((z[start:stop] - middle) / scale) for start, stop in blocks(z.size, TOGETHER)]
+    center = middle + float(sum(sums) / z.size) * scale
     total = np.zeros(order + 1)
     for start, stop in blocks(z.size):
         part = np.zeros(order + 1)
@@ -48,16 +50,20 @@ def powers(z: np.ndarray, order: int, sigma: float) -> Powers:
 def counted_powers(values: np.ndarray, counts: np.ndarray, order: int, sigma: float) -> Powers:
     """Powers about the mean of distinct values of which there are so many each."""
     middle, scale = _frame(values, sigma)
-    center = middle + float(np.sum((values - middle) / scale * (counts / counts.sum()))) * scale
-    return Powers(center, scale, mean_powers((values - center) / scale, counts, order))
+    center = middle + float(mean_powers(values, counts, middle, scale, 1)[1]) * scale
+    return Powers(center, scale, mean_powers(values, counts, center, scale, order))
 
 
-def mean_powers(deviations: np.ndarray, counts: np.ndarray, order: int) -> np.ndarray:
-    """Mean powers, orders 0, 1, 2, ..., of distinct deviations of which there are so many each."""
-    weights, means = counts / counts.sum(), np.empty(order + 1)
-    for k in range(order + 1):
-        means[k] = np.sum(weights)
-        weights = weights * deviations
+def mean_powers(
+    values: np.ndarray, counts: np.ndarray, center: float, scale: float, order: int
+) -> np.ndarray:
+    """Mean powers, orders 0, 1, 2, ..., of deviations of distinct values of which there are so many each."""
+    n, means = counts.sum(), np.zeros(order + 1)
+    for start, stop in blocks(counts.size, TOGETHER):
+        deviations, weights = (values[start:stop] - center) / scale, counts[start:stop] / n
+        for k in range(order + 1):
+            means[k] += np.sum(weights)
+            weights = weights * deviations
     return means
 
 

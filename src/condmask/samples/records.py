@@ -1,20 +1,48 @@
 """The masked values in their places, and the pools within which donors were drawn."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from threading import RLock
 
 import numpy as np
 
 
-class Records(NamedTuple):
+class Records:
     """The masked values in their places, and the donor pools, for all that concerns other columns.
 
-    `z` has shape (n,), NaN where missing; `pool` the pool of each record, None where all are
-    one; `refusal` says what must be given before the pools are known.
+    Parameters
+    ----------
+    z : ndarray of shape (n,) or callable
+        The values, NaN where missing; or what reads them when they are first asked for.
+    pool : ndarray of shape (n,), callable or None
+        The pool of each record, None where all are one; or what makes that of the values.
+    refusal : str or None
+        What must be given before the pools are known.
     """
 
-    z: np.ndarray
-    pool: np.ndarray | None
-    refusal: str | None
+    def __init__(
+        self,
+        z: np.ndarray | Callable[[], np.ndarray],
+        pool: np.ndarray | Callable[[np.ndarray], np.ndarray | None] | None = None,
+        refusal: str | None = None,
+    ) -> None:
+        self._z, self._pool, self.refusal = z, pool, refusal
+        self._lock = RLock()  # of several threads one reads
+
+    @property
+    def z(self) -> np.ndarray:
+        """The masked values in their places."""
+        with self._lock:
+            if callable(self._z):
+                self._z = self._z()
+            return self._z
+
+    @property
+    def pool(self) -> np.ndarray | None:
+        """The pool of each record, None where all are one or the pools are unknown."""
+        with self._lock:
+            if callable(self._pool):
+                self._pool = self._pool(self.z)
+            return self._pool
 
     def pools(self) -> np.ndarray | None:
         """The pool of each record; refused where they are unknown."""

@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from condmask._blocks import Workers
+from condmask._blocks import Workers, blocks
 from condmask._grid import default_step, grid_of
+from condmask._scratch import joined
 from condmask.deconvolution.weight import Masking
 from condmask.engines import choice, pairwise
 from condmask.engines import lattice as curves
 from condmask.engines.cdf import CDF, CurveCDF
-from condmask.engines.counting import ValueCounts
+from condmask.engines.counting import ValueCounts, by_value
 from condmask.engines.crossings import FINEST_REARRANGED
 from condmask.engines.sorting import ascending
 from condmask.kernels.curve import Curve
@@ -58,7 +59,9 @@ class UngriddedSample:
         scale = float(max(-z[0], z[-1])) or 1.0  # so that squares neither overflow nor vanish
         low, along = quartile_places(self.n)
         quartiles = z[low] / scale + along * (z[np.minimum(low + 1, self.n - 1)] / scale - z[low] / scale)
-        return rule(given, float((z / scale).std(ddof=1)), float(quartiles[1] - quartiles[0]), self.n) * scale
+        _, unit, means = self.powers(2)
+        spread = np.sqrt(max(means[2] - means[1] ** 2, 0.0) * self.n / max(self.n - 1, 1)) * (unit / scale)
+        return rule(given, float(spread), float(quartiles[1] - quartiles[0]), self.n) * scale
 
     def engine(self, points: int, bandwidth: float | None, tol: float) -> str:
         return choice.choose(checked_masking(self.law, bandwidth), self.n, points, tol, "auto")
@@ -136,6 +139,5 @@ class UngriddedSample:
     @cached_property
     def _counts(self) -> ValueCounts:
         """The records as if rounded to the default grid."""
-        units = grid_of(default_step(self.law.sigma)).units(self._sorted)
-        first = np.flatnonzero(np.diff(units, prepend=np.nan) != 0.0)
-        return ValueCounts(units[first], np.diff(first, append=units.size))
+        fine, z = grid_of(default_step(self.law.sigma)), self._sorted
+        return by_value(joined(fine.units(z[start:stop]) for start, stop in blocks(z.size)))

@@ -37,12 +37,12 @@ def check_limits(data: AuditInput, schemes: Mapping[str, Any]) -> None:
                 _warn_of_signs(values, law, name)
             continue
         ends = bounds(scheme)
-        outside = np.flatnonzero((values < ends[0]) | (values > ends[1]))
-        if outside.size:
-            many = f"{outside.size:,} values" if outside.size > 1 else "a value"
+        count, first = _outside(values, ends)
+        if count:
+            many = f"{count:,} values" if count > 1 else "a value"
             raise ValueError(
                 f"{name} must lie within its range, {in_words(scheme.range)}, got {many} outside, the first "
-                f"at position {outside[0]}"
+                f"at position {first}"
             )
         if law is None:
             continue
@@ -57,6 +57,18 @@ def check_limits(data: AuditInput, schemes: Mapping[str, Any]) -> None:
                 f"{name} must stay within its range, {in_words(scheme.range)}, got noise that is expected to "
                 f"take {' and '.join(counts)} it, of {data.n:,} values; {serves}leave range out"
             )
+
+
+def _outside(values: np.ndarray, ends: tuple[float, float]) -> tuple[int, int]:
+    """How many values lie outside of two bounds, and the position of the first one, -1 for none."""
+    count, first = 0, -1
+    for start, stop in blocks(values.size):
+        part = values[start:stop]
+        beyond = (part < ends[0]) | (part > ends[1])
+        if first < 0 and beyond.any():
+            first = start + int(beyond.argmax())
+        count += int(np.count_nonzero(beyond))
+    return count, first
 
 
 def bounds(scheme: Any) -> tuple[float, float]:

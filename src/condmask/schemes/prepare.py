@@ -12,11 +12,11 @@ from condmask._randomness import Key
 from condmask.audit_input import AuditInput
 from condmask.clear_columns import Clear
 from condmask.donor_pools import Pools, pools_of
+from condmask.frames import Labels
 from condmask.missing_codes import drop_codes, refuse_reachable
 from condmask.scheme import release_key
 from condmask.schemes.limits import check_limits
 from condmask.schemes.rounding import Shifts, rounded
-from condmask.strata import Labels
 
 
 class Prepared(NamedTuple):

@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from condmask._blocks import BLOCK, Workers, ordered_map
+from condmask import _scratch
+from condmask._blocks import BLOCK, Workers, blocks, ordered_map
 from condmask._randomness import DONOR, NOISE, Key, words
 from condmask.disclosure.aggregated_ends import aggregate
 from condmask.donor_pools import Pools
@@ -131,7 +132,7 @@ def rearrange(
     shuffled = cache(partial(_shuffled, tossed, pool))  # once, for all columns
 
     def place_swapped(x: np.ndarray) -> None:
-        range_partition.place(tossed.swapped, *shuffled(), _values(x, tossed.swapped), x)
+        range_partition.place(tossed.swapped, *shuffled(), _taken(x, tossed.swapped), x)
 
     for number, (x, law, scale) in enumerate(zip(columns, laws, scales, strict=True)):
         # at the same time: neither looks at the rows of the other
@@ -153,27 +154,43 @@ class Tossed:
             swapped, kept = (np.add(rows, start, dtype=kind, casting="unsafe") for rows in rows_of_coins)
             return swapped, kept
 
-        swapped, kept = zip(*ordered_map(toss, self.numbers, threads), strict=True)
-        self.swapped, self.kept = np.concatenate(swapped), np.concatenate(kept)
-        self.swapped_before, self.kept_before = (
-            np.cumsum([0, *(rows.size for rows in parts)]).tolist() for parts in (swapped, kept)
-        )
+        rows, first, last = (
+            _scratch.empty(n, kind),
+            0,
+            n,
+        )  # the swapped from the front, the kept from the back
+        self.swapped_before, self.kept_before = [0], [0]
+        for swapped, kept in ordered_map(toss, self.numbers, threads):
+            rows[first : first + swapped.size] = swapped
+            rows[last - kept.size : last] = kept[::-1]
+            first, last = first + swapped.size, last - kept.size
+            self.swapped_before.append(first)
+            self.kept_before.append(n - last)
+        self.swapped, self.kept = rows[:first], rows[first:]
+        _turn(self.kept)
 
     def words_of_swapped(self) -> np.ndarray:
         """One word for each swapped row."""
-        drawn = np.empty(self.swapped.size, dtype=np.uint64)
+        drawn = _scratch.empty(self.swapped.size, np.uint64)
         for block, (first, last) in enumerate(pairwise(self.swapped_before)):
             drawn[first:last] = words(self.key.stream(block, DONOR), last - first)
         return drawn
 
     def words_of_kept(self) -> np.ndarray:
         """One word for each kept row, from behind those of the swapped rows of its block."""
-        drawn = np.empty(self.kept.size, dtype=np.uint64)
+        drawn = _scratch.empty(self.kept.size, np.uint64)
         swapped = np.diff(self.swapped_before).tolist()
         for block, (first, last) in enumerate(pairwise(self.kept_before)):
             both = words(self.key.stream(block, DONOR), swapped[block] + last - first)
             drawn[first:last] = both[swapped[block] :]
         return drawn
+
+
+def _turn(rows: np.ndarray) -> None:
+    """Put rows into the opposite order."""
+    for start, stop in blocks(rows.size // 2):
+        front, back = rows[start:stop], rows[rows.size - stop : rows.size - start]
+        front[:], back[:] = back[::-1].copy(), front[::-1].copy()
 
 
 def _call(task: Callable[[], Any]) -> Any:
@@ -182,7 +199,7 @@ def _call(task: Callable[[], Any]) -> Any:
 
 def _shuffled(tossed: Tossed, pool: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """The places of the swapped rows by pool, and as many of the same pool in random order."""
-    order, last = np.empty_like(tossed.swapped), 0
+    order, last = _scratch.empty(tossed.swapped.size, tossed.swapped.dtype), 0
     for part in in_order(tossed.words_of_swapped()):  # a long list comes in parts
         order[last : last + part.size] = part
         last += part.size
@@ -193,22 +210,26 @@ def _place_kept(
     tossed: Tossed, x: np.ndarray, law: Law, scale: str, column: int, pool: np.ndarray | None, threads: int
 ) -> None:
     """Give the kept rows of a column their values back, in the order of their keys."""
-    rows, by_key = _by_key(tossed, x, law, scale, column, pool, threads)
+    rows, order = _in_order_of_keys(tossed, x, law, scale, column, pool, threads)
+    by_key = _by_pool(order, rows, pool)
+    del order
+    values = _taken(x, rows)
     if pool is None:
-        values, by_value = _values(x, rows), rows[:0]
-        if values.size and not range_partition.sort_floats(values):
+        by_value = rows[:0]
+        spare = _scratch.empty(values.size, np.uint64)
+        if values.size and not range_partition.sort_floats_beside(values, spare):
             values.sort()
     else:
-        by_value = _by_pool(ascending(_values(x, rows))[0], rows, pool)
-        values = _values(x, rows)
+        by_value = _by_pool(ascending(values)[0], rows, pool)
+        range_partition.take(x, rows, values)
     range_partition.place(rows, by_key, by_value, values, x)
 
 
-def _by_key(
+def _in_order_of_keys(
     tossed: Tossed, x: np.ndarray, law: Law, scale: str, column: int, pool: np.ndarray | None, threads: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The kept rows with a value, and their places by pool in the order of keys, ties in random order."""
-    keys, rows = np.empty(tossed.kept.size), tossed.kept
+    """The kept rows with a value, and their places in the order of keys, ties in random order."""
+    keys, rows = _scratch.empty(tossed.kept.size), tossed.kept
 
     def make(block: int) -> None:
         first, last = tossed.kept_before[block : block + 2]
@@ -217,20 +238,23 @@ def _by_key(
 
     for _ in ordered_map(make, tossed.numbers, threads):
         pass
-    has_key: Any = slice(None)
-    if pool is not None and np.isnan(keys).any():
-        has_key = ~np.isnan(keys)
-        keys, rows = keys[has_key], rows[has_key]
+    has_key = None
+    if pool is not None and keys.size and np.isnan(keys.min()):
+        has_key = np.isnan(keys, out=_scratch.empty(keys.size, bool))
+        np.logical_not(has_key, out=has_key)
+        keys, rows = _scratch.selected(keys, has_key), _scratch.selected(rows, has_key)
     order, alike = ascending(keys)
-    tied = np.flatnonzero(range_partition.tied(keys.view(np.uint64), order)) if alike else order[:0]
-    if tied.size:
-        drawn, tied_rows = tossed.words_of_kept()[has_key], order[tied]
-        order[tied] = tied_rows[np.lexsort((drawn[tied_rows], keys.view(np.uint64)[tied_rows]))]
-    return rows, _by_pool(order, rows, pool)
+    most = range_partition.most_tied(keys.view(np.uint64), order) if alike else 1
+    if most > 1:
+        ties = tossed.words_of_kept()
+        ties = ties if has_key is None else _scratch.selected(ties, has_key)
+        room = [_scratch.empty(most, np.uint64) for _ in range(3)]
+        range_partition.break_ties(keys.view(np.uint64), order, ties, *room)
+    return rows, order
 
 
-def _values(x: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    values = np.empty(rows.size)
+def _taken(x: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    values = _scratch.empty(rows.size, x.dtype)
     range_partition.take(x, rows, values)
     return values
 
@@ -239,8 +263,11 @@ def _by_pool(places: np.ndarray | None, rows: np.ndarray, pool: np.ndarray | Non
     """Places in a list of rows by the pools of these, in a pool in their order; rows in none are left out."""
     if pool is None:
         return rows[:0] if places is None else places
-    order, _ = by_stratum(pool[rows if places is None else rows[places]])
-    return order if places is None else np.asarray(places[order])
+    pools = _taken(pool, rows if places is None else _taken(rows, places))
+    order, _ = by_stratum(pools)
+    if places is not None:
+        range_partition.take(places, order, order)
+    return order
 
 
 def ascending(values: np.ndarray) -> tuple[np.ndarray, bool]:
@@ -248,8 +275,10 @@ def ascending(values: np.ndarray) -> tuple[np.ndarray, bool]:
 
     The numbers become others in the same order.
     """
-    order = np.empty(values.size, dtype=np.uint64)
-    distinct_keys = range_partition.order_floats(values, order) if values.size else 1
+    order, spare = (_scratch.empty(values.size, np.uint64) for _ in range(2))
+    distinct_keys = range_partition.order_floats(values, order, spare) if values.size else 1
     if not distinct_keys:
-        order = np.argsort(values.view(np.uint64), kind="stable").astype(np.uint64)
-    return order.astype(index_type(order.size)), distinct_keys != 1
+        order[:] = np.argsort(values.view(np.uint64), kind="stable")
+    places = _scratch.empty(order.size, index_type(order.size))
+    places[:] = order
+    return places, distinct_keys != 1

@@ -1,0 +1,215 @@
+"""``-`` in the place of a file: standard input and standard output, for CSV.
+
+What comes in is kept in a temporary file without a name, which is read when it is asked for. A release that
+goes out is whole, checked, and entered in the ledger before its first byte is written.
+"""
+
+import argparse
+import contextlib
+import os
+import select
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from condmask.cli.arguments import UsageError, usage
+
+IN = "the original data: a file, a folder or 'glob' of many, or - for CSV from standard input"
+DATA = ("file", "source", "release")  # the arguments that name data to be read
+BLOCK = 1 << 20
+MAGIC = {b"PAR1": "Parquet", b"ARROW1": "Arrow"}
+
+
+def add_scheme_file(parser: argparse.ArgumentParser, text: str) -> None:
+    """``--scheme``, the file of what is published with the data."""
+    parser.add_argument("--scheme", dest="scheme_file", metavar="FILE", help=text)
+
+
+def add_release(parser: argparse.ArgumentParser, name: str, text: str = "masked file or folder") -> None:
+    """A release that is read, and where its scheme stands."""
+    parser.add_argument(name, metavar="OUT", help=f"{text}, or - for CSV from standard input")
+    parser.set_defaults(released=name.lstrip("-"))
+    add_scheme_file(
+        parser, "what was published with OUT, where it is - or its scheme does not stand beside it"
+    )
+
+
+def add_target(parser: argparse.ArgumentParser) -> None:
+    """Where a release goes, and what is published with it."""
+    parser.add_argument(
+        "target", metavar="OUT", help="file to write, or - for CSV to standard output, not compressed"
+    )
+    parser.set_defaults(written="target")
+    add_scheme_file(parser, "where what is published with OUT goes, if that is -")
+
+
+@contextlib.contextmanager
+def standard_streams(args: argparse.Namespace) -> Iterator[None]:
+    """``-`` among the arguments of a command stands for a stream within."""
+    from condmask.files.streams import INPUT, OPENED, OUTPUT, SCHEMES, Stream
+
+    read = [name for name in DATA if getattr(args, name, None) == "-"]
+    if len(read) > 1:
+        raise UsageError("- must stand for one file to be read, got it twice")
+    written = getattr(args, "written", None)
+    writes = written is not None and args.target == "-"
+    with usage():
+        _check_scheme(args, writes=writes)
+        if writes or (read and written):
+            _check_places(args)
+    with contextlib.ExitStack() as stack:
+        stack.callback(OPENED.clear)
+        stack.callback(SCHEMES.clear)
+        if read:
+            setattr(args, read[0], str(INPUT))
+            OPENED[INPUT] = Stream(_standard_input)
+            stack.callback(OPENED[INPUT].close)
+        if writes:
+            args.target = str(OUTPUT)
+            OPENED[OUTPUT] = Stream()
+            stack.callback(OPENED[OUTPUT].close)
+        if getattr(args, "scheme_file", None) is not None:
+            SCHEMES[Path(args.target if writes else getattr(args, args.released))] = Path(args.scheme_file)
+        yield
+
+
+def word(path: str) -> str:
+    """What stands for a path on the command line."""
+    from condmask.files.streams import OPENED
+
+    return "-" if Path(path) in OPENED else path
+
+
+def print_text(args: argparse.Namespace, text: str) -> None:
+    """Print what a command says, beside the data that went to standard output."""
+    from condmask.files.streams import OPENED, OUTPUT
+
+    print(text, flush=True, file=sys.stderr if OUTPUT in OPENED else sys.stdout)
+
+
+def write_out(args: argparse.Namespace) -> None:
+    """Write a release to standard output, where it was made for that; it is taken back where that fails."""
+    from condmask.files.atomic import FileError, fingerprint
+    from condmask.files.streams import OPENED
+
+    stream = OPENED.get(Path(args.target))
+    if stream is None or stream.kept is None:  # a file, or a dry run
+        return
+    scheme = Path(args.scheme_file)
+    published = fingerprint(scheme)
+    try:
+        try:
+            with stream.open() as data:
+                shutil.copyfileobj(data, sys.stdout.buffer, BLOCK)
+            sys.stdout.buffer.flush()
+            status = _status(sys.stdout)
+            if status is not None:  # the disk may be full only now
+                os.fsync(sys.stdout.fileno())
+        except BaseException:
+            give_up_output()
+            if fingerprint(scheme) == published:
+                scheme.unlink()
+            raise
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        entered = (
+            "" if args.ledger is False else
+            ". The release is in the ledger, since a part of it may be with others; condmask ledger --forget "
+            "takes it out if nobody has got any"
+        )  # fmt: skip
+        raise FileError(
+            f"standard output: {why}, before the whole release was written; {scheme} was taken back{entered}"
+        ) from error
+
+
+def give_up_output() -> None:
+    """Nothing more is written to standard output, not even what waits to be."""
+    with contextlib.suppress(OSError, ValueError):  # it may be no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _check_scheme(args: argparse.Namespace, *, writes: bool) -> None:
+    """Refuse ``--scheme`` where it says nothing, and its absence where nothing else does."""
+    scheme, released = getattr(args, "scheme_file", None), getattr(args, "released", None)
+    data = getattr(args, released) if released else None
+    if scheme is None:
+        if writes:
+            raise UsageError("--scheme must name the file of what is published with OUT, where that is -")
+        if data == "-":
+            raise UsageError("--scheme must name the file of what was published with OUT, where that is -")
+        return
+    if released is None and not writes:
+        raise UsageError(f"--scheme must go with - as OUT, got {args.target}, which brings its own")
+    if released and data is None:
+        raise UsageError("--scheme must go with --release")
+    if scheme == "-":
+        raise UsageError("--scheme must name a file, got -")
+    if not writes:
+        _check_text(data)
+        return
+    from condmask import _checks
+
+    _checks.writable(scheme, "--scheme")
+    if Path(scheme).is_symlink() or (Path(scheme).exists() and not Path(scheme).is_file()):
+        raise UsageError(f"--scheme must be an ordinary file, got {scheme}")
+    if sys.stdout is None:
+        raise UsageError("- as OUT must be open, got a standard output that is closed")
+
+
+def _check_text(data: Any) -> None:
+    """Refuse data that bring their scheme themselves."""
+    from condmask.files.formats import ROOMY, format_of
+
+    if data != "-" and (not Path(data).is_file() or format_of(Path(data)) in ROOMY):
+        raise UsageError(f"--scheme must go with - or a file of text, got {data}")
+
+
+def _check_places(args: argparse.Namespace) -> None:
+    """Refuse a release that would be written over its source or its scheme."""
+    places = {
+        "IN": _status(sys.stdin if args.source == "-" else args.source),
+        "--scheme": _status(args.scheme_file),
+        "OUT": _status(sys.stdout if args.target == "-" else args.target),
+    }
+    names = list(places)
+    for k, first in enumerate(names):
+        for second in names[k + 1 :]:
+            a, b = places[first], places[second]
+            if a is not None and b is not None and os.path.samestat(a, b):
+                raise UsageError(f"{second} must be another file than {first}")
+
+
+def _status(file: Any) -> os.stat_result | None:
+    """The status of an ordinary file, open or by its path; None where it is none."""
+    try:
+        status = os.stat(file if isinstance(file, str) else file.fileno())
+    except (OSError, ValueError, AttributeError):
+        return None
+    return status if stat.S_ISREG(status.st_mode) else None
+
+
+def _standard_input() -> IO[bytes]:
+    """All of standard input, in a temporary file without a name."""
+    from condmask.files.atomic import in_temporary_place, nameless
+
+    if sys.stdin is None:
+        raise ValueError("standard input is closed: pipe a CSV file into it, or name the file")
+    if sys.stdin.isatty():
+        raise ValueError("standard input is a terminal: pipe a CSV file into it, or name the file")
+    with contextlib.ExitStack() as stack, in_temporary_place():
+        kept = stack.enter_context(nameless())
+        while (data := sys.stdin.buffer.read(BLOCK)) != b"":
+            if data is None:  # others made it a pipe that does not wait, and nothing has come yet
+                select.select([sys.stdin], [], [])
+            else:
+                kept.write(data)
+        kept.seek(0)
+        start = kept.read(8)
+        for magic, kind in MAGIC.items():
+            if start.startswith(magic):
+                raise ValueError(f"standard input must be CSV, plain or in gzip, got {kind}: name the file")
+        stack.pop_all()
+    return kept

@@ -1,0 +1,145 @@
+"""The files of a folder, or of a glob, that are one table: which ones, in which order, and what their folders
+are called.
+
+Names that begin with ``.`` or ``_`` are left out, as other readers of such folders do, and so are notes and
+metadata of releases. Folders called ``key=value`` are columns, as Hive has them: a partition.
+"""
+
+import glob
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+from condmask import _checks
+from condmask.files.atomic import FileError
+from condmask.files.formats import FORMATS, format_of
+
+SIDECAR, NOTE = ".condmask.json", ".README.md"  # of a release that is one file
+FILENAME = "__filename"  # the name of a part, as a column
+MAGIC = re.compile(r"[*?\[]")
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+WHOLE, NUMBER = re.compile(r"[+-]?\d{1,15}"), re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")
+
+
+class PartFiles(NamedTuple):
+    """The files of a table.
+
+    Attributes
+    ----------
+    base : Path
+        The folder; of a glob the one below which it looks.
+    names : list of str
+        The files by their paths from there, with ``/``, in the order of these.
+    """
+
+    base: Path
+    names: list[str]
+
+    @property
+    def paths(self) -> list[Path]:
+        return [self.base / name for name in self.names]
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a path means many files: it is a folder, or a glob and no file."""
+    return path.is_dir() or (is_glob(path) and not path.exists())
+
+
+def is_glob(path: Path) -> bool:
+    """Whether a path that is nothing that exists is a pattern of files."""
+    return MAGIC.search(str(path)) is not None
+
+
+def base_of(path: Path) -> Path:
+    """The folder, or the one below which a pattern looks."""
+    if path.is_dir():
+        return path
+    first = next(k for k, part in enumerate(path.parts) if MAGIC.search(part))
+    return Path(*path.parts[:first])
+
+
+def part_files(path: Path) -> PartFiles:
+    """The files that a folder or a glob means; refused where there is none, or they are no table."""
+    base = base_of(path)
+    if path.is_dir():
+        names = _below(path)
+    else:
+        matches = glob.iglob(str(path), recursive=True)
+        names = [Path(match).relative_to(base).as_posix() for match in matches if os.path.isfile(match)]
+    names = sorted(name for name in set(names) if _is_data(name))
+    if not names:
+        what = "no file of data in it" if path.is_dir() else "no file that it matches"
+        raise FileError(f"{path}: {what}")
+    for name in names:
+        try:
+            kind = format_of(base / name)
+        except ValueError:
+            raise ValueError(
+                f"{path} must hold files that end in one of {', '.join(FORMATS)}, got {name}: name those "
+                f"that are meant by a pattern in quotes ('{base}/**/*.parquet'), or begin its name with _"
+            ) from None
+        first = format_of(base / names[0])
+        if kind != first:
+            raise ValueError(
+                f"{path} must hold files of one format, got {names[0]} ({first}) and {name} ({kind}): "
+                f"name those that are meant by a pattern in quotes ('{base}/**/*{Path(name).suffix}')"
+            )
+    return PartFiles(base, names)
+
+
+def partitions(names: Sequence[str], path: Path) -> dict[str, list[Any]]:
+    """What folders tell by key, file by file: numbers if all are, None where a value is missing."""
+    rows = [_keys(name) for name in names]
+    for name, keys in zip(names, rows, strict=True):
+        if [key for key, _ in keys] != [key for key, _ in rows[0]]:
+            raise ValueError(
+                f"{path} must have folders of the same keys above all its files, got {_told(rows[0])} for "
+                f"{names[0]} and {_told(keys)} for {name}"
+            )
+    columns = {key: [keys[k][1] for keys in rows] for k, (key, _) in enumerate(rows[0])}
+    if len(columns) < len(rows[0]):
+        raise ValueError(f"{path} must have folders of different keys, one below the other, got {names[0]}")
+    return {key: _typed(values) for key, values in columns.items()}
+
+
+def _told(keys: list[tuple[str, str | None]]) -> str:
+    return _checks.listed([key for key, _ in keys]) if keys else "none"
+
+
+def _keys(name: str) -> list[tuple[str, str | None]]:
+    """What the folders above a file tell."""
+    pairs = [folder.split("=", 1) for folder in name.split("/")[:-1] if "=" in folder]
+    return [(unquote(key), None if value == NO_VALUE else unquote(value)) for key, value in pairs]
+
+
+def _typed(values: list[str | None]) -> list[Any]:
+    present = [value for value in values if value is not None]
+    for pattern, kind in ((WHOLE, int), (NUMBER, float)):
+        if present and all(pattern.fullmatch(value) for value in present):
+            return [None if value is None else kind(value) for value in values]
+    return list(values)
+
+
+def _below(folder: Path) -> list[str]:
+    """All files below a folder, but for those in folders that are left out."""
+
+    def stop(error: OSError) -> None:
+        raise error
+
+    names = []
+    for place, folders, files in os.walk(folder, onerror=stop):
+        folders[:] = [name for name in folders if not name.startswith((".", "_"))]
+        for name in folders:
+            if os.path.islink(os.path.join(place, name)):
+                raise FileError(f"{os.path.join(place, name)} is a link to a folder, which is not followed")
+        names += [Path(place, name).relative_to(folder).as_posix() for name in files]
+    return names
+
+
+def _is_data(name: str) -> bool:
+    parts = name.split("/")
+    hidden = any(part.startswith((".", "_")) for part in parts)
+    return not hidden and not parts[-1].endswith((SIDECAR, NOTE))

@@ -1,0 +1,66 @@
+"""The list of the files of a release: by it a missing, added or changed one is noticed, and named."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from condmask import _checks
+from condmask.files.atomic import FileError
+from condmask.files.formats import ROOMY, format_of
+from condmask.files.metadata import FOLDER_METADATA, digest_of, part_of
+from condmask.files.part_files import PartFiles
+
+TAILS = {
+    "Parquet": (8, 0),
+    "Arrow": (10, 0),
+}  # bytes at the end, and where in them the footer's length stands
+LONGEST = 1 << 28  # bytes of a footer
+
+
+def part_digest(path: Path) -> str:
+    """A digest of a file by which most changes are noticed.
+
+    Of text it is the SHA-256 of the file. Of Parquet and Arrow it is that of the size and the footer, which
+    says where everything stands, how long it is, and what the extremes of columns are: it does not notice
+    bytes that were exchanged within the data where that changes none of these.
+    """
+    kind = format_of(path)
+    if kind not in ROOMY:
+        return digest_of(path)
+    tail, at = TAILS[kind]
+    with path.open("rb") as file:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - tail))
+        length = int.from_bytes(file.read(tail)[at : at + 4], "little")
+        file.seek(max(0, size - tail - min(length, LONGEST)))
+        return hashlib.sha256(size.to_bytes(8, "little") + file.read()).hexdigest()
+
+
+def check_parts(files: PartFiles, listed: dict[str, Any]) -> None:
+    """Refuse a folder whose files are not those that were published together, by their names."""
+    base, digests = files.base, {part["name"]: part["digest"] for part in listed["parts"]}
+    missing = [name for name in digests if name not in files.names]
+    added = [name for name in files.names if name not in digests]
+    changed = [name for name in files.names if name in digests and part_digest(base / name) != digests[name]]
+    known = {digest: name for name, digest in digests.items()}
+    for name in (*added, *changed):
+        before = known.get(part_digest(base / name))
+        if before in missing or before in changed:
+            raise FileError(f"{base} is not the folder that was released: {name} is what was {before} there")
+    for names, what in ((missing, "it lacks {}"), (added, "{} came to it"), (changed, "{} changed")):
+        if names:
+            raise FileError(
+                f"{base} is not the folder that was released: {what.format(_checks.listed(names))}, as "
+                f"{FOLDER_METADATA} in it tells"
+            )
+    if files.names != list(digests):
+        raise FileError(f"{base} is not the folder that was released: {FOLDER_METADATA} has another order")
+
+
+def refuse_release(path: Path, metadata: dict[str, Any] | None) -> None:
+    """Refuse a file that is a release, or a part of one, among files that are none."""
+    if metadata is None:
+        return
+    if "part" in metadata:
+        raise ValueError(part_of(path, metadata))
+    raise ValueError(f"{path} is a release of its own: read it alone, and mask the original of it instead")

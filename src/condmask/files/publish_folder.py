@@ -1,0 +1,295 @@
+"""A folder that appears whole or not at all.
+
+Its files are written within a hidden folder beside it, which only its owner can enter. When all of them are
+complete and on the disk, they take the name in one step. The hidden folder is locked while the job lives: one
+without a lock is what a killed job left, and is removed by the next job for that target.
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import re
+import secrets
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from condmask import _checks
+from condmask._randomness import group_name
+from condmask.files.atomic import FileError, Output, fingerprint, locked, reason
+from condmask.files.folder import FolderTable
+from condmask.files.formats import FORMATS, Rows
+from condmask.files.metadata import FOLDER_METADATA, FOLDER_NOTE, Published, read_list
+from condmask.files.note import written_note
+from condmask.files.part_files import base_of, is_glob
+from condmask.files.part_list import part_digest
+from condmask.files.streams import OPENED
+
+HERE, EXCHANGE = -100, 2  # arguments of renameat2: paths from the working folder, and both keep a name
+State = tuple[Any, ...] | None  # of a target; None where it is free
+
+
+def folder_state(target: Path) -> State:
+    """What changes when somebody writes to a folder; None where there is nothing in it, or no folder."""
+    entries = _entries(target)
+    return tuple((name, fingerprint(target / name)) for name in entries) if entries else None
+
+
+def writable_folder(target: Path, state: State, source: Path, *, overwrite: bool) -> None:
+    """Refuse a target of many files that may not be written."""
+    if target in OPENED:
+        raise FileError(f"target must be a folder where the source is one, got {target}: name one")
+    suffix = target.suffix.lower()
+    if suffix in FORMATS and not (source.suffix.lower() == suffix and not is_glob(source)):
+        raise ValueError(
+            f"target must be a folder where the source is one, got {target}, which is called as a file: many "
+            "files stay many, of their names and format"
+        )
+    if target.is_symlink() or (target.exists() and not target.is_dir()):
+        what = "a link" if target.is_symlink() else "a file"
+        raise FileError(f"target must be a folder where the source is one, got {target}, which is {what}")
+    _apart(target, source)
+    if state is not None:
+        if not overwrite:
+            raise FileError(f"{target} exists; it is replaced only with --force (overwrite=True)")
+        _only_a_release(target)
+
+
+def publish_folder(
+    table: FolderTable,
+    target: Path,
+    state: State,
+    rows: Rows,
+    published: Published,
+    original: Any,
+    entering: AbstractContextManager[None] | None = None,
+) -> None:
+    """Write a folder with the masked rows of many files; nothing where these changed since they were read."""
+    files: list[dict[str, Any]] = [{"name": name} for name in table.files.names]
+    metadata = {**published.to_dict(), "release": group_name(), "parts": files}
+    with ExitStack() as entered, publishing_folder(target, state) as folder:
+        table.rewrite(folder, rows, metadata)
+        if rows.done != published.records or table.fingerprints() != original:
+            raise FileError(f"{table.path} changed while it was masked; nothing was published")
+        for file in files:
+            name = file["name"]
+            file.update(records=folder.records[name], digest=part_digest(folder.path / name))
+        with folder.part(FOLDER_METADATA) as output:
+            output.write(json.dumps({**metadata, **table.description}, indent=1).encode())
+        with folder.part(FOLDER_NOTE) as output:
+            output.write(written_note(target.name, published, len(files)).encode())
+        if entering is not None:
+            entered.enter_context(entering)
+
+
+class OutputFolder:
+    """A folder on its way to its name.
+
+    Attributes
+    ----------
+    path : Path
+        Where it is meanwhile.
+    records : dict of str to int
+        The records of each part that was written.
+    """
+
+    def __init__(self, path: Path, allowed: tuple[int, int]) -> None:
+        self.path, self.records = path, {}  # type: ignore[var-annotated]
+        self._of_folders, self._of_files = allowed
+        path.mkdir()
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[Output]:
+        """A file that has its name, and is on the disk, when it is complete."""
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        output = Output(path)
+        try:
+            yield output
+            output.finish()
+            output.publish()
+        finally:
+            output.discard()
+        path.chmod(stat.S_IMODE(path.stat().st_mode) & self._of_files)
+
+    def wrote(self, name: str, records: int) -> None:
+        """Note the records of a part."""
+        self.records[name] = records
+
+    def finish(self) -> None:
+        """All names are on the disk, for those whom the folder that it replaces is for."""
+        for place, _, _ in os.walk(self.path):
+            os.chmod(place, stat.S_IMODE(os.stat(place).st_mode) & self._of_folders)
+            _synced(Path(place))
+
+
+@contextmanager
+def publishing_folder(target: Path, state: State) -> Iterator[OutputFolder]:
+    """A folder that takes its name when it is complete; ``state`` is the target's when the job began."""
+    target = Path(os.path.abspath(target))
+    try:
+        with ExitStack() as stack:
+            hidden = _claimed(target, stack)
+            folder = OutputFolder(hidden / "new", _allowed(target))
+            yield folder
+            folder.finish()
+            with locked(target.parent):
+                if folder_state(target) != state:
+                    was = "has appeared" if state is None else "was changed"
+                    raise FileError(f"{target} {was} meanwhile, by another job; nothing was published")
+                _take_name(folder.path, target, hidden)
+    except OSError as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"cannot write {target}: {reason(error)}") from error
+
+
+def _claimed(target: Path, stack: ExitStack) -> Path:
+    """A new hidden folder, locked, which is gone with the stack; what killed jobs left is removed."""
+    with locked(target.parent):
+        for left in _hidden_folders(target):
+            with ExitStack() as trying:
+                if not _lock(left, trying):
+                    raise FileError(f"{target} is being written by another job; nothing was published")
+                _remove(left, target)
+        hidden = target.with_name(f".{target.name[:200]}.condmask-{secrets.token_hex(8)}")
+        hidden.mkdir(0o700)
+        _lock(hidden, stack)
+        stack.callback(_remove, hidden, target)
+    return hidden
+
+
+def _hidden_folders(target: Path) -> list[Path]:
+    """The hidden folders of this user's jobs for a target, on systems that tell whether these live."""
+    if not hasattr(os, "getuid"):
+        return []
+    name = re.compile(re.escape(f".{target.name[:200]}.condmask-") + "[0-9a-f]{16}")
+    return [
+        Path(entry.path)
+        for entry in os.scandir(target.parent)
+        if name.fullmatch(entry.name)
+        and entry.is_dir(follow_symlinks=False)
+        and entry.stat(follow_symlinks=False).st_uid == os.getuid()
+    ]
+
+
+def _lock(folder: Path, stack: ExitStack) -> bool:
+    """Lock a folder as long as the stack lives; False where another process has."""
+    try:
+        import fcntl
+
+        descriptor = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):  # systems without locks
+        return True
+    stack.callback(os.close, descriptor)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # file systems without locks
+        return True
+    return True
+
+
+def _remove(hidden: Path, target: Path) -> None:
+    """Remove a hidden folder; a release that a killed job had moved aside gets its name again."""
+    old = hidden / "old"
+    if old.exists() and not target.exists():
+        os.rename(old, target)
+    shutil.rmtree(hidden, ignore_errors=True)
+
+
+def _take_name(new: Path, target: Path, hidden: Path) -> None:
+    """Give a folder the name of the target; what was there stands in the hidden folder then."""
+    if not _entries(target):
+        if target.is_dir():
+            target.rmdir()
+        os.rename(new, target)
+        return
+    old = hidden / "old"
+    exchanged = _exchanged(new, target)
+    if exchanged:
+        os.rename(new, old)
+    else:
+        os.rename(target, old)
+    try:
+        _only_a_release(old)  # somebody may have put a file there
+        if not exchanged:
+            os.rename(new, target)
+    except OSError as error:
+        if exchanged:
+            os.rename(target, new)
+        os.rename(old, target)
+        if isinstance(error, FileError):
+            raise FileError(f"{error}; nothing was published".replace(str(old), str(target))) from None
+        raise
+
+
+def _exchanged(a: Path, b: Path) -> bool:
+    """Whether two folders could exchange their names in one step."""
+    if not sys.platform.startswith("linux"):
+        return False
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError):
+        return False
+    return bool(rename(HERE, os.fsencode(a), HERE, os.fsencode(b), EXCHANGE) == 0)
+
+
+def _only_a_release(folder: Path) -> None:
+    """Refuse to replace a folder that holds anything but one of our releases."""
+    listed = read_list(folder)
+    if listed is None:
+        raise FileError(f"{folder} is no release of many files, and is not replaced: name another target")
+    known = {FOLDER_METADATA, FOLDER_NOTE, *(part["name"] for part in listed.get("parts", []))}
+    above = {parent.as_posix() for name in known for parent in Path(name).parents}
+    others = [name for name in _entries(folder) if name not in known | above]
+    if others:
+        raise FileError(
+            f"{folder} holds what is no part of the release in it, and is not replaced: "
+            f"{_checks.listed(others[:5])}"
+        )
+
+
+def _apart(target: Path, source: Path) -> None:
+    """Refuse a target within the source, or around it; what stands beside files of a glob is no source."""
+    base, place = base_of(source).resolve(), target.resolve()
+    within = base in place.parents and (not is_glob(source) or source.is_dir() or "**" in source.parts)
+    if within or base == place or place in base.parents:
+        where = "stands within it" if within else "is that folder" if base == place else "holds it"
+        raise FileError(f"target must stand apart from the source, {source}, got {target}, which {where}")
+
+
+def _entries(folder: Path) -> list[str]:
+    """All files and folders below a folder, by their paths from there; none where there is none."""
+    return sorted(
+        Path(place, name).relative_to(folder).as_posix()
+        for place, folders, files in os.walk(folder)
+        for name in (*folders, *files)
+    )
+
+
+def _allowed(target: Path) -> tuple[int, int]:
+    """What the modes of a folder to be replaced leave to folders and to files."""
+    of_folders = of_files = 0o7777
+    if target.is_dir():
+        of_folders &= stat.S_IMODE(target.stat().st_mode)
+    for name in _entries(target):
+        mode = stat.S_IMODE((target / name).stat().st_mode)
+        if (target / name).is_dir():
+            of_folders &= mode
+        else:
+            of_files &= mode
+    return of_folders, of_files
+
+
+def _synced(folder: Path) -> None:
+    with contextlib.suppress(OSError), ExitStack() as stack:  # not on every system
+        descriptor = os.open(folder, os.O_RDONLY)
+        stack.callback(os.close, descriptor)
+        os.fsync(descriptor)

@@ -1,0 +1,155 @@
+"""The room that masking takes on disks. Oracles: rows as written, and the temporary files that are mapped."""
+
+import tempfile
+import weakref
+from collections import namedtuple
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import condmask as cm
+from condmask import _scratch, draws
+from condmask.files import room as rooms
+from condmask.files.room import Room, bytes_of_row, check_room, room_for, rows_in
+
+ONE = {"x": cm.ConditionalMasking(0.6, 1.0)}
+N = 100_000
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv", "csv.gz"])
+def test_rows_are_those_of_the_footer_or_estimated_from_the_size(tmp_path, suffix):
+    frame = pd.DataFrame({"x": np.random.default_rng(1).normal(0.0, 1.0, N).round(3), "y": range(N)})
+    path = tmp_path / f"a.{suffix}"
+    if suffix == "parquet":
+        frame.to_parquet(path, row_group_size=7_000)
+    elif suffix == "arrow":
+        frame.to_feather(path)
+    else:
+        frame.to_csv(path, index=False)
+    rows, estimated = rows_in(path)
+    assert estimated == suffix.startswith("csv")
+    assert abs(rows - N) <= (0.15 * N if estimated else 0)
+
+
+def test_a_text_of_a_header_alone_has_no_rows(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x,y\n")
+    assert rows_in(path) == (0, True)
+    path.write_text("")
+    assert rows_in(path)[0] == 0
+
+
+def test_room_is_summed_over_files(tmp_path):
+    paths = [tmp_path / f"{k}.parquet" for k in range(2)]
+    for path in paths:
+        pd.DataFrame({"x": np.arange(1000.0)}).to_parquet(path)
+    room = room_for(paths, {"x": cm.ConditionalMasking(0.6, 1.0, donors="sample")}, (), gaps=False)
+    assert room == Room(2000, False, 2000 * 8, sum(path.stat().st_size for path in paths) + 2000 * 8)
+
+
+def test_numbers_of_rows_beyond_32_bits_take_twice_as_much():
+    assert bytes_of_row(1 << 31, ONE, (), gaps=True) - bytes_of_row(100, ONE, (), gaps=True) == 4 * 4
+
+
+@pytest.mark.parametrize(
+    ("columns", "options"),
+    [
+        ("x", {}),
+        ("x", {"donors": "sample"}),
+        ("xy", {"strata": ["g", "h"]}),
+        ("x", {"reverse_mapping": True, "aggregate_ends": 3}),
+        ("xy", {"reverse_mapping": True, "missing": (-9.0, None), "p": 0.1}),
+        ("x", {"reverse_mapping": True, "strata": ["g", "h"], "p": 0.9}),
+    ],
+)
+def test_temporary_files_stay_within_the_room(tmp_path, columns, options, monkeypatch, unaudited):
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(rng.normal(50.0, 9.0, (N, 2)), columns=["x", "y"]).assign(
+        g=rng.integers(0, 9, N), h=rng.integers(0, 5, N)
+    )
+    if "missing" in options:
+        frame.loc[::11, "y"] = -9.0
+    frame.to_parquet(tmp_path / "a.parquet")
+    schemes = {name: cm.ConditionalMasking(**{"p": 0.5, "sigma": 2.0, **options}) for name in columns}
+    held, peak, create = [0], [0], _scratch.empty
+
+    def empty(shape, dtype=np.float64):
+        array = create(shape, dtype)
+        held[0] += array.nbytes
+        peak[0] = max(peak[0], held[0])
+        weakref.finalize(array.base, lambda size=array.nbytes: held.__setitem__(0, held[0] - size))
+        return array
+
+    monkeypatch.setattr(_scratch, "LARGE", 1)
+    monkeypatch.setattr(_scratch, "empty", empty)
+    monkeypatch.setattr(draws, "LONG", 1 << 12)
+    cm.mask_file(tmp_path / "a.parquet", tmp_path / "b.parquet", schemes, rng=1)
+    groups = options.get("strata", ())
+    spooled = N * (8 * len(columns) + 4 * len(groups))
+    asked = N * bytes_of_row(N, schemes, groups, gaps=False)
+    assert spooled + peak[0] <= asked
+    assert options == {"donors": "sample"} or peak[0] > 0.3 * (asked - spooled)
+
+
+Usage = namedtuple("Usage", "total used free")
+
+
+def disks(monkeypatch, free, *, one):
+    """Disks with so much room, by folder; one disk, or several."""
+    monkeypatch.setattr(rooms.shutil, "disk_usage", lambda folder: Usage(10**15, 0, free[str(folder)]))
+    monkeypatch.setattr(rooms, "_one_disk", lambda *folders: one)
+
+
+def test_a_job_without_room_is_refused_before_it_starts(tmp_path, monkeypatch):
+    temporary, target = tempfile.gettempdir(), tmp_path / "b.parquet"
+    room = Room(10**8, False, 2 * 10**9, 3 * 10**9)
+    disks(monkeypatch, {temporary: 2 * 10**9, str(tmp_path): 3 * 10**9}, one=False)
+    check_room(room, target)
+    disks(monkeypatch, {temporary: 2 * 10**9 - 1, str(tmp_path): 0}, one=False)
+    with pytest.raises(cm.FileError) as refusal:
+        check_room(room, target)
+    assert str(refusal.value) == (
+        f"{temporary} has no room for temporary files: masking 100,000,000 rows takes up to 2.0 GB, and "
+        "2.0 GB are free; TMPDIR may name another place"
+    )
+    disks(monkeypatch, {temporary: 2 * 10**9, str(tmp_path): 3 * 10**9 - 1}, one=False)
+    check_room(room, None)
+    with pytest.raises(
+        cm.FileError, match=r"some 3.0 GB, and 3.0 GB are free; name a target on another disk$"
+    ):
+        check_room(room, target)
+    disks(monkeypatch, {temporary: 4 * 10**9, str(tmp_path): 4 * 10**9}, one=True)
+    with pytest.raises(cm.FileError, match=r"beside 2.0 GB of temporary files.*, and TMPDIR for temporary"):
+        check_room(room._replace(estimated=True), target)
+
+
+def test_disks_that_do_not_tell_are_not_checked(tmp_path, monkeypatch):
+    room = Room(10**8, False, 10**18, 10**18)
+    monkeypatch.setattr(rooms.shutil, "disk_usage", lambda _: Usage(0, 0, 0))
+    check_room(room, tmp_path / "b.parquet")
+    monkeypatch.setattr(rooms.shutil, "disk_usage", lambda _: (_ for _ in ()).throw(OSError("none")))
+    check_room(room, tmp_path / "b.parquet")
+
+
+def test_nothing_is_read_or_written_where_there_is_no_room(tmp_path, monkeypatch):
+    path = tmp_path / "a.parquet"
+    pd.DataFrame({"x": np.arange(1000.0)}).to_parquet(path)
+    monkeypatch.setattr(rooms.shutil, "disk_usage", lambda _: Usage(10**9, 10**9, 10))
+    read = []
+    with pytest.raises(cm.FileError, match="has no room for temporary files: masking 1,000 rows"):
+        cm.mask_file(path, tmp_path / "b.parquet", ONE, ledger=False, progress=lambda *at: read.append(at))
+    assert not read
+    assert [file.name for file in tmp_path.iterdir()] == ["a.parquet"]
+
+
+def test_the_command_says_what_a_large_job_takes(tmp_path, monkeypatch, capsys):
+    from condmask.cli.mask import announce
+
+    path = tmp_path / "a.parquet"
+    pd.DataFrame({"x": np.arange(1000.0)}).to_parquet(path)
+    announce(str(path), ONE, omitted=False)
+    assert not capsys.readouterr().err
+    monkeypatch.setattr(rooms, "MUCH", 1_000)
+    announce(str(path), ONE, omitted=False)
+    assert capsys.readouterr().err.startswith("1,000 rows take up to 24.0 kB of temporary files in ")
