@@ -138,7 +138,7 @@ def test_the_covariance_within_strata_is_recovered():
         w[strata == s] -= w[strata == s].mean()
     scheme = cm.ConditionalMasking(0.6, 0.7, strata="region")
 
-    found = scheme.estimate(releases(scheme, x, strata=strata), strata=strata).covariance(w)
+    found = scheme.estimate(releases(scheme, x, 2 * R, strata), strata=strata).covariance(w)
 
     # with (1-p) - p/(n-1) for all n = 40 it would be off by 13%
     assert_unbiased(found, np.cov(x, w)[0, 1])
