@@ -68,7 +68,7 @@ class CsvFile:
             return {}
         try:
             published = json.loads(beside.read_text())["csv"]
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return {}
         return published if isinstance(published, dict) else {}
 
