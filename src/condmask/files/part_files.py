@@ -8,6 +8,7 @@ metadata of releases. Folders called ``key=value`` are columns, as Hive has them
 import glob
 import os
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from urllib.parse import unquote
 
 from condmask import _checks
 from condmask.files.atomic import FileError
-from condmask.files.formats import FORMATS, format_of
+from condmask.files.formats import FORMATS, ROOMY, suffix_of
 
 SIDECAR, NOTE = ".condmask.json", ".README.md"  # of a release that is one file
 FILENAME = "__filename"  # the name of a part, as a column
@@ -73,21 +74,28 @@ def part_files(path: Path) -> PartFiles:
     if not names:
         what = "no file of data in it" if path.is_dir() else "no file that it matches"
         raise FileError(f"{path}: {what}")
-    for name in names:
-        try:
-            kind = format_of(base / name)
-        except ValueError:
+    endings = [_ending(name) for name in names]
+    counts = Counter(ending for ending in endings if ending)
+    usual = max(counts, key=lambda ending: counts[ending], default=None)
+    for name, ending in zip(names, endings, strict=True):
+        if ending is None or ending != usual:
+            what = f"that end in one of {', '.join(FORMATS)}" if usual is None else "of one format"
+            others = "" if ending is None else f" beside {names[endings.index(usual)]}"
             raise ValueError(
-                f"{path} must hold files that end in one of {', '.join(FORMATS)}, got {name}: name those "
-                f"that are meant by a pattern in quotes ('{base}/**/*.parquet'), or begin its name with _"
-            ) from None
-        first = format_of(base / names[0])
-        if kind != first:
-            raise ValueError(
-                f"{path} must hold files of one format, got {names[0]} ({first}) and {name} ({kind}): "
-                f"name those that are meant by a pattern in quotes ('{base}/**/*{Path(name).suffix}')"
+                f"{path} must hold files {what}, got {name}{others}: name those that are meant by a pattern "
+                f"in quotes ('{base}/**/*{usual or '.parquet'}'), or begin its name with _"
             )
     return PartFiles(base, names)
+
+
+def _ending(name: str) -> str | None:
+    """What files of one table have in common: of text the suffix, since notes in .txt lie beside data in
+    .csv; None where it is no file of data."""
+    suffix = suffix_of(Path(name))
+    kind = FORMATS.get(suffix)
+    if kind in ROOMY:
+        return next(first for first in FORMATS if FORMATS[first] == kind)
+    return suffix if kind else None
 
 
 def partitions(names: Sequence[str], path: Path) -> dict[str, list[Any]]:
