@@ -97,7 +97,7 @@ def read_list(folder: Path) -> dict[str, Any] | None:
         return None
     except ValueError:
         text = ""
-    metadata = from_json(text)
+    metadata: dict[str, Any] = from_json(text)
     _of_this_version(metadata, folder)
     if not (is_sound(metadata) and _is_list(metadata.get("parts"), metadata["records"])):
         raise _damaged(folder / FOLDER_METADATA)
