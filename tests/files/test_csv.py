@@ -16,6 +16,7 @@ from csv_files import INCOME, LINES, UNITS, expected, mask_bytes, mask_lines, wr
 
 import condmask as cm
 from condmask.files import csv_scan
+from condmask.files.csv import CsvFile
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -193,6 +194,19 @@ def test_labels_in_another_encoding_name_their_line(tmp_path):
     text = "a;income;region\n" + "".join(f"{k};{k},5;{'Süd' if k == 20 else 'Nord'}\n" for k in range(40))
     with pytest.raises(ValueError, match=r"must be written in utf-8, got other bytes in line 22; encoding="):
         mask_bytes(tmp_path, text.encode("cp1252"), strata="region")
+
+
+def test_an_audit_looks_at_texts_in_another_encoding(tmp_path):
+    towns = np.random.default_rng(1).choice(["Köln", "Görlitz", "Bonn", "Kzln"], 200)
+    (tmp_path / "a.csv").write_bytes("".join(f"{town}\n" for town in ["town", *towns]).encode("cp1252"))
+    table = CsvFile(tmp_path / "a.csv")
+    list(table.parts([]))
+
+    towns_read = table.sample(["town"], np.arange(200)).columns["town"]
+
+    assert dict(zip(towns, towns_read, strict=True)).keys() == set(towns)
+    assert len(set(zip(towns, towns_read, strict=True))) == len(set(towns_read)) == 4
+    assert all(town.isprintable() and town.isascii() for town in towns_read)
 
 
 def test_what_was_said_is_published_and_what_was_told_too(tmp_path):

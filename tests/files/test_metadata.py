@@ -1,12 +1,15 @@
 """What is published beside data: it is that file's or refused."""
 
+import json
 import shutil
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import condmask as cm
-from condmask.files.metadata import SIDECAR
+from condmask.files.metadata import SIDECAR, is_sound
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -83,3 +86,72 @@ def test_a_release_is_all_its_masked_columns(tmp_path):
         release["score"]
     with pytest.raises(ValueError, match="other must be a column, got 'score': names are known"):
         scheme.estimate(np.ones(30)).correlation("score")
+
+
+DEEP = "[" * 100_000  # brackets that no parser goes down
+
+
+def test_what_is_published_is_sound():
+    assert is_sound(SOUND)
+    assert is_sound(SOUND | {"origins": {}, "csv": {}})
+
+
+SOUND = {
+    "version": 1,
+    "records": 300,
+    "columns": {"x": {}},
+    "origins": {"x": {"group": None, "patterns": ["y"], "shift": [1, 0.5]}},
+}
+
+
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ("version", [None, "1", 2.0]),
+        ("records", [None, -1, "300", 300.0, True, float("nan")]),
+        ("columns", [None, "x", ["x"], {"x": 1}]),
+        ("origins", [None, [], {"y": SOUND["origins"]["x"]}, {"x": 1}, {"x": {"group": None}}]),
+        ("csv", [None, "x", []]),
+    ],
+)
+def test_what_is_published_is_damaged_where_a_field_is_of_another_type(field, values):
+    for value in values:
+        assert not is_sound(SOUND | {field: value}), value
+    assert field == "csv" or not is_sound({name: SOUND[name] for name in SOUND if name != field})
+
+
+@pytest.mark.parametrize(
+    "origin", [{"group": 1}, {"patterns": "y"}, {"patterns": [1]}, {"shift": 1}, {"shift": ["1"]}]
+)
+def test_an_origin_is_damaged_where_a_field_is_of_another_type(origin):
+    assert not is_sound(SOUND | {"origins": {"x": SOUND["origins"]["x"] | origin}})
+
+
+@pytest.mark.parametrize(
+    "change", [lambda entries: entries.pop("records"), lambda entries: entries.update(columns=[])]
+)
+def test_damage_beside_a_file_is_one_sentence(release, change):
+    beside = release.with_name("b.csv" + SIDECAR)
+    entries = json.loads(beside.read_text())
+    change(entries)
+    beside.write_text(json.dumps(entries))
+
+    with pytest.raises(
+        cm.FileError, match=r"what was published with .*b.csv, in b.csv.condmask.json .* is damaged"
+    ):
+        cm.read_release(release)
+
+
+def test_brackets_without_end_are_damage(release):
+    release.with_name("b.csv" + SIDECAR).write_text(DEEP)
+    with pytest.raises(cm.FileError, match="is not what condmask published"):
+        cm.read_release(release)
+
+
+@pytest.mark.parametrize("text", [b"{}", b"nothing", b"[1]", DEEP.encode()])
+def test_damage_in_a_schema_is_one_sentence(tmp_path, text):
+    table = pa.table({"x": [1.0] * 100}).replace_schema_metadata({"condmask": text})
+    pq.write_table(table, tmp_path / "a.parquet")
+
+    with pytest.raises(cm.FileError, match=r"a[.]parquet, in the metadata of its schema, is damaged"):
+        cm.read_release(tmp_path / "a.parquet")

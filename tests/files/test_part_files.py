@@ -20,10 +20,10 @@ def touched(folder, *names):
 
 def test_files_of_a_folder_in_the_order_of_their_paths(tmp_path):
     left_out = [".h.csv", "_log/z.csv", ".t/z.csv", "_S", "a.csv.condmask.json", "a.csv.README.md"]
-    folder = touched(tmp_path / "x.parquet", "b/1.csv", "a.csv", "b/0.csv", "c.txt", *left_out)
+    folder = touched(tmp_path / "x.parquet", "b/1.csv", "a.csv", "b/0.csv", "c.CSV", *left_out)
 
     assert is_folder(folder)
-    assert part_files(folder).names == ["a.csv", "b/0.csv", "b/1.csv", "c.txt"]
+    assert part_files(folder).names == ["a.csv", "b/0.csv", "b/1.csv", "c.CSV"]
 
 
 def test_globs(tmp_path):
@@ -46,8 +46,14 @@ def test_a_file_that_exists_is_no_glob(tmp_path):
     ("names", "message"),
     [
         ([".a.csv", "_b.csv"], "no file of data in it"),
-        (["a.csv", "b.parquet"], r"one format, got a.csv \(CSV\) and b.parquet \(Parquet\)"),
-        (["a.csv", "b/notes.pdf"], r"got b/notes.pdf: name those that are meant .*'.*/in/\*\*/\*.csv'"),
+        (
+            ["a.csv", "b.parquet"],
+            r"one format, got b.parquet beside a.csv: name those .*\*.csv'\), or begin its",
+        ),
+        (["README.txt", "a.csv", "b.csv"], r"one format, got README.txt beside a.csv: .*in/\*\*/\*.csv'\)"),
+        (["a.csv.gz", "b.csv"], "one format, got b.csv beside a.csv.gz"),
+        (["a.csv", "b/notes.pdf"], r"got b/notes.pdf: name those that are meant by a pattern .*\*.csv'\)"),
+        (["LICENSE", "notes.pdf"], r"that end in one of .parquet.* got LICENSE: name those"),
         (["b.parquet", "a.pdf"], r"got a.pdf: name those that are meant .*'.*/in/\*\*/\*.parquet'"),
     ],
 )
@@ -60,7 +66,7 @@ def test_what_is_no_table_is_refused(tmp_path, names, message):
 
 def test_a_pattern_that_is_named_matches_a_folder_with_brackets(tmp_path):
     touched(tmp_path / "a[1]", "a.csv", "b.pdf")
-    with pytest.raises(ValueError, match="must hold files that end in") as refusal:
+    with pytest.raises(ValueError, match="must hold files of one format") as refusal:
         part_files(tmp_path / "a[1]")
     pattern = str(refusal.value).split("'")[1]
 
@@ -167,3 +173,9 @@ def test_folders_tell_columns(tmp_path, values, columns):
 def test_folders_of_other_keys_are_refused(tmp_path, names, message):
     with pytest.raises(ValueError, match=message):
         partitions(names, tmp_path)
+
+
+def test_suffixes_of_one_format(tmp_path):
+    touched(tmp_path, "a.parquet", "b.pq")
+
+    assert part_files(tmp_path).names == ["a.parquet", "b.pq"]

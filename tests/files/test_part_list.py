@@ -89,8 +89,24 @@ def test_a_digest_knows_size_and_footer(tmp_path, suffix):
     assert part_digest(path) == before  # as its docstring says
 
 
-def test_a_damaged_list_is_refused(copy):
-    (copy[0] / "_condmask.json").write_text('{"version": 1}')
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda entries: '{"version": 1}',
+        lambda entries: "[" * 100_000,
+        lambda entries: json.dumps(entries | {"parts": []}),
+        lambda entries: json.dumps(entries | {"parts": [1]}),
+        lambda entries: json.dumps(entries | {"parts": [*entries["parts"], entries["parts"][0]]}),
+        lambda entries: json.dumps(entries | {"records": entries["records"] + 1}),
+        lambda entries: json.dumps(entries | {"columns": "income"}),
+        lambda entries: json.dumps(entries | {"origins": None}),
+        lambda entries: json.dumps(entries | {"csv": []}),
+        lambda entries: json.dumps(entries | {"parts": [{**entries["parts"][0], "digest": 1}]}),
+    ],
+)
+def test_a_damaged_list_is_refused(copy, damage):
+    path = copy[0] / "_condmask.json"
+    path.write_text(damage(json.loads(path.read_text())))
     refused(copy[0], r"_condmask.json is damaged")
 
 

@@ -241,3 +241,25 @@ def test_data_frames_keep_their_kinds(kind):
     assert back.dtypes.tolist() == ["float32", "float64", *["int64"] * (1 + len(INTEGERS))]
     for name in frame:
         assert np.array_equal(np.sort(back[name]), np.sort(frame[name]))
+
+
+def refusing(text):
+    def prepare(*_, **__):
+        raise cm.ReleaseError(text)
+
+    return prepare
+
+
+@pytest.mark.parametrize(("name", "named"), [("band", True), ("__filename", True), ("other", False)])
+def test_a_refusal_over_names_of_files_says_how_to_leave_these_out(tmp_path, monkeypatch, name, named):
+    for band in ("a", "b"):
+        (tmp_path / f"in/band={band}").mkdir(parents=True)
+        write(tmp_path / f"in/band={band}/x.csv", whole(1.0)[:200])
+    monkeypatch.setattr("condmask.releases.masking.prepare", refusing(f"{name!r} is left in clear"))
+
+    with pytest.raises(cm.ReleaseError) as caught:
+        cm.mask_file(tmp_path / "in", tmp_path / "out", {"x": cm.ConditionalMasking(0.6, 5.0)}, ledger=False)
+
+    advice = f"; names of files and folders tell {name!r}, and are released: to leave that out, mask one file"
+    assert (advice in str(caught.value)) == named
+    assert not (tmp_path / "out").exists()

@@ -175,3 +175,11 @@ def test_covariances_know_the_patterns_of_missing_values(tmp_path, suffix, strat
     assert cm.read_schemes(target)["x"].strata == strata
     assert abs(np.mean(right) - truth) < 4.5 * error
     assert np.mean(wrong) - truth > 10.0 * error  # the same statistic sees patterns left out
+
+
+def test_a_folder_that_is_not_there_is_no_question_of_its_suffix(tmp_path):
+    with pytest.raises(cm.FileError, match="nowhere: no such file or directory"):
+        cm.read_release(tmp_path / "nowhere")
+    (tmp_path / "notes").write_text("")
+    with pytest.raises(ValueError, match=r"must end in one of .parquet"):
+        cm.read_release(tmp_path / "notes")

@@ -1,6 +1,5 @@
 """Arrow IPC files, batch by batch: some columns out as numbers, other numbers into their place."""
 
-import json
 import struct
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -15,6 +14,7 @@ from condmask.files.arrow_schema import released_schema
 from condmask.files.arrow_types import parts_of, plain, released_columns, released_type
 from condmask.files.atomic import Fingerprint, Output, fingerprint
 from condmask.files.formats import Part, Rows, Sample
+from condmask.files.metadata import from_json
 from condmask.files.sampling import by_piece, cheap_rows
 from condmask.files.source_metadata import METADATA, check_kept, notes_of
 
@@ -39,7 +39,7 @@ class ArrowFile:
     def metadata(self) -> dict[str, Any] | None:
         """What an earlier masking left in the schema's metadata."""
         text = (self.schema.metadata or {}).get(METADATA)
-        return None if text is None else json.loads(text)
+        return None if text is None else from_json(text)
 
     def fingerprints(self) -> dict[Path, Fingerprint]:
         """That of the file."""

@@ -68,7 +68,7 @@ class CsvFile:
             return {}
         try:
             published = json.loads(beside.read_text())["csv"]
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return {}
         return published if isinstance(published, dict) else {}
 
@@ -131,7 +131,10 @@ class CsvFile:
         )
 
     def _plain(self, stretches: list[Fields | None]) -> np.ndarray | None:
-        """A column in some stretches, as numbers if all are, else as texts; None where it cannot be read."""
+        """A column in some stretches, as numbers if all are, else as texts; None where it cannot be read.
+
+        An audit looks at texts in another encoding, too: which records have one in common is what tells.
+        """
         fields_of_all = [fields for fields in stretches if fields is not None]
         if len(fields_of_all) < len(stretches):
             return None
@@ -141,14 +144,11 @@ class CsvFile:
             marks = np.bitwise_or.reduce([marks for _, marks in read])
             if decimal is not None or not (marks & DOT and marks & COMMA):
                 return np.concatenate([values for values, _ in read])
-        try:
-            texts = [
-                None if field in self._words else self.dialect.decode(field)
-                for fields in fields_of_all
-                for field in fields.at(np.arange(fields.starts.size))
-            ]
-        except UnicodeDecodeError:
-            return None
+        texts = [
+            None if field in self._words else self.dialect.decode(field, "backslashreplace")
+            for fields in fields_of_all
+            for field in fields.at(np.arange(fields.starts.size))
+        ]
         return np.array(texts, dtype=object)
 
     def records(self) -> Iterator[Records]:

@@ -157,9 +157,9 @@ class Dialect(NamedTuple):
             parts.append(f"missing values {', '.join(map(repr, self.na))}")
         return ", ".join(parts)
 
-    def decode(self, field: bytes) -> str:
+    def decode(self, field: bytes, errors: str = "strict") -> str:
         """A field as text."""
-        return field.decode(working(self.encoding)).replace('""', '"')
+        return field.decode(working(self.encoding), errors).replace('""', '"')
 
     def encode(self, text: str) -> bytes:
         """A text as it would stand in a field."""

@@ -14,7 +14,7 @@ import numpy as np
 from condmask._blocks import BLOCK
 from condmask.files.atomic import Fingerprint
 from condmask.files.formats import FILENAME, Part, Rows, Sample
-from condmask.files.metadata import VERSION, part_entry, read_list
+from condmask.files.metadata import part_entry, read_list
 from condmask.files.part_files import PartFiles, fingerprints_of, partitions
 from condmask.files.part_list import check_parts, refuse_release
 
@@ -49,7 +49,7 @@ class FolderTable:
         if listed is None:
             for k, path in enumerate(self.files.paths):
                 refuse_release(path, self.original.metadata_of(k))
-        elif listed.get("version") == VERSION:
+        else:
             check_parts(self.files, listed)
         return listed
 

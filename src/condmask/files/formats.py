@@ -108,12 +108,16 @@ def format_of(path: Path) -> str:
     """The format of a file, by its suffix; a stream is text."""
     if path in OPENED:
         return "CSV" + PACKED * is_packed(path)
-    suffix = path.suffix.lower()
-    if suffix == ".gz":
-        suffix = "".join(path.suffixes[-2:]).lower()
+    suffix = suffix_of(path)
     if suffix not in FORMATS:
         raise ValueError(f"{path} must end in one of {', '.join(FORMATS)}, got {path.suffix or 'no suffix'}")
     return FORMATS[suffix]
+
+
+def suffix_of(path: Path) -> str:
+    """The suffix of a file, with the one before where it is packed."""
+    suffix = path.suffix.lower()
+    return "".join(path.suffixes[-2:]).lower() if suffix == ".gz" else suffix
 
 
 def columns_exist(table: Table, names: Sequence[str]) -> None:

@@ -79,7 +79,7 @@ def read_beside(path: Path) -> dict[str, Any] | None:
     try:
         metadata: dict[str, Any] = json.loads(beside.read_text())
         digest = metadata["sha256"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise FileError(f"{beside} is not what condmask published with a file of text") from None
     # what was published as text may have been packed since
     if digest != digest_of(path) and not (is_packed(path) and digest == _digest_of_text(path)):
@@ -96,13 +96,72 @@ def read_list(folder: Path) -> dict[str, Any] | None:
         text = (folder / FOLDER_METADATA).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
-    try:
-        metadata: dict[str, Any] = json.loads(text)
-        if metadata["version"] == VERSION:  # others are refused where that is looked at
-            [(part["name"], part["records"], part["digest"]) for part in metadata["parts"]]
-    except (ValueError, TypeError, KeyError):
-        raise FileError(f"{folder / FOLDER_METADATA} is damaged: it holds no release") from None
+    metadata: dict[str, Any] = from_json(text)
+    _of_this_version(metadata, folder)
+    if not (is_sound(metadata) and _is_list(metadata.get("parts"), metadata["records"])):
+        raise _damaged(folder / FOLDER_METADATA)
     return metadata
+
+
+def from_json(text: str | bytes) -> Any:
+    """What a text says; an empty dict where it is no JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+
+
+def is_sound(metadata: Any) -> bool:
+    """Whether what is published has the fields, of the types, that reading it takes."""
+    if not (isinstance(metadata, dict) and metadata.get("version") == VERSION):
+        return False
+    columns, origins = metadata.get("columns"), metadata.get("origins")
+    return (
+        _is_count(metadata.get("records"))
+        and isinstance(columns, dict)
+        and all(isinstance(entries, dict) for entries in columns.values())
+        and isinstance(origins, dict)
+        and all(name in columns and _is_origin(entries) for name, entries in origins.items())
+        and isinstance(metadata.get("csv", {}), dict)
+    )
+
+
+def _is_origin(entries: Any) -> bool:
+    if not (isinstance(entries, dict) and set(entries) >= set(Origin._fields)):
+        return False
+    group, patterns, shift = (entries[field] for field in Origin._fields)
+    return (
+        (group is None or isinstance(group, str))
+        and (isinstance(patterns, list) and all(isinstance(name, str) for name in patterns))
+        and (isinstance(shift, list) and all(type(value) in (int, float) for value in shift))
+    )
+
+
+def _is_list(parts: Any, records: int) -> bool:
+    """Whether parts have names of their own and, together, as many records."""
+    if not (isinstance(parts, list) and parts and all(isinstance(part, dict) for part in parts)):
+        return False
+    names, counts, digests = ([part.get(key) for part in parts] for key in ("name", "records", "digest"))
+    return (
+        all(isinstance(text, str) for text in (*names, *digests))
+        and len(set(names)) == len(names)
+        and all(map(_is_count, counts))
+        and sum(counts) == records
+    )
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _damaged(place: Any) -> FileError:
+    return FileError(f"{place} is damaged: it holds no release")
+
+
+def _of_this_version(metadata: Any, path: Path) -> None:
+    version = metadata.get("version") if isinstance(metadata, dict) else None
+    if type(version) is int and version > VERSION:
+        raise ValueError(f"{path} was masked by a newer condmask, got version {version}")
 
 
 def part_entry(metadata: dict[str, Any], part: int) -> dict[str, Any]:
@@ -129,7 +188,7 @@ def _listed_above(path: Path) -> dict[str, Any] | None:
     path = path.absolute()
     for folder in path.parents:
         listed = None
-        with suppress(OSError):  # of others, and no business of this file
+        with suppress(OSError, ValueError):  # of others, and no business of this file
             listed = read_list(folder)
         if listed is not None and listed["version"] == VERSION:
             names = [part["name"] for part in listed["parts"]]
@@ -143,12 +202,11 @@ def published(table: Table) -> Published | None:
     metadata = table.metadata()
     if metadata is None:
         return None
-    if metadata.get("version") != VERSION:
-        raise ValueError(
-            f"{table.path} was masked by a newer condmask, got version {metadata.get('version')!r}"
-        )
-    if "part" in metadata:
+    _of_this_version(metadata, table.path)
+    if isinstance(metadata, dict) and "part" in metadata:
         raise ValueError(part_of(table.path, metadata))
+    if not is_sound(metadata):
+        raise _damaged(f"what was published with {table.path}, {place_of_metadata(table.path)},")
     schemes = {name: Scheme.from_dict(entries) for name, entries in metadata["columns"].items()}
     origins = dict.fromkeys(schemes, NOWHERE)
     for name, entries in metadata["origins"].items():

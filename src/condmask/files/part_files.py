@@ -9,6 +9,7 @@ import glob
 import os
 import re
 import stat
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from urllib.parse import unquote
 
 from condmask import _checks
 from condmask.files.atomic import FileError, Fingerprint, fingerprint
-from condmask.files.formats import FORMATS, format_of, reading
+from condmask.files.formats import FORMATS, ROOMY, reading, suffix_of
 from condmask.files.streams import OPENED
 
 SIDECAR, NOTE = ".condmask.json", ".README.md"  # of a release that is one file
@@ -87,23 +88,17 @@ def part_files(path: Path) -> PartFiles:
 
 
 def _one_format(path: Path, base: Path, names: list[str]) -> None:
-    """Refuse files of other formats than the first one, and those of none."""
-    first = None
-    for name in names:
-        try:
-            kind = format_of(base / name)
-        except ValueError:
-            others = [Path(other).suffix for other in names if other.lower().endswith(tuple(FORMATS))]
-            suffix = others[0] if others else ".parquet"
+    """Refuse files of other formats than most, and those of none."""
+    endings = [_ending(name) for name in names]
+    counts = Counter(ending for ending in endings if ending)
+    usual = max(counts, key=lambda ending: counts[ending], default=None)
+    for name, ending in zip(names, endings, strict=True):
+        if ending is None or ending != usual:
+            what = f"that end in one of {', '.join(FORMATS)}" if usual is None else "of one format"
+            others = "" if ending is None else f" beside {names[endings.index(usual)]}"
             raise ValueError(
-                f"{path} must hold files that end in one of {', '.join(FORMATS)}, got {name}: name those "
-                f"that are meant by a pattern in quotes ({_pattern(base, suffix)}), or begin its name with _"
-            ) from None
-        first = first or kind
-        if kind != first:
-            raise ValueError(
-                f"{path} must hold files of one format, got {names[0]} ({first}) and {name} ({kind}): "
-                f"name those that are meant by a pattern in quotes ({_pattern(base, Path(name).suffix)})"
+                f"{path} must hold files {what}, got {name}{others}: name those that are meant by a pattern "
+                f"in quotes ({_pattern(base, usual or '.parquet')}), or begin its name with _"
             )
 
 
@@ -127,6 +122,16 @@ def _once(path: Path, base: Path, names: list[str]) -> None:
                 f"{path} must hold each file once, got {before} and {name}, which are one: begin the name of "
                 "one with _"
             )
+
+
+def _ending(name: str) -> str | None:
+    """What files of one table have in common: of text the suffix, since notes in .txt lie beside data in
+    .csv; None where it is no file of data."""
+    suffix = suffix_of(Path(name))
+    kind = FORMATS.get(suffix)
+    if kind in ROOMY:
+        return next(first for first in FORMATS if FORMATS[first] == kind)
+    return suffix if kind else None
 
 
 def partitions(names: Sequence[str], path: Path) -> dict[str, list[Any]]:

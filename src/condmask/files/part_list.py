@@ -61,6 +61,6 @@ def refuse_release(path: Path, metadata: dict[str, Any] | None) -> None:
     """Refuse a file that is a release, or a part of one, among files that are none."""
     if metadata is None:
         return
-    if "part" in metadata:
+    if isinstance(metadata, dict) and "part" in metadata:
         raise ValueError(part_of(path, metadata))
     raise ValueError(f"{path} is a release of its own: read it alone, and mask the original of it instead")

@@ -251,7 +251,7 @@ def _only_a_release(folder: Path) -> None:
     listed = read_list(folder)
     if listed is None:
         raise FileError(f"{folder} is no release of many files, and is not replaced: name another target")
-    known = {FOLDER_METADATA, FOLDER_NOTE, *(part["name"] for part in listed.get("parts", []))}
+    known = {FOLDER_METADATA, FOLDER_NOTE, *(part["name"] for part in listed["parts"])}
     above = {parent.as_posix() for name in known for parent in Path(name).parents}
     others = [name for name in _entries(folder) if name not in known | above]
     if others:

@@ -13,9 +13,10 @@ from condmask.files.csv import CsvFile
 from condmask.files.csv_folder import CsvFiles
 from condmask.files.csv_format import CsvFormat
 from condmask.files.folder import FolderTable
-from condmask.files.formats import ROOMY, Table, columns_exist, format_of, reading
+from condmask.files.formats import FORMATS, ROOMY, Table, columns_exist, format_of, reading, suffix_of
 from condmask.files.metadata import read_list
 from condmask.files.part_files import is_folder, part_files
+from condmask.files.streams import OPENED
 
 if TYPE_CHECKING:
     from condmask.files.arrow import ArrowFile
@@ -76,6 +77,8 @@ def open_table(path: Path, csv: CsvFormat | None = None, workers: Workers = 1) -
     """The reader of a file, by its suffix, or of all files in a folder or of a glob."""
     if is_folder(path):
         return _open_folder(path, csv, workers)
+    if suffix_of(path) not in FORMATS and path not in OPENED:
+        path.stat()  # a folder, most likely: that it is not there says more than what its suffix should be
     if format_of(path) not in ROOMY:
         return CsvFile(path, csv, workers)
     if csv is not None:

@@ -5,7 +5,8 @@ name, mapped into memory. Pass 2 streams the source again and puts masked values
 apart from those files, where the scheme masks block by block.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from condmask._blocks import Workers
 from condmask._grid import decimals_of
 from condmask._randomness import check_rng
 from condmask.clear_columns import columns_in_clear
+from condmask.disclosure.release_check import ReleaseError
 from condmask.files.atomic import spool
 from condmask.files.formats import Table, in_lines, named_once
 from condmask.files.metadata import Published
@@ -119,11 +121,12 @@ def release(job: Job, table: Table, targets: dict[Path, Any], before: Published 
         stage("auditing")
         beside = columns_in_clear(table.names, [*columns, *job.groups])
         clear = clear_of_table(table, beside, list(columns.values())) if job.audited and beside else None
-        made = prepare(
-            schemes, columns, kinds, published=job.named, labels=labels,
-            clear=clear, rng=job.random, nan_policy=job.policy, to_grid=job.round, audited=job.audited,
-            to_file=True, in_place=True,
-        )  # fmt: skip
+        with _naming_files(table):
+            made = prepare(
+                schemes, columns, kinds, published=job.named, labels=labels,
+                clear=clear, rng=job.random, nan_policy=job.policy, to_grid=job.round, audited=job.audited,
+                to_file=True, in_place=True,
+            )  # fmt: skip
         if entry is not None:
             entry.look_up()
         published = Published(
@@ -146,3 +149,18 @@ def release(job: Job, table: Table, targets: dict[Path, Any], before: Published 
             rows.workers = job.workers if isinstance(job.workers, int) else 1
             publish(table, targets, rows, published, original, None if entry is None else entry.entering())
     return published
+
+
+@contextmanager
+def _naming_files(table: Table) -> Iterator[None]:
+    """A refusal over what the names of files tell says how to leave that out."""
+    try:
+        yield
+    except ReleaseError as error:
+        names = [name for name in getattr(table, "virtual", ()) if repr(name) in str(error)]
+        if not names:
+            raise
+        raise ReleaseError(
+            f"{error}; names of files and folders tell {_checks.listed(names)}, and are released: to leave "
+            "that out, mask one file of all rows instead"
+        ) from None
