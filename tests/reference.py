@@ -497,6 +497,11 @@ def exact(values):
     return np.array([mpmath.mpf(float(value)) for value in np.ravel(values)], dtype=object)
 
 
+def sums_by(labels, terms):
+    """The sums of the terms of each label."""
+    return np.array([sum(terms[labels == own]) for own in sorted(set(labels))], dtype=object)
+
+
 class LinearReference:
     """What is linear in the original and its standard errors, from the words of docs/inference_linear.rst.
 
@@ -541,15 +546,12 @@ class LinearReference:
         return mpmath.sqrt(file if target == "file" else file + self.unsampled * max(excess, 0))
 
     def mean(self, weights, target, clusters=None, group=False):
-        """A weighted mean and its standard error; of a group by n_g / (n_g - 1)."""
+        """A weighted mean and its standard error, 0 for no weight; of a group by n_g / (n_g - 1)."""
         w = exact(weights) / sum(exact(weights))
         mean = sum(w * self.undone)
         terms = w * (self.undone - mean)
         if clusters is not None:
-            some = clusters[w != 0] if group else clusters
-            sums = exact(np.zeros(len(set(some))))
-            for k, own in enumerate(sorted(set(some))):
-                sums[k] = sum(terms[clusters == own])
+            sums = sums_by(clusters[w != 0], terms[w != 0])
             squares = sum((sums - sum(sums) / sums.size) ** 2) * sums.size / (sums.size - 1)
         elif group:
             count = np.count_nonzero(w)
@@ -559,9 +561,9 @@ class LinearReference:
         return mean, self.error(w, squares, target)
 
     def total(self, weights, target):
-        """A total and its standard error."""
+        """A total of the records that have a weight, others 0, and its standard error."""
         w = exact(weights)
-        terms = w * self.undone
+        terms = (w * self.undone)[w != 0]
         squares = sum((terms - sum(terms) / terms.size) ** 2) * terms.size / (terms.size - 1)
         return sum(terms), self.error(w, squares, target)
 
@@ -573,25 +575,22 @@ class LinearReference:
         squares = sum((terms - sum(terms) / n) ** 2) * n / (n - 1)
         return sum(terms), self.error(w, squares, target)
 
-    def regression(self, columns, target, clusters=None):
-        """Coefficients and their standard errors, HC3 or by clusters."""
-        design = np.array([exact(column) for column in columns])
+    def regression(self, columns, used, target, clusters=None):
+        """Coefficients from the records that are used, and their standard errors, HC3 or by clusters."""
+        design = np.array([exact(column) for column in columns]) * used
         inverse = np.array(mpmath.inverse(mpmath.matrix((design @ design.T).tolist())).tolist())
         lines = inverse @ design  # the weights of each coefficient
         found = lines @ self.undone
         residual = self.undone - found @ design
-        n, q = design.shape[1], design.shape[0]
+        n, q = used.sum(), design.shape[0]
         errors = []
         for line in lines:
             if clusters is None:
                 leverages = (design * lines).sum(axis=0)
                 squares = sum((line * residual / (1 - leverages)) ** 2)
             else:
-                names = sorted(set(clusters))
-                sums = exact(np.zeros(len(names)))
-                for k, own in enumerate(names):
-                    sums[k] = sum((line * residual)[clusters == own])
-                share = mpmath.mpf(len(names)) / (len(names) - 1) * (n - 1) / (n - q)
+                sums = sums_by(clusters[used], (line * residual)[used])
+                share = mpmath.mpf(sums.size) / (sums.size - 1) * (n - 1) / (n - q)
                 squares = sum((sums - sum(sums) / sums.size) ** 2) * share
             errors.append(self.error(line, squares, target))
         return found, errors

@@ -27,9 +27,12 @@ def test_all_is_as_in_exact_numbers_part_by_part(donors, pools, middle, monkeypa
     rng, n = np.random.default_rng(7), 40
     pool, cluster = rng.integers(0, pools, n), rng.integers(0, 6, n)
     a, weights, group = rng.normal(size=n), rng.gamma(1.0, 1.0, n), rng.integers(0, 2, n)
+    known = np.arange(n) % 5 != 2  # records with a weight, and with a cluster
+    cluster[~known], named = 9, np.where(known, cluster.astype(str), None)
     scheme = cm.ConditionalMasking(0.4, 0.7, step=0, donors=donors, strata="pool" if pools > 1 else None)
     z = middle + 2.0 * a + rng.gamma(1.0, 1.0, n) + pool + (rng.random(n) < 0.4) * rng.normal(size=n)
     estimate = scheme.estimate(z, strata=pool if pools > 1 else None)
+    given = np.where(known, weights, np.nan)
     close = np.column_stack([a, a + 1e-7 * rng.normal(size=n)])
 
     for target, clusters, size in (
@@ -39,17 +42,19 @@ def test_all_is_as_in_exact_numbers_part_by_part(donors, pools, middle, monkeypa
         ("population", cluster, 100),
     ):
         exact = reference.LinearReference(z, pool, 0.4, 0.7, donors == "permutation", size or np.inf)
-        options = {"target": target, "clusters": clusters, "population_size": size}
+        used = known if clusters is not None else np.ones(n, dtype=bool)
+        named_clusters = named if clusters is not None else None
+        options = {"target": target, "clusters": named_clusters, "population_size": size}
         means = estimate.group_means(group, **options)
         pairs = [
-            *((means[k], exact.mean(group == k, target, clusters, group=True)) for k in (0, 1)),
-            (estimate.weighted_mean(weights, **options), exact.mean(weights, target, clusters)),
+            *((means[k], exact.mean((group == k) & used, target, clusters, group=True)) for k in (0, 1)),
+            (estimate.weighted_mean(given, **options), exact.mean(weights * known, target, clusters)),
         ]
         if clusters is None:
-            pairs += [(estimate.total(weights, **options), exact.total(weights, target))]
+            pairs += [(estimate.total(given, **options), exact.total(weights * known, target))]
         for columns in (np.column_stack([a, pool + weights]), close):
             found = estimate.regress(columns, **options)
-            expected = exact.regression([np.ones(n), *columns.T], target, clusters)
+            expected = exact.regression([np.ones(n), *columns.T], used, target, clusters)
             pairs += [(found[k], (v, e)) for k, v, e in zip(found, *expected, strict=True)]
         if clusters is None and size is None:
             found = estimate.covariance_interval(a, target=target)
