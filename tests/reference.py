@@ -487,6 +487,115 @@ def covariance(z, w, p, strata=None):
     return sum((a - mean_a) * (b - mean_b) for a, b in pairs) / (len(pairs) - 1)
 
 
+# --- linear statistics ----------------------------------------------------------------------------
+
+mpmath.mp.dps = 40
+
+
+def exact(values):
+    """Numbers of 40 digits, in an array that computes with them."""
+    return np.array([mpmath.mpf(float(value)) for value in np.ravel(values)], dtype=object)
+
+
+def sums_by(labels, terms):
+    """The sums of the terms of each label."""
+    return np.array([sum(terms[labels == own]) for own in sorted(set(labels))], dtype=object)
+
+
+class LinearReference:
+    """What is linear in the original and its standard errors, from the words of docs/inference_linear.rst.
+
+    All records have a value; `pool` numbers them.
+    """
+
+    def __init__(self, z, pool, p, sigma, permutation, population_size=math.inf):
+        self.p, self.permutation, self.pool = mpmath.mpf(p), permutation, pool
+        self.z, noise = exact(z), (1 - self.p) * mpmath.mpf(sigma) ** 2
+        self.unsampled = 1 - mpmath.mpf(len(z)) / mpmath.mpf(population_size)
+        self.undone, self.variance, self.q, self.f = (self.z * 0 for _ in range(4))
+        self.shared = {}
+        for own in set(pool):
+            rows = np.flatnonzero(pool == own)
+            z, n = self.z[rows], rows.size
+            squares = (z - sum(z) / n) ** 2 * n / (n - 1)
+            s2 = max(sum(squares) / n - noise, 0)
+            other = self.p * s2 + noise
+            f = 1 - self.p - self.p / (n - 1)
+            self.undone[rows] = (z - (1 - f) * sum(z) / n) / f
+            self.variance[rows] = self.p * squares + (1 - self.p) * other
+            self.q[rows] = (squares - other) / (1 - self.p)
+            self.f[rows], self.shared[own] = f, s2
+
+    def about_the_file(self, weights):
+        """The variance of sum l_i Zt_i by the masking."""
+        total = mpmath.mpf(0)
+        for own, s2 in self.shared.items():
+            rows = np.flatnonzero(self.pool == own)
+            w, f, n = weights[rows], self.f[rows][0], rows.size
+            k = (w - (1 - f) * sum(w) / n) / f
+            total += sum(k**2 * self.variance[rows])
+            if self.permutation:
+                p = self.p
+                total -= sum(k) / n * (2 * p * (1 - p) * sum(k * self.q[rows]) + p * p * s2 * sum(k))
+        return max(total, 0)
+
+    def error(self, weights, squares, target):
+        """The standard error; `squares` is what the sample varies by, the masking in it included."""
+        file = self.about_the_file(weights)
+        excess = squares - sum(weights**2 * self.variance / self.f**2)
+        return mpmath.sqrt(file if target == "file" else file + self.unsampled * max(excess, 0))
+
+    def mean(self, weights, target, clusters=None, group=False):
+        """A weighted mean and its standard error, 0 for no weight; of a group by n_g / (n_g - 1)."""
+        w = exact(weights) / sum(exact(weights))
+        mean = sum(w * self.undone)
+        terms = w * (self.undone - mean)
+        if clusters is not None:
+            sums = sums_by(clusters[w != 0], terms[w != 0])
+            squares = sum((sums - sum(sums) / sums.size) ** 2) * sums.size / (sums.size - 1)
+        elif group:
+            count = np.count_nonzero(w)
+            squares = sum(terms**2) * count / (count - 1)
+        else:
+            squares = sum(terms**2 / (1 - w))
+        return mean, self.error(w, squares, target)
+
+    def total(self, weights, target):
+        """A total of the records that have a weight, others 0, and its standard error."""
+        w = exact(weights)
+        terms = (w * self.undone)[w != 0]
+        squares = sum((terms - sum(terms) / terms.size) ** 2) * terms.size / (terms.size - 1)
+        return sum(terms), self.error(w, squares, target)
+
+    def covariance(self, column, target):
+        """The covariance with a plain column and its standard error."""
+        w, n = exact(column), len(column)
+        w = (w - sum(w) / n) / (n - 1)
+        terms = w * (self.undone - sum(self.undone) / n)
+        squares = sum((terms - sum(terms) / n) ** 2) * n / (n - 1)
+        return sum(terms), self.error(w, squares, target)
+
+    def regression(self, columns, used, target, clusters=None):
+        """Coefficients from the records that are used, and their standard errors, HC3 or by clusters."""
+        design = np.array([exact(column) for column in columns]) * used
+        inverse = np.array(mpmath.inverse(mpmath.matrix((design @ design.T).tolist())).tolist())
+        lines = inverse @ design  # the weights of each coefficient
+        found = lines @ self.undone
+        residual = self.undone - found @ design
+        n, q = used.sum(), design.shape[0]
+        errors = []
+        for line in lines:
+            if clusters is None:
+                leverages = (design * lines).sum(axis=0)
+                squares = sum((line * residual / (1 - leverages)) ** 2)
+            else:
+                sums = sums_by(clusters[used], (line * residual)[used])
+                share = mpmath.mpf(sums.size) / (sums.size - 1) * (n - 1) / (n - q)
+                squares = sum((sums - sum(sums) / sums.size) ** 2) * share
+            errors.append(self.error(line, squares, target))
+        return found, errors
+
+
 # --- many releases at once ------------------------------------------------------------------------
 
 

@@ -74,7 +74,6 @@ THROUGH_OTHERS = {
     "samples.counted",
     "samples.masked_sample",
     "samples.noise_class",
-    "samples.records",
     "schemes.description",
 }
 OF_MANY = {

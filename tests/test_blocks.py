@@ -1,8 +1,17 @@
-"""Tasks in order, on threads or not."""
+"""Tasks in order, on threads or not; columns block by block."""
 
+import sys
+
+import numpy as np
 import pytest
 
+import condmask as cm
+from condmask import _blocks, _scratch, donor_pools, frames, strata
 from condmask._blocks import ordered_map
+from condmask.disclosure.aggregated_ends import aggregate
+from condmask.engines.counting import by_value
+from condmask.samples import moments
+from condmask.suspected_codes import suspicion
 
 
 def test_threads_hand_results_over_in_order_and_stay_a_few_tasks_ahead():
@@ -31,3 +40,55 @@ def test_a_task_that_fails_ends_the_rest_in_its_turn():
         with pytest.raises(ValueError, match=r"^task 5$"):
             next(results)
     assert max(begun) < 20
+
+
+# --- columns ---------------------------------------------------------------------------------------------
+
+N = 240
+RNG = np.random.default_rng(11)
+X, Y = RNG.normal(50.0, 10.0, (2, N)).round()
+X[40:] += 100.0  # the blocks differ
+X[1::4], Y[::3] = np.nan, np.nan
+LABELS = [frames.Labels(*frames.codes(column)) for column in (np.arange(N) % 7 // 2, np.arange(N) // 120)]
+
+
+def of_columns():
+    """What is worked out of columns without drawing anything."""
+    scheme = cm.ConditionalMasking(0.6, 5.0, strata=("a", "b"), small_strata="merge")
+    pools, together = donor_pools.pools_of(scheme, {"x": X, "y": Y}, LABELS, "omit")
+    yield from (*pools, pools.leaders(), together)
+    yield strata.crossed([column.code for column in LABELS], N)
+    yield strata.crossed([np.arange(N), np.arange(N)[::-1] // 2], N)
+    yield frames.groups(frames.Labels(LABELS[0].code, ["b", "a", None, "c"]), "labels", N)[0]
+    present = X[~np.isnan(X)]
+    yield from by_value(np.sort(np.append(present, 0.0)))
+    coded = np.where(np.arange(N) % 13 == 1, -999.0, np.nan_to_num(X, nan=70.0))
+    yield str(suspicion(coded, "int"))
+    for code in (None, np.arange(N, dtype=np.int32) % 2):
+        ends = X.copy()
+        aggregate(ends, code, 4)
+        yield ends
+    for powers in (
+        moments.powers(present, 4, 5.0),
+        moments.counted_powers(*by_value(np.sort(present)), 4, 5.0),
+    ):
+        yield np.round([powers.center, *powers.means], 12)
+    for options in ({"donors": "sample"}, {"donors": "sample", "step": 0}, {"reverse_mapping": True}):
+        scheme = cm.ConditionalMasking(0.6, 5.0, **options, strata="a")
+        estimate = scheme.estimate(X, strata=np.arange(N) % 2)
+        yield str(estimate.quantile_interval([0.2, 0.5]))
+        yield estimate.pseudo_values().round(9)
+
+
+@pytest.mark.filterwarnings("ignore::condmask.EstimateWarning")
+@pytest.mark.parametrize("large", [_scratch.LARGE, 64])
+def test_columns_block_by_block_are_as_they_are_whole(large, monkeypatch):
+    whole, cut = list(of_columns()), _blocks.blocks
+    monkeypatch.setattr(_scratch, "LARGE", large)
+    monkeypatch.setattr(strata, "SMALL_TABLE", 0)
+    for name, module in list(sys.modules.items()):
+        if name.startswith("condmask.") and getattr(module, "blocks", None) is cut:
+            monkeypatch.setattr(module, "blocks", lambda n, size=0: cut(n, 7))
+
+    for k, (expected, found) in enumerate(zip(whole, of_columns(), strict=True)):
+        assert np.array_equal(found, expected, equal_nan=isinstance(found, np.ndarray)), k

@@ -59,6 +59,47 @@ def test_entries_are_selected(small):
     assert _scratch.selected(array, array < 0).size == 0
 
 
+PARTS = [np.arange(first, first + 700) for first in range(0, 7_000, 700)]
+
+
+def test_parts_are_joined_in_a_file(small):
+    array = _scratch.joined(iter(PARTS))
+    assert np.array_equal(array, np.arange(7_000))
+    assert array.dtype == PARTS[0].dtype
+    assert "(deleted)" in files_behind(array)[0]
+    alone = _scratch.joined([PARTS[0][:9]])
+    assert not np.shares_memory(alone, PARTS[0])
+    assert files_behind(alone) != files_behind(array)
+
+
+@pytest.mark.parametrize("room", [3_000, 5_600, 20_001])  # in the midst of a part, after one, in a later one
+def test_parts_are_joined_in_memory_where_the_disk_is_full(small, room):
+    """Oracle: a limit to the length of files, at which a write first stops short and then fails."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
+    try:
+        array, other = _scratch.joined(iter(PARTS)), _scratch.empty(7_000, np.int64)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert np.array_equal(array, np.arange(7_000))
+    assert all("condmask" not in name for column in (array, other) for name in files_behind(column))
+
+
+def test_parts_are_joined_in_memory_where_no_file_can_be_made(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    assert np.array_equal(_scratch.joined(iter(PARTS)), np.arange(7_000))
+
+
+def test_what_fails_between_parts_is_no_full_disk(small):
+    def parts():
+        yield from PARTS[:3]
+        raise OSError(5, "Input/output error")
+
+    with pytest.raises(OSError, match="Input/output error"):
+        _scratch.joined(parts())
+
+
 def test_nothing_stays_in_the_folder(small, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     array = _scratch.empty(10_000)

@@ -8,12 +8,14 @@ import math
 import os
 import tempfile
 from collections.abc import Iterable
+from itertools import chain
 from typing import IO, Any
 
 import numpy as np
 
+from condmask._blocks import blocks
+
 LARGE = 1 << 24  # bytes, from which on an array has a file of its own
-PART = 1 << 16  # entries that are copied at once
 
 
 def empty(shape: int | tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
@@ -37,21 +39,15 @@ def empty(shape: int | tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
 
 def selected(array: np.ndarray, where: np.ndarray) -> np.ndarray:
     """The entries of an array where others are true."""
-    out, first = empty(int(np.count_nonzero(where)), array.dtype), 0
-    for start in range(0, array.size, PART):
-        part = array[start : start + PART][where[start : start + PART]]
-        out[first : first + part.size] = part
-        first += part.size
-    return out
+    parts = blocks(array.size) or [(0, 0)]
+    return joined(array[start:stop][where[start:stop]] for start, stop in parts)
 
 
 def joined(parts: Iterable[np.ndarray]) -> np.ndarray:
     """Arrays of one type, of which there may be any number, one after the other.
 
-    Raises
-    ------
-    OSError
-        If the place for temporary files, TMPDIR, has not enough room.
+    They are written into the file as they come; where its place has not enough room, they are an ordinary
+    array.
     """
     remaining, held, length = iter(parts), [], 0
     for part in remaining:
@@ -61,19 +57,26 @@ def joined(parts: Iterable[np.ndarray]) -> np.ndarray:
             break
     else:
         return np.concatenate(held) if held else np.empty(0)
-    dtype = held[0].dtype
-    with tempfile.TemporaryFile(prefix="condmask-", buffering=0) as file:  # mode 0600
-        while held:
-            _write(file, held.pop(0))
-        for part in remaining:
-            _write(file, part)
+    try:
+        file = tempfile.TemporaryFile(prefix="condmask-", buffering=0)  # noqa: SIM115 - closed below
+    except OSError:
+        return np.concatenate([*held, *remaining])
+    with file:
+        dtype, size = held[0].dtype, 0
+        for part in chain(held, remaining):
+            if not _written(file, part):
+                file.seek(0)
+                return np.concatenate([np.fromfile(file, dtype, size), part, *remaining])
+            size += part.size
         return np.asarray(np.memmap(file, dtype=dtype, mode="r+"))
 
 
-def _write(file: IO[bytes], part: np.ndarray) -> None:
+def _written(file: IO[bytes], part: np.ndarray) -> bool:
+    """Whether there was room for an array at the end of a file."""
     content = np.ascontiguousarray(part).data.cast("B")
     try:
         while content:
             content = content[file.write(content) :]
-    except OSError as error:  # which names no file
-        raise OSError(error.errno, error.strerror, tempfile.gettempdir()) from error
+    except OSError:
+        return False
+    return True

@@ -172,3 +172,9 @@ def test_parts_far_from_the_first_are_counted_too(workers):
     values, counts = np.unique(z[~np.isnan(z)], return_counts=True)
     assert np.array_equal(found.values, values)
     assert np.array_equal(found.counts, counts)
+
+
+def test_zero_has_no_sign():
+    values, counts = counting.by_value(np.array([-1.0, -0.0, 0.0]))
+    assert (values.tolist(), counts.tolist()) == ([-1.0, 0.0], [1, 2])
+    assert not np.signbit(values[1])

@@ -12,6 +12,8 @@ import pytest
 import reference
 
 import condmask as cm
+from condmask.estimates.constructors import estimate_parts
+from condmask.samples.records import Records
 
 RNG = np.random.default_rng(51)
 N = 300
@@ -129,3 +131,26 @@ def test_other_strata_than_those_of_the_donors_would_mislead():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert np.isfinite(scheme.estimate(z).quantile(0.5))  # nothing else needs them
+
+
+@pytest.mark.parametrize("options", [{"step": 0}, {"decimals": 1}, {"reverse_mapping": True}])
+def test_values_that_come_part_by_part_are_those_that_come_at_once(options):
+    scheme = cm.ConditionalMasking(0.6, 1.0, **options)
+    z = A.round(1)
+    z[::7] = np.nan
+
+    found = estimate_parts(scheme, lambda: ((part, "float64") for part in np.split(z, 3)), Records(lambda: z))
+
+    assert found.n == np.count_nonzero(~np.isnan(z))
+    assert str(found.summary()) == str(scheme.estimate(z).summary())
+
+
+def test_of_parts_too_what_cannot_be_is_named():
+    scheme = cm.ConditionalMasking(0.6, 1.0, step=0)
+    z = np.append(np.zeros(70_000), np.inf)
+
+    with pytest.raises(ValueError, match="position 70000"):
+        estimate_parts(scheme, lambda: [(z, "float64")], Records(z))
+    for few in (z[:0], z[:1]):
+        with pytest.raises(ValueError, match="z must have at least 2 values, got"):
+            estimate_parts(scheme, lambda few=few: [(few, "float64")], Records(few))

@@ -6,14 +6,63 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import reference
 from linear_files import File, ends
 
 import condmask as cm
+from condmask.inference import parts
 
 pytestmark = [
     pytest.mark.usefixtures("unaudited"),
     pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning", "ignore::condmask.EstimateWarning"),
 ]
+
+
+@pytest.mark.parametrize("donors", ["sample", "permutation"])
+@pytest.mark.parametrize("pools", [1, 2])
+@pytest.mark.parametrize("middle", [0.0, 1e9])
+def test_all_is_as_in_exact_numbers_part_by_part(donors, pools, middle, monkeypatch):
+    """Standard errors to 9 digits however far the values lie from 0, estimates to what rounding leaves."""
+    monkeypatch.setattr(parts, "CHUNK", 7)
+    rng, n = np.random.default_rng(7), 40
+    pool, cluster = rng.integers(0, pools, n), rng.integers(0, 6, n)
+    a, weights, group = rng.normal(size=n), rng.gamma(1.0, 1.0, n), rng.integers(0, 2, n)
+    known = np.arange(n) % 5 != 2  # records with a weight, and with a cluster
+    cluster[~known], named = 9, np.where(known, cluster.astype(str), None)
+    scheme = cm.ConditionalMasking(0.4, 0.7, step=0, donors=donors, strata="pool" if pools > 1 else None)
+    z = middle + 2.0 * a + rng.gamma(1.0, 1.0, n) + pool + (rng.random(n) < 0.4) * rng.normal(size=n)
+    estimate = scheme.estimate(z, strata=pool if pools > 1 else None)
+    given = np.where(known, weights, np.nan)
+    close = np.column_stack([a, a + 1e-7 * rng.normal(size=n)])
+
+    for target, clusters, size in (
+        ("file", None, None),
+        ("population", None, None),
+        ("population", None, 100),
+        ("population", cluster, 100),
+    ):
+        exact = reference.LinearReference(z, pool, 0.4, 0.7, donors == "permutation", size or np.inf)
+        used = known if clusters is not None else np.ones(n, dtype=bool)
+        named_clusters = named if clusters is not None else None
+        options = {"target": target, "clusters": named_clusters, "population_size": size}
+        means = estimate.group_means(group, **options)
+        pairs = [
+            *((means[k], exact.mean((group == k) & used, target, clusters, group=True)) for k in (0, 1)),
+            (estimate.weighted_mean(given, **options), exact.mean(weights * known, target, clusters)),
+        ]
+        if clusters is None:
+            pairs += [(estimate.total(given, **options), exact.total(weights * known, target))]
+        for columns in (np.column_stack([a, pool + weights]), close):
+            found = estimate.regress(columns, **options)
+            expected = exact.regression([np.ones(n), *columns.T], used, target, clusters)
+            pairs += [(found[k], (v, e)) for k, v, e in zip(found, *expected, strict=True)]
+        if clusters is None and size is None:
+            found = estimate.covariance_interval(a, target=target)
+            pairs.append((found, exact.covariance(a, target)))
+        for interval, (value, error) in pairs:
+            rounding = 1e-15 * abs(float(value)) + 1e-8 * float(error)
+            assert abs(float(interval.estimate - value)) < rounding
+            assert interval.standard_error == pytest.approx(float(error), rel=1e-8)
 
 
 def test_a_batch_gives_what_its_rows_give():

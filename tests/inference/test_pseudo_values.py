@@ -108,3 +108,15 @@ def test_the_variance_of_each_masked_value():
 
     error = found.std(axis=0) / np.sqrt(count)
     assert (np.abs(found.mean(axis=0) - exact) < 5.5 * error + 3 / n * exact).all()
+
+
+def test_one_gap_is_one_gap():
+    z = np.array([1.0, 2.0, np.nan, 4.0, 6.0])
+    values = PseudoValues(z, Law(0.3, "normal", 0.1), None, cycle=True).values()
+    assert np.flatnonzero(np.isnan(values)).tolist() == [2]
+
+
+def test_originals_vary_by_no_less_than_nothing():
+    """Noise of 5 cannot have made what varies by 1: the unbiased variance of the originals is negative."""
+    pseudo = PseudoValues(np.arange(5.0), Law(0.3, "normal", 5.0), None, cycle=True)
+    assert pseudo.originals.tolist() == [0.0]

@@ -70,7 +70,7 @@ def write(frame, path):
 def test_labels_as_codes_make_the_groups_of_labels():
     values = np.array(["b", None, "a", "b", np.nan, 3], dtype=object)
     code, names = frames.groups(values, "labels", 6)
-    coded = frames.Labels(np.array([1, 0, 2, 1, 0, 3], dtype=np.int32), [None, "b", "a", 3])
+    coded = frames.Labels(np.array([1, 0, 2, 1, -1, 3], dtype=np.int32), [None, "b", "a", 3])
     again, names_again = frames.groups(coded, "labels", 6)
     assert names_again == names
     assert np.array_equal(again, code)

@@ -1,5 +1,6 @@
 """What is kept, how long, and for how many threads."""
 
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
@@ -23,3 +24,14 @@ def test_threads_that_make_the_same_put_nothing_else_out():
 
     assert values == [1, 1]
     assert cache.get("other", lambda: 2) == 0
+
+
+def test_what_was_worked_out_does_not_travel():
+    cache = BoundedCache(2)
+    cache.get("a", lambda: 0)
+    again, made = pickle.loads(pickle.dumps(cache)), []
+
+    for key in "abab":
+        again.get(key, lambda key=key: made.append(key))
+
+    assert made == ["a", "b"]

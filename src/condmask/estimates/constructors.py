@@ -40,7 +40,7 @@ def estimate_records(
     column = frames.column(z, "z", dimensions=(1, 2), finite=law.grid is None)
     codes = released_codes(scheme)
     if codes:
-        _checks.present(column.array, "z", policy)  # gaps that no code declares
+        _checks.has_gaps(column.array, "z", policy)  # gaps that no code declares
         policy = "omit"
     rows = np.atleast_2d(without_codes(column.array, codes, column.kind))
     samples = [_sample(row, law, column.kind, policy, threads) for row in rows]
@@ -72,9 +72,10 @@ def estimate_parts(
     sample: MaskedSample
     if law.grid is None:
         z = records.z
+        _checks.at_least_two(z.size, "z")
         for start, stop in blocks(z.size):
             _checks.no_infinities(z[start:stop], "z", start)
-        sample = ungridded_sample(_without_gaps(z), law, threads)
+        sample = ungridded_sample(_without_gaps(z, "omit"), law, threads)
     else:
         try:
             counts = counted_parts(parts(), law.grid, threads)
@@ -85,11 +86,11 @@ def estimate_parts(
     return Estimate(scheme, sample, records=records)
 
 
-def _without_gaps(z: np.ndarray) -> np.ndarray:
+def _without_gaps(z: np.ndarray, policy: str) -> np.ndarray:
     """The values that are not missing."""
-    parts = [z[start:stop] for start, stop in blocks(z.size)]
-    if not any(np.isnan(part).any() for part in parts):
+    if not _checks.has_gaps(z, "z", policy):
         return z
+    parts = (z[start:stop] for start, stop in blocks(z.size))
     return joined(part[~np.isnan(part)] for part in parts)
 
 
@@ -112,10 +113,9 @@ def _sample(row: np.ndarray, law: Law, kind: str, policy: str, threads: Workers)
     if law.grid is not None:
         sample = CountedSample(counted_column(row, law.grid, kind, threads), law, threads)
         if sample.n < row.size:
-            _checks.present(row, "z", policy)
+            _checks.has_gaps(row, "z", policy)
         return sample
-    present = _checks.present(row, "z", policy)
-    return ungridded_sample(row if present is None else row[present], law, threads)
+    return ungridded_sample(_without_gaps(row, policy), law, threads)
 
 
 def _donor_pools(

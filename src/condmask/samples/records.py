@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from threading import RLock
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,9 @@ class Records:
     ) -> None:
         self._z, self._pool, self.refusal = z, pool, refusal
         self._lock = RLock()  # of several threads one reads
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Records, (self.z, self.pool, self.refusal)  # what reads a file does not travel
 
     @property
     def z(self) -> np.ndarray:
