@@ -373,12 +373,12 @@ def grid_cdf(steps, points, noise, p, delta, beta=0.0, reach=None):
     """T of data on a grid at points in steps; with a bandwidth (in sigma) every jump of K_d is smoothed."""
     reach = int(40.0 / delta) + 1 if reach is None else reach
     jumps = np.roll(grid_jumps(noise, p, delta, 2 * reach + 1), reach)
-    values = []
+    values, counted = [], list(zip(*np.unique(steps, return_counts=True), strict=True))
     for point in np.atleast_1d(points).tolist():
         at = point - np.arange(-reach, reach + 1)
         total = 0.0
-        for step in np.asarray(steps).tolist():
-            total += float(np.sum(jumps * smoothed_step((at - step) * delta, beta)))
+        for step, count in counted:
+            total += count * float(np.sum(jumps * smoothed_step((at - step) * delta, beta)))
         values.append(total / len(steps))
     return np.array(values)
 

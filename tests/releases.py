@@ -74,6 +74,14 @@ def coins_of(scheme, x, key, strata=None):
     return swapped
 
 
+def masked_rows(scheme, x, rng, strata=None):
+    """Rows masked on their own, within each stratum by itself: by eq. (1), as releases are."""
+    z = np.array(x, dtype=float)
+    for own in [slice(None)] if strata is None else [strata == s for s in np.unique(strata)]:
+        z[:, own] = scheme.mask_rows(np.ascontiguousarray(z[:, own]), rng, ())
+    return z
+
+
 def in_group(estimate, group="g"):
     """The estimate, as that of a column which was masked together with others."""
     return estimate.of_release(Origin(group), None)

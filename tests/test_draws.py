@@ -55,8 +55,17 @@ def test_rounded_data_follow_the_draw_contract_in_steps_of_their_grid(rounded, s
     assert_same_bits(scheme.mask(x, rng=seed), reference_of(scheme, x, seed))
 
 
-@pytest.mark.parametrize("donors", DONORS)
-@pytest.mark.parametrize(("pooled", "step"), rest_slow([(False, 0), (True, 0), (True, None)]))
+@pytest.mark.parametrize(
+    ("donors", "pooled", "step"),
+    rest_slow(
+        [
+            (DONORS[1], False, 0),
+            (DONORS[0], False, 0),
+            (DONORS[0], True, 0),
+            (DONORS[1], True, None),
+        ]
+    ),
+)
 def test_masking_follows_the_draw_contract_over_several_blocks(donors, pooled, step):
     named = "region" if pooled else None
     scheme = cm.ConditionalMasking(0.4, 500.0, donors=donors, step=step, strata=named)
@@ -175,7 +184,7 @@ def test_donors_are_uniform_and_never_the_record_itself(donors):
 
 @pytest.mark.parametrize("donors", rest_slow(DONORS))
 def test_every_masked_value_has_the_law_of_eq_1(donors):
-    n, p, releases = 4, 0.6, 8_000
+    n, p, releases = 4, 0.6, 2_000
     x = generic(n)
     scheme = cm.ConditionalMasking(p, 500.0, donors=donors, step=0)
 
@@ -185,8 +194,8 @@ def test_every_masked_value_has_the_law_of_eq_1(donors):
         counts = np.array([np.sum(z[:, row] == value) for value in x])
         assert counts[row] == 0  # never its own value
         expected = releases * np.array([1 - p, *[p / (n - 1)] * (n - 1)])
-        # a donor among all n records gives its own value 1,200 times, a cycle of one row 300 times;
-        # three donors in shares 2 : 1 : 1, p-value 1e-120
+        # a donor among all n records gives its own value 300 times, a cycle of one row 75 times;
+        # three donors in shares 2 : 1 : 1, p-value 1e-30
         observed = np.array([releases - counts.sum(), *np.delete(counts, row)])
         assert chisquare(observed, expected).pvalue > ALARM
 

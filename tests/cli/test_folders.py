@@ -42,7 +42,6 @@ def data(tmp_path_factory):
         ("risk", "IN", *SCHEME, "--within", "100", "--others", "age"),
         ("risk", "IN", "-c", "income", "--within", "100", "--release", "OUT"),
         ("estimate", "OUT", "--group", "region", "--other", "age"),
-        ("estimate", "OUT", "--one-pass"),
     ],
     ids=lambda words: " ".join(words[::9]),
 )

@@ -8,10 +8,9 @@ import pytest
 from scipy.special import ndtr
 
 from condmask.deconvolution import series as host
-from condmask.deconvolution import table as weights
 from condmask.deconvolution import weight
 from condmask.deconvolution.weight import Masking
-from condmask.kernels import interpolant, series
+from condmask.kernels import series
 from condmask.law import rounded_noise_moments
 
 with (Path(__file__).parents[1] / "data" / "weight.csv").open() as file:
@@ -40,16 +39,6 @@ def test_the_integral_matches_25_digits(p, beta):
 
     # K is of size 1/p and is summed from about 150 terms, some ulp of 1/p each
     assert np.abs(full(Masking("normal", p, beta), u) - k).max() < 4e-15 / p
-
-
-@pytest.mark.parametrize("tol", [1e-4, 1e-8, 1e-12])
-@pytest.mark.parametrize(("p", "beta"), CASES)
-def test_the_interpolant_keeps_its_tolerance(p, beta, tol):
-    u, k = tabulated(p, beta)
-    table = weights.table(Masking("normal", p, beta), tol)
-    found = np.array([interpolant.sum_weights(np.zeros(1), x, 1.0, table, 0, 1) for x in u])
-
-    assert np.abs(found - k).max() <= tol
 
 
 @pytest.mark.parametrize("tol", [1e-4, 1e-8, 1e-12])

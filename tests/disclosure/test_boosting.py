@@ -49,7 +49,8 @@ def test_where_all_answers_are_one_nothing_is_learned():
 
 
 @pytest.mark.slow  # threads that wait for each other take long where something else runs
-def test_the_number_of_threads_changes_nothing():
+def test_the_number_of_threads_changes_nothing(monkeypatch):
+    monkeypatch.setattr(boosting, "ROUNDS_OF_REGRESSION", 20)
     x = RNG.normal(size=(3000, 30))
     y = x[:, 0] * x[:, 1]
     with threadpool_limits(limits=2, user_api="openmp"):

@@ -140,9 +140,7 @@ def real_columns():
     return found
 
 
-@pytest.mark.parametrize(
-    ("scale", "p"), marks.rest_slow([("linear", 0.6), ("log", 0.6), ("linear", 0.3), ("log", 0.3)])
-)
+@pytest.mark.parametrize(("scale", "p"), marks.rest_slow([("linear", 0.6), ("linear", 0.3), ("log", 0.3)]))
 def test_every_real_column_passes_or_passes_with_the_remedy_that_its_refusal_names(scale, p):
     columns, passed, remedies = real_columns(), 0, set()
     for name, x in columns.items():

@@ -19,6 +19,12 @@ def scheme_of(p=0.6, sigma=0.3, **options):
     return cm.ConditionalMasking(p, sigma, reverse_mapping=True, **options)
 
 
+@pytest.fixture
+def few_releases(monkeypatch):
+    """For what holds of any draws."""
+    monkeypatch.setattr(insider_risk, "MOST", 40)
+
+
 def test_what_insiders_read_is_what_another_study_found():
     found = cm.insider_risk(NORMAL, scheme_of(), d=0.1)
 
@@ -111,6 +117,7 @@ def test_chains_go_on_to_the_next_hidden_record():
     assert sorted(end) == hidden.tolist()
 
 
+@pytest.mark.usefixtures("few_releases")
 @pytest.mark.parametrize("options", [{"scale": "log"}, {"noise": "laplace"}, {"aggregate_ends": 3}])
 def test_heaped_values_and_other_laws_have_shares(options):
     x = np.round(np.exp(NORMAL), 1)
@@ -122,6 +129,7 @@ def test_heaped_values_and_other_laws_have_shares(options):
     assert found.exact[0] == 1.0
 
 
+@pytest.mark.usefixtures("few_releases")
 def test_the_smallest_pool_counts():
     group = np.repeat(["a", "b"], [140, 60])
     found = cm.insider_risk(NORMAL, scheme_of(strata="g"), d=0.1, strata=group)
@@ -130,6 +138,7 @@ def test_the_smallest_pool_counts():
     assert found.to_dict() == cm.insider_risk(NORMAL[140:], scheme_of(), d=0.1).to_dict()
 
 
+@pytest.mark.usefixtures("few_releases")
 def test_a_large_pool_is_stood_for_by_some_of_its_records(monkeypatch):
     monkeypatch.setattr(insider_risk, "SIMULATED", 100)
     found = cm.insider_risk(NORMAL, scheme_of(), d=0.1)
@@ -140,6 +149,7 @@ def test_a_large_pool_is_stood_for_by_some_of_its_records(monkeypatch):
     assert found.exact[4] == pytest.approx(half.exact[-1], abs=0.04)  # 2,000 records each: .01 or less
 
 
+@pytest.mark.usefixtures("few_releases")
 def test_it_is_a_table():
     found = cm.insider_risk(NORMAL[:60], scheme_of(), d=[0.1, 0.5])
 

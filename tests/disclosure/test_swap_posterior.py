@@ -120,18 +120,17 @@ def summed(task, look):
     low, high = int(task.values[0] - 12 * sigma), int(task.values[-1] + 12 * sigma)
     line = np.arange(low, high + 1)
     reach = int(8 * sigma)
-    noise = {y: ndtr((y + 0.5) / sigma) - ndtr((y - 0.5) / sigma) for y in range(-reach, reach + 1)}
+    away = np.arange(-reach, reach + 1)
+    noise = ndtr((away + 0.5) / sigma) - ndtr((away - 0.5) / sigma)
     for own in task.table:
-        known = learned_density.learn(task, task.counts - own, look)
-        law = dict(zip(line.tolist(), known.density(line).tolist(), strict=True))
-        share = dict(zip(task.values.tolist(), (own / task.n).tolist(), strict=True))
-        for z in line.tolist():
-            noised = sum(chance * law.get(z - y, 0.0) for y, chance in noise.items())
-            swapped = p * share.get(z, 0.0)
-            kept = sum((1 - p) * chance * share.get(z - y, 0.0) for y, chance in noise.items())
-            chance = p * law[z] / (p * law[z] + (1 - p) * noised)
-            total += swapped if chance >= 0.5 else kept
-            sure += swapped + kept if not 0.05 <= chance <= 0.95 else 0.0
+        law = learned_density.learn(task, task.counts - own, look).density(line)
+        share = np.zeros(line.size)
+        share[task.values - low] = own / task.n
+        noised, kept = (np.convolve(each, (1 - p) * noise)[reach:-reach] for each in (law, share))
+        swapped = p * share
+        chance = p * law / (p * law + noised)
+        total += np.where(chance >= 0.5, swapped, kept).sum()
+        sure += (swapped + kept)[(chance < 0.05) | (chance > 0.95)].sum()
     return total, sure
 
 

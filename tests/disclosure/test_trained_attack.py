@@ -42,8 +42,9 @@ def alone(x):
     return trained_file(AuditInput({"x": x}, {"x": "float64"}, {}, None))
 
 
-@pytest.mark.parametrize("p", [0.3, P, 0.8])
-@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize(
+    ("name", "p"), [("normal", P), ("heaped", 0.3), ("lognormal", 0.8), ("integers", 0.3)]
+)
 @pytest.mark.slow
 def test_of_one_column_training_reaches_what_theory_says(name, p):
     x, options = COLUMNS[name]
@@ -151,7 +152,8 @@ def test_a_table_tells_what_its_columns_do_not(made, guessed, certain):
     assert audit.guessed >= audit.trained > guessed
     assert audit.certain > certain
     assert audit.visible
-    assert cm.audit(table, schemes, thorough=True) == audit
+    if made is panel:  # the table of the fewest columns
+        assert cm.audit(table, schemes, thorough=True) == audit
 
 
 def test_a_thorough_audit_says_what_training_adds():

@@ -38,7 +38,7 @@ def coins_of(x, z, scheme, key):
 
 
 def test_without_ties_the_printed_share_is_that_of_the_paper():
-    x, step = X[:3_000], 2.0**-20
+    x, step = X[:1_000], 2.0**-16
     scheme = cm.ConditionalMasking(0.6, 1000.0, donors="sample", step=step)
     printed = cm.risk(np.round(x / step) * step, scheme, d=1.0, audit=False).verbatim
 

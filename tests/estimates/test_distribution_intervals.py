@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from marks import rest_slow
+from releases import masked_rows
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
@@ -33,8 +34,7 @@ def files(draw, scheme, seed, strata=None, count=R):
     """So many files and what is released of them."""
     rng = np.random.default_rng(seed)
     x = np.array([draw(rng) for _ in range(count)])
-    kwargs = {} if strata is None else {"strata": strata}
-    return x, np.array([scheme.mask(row, rng=k, **kwargs) for k, row in enumerate(x)])
+    return x, masked_rows(scheme, x, rng, strata)
 
 
 def normal(rng, n=N):
@@ -224,9 +224,15 @@ def test_modes_and_atoms_narrower_than_the_noise_keep_their_quantiles(law):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("law", LOCAL)
-@pytest.mark.parametrize("target", ["population", "file"])
-@pytest.mark.parametrize(("p", "n"), [(0.15, 1000), (0.3, 150)])
+@pytest.mark.parametrize(
+    ("law", "target", "p", "n"),
+    [
+        ("modes", "population", 0.15, 1000),
+        ("modes", "file", 0.3, 150),
+        ("zeros", "population", 0.3, 150),
+        ("zeros", "file", 0.15, 1000),
+    ],
+)
 def test_they_do_so_at_every_size(law, target, p, n):
     # 200 files: 4.5 standard errors of .015, and .02 for what the normal law is off at so few records
     draw, sigma, q, places = LOCAL[law]

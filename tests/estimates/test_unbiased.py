@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from marks import rest_slow
+from releases import masked_rows
 
 import condmask as cm
 
@@ -21,11 +22,12 @@ pytestmark = pytest.mark.filterwarnings(
 NOISES = ("normal", "laplace")
 R = 2000
 N = 40
+ROUNDED = rest_slow([("normal", 0.5), ("laplace", 0.5), ("laplace", 2.0), ("normal", 20.0)])
 X = np.random.default_rng(21).gamma(2.0, 1.0, N)
 
 
-def releases(scheme, x, count=R):
-    return np.stack([scheme.mask(x, rng=seed) for seed in range(count)])
+def releases(scheme, x, count=R, strata=None):
+    return masked_rows(scheme, np.tile(x, (count, 1)), np.random.default_rng(25), strata)
 
 
 def assert_unbiased(values, truth):
@@ -37,8 +39,7 @@ def assert_unbiased(values, truth):
     assert (np.abs(values.mean(axis=0) - truth) <= 5.5 * error).all()
 
 
-@pytest.mark.parametrize("noise", rest_slow(NOISES))
-@pytest.mark.parametrize("p", rest_slow([0.3, 0.6]))
+@pytest.mark.parametrize(("noise", "p"), rest_slow([("normal", 0.3), ("laplace", 0.6)]))
 def test_raw_moments_are_unbiased(noise, p):
     # noise wider than the data, so that its moments matter: with those of the other law, order 4 is off by
     # 9 standard errors and more, and with p + .05 order 2 by 6
@@ -50,9 +51,10 @@ def test_raw_moments_are_unbiased(noise, p):
     assert_unbiased(found, [np.mean(X**k) for k in range(1, 7)])
 
 
-@pytest.mark.parametrize("donors", rest_slow(["sample", "permutation"]))
-@pytest.mark.parametrize("noise", rest_slow(NOISES))
-@pytest.mark.parametrize("p", rest_slow([0.3, 0.6]))
+@pytest.mark.parametrize(
+    ("noise", "p", "donors"),
+    rest_slow([("normal", 0.3, "sample"), ("laplace", 0.6, "permutation"), ("laplace", 0.3, "permutation")]),
+)
 def test_the_distribution_function_is_unbiased(noise, p, donors):
     # with the other noise's K some points are off by 6 to 12 standard errors, with p + .1 by 8 to 11
     scheme = cm.ConditionalMasking(p, 1.0, noise=noise, donors=donors)
@@ -63,8 +65,7 @@ def test_the_distribution_function_is_unbiased(noise, p, donors):
     assert_unbiased(found, [(t_ >= X).mean() for t_ in t])
 
 
-@pytest.mark.parametrize("noise", rest_slow(NOISES))
-@pytest.mark.parametrize("steps", rest_slow([0.5, 2.0, 20.0]))
+@pytest.mark.parametrize(("noise", "steps"), ROUNDED)
 def test_the_distribution_function_of_rounded_data_is_unbiased(noise, steps):
     # ignoring the grid, T is off by 30 standard errors and more up to two steps (by 3 at twenty)
     x = np.round(X * steps * 1.5)
@@ -76,8 +77,7 @@ def test_the_distribution_function_of_rounded_data_is_unbiased(noise, steps):
     assert_unbiased(found, [(x <= t_).mean() for t_ in t])
 
 
-@pytest.mark.parametrize("noise", rest_slow(NOISES))
-@pytest.mark.parametrize("steps", rest_slow([0.5, 2.0, 20.0]))
+@pytest.mark.parametrize(("noise", "steps"), ROUNDED)
 def test_moments_of_rounded_data_are_unbiased(noise, steps):
     # without the variance that rounding adds, order 2 is off by 7 to 14 standard errors at half a step
     x = np.round((X - X.mean()) * steps * 0.8)
@@ -110,7 +110,7 @@ def test_the_covariance_with_a_plain_column_is_unbiased(p):
     # with the factor 1 - p instead of (1-p) - p/(n-1), it is off by p/(n-1)/(1-p), 3.8% at p = .6
     scheme = cm.ConditionalMasking(p, 0.7)
 
-    found = [scheme.estimate(z).covariance(W) for z in releases(scheme, X)]
+    found = scheme.estimate(releases(scheme, X)).covariance(W)
 
     assert_unbiased(found, np.cov(X, W)[0, 1])
 
@@ -120,10 +120,10 @@ def test_the_covariance_with_strata_is_unbiased():
     strata = np.repeat([0, 1], 20)
     x, w = X + 2.0 * strata, W + 3.0 * strata
     scheme = cm.ConditionalMasking(0.6, 0.7, strata="region")
-    masked = [scheme.mask(x, rng=seed, strata=strata) for seed in range(R)]
+    masked = releases(scheme, x, strata=strata)
 
-    found = [scheme.estimate(z, strata=strata).covariance(w) for z in masked]
-    naive = [cm.ConditionalMasking(0.6, 0.7).estimate(z).covariance(w) for z in masked]
+    found = scheme.estimate(masked, strata=strata).covariance(w)
+    naive = cm.ConditionalMasking(0.6, 0.7).estimate(masked).covariance(w)
 
     assert_unbiased(found, np.cov(x, w)[0, 1])
     assert np.mean(naive) > 1.5 * np.cov(x, w)[0, 1]  # the test sees the difference
@@ -138,10 +138,7 @@ def test_the_covariance_within_strata_is_recovered():
         w[strata == s] -= w[strata == s].mean()
     scheme = cm.ConditionalMasking(0.6, 0.7, strata="region")
 
-    found = [
-        scheme.estimate(scheme.mask(x, rng=seed, strata=strata), strata=strata).covariance(w)
-        for seed in range(R)
-    ]
+    found = scheme.estimate(releases(scheme, x, 2 * R, strata), strata=strata).covariance(w)
 
     # with (1-p) - p/(n-1) for all n = 40 it would be off by 13%
     assert_unbiased(found, np.cov(x, w)[0, 1])
@@ -175,7 +172,7 @@ def test_the_covariance_of_columns_masked_together_has_the_bias_of_a_variance():
     frame = pd.DataFrame({"x": X, "w": W})
     scheme = cm.ConditionalMasking(p, 0.5, donors="sample")
     found = []
-    for seed in range(R):
+    for seed in range(R // 4):
         release = cm.mask_table(frame, {"x": scheme, "w": scheme}, rng=seed)
         found.append(release["x"].covariance(release["w"]))
 

@@ -215,8 +215,7 @@ def assert_level(hits):
     assert (np.abs(np.mean(hits, axis=0) - 0.95) < 4.5 * error).all()
 
 
-@pytest.mark.parametrize("donors", rest_slow(DONORS))
-@pytest.mark.parametrize(("n", "p"), rest_slow([(200, 0.6), (2000, 0.3)]))
+@pytest.mark.parametrize(("n", "p", "donors"), rest_slow([(200, 0.6, DONORS[0]), (2000, 0.3, DONORS[1])]))
 def test_intervals_cover(n, p, donors):
     # 1000 files: .95 +- .031, a false alarm in 1 of 10^4 seeds over 16 shares
     rng, hits = np.random.default_rng(5), []

@@ -13,7 +13,6 @@ import reference
 import strategies
 from hypothesis import given
 from hypothesis import strategies as st
-from marks import rest_slow
 from releases import ALARM, NOISES
 from scipy.stats import chisquare, laplace, norm
 
@@ -22,9 +21,16 @@ import condmask as cm
 pytestmark = pytest.mark.usefixtures("unaudited")
 
 
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("steps", [0.5, 2.0, 20.0])
-@pytest.mark.parametrize("decimals", rest_slow([-2, 0, 3]))
+@pytest.mark.parametrize(
+    ("noise", "steps", "decimals"),
+    [
+        *((noise, steps, -2) for noise in NOISES for steps in (0.5, 2.0, 20.0)),
+        *(
+            pytest.param(noise, steps, decimals, marks=pytest.mark.slow)
+            for noise, steps, decimals in [("normal", 0.5, 0), ("laplace", 0.5, 3), ("normal", 20.0, 3)]
+        ),
+    ],
+)
 def test_rounded_noise_takes_each_step_with_its_exact_probability(noise, steps, decimals):
     n, delta = 60_000, 10.0**-decimals
     law = norm(0, steps) if noise == "normal" else laplace(0, steps / np.sqrt(2))

@@ -15,6 +15,12 @@ def quick():
         yield
 
 
+@pytest.fixture
+def rough(monkeypatch):
+    """For what does not depend on how well methods are tuned."""
+    monkeypatch.setattr(attacker, "RECORDS", 6_000)
+
+
 @pytest.fixture(scope="module")
 def found(quick):
     return cm.compare(X, SCHEME, d=D, other=AGE, replications=40, rng=1)

@@ -20,6 +20,12 @@ QUANTILES, MOMENTS, POINTS, LEVELS = [0.2, 0.5], [2], [4.0, 6.0], [0.9, 0.5]
 STATISTICS = ["quantile 0.2", "quantile 0.5", "mean", "s.d.", "moment 2", "correlation", "cdf(4)", "cdf(6)"]
 
 
+@pytest.fixture(autouse=True)
+def short_blocks(monkeypatch):
+    """Blocks are computed as a whole: of 4 replications, not of 32."""
+    monkeypatch.setattr(replicates, "ROWS", 4)
+
+
 def run(replications=40, population=PAIRS, schemes=None, **options):
     given = {
         "n": 150, "rng": 7, "quantiles": QUANTILES, "moments": MOMENTS, "cdf_points": POINTS,
@@ -122,11 +128,11 @@ def test_levels_that_are_nearly_the_same_have_names_of_their_own():
 
 
 def test_a_level_given_twice_counts_once():
-    once, twice = run(4, confidence_levels=[0.9, 0.5]), run(4, confidence_levels=[0.9, 0.5, 0.9])
+    once, twice = run(2, confidence_levels=[0.9, 0.5]), run(2, confidence_levels=[0.9, 0.5, 0.9])
     assert once.columns == twice.columns
 
 
-def directly(scheme, population, levels, blocks=2, points=POINTS):
+def directly(scheme, population, levels, blocks=3, points=POINTS):
     """Coverage and length of every interval by one call after the other, on the samples of a study."""
     truth = {
         "mean": population.mean(), "s.d.": population.std(), "moment 2": population.moment(2),
@@ -173,7 +179,7 @@ def directly(scheme, population, levels, blocks=2, points=POINTS):
     ids=["normal", "laplace"],
 )
 def test_coverage_is_that_of_one_interval_after_the_other(scheme):
-    result = run(64, schemes={"CM": scheme})
+    result = run(12, schemes={"CM": scheme})
     expected = directly(scheme, PAIRS, LEVELS)
 
     assert len(expected) == 2 * 2 * 8
@@ -185,7 +191,7 @@ def test_coverage_is_that_of_one_interval_after_the_other(scheme):
                 if (row["estimator"], row["statistic"]) == (interval, f"{part} of {statistic}")
             )
             assert entry["mean"] == pytest.approx(values.mean(), rel=1e-9), (interval, part, statistic)
-            spread = values.std(ddof=1) / 8
+            spread = values.std(ddof=1) / np.sqrt(12)
             assert entry["mean_se"] == pytest.approx(spread, rel=1e-6, abs=1e-9)
 
 
@@ -205,11 +211,11 @@ def test_intervals_cover_about_as_often_as_they_say():
 
 
 def test_splits_and_workers_leave_no_trace(tmp_path):
-    whole, file = run(), tmp_path / "state.npz"  # blocks of 32 replications
+    whole, file = run(8), tmp_path / "state.npz"
 
-    assert run(workers=2) == whole
-    assert run(20, checkpoint=file) == run(20)
-    assert run(checkpoint=file) == whole
+    assert run(8, workers=2) == whole
+    assert run(3, checkpoint=file) == run(3)  # within a block
+    assert run(8, checkpoint=file) == whole
     assert cm.StudyResult.load(file) == whole
     for other in ([0.9], [0.5, 0.9], [], [0.9, 0.51]):
         with pytest.raises(ValueError, match=r"^checkpoint must be of the same study"):
@@ -243,7 +249,7 @@ def test_an_infinite_interval_covers_and_has_no_length():
 
 def test_schemes_without_intervals_have_no_such_columns():
     schemes = {"CM": SCHEME, "ranks": cm.RankSwapping(5.0)}
-    named = {row["scheme"] for row in run(schemes=schemes).rows() if "interval" in row["estimator"]}
+    named = {row["scheme"] for row in run(2, schemes=schemes).rows() if "interval" in row["estimator"]}
 
     assert named == {"CM"}
 
@@ -255,7 +261,7 @@ def test_additive_noise_has_no_intervals_for_quantiles():
 
 
 def test_no_levels_leave_a_study_as_it_was():
-    plain, tried = run(confidence_levels=()), run()
+    plain, tried = run(4, confidence_levels=()), run(4)
     levels = json.loads(tried.identity).pop("levels")
 
     assert levels == LEVELS
@@ -265,7 +271,7 @@ def test_no_levels_leave_a_study_as_it_was():
     assert plain.columns == tuple(tried.columns[k] for k in own)
     assert np.array_equal(plain.sums, tried.sums[:, own], equal_nan=True)
     assert plain == cm.simulate(
-        PAIRS, {"CM": SCHEME}, n=150, rng=7, replications=40, quantiles=QUANTILES, moments=MOMENTS,
+        PAIRS, {"CM": SCHEME}, n=150, rng=7, replications=4, quantiles=QUANTILES, moments=MOMENTS,
         cdf_points=POINTS,
     )  # fmt: skip
 

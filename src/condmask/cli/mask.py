@@ -80,9 +80,12 @@ def announce(source: str, schemes: "dict[str, Any]", *, omitted: bool) -> None:
     """Say what room on disks a large file takes, before it is read."""
     from condmask.files.part_files import is_folder, part_files
     from condmask.files.room import MUCH, room_for
+    from condmask.files.streams import OPENED
     from condmask.strata import names_of
 
     path = Path(source)
+    if path in OPENED:  # nothing is read before the job
+        return
     with contextlib.suppress(ImportError, OSError, ValueError):  # said where the file is read
         files = part_files(path).paths if is_folder(path) else [path]
         room = room_for(files, schemes, names_of(next(iter(schemes.values())).strata), gaps=omitted)

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from condmask._blocks import BLOCK
-from condmask.files.atomic import Fingerprint, fingerprint
+from condmask.files.atomic import Fingerprint
 from condmask.files.formats import Part, Rows, Sample
 from condmask.files.metadata import VERSION, part_entry, read_list
-from condmask.files.part_files import FILENAME, PartFiles, part_files, partitions
+from condmask.files.part_files import FILENAME, PartFiles, fingerprints_of, partitions
 from condmask.files.part_list import check_parts, refuse_release
 
 
@@ -55,7 +55,7 @@ class FolderTable:
 
     def fingerprints(self) -> dict[Path, Fingerprint]:
         """Those of the files that are there now."""
-        return {path: fingerprint(path) for path in part_files(self.path).paths}
+        return fingerprints_of(self.path)
 
     @property
     def description(self) -> dict[str, Any]:

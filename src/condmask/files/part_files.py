@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from condmask import _checks
-from condmask.files.atomic import FileError
+from condmask.files.atomic import FileError, Fingerprint, fingerprint
 from condmask.files.formats import FORMATS, format_of
 
 SIDECAR, NOTE = ".condmask.json", ".README.md"  # of a release that is one file
@@ -46,6 +46,12 @@ class PartFiles(NamedTuple):
 def is_folder(path: Path) -> bool:
     """Whether a path means many files: it is a folder, or a glob and no file."""
     return path.is_dir() or (is_glob(path) and not path.exists())
+
+
+def fingerprints_of(path: Path) -> dict[Path, Fingerprint]:
+    """The files that a path means, with what changes when somebody writes to one."""
+    paths = part_files(path).paths if is_folder(path) else [path]
+    return {file: fingerprint(file) for file in paths}
 
 
 def is_glob(path: Path) -> bool:

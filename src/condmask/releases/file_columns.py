@@ -15,6 +15,7 @@ from condmask.estimates.estimate import Estimate
 from condmask.files.atomic import FileError
 from condmask.files.formats import Table, columns_exist, reading
 from condmask.files.metadata import Published
+from condmask.files.part_files import fingerprints_of
 from condmask.files.read import coded_column, column_of, open_table
 from condmask.files.spool import in_order
 from condmask.frames import Labels
@@ -42,7 +43,7 @@ class FileColumns:
     def __init__(self, path: Path, records: int) -> None:
         self._path = path
         with reading(path):
-            self._before = open_table(path).fingerprints()
+            self._before = fingerprints_of(path)
         self._small = 8 * records < _scratch.LARGE
         self._kept = BoundedCache(SMALL_KEPT if self._small else LARGE_KEPT)
 
