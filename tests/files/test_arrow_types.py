@@ -184,6 +184,29 @@ def test_numbers_of_a_type_of_their_own_are_released_as_numbers(tmp_path, suffix
     assert np.array_equal(found["x"].to_numpy(), in_memory(values, CENTS))
 
 
+@pytest.mark.parametrize("dtype", [pa.float64(), pa.float32(), pa.int64(), pa.int8()])
+@pytest.mark.parametrize(("start", "size"), [(0, 40), (3, 20), (8, 9), (17, 0)])
+def test_nulls_are_missing_wherever_a_column_begins(dtype, start, size):
+    column = pa.array([None if k % 5 == 2 else k for k in range(40)], dtype).slice(start, size)
+
+    read, _ = numbers(column, "x", 0)
+
+    np.testing.assert_array_equal(read, np.array(column.to_pylist(), dtype=float))
+
+
+def test_large_integers_are_refused_by_their_place_but_not_where_they_are_null():
+    memory = pa.py_buffer(np.array([1, 2**60, -(2**60), 4]))
+
+    def column(bits):
+        return pa.Array.from_buffers(pa.int64(), 4, [pa.py_buffer(bytes([bits])), memory])
+
+    np.testing.assert_array_equal(numbers(column(0b1001), "x", 10)[0], [1.0, np.nan, np.nan, 4.0])
+    with pytest.raises(
+        ValueError, match=r"x must hold integers of at most 2\^53, got a larger one at position 12"
+    ):
+        numbers(column(0b1101), "x", 10)
+
+
 @pytest.mark.parametrize(
     ("column", "message"),
     [

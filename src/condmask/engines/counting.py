@@ -12,8 +12,7 @@ import numpy as np
 from condmask import _scratch
 from condmask._blocks import Workers, blocks, ordered_map
 from condmask._grid import ULPS, Grid
-from condmask._scratch import joined
-from condmask.kernels.counting import count_window
+from condmask.kernels.counting import count_distinct, count_window, take_distinct
 
 SAMPLE = 1 << 10  # records that suggest a window
 SMALLEST, POINTS_PER_RECORD = 1 << 16, 4  # points of a window: at least, and for each record
@@ -55,20 +54,16 @@ class ValueCounts(_ValueCounts):
 
 
 def by_value(ascending: np.ndarray) -> ValueCounts:
-    """The counts of ascending values as they are; zero has no sign."""
-    first = joined(_firsts(ascending, start, stop) for start, stop in blocks(ascending.size) or [(0, 0)])
-    values, counts = _scratch.empty(first.size), first
-    for start, stop in blocks(first.size):
-        values[start:stop] = ascending[first[start:stop]] + 0.0
-        end = first[stop] if stop < first.size else ascending.size
-        counts[start:stop] = np.diff(first[start:stop], append=end)  # in place of what is done with
-    return ValueCounts(values, counts)
-
-
-def _firsts(ascending: np.ndarray, start: int, stop: int) -> np.ndarray:
-    """Where in some rows of ascending values another value begins."""
-    before = ascending[start - 1] if start else np.nan
-    return start + np.flatnonzero(np.diff(ascending[start:stop], prepend=before) != 0.0)
+    """The counts of ascending values as they are; zero has no sign. The values take the place of the given
+    ones, which are overwritten."""
+    below = _scratch.empty(count_distinct(ascending) + 1, np.int64)
+    take_distinct(ascending, below)
+    counts = _scratch.empty(below.size - 1, np.int64)
+    np.subtract(below[1:], below[:-1], out=counts)
+    values = ascending[: counts.size]
+    counted = ValueCounts(values if 2 * values.size > ascending.size else values.copy(), counts)
+    counted.below = below
+    return counted
 
 
 EMPTY = ValueCounts(np.empty(0), np.empty(0, dtype=np.int64))

@@ -42,8 +42,12 @@ def numbers(column: Any, name: str, row: int) -> tuple[np.ndarray, str]:
     column = unwrapped(column)
     dtype = column.type
     if kind == "int":
-        present = values_of(pc.drop_null(column), np.dtype(str(dtype)))
-        _checks.exact_integers(present, name, row + np.flatnonzero(~null(column)))
+        memory = values_of(
+            column, np.dtype(str(dtype))
+        )  # of nulls, too: they are told apart where it matters
+        if memory.size and max(int(memory.max()), -int(memory.min())) > _checks.LARGEST_EXACT_INTEGER:
+            present = ~null(column)
+            _checks.exact_integers(memory[present], name, row + np.flatnonzero(present))
     values = _decimals(column) if pa.types.is_decimal(dtype) else values_of(_cast(column), np.float64)
     return np.where(null(column), np.nan, values) if column.null_count else values, kind
 
@@ -147,7 +151,13 @@ def released(
 
 def null(array: Any) -> np.ndarray:
     """Where an Arrow array is null."""
-    return values_of(array.is_null().cast(pa.uint8()), np.bool_)
+    if array.null_count == 0:
+        return np.zeros(len(array), dtype=bool)
+    if array.buffers()[0] is None:  # as where all are
+        return values_of(array.is_null().cast(pa.uint8()), np.bool_)
+    bits = np.frombuffer(array.buffers()[0], np.uint8)
+    present = np.unpackbits(bits[array.offset // 8 :], count=array.offset % 8 + len(array), bitorder="little")
+    return np.asarray(present[array.offset % 8 :] == 0)
 
 
 def _gaps(masked: Any, original: Any, missing: np.ndarray | None, nulls: bool) -> Any:

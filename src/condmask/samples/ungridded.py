@@ -38,11 +38,12 @@ class UngriddedSample:
     def __init__(self, z: np.ndarray, law: Law, workers: Workers) -> None:
         self.z, self.law, self.n = z, law, int(z.size)
         self._workers = workers
-        self._kept = BoundedCache(KEPT)
+        self._kept, self._powers = BoundedCache(KEPT), BoundedCache(KEPT)
 
     def powers(self, order: int) -> Powers:
         """Mean powers of the masked values."""
-        return powers(self.z, order, self.law.sigma)
+        kept: Powers = self._powers.get(order, lambda: powers(self.z, order, self.law.sigma))
+        return kept
 
     def moments(self, order: int) -> Powers:
         return original_moments(self.powers(order), self.law)
