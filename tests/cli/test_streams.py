@@ -116,7 +116,6 @@ def test_json_goes_to_standard_error_beside_the_data(run):
 
 COMMANDS = {
     "estimate": ("estimate", "{release}", "--other", "age", "--group", "town"),
-    "one pass": ("estimate", "{release}", "--one-pass"),
     "info": ("info", "{release}"),
     "risk of a release": ("risk", "a.csv", "--release", "{release}", "-c", "income", "--within", "50"),
     "audit": ("audit", "{source}", *MASK),

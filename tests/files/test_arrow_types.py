@@ -13,6 +13,7 @@ import pytest
 
 import condmask as cm
 from condmask.files.arrow_types import numbers, released, released_type
+from condmask.releases.mask_file import audit_file
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -304,3 +305,19 @@ def test_groups_without_rows_and_columns_behind_nested_ones_find_their_place(tmp
         assert after[name].equals(together[name])
     groups = [pq.read_metadata(path).num_row_groups for path in (source, target)]
     assert groups[0] == groups[1]
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_an_audit_looks_at_text_that_is_not_in_utf8(tmp_path, suffix):
+    """Bands of the values by name, in Latin-1 bytes: they give the coins away, and were left out unseen."""
+    x = np.round(np.random.default_rng(6).normal(1_000.0, 200.0, 2_000), 2)
+    names = [f"R\xe9gion {int(value // 20)}".encode("latin-1") for value in x]
+    offsets = np.cumsum([0, *map(len, names)]).astype(np.int32)
+    text = pa.Array.from_buffers(
+        pa.string(), len(names), [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(names))]
+    )
+    write(pa.table({"income": x, "region": text}), tmp_path / f"a.{suffix}")
+
+    audit = audit_file(tmp_path / f"a.{suffix}", {"income": cm.ConditionalMasking(0.6, 20.0, decimals=2)})
+
+    assert audit.visible

@@ -88,7 +88,16 @@ def labels_of(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:
     code = values_of(column.indices.cast(pa.int64()), np.int64)
     if column.indices.null_count:
         code = np.where(null(column.indices), len(column.dictionary), code)
-    return code, [*column.dictionary.to_pylist(), None]
+    return code, [*_distinct(column.dictionary), None]
+
+
+def _distinct(labels: Any) -> list[Any]:
+    """Labels as objects; text that is not in UTF-8, which some writers let through, with its bytes spelled."""
+    try:
+        return list(labels.to_pylist())
+    except UnicodeDecodeError:
+        texts = labels.cast(pa.large_binary()).to_pylist()
+        return [None if text is None else text.decode("utf-8", "backslashreplace") for text in texts]
 
 
 def kind_of(dtype: Any, name: str) -> str:
