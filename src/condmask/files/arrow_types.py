@@ -92,7 +92,7 @@ def labels_of(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:
 
 
 def _distinct(labels: Any) -> list[Any]:
-    """Labels as objects; text that is not in UTF-8, which some writers let through, with its bytes spelled."""
+    """Labels as objects; text that is not in UTF-8, which some writers let through, with bytes spelled."""
     try:
         return list(labels.to_pylist())
     except UnicodeDecodeError:
