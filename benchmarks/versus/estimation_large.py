@@ -1,8 +1,9 @@
 """Estimating from large Parquet files: ``python benchmarks/versus/estimation_large.py``, Linux, by hand.
 
 Mean, s.d. and deciles with intervals, from 1e7 and from 1e8 rows: the most anonymous memory that the process
-has (as files_memory.py counts it), seconds a row, and the speed of merely reading the column, batch by batch
-in the same way, with as many threads. Files are written block by block with the metadata of a release.
+has (as files_memory.py counts it), seconds a row, and the speed of merely reading the column with as many
+threads: into an array, and batch by batch, each dropped once it is decoded. Files are written block by block
+with the metadata of a release.
 """
 
 import json
@@ -51,7 +52,12 @@ def write(path, scheme, rows, part=1_000_000):
 
 
 def read(path, workers):
-    """The column, batch by batch."""
+    """The column as an array."""
+    return pq.read_table(path, columns=["income"], use_threads=workers > 1)["income"].to_numpy()
+
+
+def decode(path, workers):
+    """The column, batch by batch, of which none is kept."""
     with pq.ParquetFile(path, pre_buffer=False) as file:
         batches = file.iter_batches(batch_size=65_536, columns=["income"], use_threads=False)
         return sum(ordered_map(lambda batch: batch.num_rows, batches, workers))
@@ -82,12 +88,12 @@ def alone(what, rows, rounds):
         estimate(few, 2)  # kernels are compiled
         peak, taken = peak_of(path), {}
         for workers in (1, 2):
-            found = {"estimate": [], "read": []}
+            found = {call: [] for call in (estimate, read, decode)}
             for _ in range(rounds):
-                for name, call in (("estimate", estimate), ("read", read)):
+                for call, times in found.items():
                     start = time.perf_counter()
                     call(path, workers)
-                    found[name].append(time.perf_counter() - start)
+                    times.append(time.perf_counter() - start)
             taken[workers] = [statistics.median(times) for times in found.values()]
     return peak, taken
 
@@ -110,8 +116,11 @@ def measure(args, rows=ROWS):
         ]
         if scheme.grid is not None:
             for workers, said in (("1", "one worker"), ("2", "two workers")):
-                estimating, reading = many[workers]
-                lines.append(Line(f"{what}, {said}: speed, to reading", reading / estimating, least=0.7))
+                estimating, reading, decoding = many[workers]
+                lines += [
+                    Line(f"{what}, {said}: speed, to reading", reading / estimating, least=0.7),
+                    Line(f"{what}, {said}: speed, to decoding alone", decoding / estimating, least=0.7),
+                ]
     return lines
 
 
