@@ -104,7 +104,8 @@ class OutputFolder:
     """
 
     def __init__(self, path: Path, allowed: tuple[int, int]) -> None:
-        self.path, self.records = path, {}  # type: ignore[var-annotated]
+        self.path = path
+        self.records: dict[str, int] = {}
         self._of_folders, self._of_files = allowed
         path.mkdir()
 
