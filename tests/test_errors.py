@@ -721,7 +721,7 @@ ESTIMATE = [
         "strata must be given: donors were drawn within 'region', so pass that column to estimate()",
     ),
     Row(
-        lambda: estimate([1.5, np.nan, 2.5]).covariance([np.nan, 1.0, 2.0]),
+        lambda: estimate([1.5, np.nan, 2.5, 3.5, 4.5]).covariance([np.nan, 1.0, 2.0, np.nan, np.nan]),
         UndefinedError,
         "other must have at least 2 values where z has them, got 1",
     ),
