@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> str:
         threads, csv = workers(args), csv_of(args)
     from condmask.releases.mask_file import audit_file, mask_file
 
-    announce(args.source, schemes, omitted=args.omit_missing)
+    announce(args.source, schemes, csv, omitted=args.omit_missing)
     with progress() as report:
         release = mask_file(
             args.source, args.target, schemes,
@@ -76,9 +76,9 @@ def run(args: argparse.Namespace) -> str:
     return "\n".join([f"masked values in {args.target}", *lines])
 
 
-def announce(source: str, schemes: "dict[str, Any]", *, omitted: bool) -> None:
+def announce(source: str, schemes: "dict[str, Any]", csv: Any = None, *, omitted: bool) -> None:
     """Say what room on disks a large file takes, before it is read."""
-    from condmask.files.part_files import is_folder, part_files
+    from condmask.files.read import open_table
     from condmask.files.room import MUCH, room_for
     from condmask.files.streams import OPENED
     from condmask.strata import names_of
@@ -87,8 +87,9 @@ def announce(source: str, schemes: "dict[str, Any]", *, omitted: bool) -> None:
     if path in OPENED:  # nothing is read before the job
         return
     with contextlib.suppress(ImportError, OSError, ValueError):  # said where the file is read
-        files = part_files(path).paths if is_folder(path) else [path]
-        room = room_for(files, schemes, names_of(next(iter(schemes.values())).strata), gaps=omitted)
+        room = room_for(
+            open_table(path, csv), schemes, names_of(next(iter(schemes.values())).strata), gaps=omitted
+        )
         if max(room.temporary, room.release) > MUCH:
             print(room, file=sys.stderr)
 

@@ -43,6 +43,11 @@ class Converted:
         """Rows from all over the file."""
         return self.original.sample(names, rows)
 
+    @property
+    def rows(self) -> int | None:
+        """How many rows the file has, where that is known."""
+        return self.original.rows
+
     def fingerprints(self) -> dict[Path, Fingerprint]:
         """Those of the file."""
         return self.original.fingerprints()

@@ -46,6 +46,11 @@ class CsvFile:
         """What an earlier masking left in the file beside this one."""
         return read_beside(self.path)
 
+    @property
+    def rows(self) -> int | None:
+        """Unknown: text has no number of rows."""
+        return None
+
     def fingerprints(self) -> dict[Path, Fingerprint]:
         """That of the file."""
         return {self.path: fingerprint(self.path)}

@@ -35,6 +35,7 @@ class CsvFiles(CsvFile):
         self._parts, self._form = parts, form
         self._dialects = [Dialect.of(file, form) for file in parts.paths]
         self.starts: list[int] = []  # the row of all at which each file begins, as far as they were read
+        self._rows: int | None = None
         super().__init__(parts.paths[0], form, workers)
         self.path = path
         for name, dialect in zip(parts.names, self._dialects, strict=True):
@@ -87,8 +88,6 @@ class CsvFiles(CsvFile):
                 first = row + part.row + len(part.starts)
                 yield part._replace(row=row + part.row)
         self._rows = first
-
-    _rows: int | None = None
 
     def _line(self, part: Records, at: int) -> str:
         name = part.path.relative_to(self._parts.base).as_posix()

@@ -53,6 +53,12 @@ class FolderTable:
             check_parts(self.files, listed)
         return listed
 
+    @property
+    def rows(self) -> int | None:
+        """How many rows all files have, where that is known."""
+        rows: int | None = self.original.rows
+        return rows
+
     def fingerprints(self) -> dict[Path, Fingerprint]:
         """Those of the files that are there now."""
         return fingerprints_of(self.path)

@@ -87,6 +87,10 @@ class Table(Writable, Protocol):
 
     names: list[str]
 
+    @property
+    def rows(self) -> int | None:
+        """How many rows it has; None where only reading all of it tells."""
+
     def metadata(self) -> dict[str, Any] | None:
         """What an earlier masking left with the file."""
 

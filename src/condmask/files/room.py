@@ -10,14 +10,14 @@ import os
 import shutil
 import tempfile
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask.files.atomic import FileError, fingerprint
-from condmask.files.formats import ROOMY, format_of
+from condmask.files.formats import Table
 from condmask.files.recoding import is_packed
 from condmask.files.streams import OPENED
 from condmask.strata import index_type
@@ -43,15 +43,15 @@ class Room(NamedTuple):
         )
 
 
-def room_for(
-    files: Sequence[Path], schemes: Mapping[str, Any], groups: Collection[str], *, gaps: bool
-) -> Room:
-    """The room that masking columns of files takes; `groups` are the strata, and values may have gaps."""
-    counts = [rows_in(path) for path in files]
-    n = sum(rows for rows, _ in counts)
-    whole = sum((fingerprint(path) or (0, 0, 0))[2] for path in files)
+def room_for(table: Table, schemes: Mapping[str, Any], groups: Collection[str], *, gaps: bool) -> Room:
+    """The room that masking columns of a table takes; `groups` are the strata, and values may have gaps."""
+    files, n = table.fingerprints(), table.rows
+    estimated = n is None
+    if n is None:
+        n = sum(map(estimated_rows, files))
+    whole = sum(size for _, _, size, *_ in filter(None, files.values()))
     temporary = n * bytes_of_row(n, schemes, groups, gaps=gaps)
-    return Room(n, any(estimated for _, estimated in counts), temporary, whole + 8 * n * len(schemes))
+    return Room(n, estimated, temporary, whole + 8 * n * len(schemes))
 
 
 def bytes_of_row(n: int, schemes: Mapping[str, Any], groups: Collection[str], *, gaps: bool) -> int:
@@ -65,15 +65,11 @@ def bytes_of_row(n: int, schemes: Mapping[str, Any], groups: Collection[str], *,
     return size + 8 + 2 * number if getattr(scheme, "donors", None) == "permutation" else size
 
 
-def rows_in(path: Path) -> tuple[int, bool]:
-    """The rows of a file, and whether that is an estimate: of a text, from the length of its first lines."""
-    if format_of(path) in ROOMY:
-        from condmask.files.read import open_table
-
-        return open_table(path).rows, False  # type: ignore[attr-defined]
+def estimated_rows(path: Path) -> int:
+    """About how many rows a text has, from the length of its first lines."""
     size, text, read = _beginning(path)
     lines = max(1, text.count(b"\n"))
-    return max(0, lines - 1, int(size / max(read, 1) * lines) - 1), True
+    return max(0, lines - 1, int(size / max(read, 1) * lines) - 1)
 
 
 def _beginning(path: Path) -> tuple[int, bytes, int]:

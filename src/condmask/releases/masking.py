@@ -98,7 +98,7 @@ def release(job: Job, table: Table, targets: dict[Path, Any], before: Published 
         named_once(table)
     schemes, original = job.schemes, table.fingerprints()
     masking = common_method(schemes)
-    room = room_for([*original], schemes, job.groups, gaps=job.policy == "omit")
+    room = room_for(table, schemes, job.groups, gaps=job.policy == "omit")
     check_room(room, None if job.dry_run else next(iter(targets)))
     stages = stages_of(job)
     if staged := hasattr(job.progress, "begin"):
