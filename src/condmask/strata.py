@@ -134,18 +134,24 @@ def merged(code: np.ndarray, pattern: np.ndarray | None, present: np.ndarray) ->
         counting_sort.count(part[present[start:stop]], size)
         if pattern is not None:
             of[part] = pattern[start:stop]
-    pool = np.arange(size.size)
-    strata = np.flatnonzero(size)
-    strata = strata[np.argsort(of[strata], kind="stable")]
-    for alike in np.split(strata, np.flatnonzero(np.diff(of[strata])) + 1):
-        small = size[alike] < SMALLEST
-        if small.any() and not small.all() and size[alike[small]].sum() < SMALLEST:
-            small |= size[alike] == size[alike[~small]].min()
-        pool[alike[small]] = alike[small][:1]
+    pool = pooled(size, of)
     together = _scratch.empty(code.size, index_type(code.size))
     for start, stop in blocks(code.size):
         together[start:stop] = pool[code[start:stop]]
     return together
+
+
+def pooled(size: np.ndarray, pattern: np.ndarray) -> np.ndarray:
+    """The pool of each stratum where small ones are pooled, from their sizes and patterns."""
+    pool = np.arange(size.size)
+    strata = np.flatnonzero(size)
+    strata = strata[np.argsort(pattern[strata], kind="stable")]
+    for alike in np.split(strata, np.flatnonzero(np.diff(pattern[strata])) + 1):
+        small = size[alike] < SMALLEST
+        if small.any() and not small.all() and size[alike[small]].sum() < SMALLEST:
+            small |= size[alike] == size[alike[~small]].min()
+        pool[alike[small]] = alike[small][:1]
+    return pool
 
 
 def by_stratum(code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
