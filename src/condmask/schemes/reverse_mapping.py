@@ -154,11 +154,8 @@ class Tossed:
             swapped, kept = (np.add(rows, start, dtype=kind, casting="unsafe") for rows in rows_of_coins)
             return swapped, kept
 
-        rows, first, last = (
-            _scratch.empty(n, kind),
-            0,
-            n,
-        )  # the swapped from the front, the kept from the back
+        # the swapped from the front, the kept from the back
+        rows, first, last = _scratch.empty(n, kind), 0, n
         self.swapped_before, self.kept_before = [0], [0]
         for swapped, kept in ordered_map(toss, self.numbers, threads):
             rows[first : first + swapped.size] = swapped
