@@ -18,6 +18,7 @@ TESTS = Path(__file__).parent
 LADDER = [  # a module imports from its own storey or from one below it, and in no circle
     {"__main__", "cli"},
     {"demo"},
+    {"dask"},
     {"studies"},
     {"recipes"},
     {"reports"},

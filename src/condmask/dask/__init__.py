@@ -1,0 +1,11 @@
+"""Masking and estimation of tables that Dask holds, on one machine or many: ``import condmask.dask``.
+
+A record gets the same value whatever the partitions, the workers, and how often a task was tried again: it
+depends on the key, the number of the row, and the data.
+"""
+
+try:
+    import dask.dataframe  # noqa: F401
+    import distributed  # noqa: F401
+except ImportError as error:
+    raise ImportError("condmask.dask needs Dask: pip install 'condmask[dask]'") from error

@@ -1,0 +1,111 @@
+"""The key of a release on the machines that mask: beside the tasks, never in them.
+
+Tasks name their key; the process that runs them looks it up. It got the key from the scheduler, which hands
+it to every worker, those that come later included, as a plugin: a `KeyTransport`, which shows itself nowhere.
+So no graph, log or dashboard has it. It travels as everything on that cluster does: use TLS.
+"""
+
+import weakref
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import version
+from typing import Any, NamedTuple
+
+from distributed import Client, Worker, WorkerPlugin, default_client
+
+from condmask._randomness import Key, KeyTransport, group_name
+
+MUST_AGREE = ("condmask", "numpy", "randomgen")  # with other versions, a row may get other noise
+
+
+class _Held(NamedTuple):
+    """A key in this process, and the versions with which others draw from it."""
+
+    key: KeyTransport
+    versions: dict[str, str]
+
+
+_held: dict[str, _Held] = {}
+
+
+class KeyPlugin(WorkerPlugin):
+    """Brings a key to the workers, and takes it from them again."""
+
+    def __init__(self, name: str, held: _Held) -> None:
+        self._name, self._key = name, held
+
+    def setup(self, worker: Worker) -> None:
+        """The key is there from now on."""
+        _held[self._name] = self._key
+
+    def teardown(self, worker: Worker) -> None:
+        """The key is gone."""
+        _held.pop(self._name, None)
+
+
+class HeldKey:
+    """A key that tasks can look up by its name, as long as this object lives.
+
+    Parameters
+    ----------
+    key : Key
+    client : distributed.Client or None
+        The workers that get it; None where this process is the only one.
+
+    Attributes
+    ----------
+    name : str
+        Random, and no secret.
+    """
+
+    def __init__(self, key: Key, client: Client | None) -> None:
+        self.name = f"condmask-{group_name()}"
+        _held[self.name] = held = _Held(key.transport(), _versions())
+        if client is not None:
+            client.register_plugin(KeyPlugin(self.name, held), name=self.name)
+        self.withdraw = weakref.finalize(self, _withdraw, self.name, client)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a HeldKey does not travel; tasks are given its name")
+
+
+def _withdraw(name: str, client: Client | None) -> None:
+    _held.pop(name, None)
+    if client is not None:
+        with suppress(Exception):  # the cluster may be gone, and its workers with the key
+            client.unregister_worker_plugin(name)
+
+
+def key_of(name: str) -> Key:
+    """The key of that name."""
+    if name not in _held:
+        raise RuntimeError(
+            "the key of this release is not in this process: mask with a distributed Client, or with Dask's "
+            "threads, and keep the release while its frame is computed"
+        )
+    key, versions = _held[name]
+    for package, own in _versions().items():
+        if own != versions[package]:
+            raise RuntimeError(
+                f"{package} must be of one version on all machines, got {own} on this worker and "
+                f"{versions[package]} where the release is made"
+            )
+    return key.open()
+
+
+@cache
+def _versions() -> dict[str, str]:
+    return {package: version(package) for package in MUST_AGREE}
+
+
+def client_of(client: Any) -> Client | None:
+    """The client that is meant: the default one where none is given, None where there is none."""
+    if client is not None:
+        if not isinstance(client, Client):
+            raise TypeError(f"client must be a distributed.Client, got {type(client).__name__}")
+        return client
+    try:
+        found: Client = default_client()
+    except ValueError:
+        return None
+    return found

@@ -1,0 +1,20 @@
+"""A cluster of two worker processes for the tests that need one."""
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(cluster):
+    from distributed import Client
+
+    with Client(cluster) as client:
+        yield client
