@@ -7,7 +7,7 @@ columns, and knows which values are missing, comes to the same pools, whatever l
 records are ordered. Patterns themselves are never pooled (docs/theory.rst, "Patterns").
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from condmask import _checks, _scratch, frames
 from condmask._blocks import blocks
 from condmask.frames import Labels
-from condmask.kernels import counting_sort
+from condmask.kernels import counting_sort, range_partition
 
 SMALLEST = 10  # records of a stratum
 POLICIES = ("refuse", "merge")
@@ -168,3 +168,25 @@ def rows_of(code: np.ndarray) -> dict[int, np.ndarray]:
     order, size = by_stratum(code)
     parts = np.split(order, np.cumsum(size)[:-1])
     return {k: rows for k, rows in enumerate(parts) if rows.size}
+
+
+def values_by_pool(x: np.ndarray, pool: np.ndarray | None) -> Iterator[tuple[Any, np.ndarray]]:
+    """The rows of each pool that have a value, and these values; without a copy where they are all of x."""
+    if pool is None and not np.isnan(x.min()):
+        yield slice(None), x
+        return
+    code = _scratch.empty(x.size, index_type(x.size))
+    for start, stop in blocks(x.size):
+        part = 0 if pool is None else pool[start:stop]
+        code[start:stop] = np.where(np.isnan(x[start:stop]), -1, part)
+    members = rows_of(code)
+    del code
+    for rows in members.values():
+        yield rows, taken(x, rows)
+
+
+def taken(x: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The values of some rows."""
+    values = _scratch.empty(rows.size, x.dtype)
+    range_partition.take(x, rows, values)
+    return values
