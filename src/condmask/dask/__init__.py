@@ -9,3 +9,8 @@ try:
     import distributed  # noqa: F401
 except ImportError as error:
     raise ImportError("condmask.dask needs Dask: pip install 'condmask[dask]'") from error
+
+from condmask.dask.audit import audit
+from condmask.dask.masking import mask_table
+
+__all__ = ["audit", "mask_table"]
