@@ -1,5 +1,7 @@
 """Frames in partitions of any size, and releases of them, for tests."""
 
+from itertools import pairwise
+
 import dask
 import dask.dataframe as dd
 import numpy as np
@@ -32,7 +34,7 @@ def people(n=4_000, seed=1):
 
 def parts_of(frame, cuts=CUTS):
     ends = [0, *cuts, len(frame)]
-    return np.array(ends), [frame.iloc[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+    return np.array(ends), [frame.iloc[a:b] for a, b in pairwise(ends)]
 
 
 def parted(frame, cuts=CUTS):

@@ -66,8 +66,8 @@ def test_the_values_that_tell_the_common_ones_are_those_of_one_machine(n):
 def test_a_frame_that_has_other_rows_by_now_is_refused():
     frame = dask_frames.people()
     starts, _ = dask_frames.parts_of(frame)
+    more = dask_frames.parted(pd.concat([frame, frame[:100]]))
     with pytest.raises(ValueError, match="must have the 4,000 rows that were masked, got 4,100"):
-        more = dask_frames.parted(pd.concat([frame, frame[:100]]))
         sketch_of_partitions(more, dask_frames.SCHEMES, starts)
     with pytest.raises(ValueError, match="got a partition with fewer"):
         sketch_of_partitions(dask_frames.parted(frame.iloc[:3_900]), dask_frames.SCHEMES, starts)

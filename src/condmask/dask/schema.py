@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import dask
 import pyarrow as pa
+from dask.base import compute
 from dask.dataframe.utils import UNKNOWN_CATEGORIES
+from dask.delayed import delayed
 
 
 def schema_of(frame: Any) -> Any:
@@ -49,8 +50,8 @@ def arrow_part(part: Any, schema: Any) -> Any:
 def _types_in_partitions(frame: Any, names: Sequence[str]) -> dict[str, Any]:
     """The types of columns in all partitions that have values."""
     columns = [name for name in names if name in frame.columns]
-    look = dask.delayed(partial(_schema_in, names=names), pure=False)
-    found = dask.compute(*(look(part) for part in frame[columns].to_delayed()))
+    look = delayed(partial(_schema_in, names=names), pure=False)
+    found = compute(*(look(part) for part in frame[columns].to_delayed()))
     types = {}
     for name in names:
         fields = [pa.schema([schema.field(name)]) for schema in found]

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-import dask
 import numpy as np
 import pyarrow as pa
+from dask.base import compute
+from dask.delayed import delayed
 
 from condmask._blocks import BLOCK, evenly_spaced
 from condmask.dask.schema import arrow_part, schema_of
@@ -51,12 +52,12 @@ def sketch_of_partitions(original: Any, schemes: Mapping[str, Any], starts: np.n
     schema = schema_of(original)
     columns, kinds = _looked_at(original, schema, list(schemes), starts)
     common = common_words(columns, kinds)
-    one = dask.delayed(partial(_sketch_of_part, schema=schema, common=common), pure=False)
-    union = dask.delayed(merged, pure=False)
+    one = delayed(partial(_sketch_of_part, schema=schema, common=common), pure=False)
+    union = delayed(merged, pure=False)
     sketches = [one(part) for part in original.to_delayed()]
     while len(sketches) > 1:
         sketches = [union(sketches[k : k + FAN_IN]) for k in range(0, len(sketches), FAN_IN)]
-    (sketch,) = dask.compute(sketches[0])
+    (sketch,) = compute(sketches[0])
     if sketch.records != starts[-1]:
         raise ValueError(
             f"frame must have the {starts[-1]:,} rows that were masked, got {sketch.records:,} when it was "
@@ -74,10 +75,10 @@ def _looked_at(
     """
     rows = evenly_spaced(int(starts[-1]), LOOKED_AT)
     narrow = pa.schema([schema.field(name) for name in names])
-    take = dask.delayed(partial(_rows_of_part, schema=narrow), pure=False)
+    take = delayed(partial(_rows_of_part, schema=narrow), pure=False)
     ends = np.searchsorted(rows, starts)
     parts = original[names].to_delayed()
-    taken = dask.compute(
+    taken = compute(
         *(
             take(part, rows[ends[k] : ends[k + 1]] - starts[k])
             for k, part in enumerate(parts)

@@ -12,9 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import dask
 import numpy as np
 import pyarrow.parquet as pq
+from dask.base import compute
+from dask.delayed import delayed
 from distributed import KilledWorker
 
 from condmask.dask.schema import arrow_part, schema_of
@@ -61,7 +62,7 @@ def publish_frame(
     names = [f"part-{k:0{digits}}.parquet" for k in range(len(parts))]
 
     def write(folder: OutputFolder, metadata: dict[str, Any]) -> dict[str, Any]:
-        one = dask.delayed(
+        one = delayed(
             partial(_write_part, schema=schema, schemes=published.schemes, mode=folder.mode), pure=False
         )
         tasks = [
@@ -69,7 +70,7 @@ def publish_frame(
             for k, (name, part) in enumerate(zip(names, parts, strict=True), 1)
         ]
         try:
-            written: tuple[Written, ...] = dask.compute(*tasks)
+            written: tuple[Written, ...] = compute(*tasks)
         except KilledWorker as error:
             raise FileError(
                 f"cannot write {target}: the workers that wrote one of its parts died, most likely of too "
@@ -127,6 +128,6 @@ def _check(
 def _not_shared(hidden: Path, machine: str, what: str = "") -> str:
     """The sentence on a folder that one machine has and another one does not see."""
     return (
-        f"path must lie on a file system that the client and all workers share: in {hidden.parent}, {machine} "
-        f"does not see {what or hidden.name}; nothing was published"
+        f"path must lie on a file system that the client and all workers share: {machine} does not see "
+        f"{what or hidden.name} in {hidden.parent}; nothing was published"
     )

@@ -153,7 +153,7 @@ class OutputFolder:
 
 @contextmanager
 def written_part(path: Path, mode: int) -> Iterator[Output]:
-    """A file that has its name, and is on the disk, when it is complete, for no more than this mode allows."""
+    """A file that has its name, and is on the disk, when it is complete, for those whom this mode lets."""
     output = Output(path)
     try:
         yield output
