@@ -12,5 +12,6 @@ except ImportError as error:
 
 from condmask.dask.audit import audit
 from condmask.dask.masking import mask_table
+from condmask.dask.read import read_release
 
-__all__ = ["audit", "mask_table"]
+__all__ = ["audit", "mask_table", "read_release"]
