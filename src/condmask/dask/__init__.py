@@ -9,3 +9,7 @@ try:
     import distributed  # noqa: F401
 except ImportError as error:
     raise ImportError("condmask.dask needs Dask: pip install 'condmask[dask]'") from error
+
+from condmask.dask.simulate import simulate
+
+__all__ = ["simulate"]
