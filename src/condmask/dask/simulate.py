@@ -1,6 +1,5 @@
 """A study on a Dask cluster: its blocks are tasks there, and the sums are formed here, in their order."""
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
@@ -14,7 +13,7 @@ from condmask.dask.keys import check_versions, client_of, own_versions
 from condmask.studies.result import StudyResult
 from condmask.studies.simulate import simulate as simulate_with
 
-AHEAD = 2  # tasks under way for each thread of the cluster
+AHEAD = 4  # tasks for each thread that are gathered together, while as many are under way
 
 
 def simulate(population: Any, schemes: Any, *, client: Client | None = None, **options: Any) -> StudyResult:
@@ -42,7 +41,7 @@ def simulate(population: Any, schemes: Any, *, client: Client | None = None, **o
     Notes
     -----
     A block whose worker dies is done again by another; three times, unless the cluster's setting
-    ``distributed.scheduler.allowed-failures`` says otherwise. At most two blocks for each thread are under
+    ``distributed.scheduler.allowed-failures`` says otherwise. At most eight blocks for each thread are under
     way, and workers that join later get theirs.
 
     Examples
@@ -77,15 +76,15 @@ def cluster_map(client: Client) -> Callable[..., Iterator[Any]]:
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": 2 * len(packed) + 2**20}):
             sent = client.submit(cloudpickle.loads, packed, pure=False)
         versions, remaining = own_versions(), iter(tasks)
-        begun, most = deque[Any](), 0
+        begun: list[Any] = []
         while True:
-            if 2 * len(begun) <= most:  # several at once, as each message takes a millisecond or two
-                most = AHEAD * max(1, sum(client.nthreads().values()))
-                some = list(islice(remaining, most - len(begun)))
-                begun.extend(client.map(_call, some, function=sent, versions=versions, pure=False))
+            half = AHEAD * max(1, sum(client.nthreads().values()))
+            some = list(islice(remaining, 2 * half - len(begun)))
+            begun += client.map(_call, some, function=sent, versions=versions, pure=False)
             if not begun:
                 return
-            yield begun.popleft().result()
+            yield from client.gather(begun[:half])  # together: each message takes some milliseconds
+            del begun[:half]
 
     return over_cluster
 
