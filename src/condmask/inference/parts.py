@@ -12,6 +12,7 @@ import numpy as np
 
 from condmask import _scratch
 from condmask._blocks import blocks
+from condmask.engines.counting import distinct
 from condmask.strata import index_type
 
 CHUNK = 1 << 15  # records of a part
@@ -107,18 +108,12 @@ def numbered(
     They are sorted only where they are few. `codes` are those of n records, part by part.
     """
     if most > 2 * n:
-        distinct = np.empty(0, dtype=np.int64)
-        new: list[np.ndarray] = []
-        for part in codes():
-            new.append(np.unique(part))
-            if sum(some.size for some in new) > distinct.size + CHUNK:
-                distinct, new = np.unique(np.concatenate([distinct, *new])), []
-        distinct = np.unique(np.concatenate([distinct, *new]))
-        return distinct, lambda part: np.searchsorted(distinct, part)
+        found = distinct(codes(), np.int64)
+        return found, lambda part: np.searchsorted(found, part)
     occurs = np.zeros(most, dtype=bool)
     for part in codes():
         occurs[part] = True
-    distinct = np.flatnonzero(occurs)
+    found = np.flatnonzero(occurs)
     number: Any = _scratch.empty(most, index_type(most))
-    number[distinct] = np.arange(distinct.size)
-    return distinct, lambda part: number[part]
+    number[found] = np.arange(found.size)
+    return found, lambda part: number[part]
