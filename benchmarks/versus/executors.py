@@ -1,13 +1,14 @@
 """What a task costs on threads, processes, joblib, Dask and Ray: ``python benchmarks/versus/executors.py``.
 
-1,000 tasks that do nothing; and a study of 100 replicates of 20,000 records, 34 tasks, whose population is drawn,
-or is a file of 1,000,000 records that has to travel. Two workers each. The studies are checked before they are
-timed. Ray is left out where it is not installed.
+1,000 tasks that do nothing; and a study of 100 replicates of 20,000 records, 34 tasks, whose population is
+drawn, or is a file of 1,000,000 records that has to travel. Two workers each. The studies are checked before
+they are timed. Ray is left out where it is not installed.
 """
 
 import contextlib
 import logging
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import numpy as np
 import tables
@@ -28,7 +29,7 @@ def threads():
 
 @contextlib.contextmanager
 def processes():
-    with ProcessPoolExecutor(2) as pool:
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         yield pool.map
 
 
