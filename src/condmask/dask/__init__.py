@@ -13,5 +13,6 @@ except ImportError as error:
 from condmask.dask.audit import audit
 from condmask.dask.masking import mask_table
 from condmask.dask.read import read_release
+from condmask.dask.simulate import simulate
 
-__all__ = ["audit", "mask_table", "read_release"]
+__all__ = ["audit", "mask_table", "read_release", "simulate"]
