@@ -1,4 +1,4 @@
-"""Which rows of a frame in partitions are looked at: enough of every pool, evenly spaced, neighbours together.
+"""Which rows of a frame in partitions are looked at: some of every pool, evenly spaced, neighbours together.
 
 Oracle: the rule, applied to the row numbers of the whole table.
 """

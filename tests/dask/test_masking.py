@@ -112,7 +112,11 @@ REFUSED = {
     "infinite": ({"income": lambda t: t.income.where(t.index != 9_005, np.inf)}, NOISY, {}),
     "a range": ({}, cm.ConditionalMasking(0.6, 1500.0, range=(0, None)), {}),
     "out of range": ({}, cm.ConditionalMasking(0.6, 1500.0, range=(None, 9_000)), {}),
-    "a small stratum": ({"region": lambda t: np.where(t.index < 7, "zz", t.region)}, NOISY, {"strata": "region"}),
+    "a small stratum": (
+        {"region": lambda t: np.where(t.index < 7, "zz", t.region)},
+        NOISY,
+        {"strata": "region"},
+    ),
     "a rare pattern": (
         {"age": lambda t: t.age.where(t.index > 5)},
         {"income": NOISY, "age": NOISY},

@@ -3,6 +3,8 @@
 Oracle: the rules of one machine applied to the whole: `donor_pools`, `outside`, `rounded`.
 """
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -33,7 +35,7 @@ def table():
 
 def parts_of(frame, ends=UNEQUAL):
     ends = [0, *ends, len(frame)]
-    return [frame.iloc[first:last] for first, last in zip(ends, ends[1:], strict=False)]
+    return [frame.iloc[first:last] for first, last in pairwise(ends)]
 
 
 def whole_of(frame, task, policy="omit"):
