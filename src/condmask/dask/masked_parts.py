@@ -5,7 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from dask.delayed import Delayed
 
-from condmask.dask.donors import Job, masked_by_donors
+from condmask.dask.donors import masked_by_donors
+from condmask.dask.ends import ends_aggregated
+from condmask.dask.job import Job
+from condmask.dask.reverse_mapping import mapped_back
 from condmask.law import Law
 from condmask.schemes.conditional import ConditionalMasking
 
@@ -37,4 +40,7 @@ def masked_parts(
     starts = np.asarray(starts, dtype=np.int64)
     pools = starts[-1:] if sizes is None else np.asarray(sizes, dtype=np.int64)
     job = Job(key, laws, starts, pools, pooled=sizes is not None)
+    if first.reverse_mapping:
+        mapped = mapped_back(narrow, job, [scheme.scale for scheme in schemes])
+        return ends_aggregated(mapped, narrow, job, [scheme.aggregate_ends for scheme in schemes])
     return masked_by_donors(narrow, job, cycle=first.donors == "permutation")

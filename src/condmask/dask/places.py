@@ -14,17 +14,12 @@ class Places(NamedTuple):
     first: np.ndarray
     own: np.ndarray
 
-    def partition(self, places: np.ndarray) -> np.ndarray:
-        """The partitions of the records at these places."""
-        # cells without records begin where the next one does, and the last one at a place is meant
+    def find(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The partitions of the records at these places, and which they are in its order of (pool, row)."""
+        # a cell without records begins where the next one does; the last one that begins there has the record
         cell = np.searchsorted(self.first.ravel(), places, side="right") - 1
-        return np.asarray(cell % self.first.shape[1])
-
-    def within(self, part: int, places: np.ndarray) -> np.ndarray:
-        """Which of the records of the partition, in the order of (pool, row), are at these places."""
-        first, own = self.first[:, part], self.own[:, part]
-        pool = np.searchsorted(first, places, side="right") - 1
-        return np.asarray(places - (first - (np.cumsum(own) - own))[pool])
+        offset = (np.cumsum(self.own, axis=0) - self.own - self.first).ravel()
+        return (cell % self.first.shape[1]).astype(np.int32), places + offset[cell]
 
 
 def places_of(counts: Sequence[np.ndarray]) -> Places:
@@ -34,14 +29,6 @@ def places_of(counts: Sequence[np.ndarray]) -> Places:
     return Places(before, own)
 
 
-def count_by_pool(pool: np.ndarray | None, rows: np.ndarray | slice, pools: int) -> np.ndarray:
-    """How many of the rows of a partition are of each pool."""
-    if pool is None:
-        return np.array([rows.size])
-    some = pool[rows]
-    return np.bincount(some[some >= 0], minlength=pools)
-
-
 def in_file_order(pool: np.ndarray | None, rows: np.ndarray) -> np.ndarray:
-    """Rows of a partition in the order of (pool, row), without those in no pool."""
+    """Rows of a partition, which are ascending, in the order of (pool, row); without those in no pool."""
     return rows if pool is None else rows[by_stratum(pool[rows])[0]]

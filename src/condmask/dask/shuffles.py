@@ -1,7 +1,7 @@
 """Rows of narrow frames to where they are wanted: Dask's own shuffle, with destinations that are known.
 
-Which shuffle, peer to peer or by tasks, is a matter of Dask's configuration. The rows of a destination come in
-no particular order; who needs one sorts by what the rows carry.
+Which shuffle, peer to peer or by tasks, is a matter of Dask's configuration. The rows of a destination come
+in no particular order; who needs one sorts by what the rows carry.
 """
 
 from collections.abc import Mapping, Sequence

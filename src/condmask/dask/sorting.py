@@ -1,4 +1,4 @@
-"""A sort of records over many buckets, by (pool, word, tie, row): which bucket takes a record, and the order in it.
+"""A sort of records by (pool, word, tie, row) in many buckets: which takes a record, and the order in each.
 
 Words are of 64 bits: random ones, or numbers turned into words in the same order (`words_of`).
 """
@@ -16,7 +16,7 @@ SIGN = np.uint64(1 << 63)
 
 
 class Splitters(NamedTuple):
-    """The first record that each bucket but the first may have; `pool` and `tie` are empty if none tell."""
+    """Records that part the buckets of a sort; `pool` and `tie` are empty where these are all the same."""
 
     pool: np.ndarray
     word: np.ndarray
@@ -62,7 +62,7 @@ def order_of(
 
 
 def _ascending(words: np.ndarray) -> tuple[np.ndarray, bool]:
-    """The places of words from the smallest to the largest, as a stable sort has them; whether some are equal."""
+    """The places of words from the smallest to the largest, stably sorted, and whether some are equal."""
     if words.size < 2:
         return np.zeros(words.size, np.uint64), False
     least = words.min()
@@ -85,3 +85,11 @@ def words_of(numbers: np.ndarray) -> np.ndarray:
 def numbers_of(words: np.ndarray) -> np.ndarray:
     """And back."""
     return np.where(words >> np.uint64(63), words ^ SIGN, ~words).view(np.float64)
+
+
+def splitters_of(samples: list[Splitters], count: int) -> Splitters:
+    """What parts records such as these into buckets of about as many each."""
+    pool, word, tie = (np.concatenate(some) for some in zip(*samples, strict=True))
+    order = np.lexsort((tie, word, pool) if pool.size else (tie, word))
+    at = order[np.arange(1, count) * order.size // count] if order.size else order
+    return Splitters(pool[at] if pool.size else pool, word[at], tie[at])

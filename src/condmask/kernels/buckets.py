@@ -1,9 +1,7 @@
-"""Which bucket of a sort takes which record: buckets are parted by splitters, in the order of (pool, word, tie).
+"""Which bucket of a sort by (pool, word, tie) takes which record: splitters part the buckets.
 
 Cost: O(log K) a record for K buckets.
 """
-
-import numpy as np
 
 from condmask._jit import kernel
 
