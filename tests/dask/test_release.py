@@ -132,7 +132,7 @@ def test_records_that_were_released_meanwhile_are_refused_at_last(tmp_path, monk
         publish(*arguments)
 
     monkeypatch.setattr(module, overtaken)
-    with pytest.raises(ReleaseError, match="slow shares 100% of its records with .*fast"):
+    with pytest.raises(ReleaseError, match=r"slow shares 100% of its records with .*fast"):
         slow.write(tmp_path / "slow")
     assert [path.name for path in tmp_path.iterdir()] == ["fast"]
 

@@ -1,13 +1,16 @@
 """A release whose data are a Dask frame: checked, looked up in the ledger, and written by the workers."""
 
 import os
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import dask.dataframe as dd
 import numpy as np
+from distributed import Client
 
 from condmask import _checks
+from condmask.dask.keys import HeldKey
 from condmask.dask.sketch import sketch_of_partitions
 from condmask.dask.write import publish_frame
 from condmask.disclosure.release_check import refuse_few
@@ -32,6 +35,10 @@ class DaskRelease(Release):
         The first row of each partition, and the number of rows; not of files.
     original : dask.dataframe.DataFrame, optional
         The same table before it was masked, which the ledger is asked about; without one it is not.
+    held : HeldKey, optional
+        The key, which workers may need again to compute `data`.
+    client : distributed.Client, optional
+        Whose workers have `data`, where that is not the default one.
     path : Path, optional
         The files that `data` are.
     columns : Columns, optional
@@ -53,6 +60,8 @@ class DaskRelease(Release):
         data: Any,
         starts: np.ndarray | None = None,
         original: Any = None,
+        held: HeldKey | None = None,
+        client: Client | None = None,
         path: Path | None = None,
         columns: Columns | None = None,
         audited: bool = True,
@@ -60,10 +69,10 @@ class DaskRelease(Release):
         super().__init__(published, path=path, columns=columns, audited=audited)
         self.data = data
         self._made = data.copy()  # of the same name, which assignments to `data` do not change
-        self._starts, self._original = starts, original
+        self._starts, self._original, self._held, self._client = starts, original, held, client
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_original": None}
+        return {**super().__getstate__(), "_original": None, "_held": None, "_client": None}
 
     def write(
         self,
@@ -116,13 +125,13 @@ class DaskRelease(Release):
         ((folder, state),) = targets_of(None, target, overwrite=overwrite).items()
         book = ledger_of(ledger)
         entering = None
-        if book is not None and self._original is not None:
-            original = self._original[list(self.data.columns)]
-            looked = sketch_of_partitions(original, self.schemes, self._starts)
-            entry = Registration(book, target, self.schemes, *looked, again=again)
-            entry.look_up()
-            entering = entry.entering()
-        with reading(target):
+        with nullcontext() if self._client is None else self._client.as_current(), reading(target):
+            if book is not None and self._original is not None:
+                original = self._original[list(self.data.columns)]
+                looked = sketch_of_partitions(original, self.schemes, self._starts)
+                entry = Registration(book, target, self.schemes, *looked, again=again)
+                entry.look_up()
+                entering = entry.entering()
             publish_frame(self.data, folder, state, self._starts, self._published, entering)
         self._original = None  # another file of the same release is no other release
 
