@@ -162,6 +162,13 @@ def with_index(frame: Any) -> Any:
     return frame.reset_index(drop=True).assign(**levels)
 
 
+def stacked(parts: Sequence[Any]) -> Any:
+    """Data frames with the same columns, the rows of one after those of the other."""
+    import narwhals as nw
+
+    return nw.concat([as_frame(part) for part in parts]).to_native()
+
+
 def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:
     """The frame, or the dict of columns, with some replaced, in their places."""
     if isinstance(frame, dict):

@@ -35,14 +35,14 @@ class DaskRelease(Release):
         The first row of each partition, and the number of rows; not of files.
     original : dask.dataframe.DataFrame, optional
         The same table before it was masked, which the ledger is asked about; without one it is not.
-    held : HeldKey, optional
-        The key, which workers may need again to compute `data`.
-    client : distributed.Client, optional
-        Whose workers have `data`, where that is not the default one.
     path : Path, optional
         The files that `data` are.
     columns : Columns, optional
         Where estimates read the columns.
+    held : HeldKey, optional
+        The key, for as long as partitions of `data` that a worker lost may have to be masked again.
+    client : distributed.Client, optional
+        Whose workers have `data`; None where this process is the only one.
     audited : bool
         Whether the table was released after an audit, and not whatever it shows.
 
@@ -60,10 +60,10 @@ class DaskRelease(Release):
         data: Any,
         starts: np.ndarray | None = None,
         original: Any = None,
-        held: HeldKey | None = None,
-        client: Client | None = None,
         path: Path | None = None,
         columns: Columns | None = None,
+        held: HeldKey | None = None,
+        client: Client | None = None,
         audited: bool = True,
     ) -> None:
         super().__init__(published, path=path, columns=columns, audited=audited)
