@@ -133,7 +133,8 @@ class DaskRelease(Release):
                 entry.look_up()
                 entering = entry.entering()
             publish_frame(self.data, folder, state, self._starts, self._published, entering)
-        self._original = None  # another file of the same release is no other release
+        if entering is not None:
+            self._original = None  # another file of the same release is no other release
 
     def _refuse_changed(self) -> None:
         """Refuse data that are not the frame that was masked and audited, some of its columns left out.
