@@ -151,9 +151,8 @@ def test_tables_sum_so_many_waves_and_the_bandwidth_that_is_named_serves(monkeyp
     least = float(str(refused.value).split("at least ")[1].split()[0])
     make.__wrapped__(masking._replace(beta=least), 1e-8, density)
 
-    assert (
-        2.0**17 < sum(waves) <= 2.0**20
-    )  # a step of the search is a tenth, a bandwidth counts by its square
+    # a step of the search is a tenth, a bandwidth counts by its square
+    assert 2.0**17 < sum(waves) <= 2.0**20
 
 
 @pytest.mark.parametrize(

@@ -307,18 +307,21 @@ def has_gaps(array: np.ndarray, name: str, nan_policy: str) -> bool:
         return False
     flat = array.reshape(-1)
     counts = [int(np.count_nonzero(np.isnan(flat[start:stop]))) for start, stop in blocks(flat.size)]
-    count = sum(counts)
+    start, stop = next(part for part, gaps in zip(blocks(flat.size), counts, strict=True) if gaps)
+    first = start + int(np.isnan(flat[start:stop]).argmax())
+    refuse_gaps(sum(counts), first, array.size if array.ndim == 1 else None, name, nan_policy)
+    return True
+
+
+def refuse_gaps(count: int, first: int, of: int | None, name: str, nan_policy: str) -> None:
+    """Refuse missing values under "raise", and a column of so many records in which hardly any is left."""
     if nan_policy == "raise":
-        start, stop = next(part for part, gaps in zip(blocks(flat.size), counts, strict=True) if gaps)
-        first = start + int(np.isnan(flat[start:stop]).argmax())
         values = "1 missing value" if count == 1 else f"{count} missing values"
         raise ValueError(
             f'{name} has {values}, the first at position {first}; pass nan_policy="omit" to leave them out'
         )
-    left = array.size - count
-    if array.ndim == 1 and left < 2:
-        raise ValueError(f"{name} must have at least 2 values that are not missing, got {left}")
-    return True
+    if of is not None and of - count < 2:
+        raise ValueError(f"{name} must have at least 2 values that are not missing, got {of - count}")
 
 
 def complete(array: np.ndarray, name: str) -> None:

@@ -223,10 +223,8 @@ def _common_divisor(divisor: float, values: np.ndarray, error: float, chance: fl
     """
     for value in values.tolist():
         a, b, of_a, of_b = value, divisor, error * value, error * divisor
-        into_a, into_b = (
-            0.0,
-            1.0,
-        )  # multiples of the divisor in a and b, and of the result in the value at last
+        # multiples of the divisor in a and b, and of the result in the value at last
+        into_a, into_b = 0.0, 1.0
         while b > of_b:
             times = np.rint(a / b)
             sign = np.copysign(1.0, a - times * b)

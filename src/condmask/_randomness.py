@@ -25,7 +25,7 @@ import json
 import numbers
 import operator
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
@@ -142,7 +142,7 @@ def seeded_key(seed: int, use: bytes = b"seed") -> Key:
 
 
 def working_key(
-    rng: Any, purpose: bytes, schemes: Mapping[str, Published], data: Sequence[np.ndarray]
+    rng: Any, purpose: bytes, schemes: Mapping[str, Published], digests: Callable[[], Sequence[bytes]]
 ) -> Key:
     """The key under which columns are released together.
 
@@ -152,7 +152,7 @@ def working_key(
     - the purpose;
     - the columns that are masked together, and how: their names (of a single column without one "") and whole
       schemes, as JSON with sorted entries;
-    - the data: columns as they are masked, and what else decides who gets which value.
+    - the data: the SHA-256 of each column as it is masked, and of what else decides who gets which value.
     """
     if rng is None:
         return Key()
@@ -164,8 +164,7 @@ def working_key(
         root = Key(np.random.default_rng(rng).bytes(16))
     described = [[name, scheme.key_entries()] for name, scheme in schemes.items()]
     label = json.dumps(described, sort_keys=True, separators=(",", ":")).encode()
-    digests = [hashlib.sha256(np.ascontiguousarray(part).data).digest() for part in data]
-    return root.derive(purpose, label, *digests)
+    return root.derive(purpose, label, *digests())
 
 
 def check_rng(value: Any) -> Any:

@@ -18,6 +18,11 @@ from condmask._blocks import blocks
 LARGE = 1 << 24  # bytes, from which on an array has a file of its own
 
 
+def nameless(buffering: int = -1) -> IO[bytes]:
+    """A temporary file without a name."""
+    return tempfile.TemporaryFile(prefix="condmask-", buffering=buffering)  # mode 0600
+
+
 def empty(shape: int | tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
     """An array whose entries have yet to be set.
 
@@ -29,7 +34,7 @@ def empty(shape: int | tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
     if length < LARGE:
         return np.empty(shape, dtype=dtype)
     try:
-        with tempfile.TemporaryFile(prefix="condmask-") as file:  # mode 0600
+        with nameless() as file:
             if hasattr(os, "posix_fallocate"):  # a write to a page without room kills the process
                 os.posix_fallocate(file.fileno(), 0, length)
             return np.asarray(np.memmap(file, dtype=dtype, mode="r+", shape=shape))
@@ -58,7 +63,7 @@ def joined(parts: Iterable[np.ndarray]) -> np.ndarray:
     else:
         return np.concatenate(held) if held else np.empty(0)
     try:
-        file = tempfile.TemporaryFile(prefix="condmask-", buffering=0)  # noqa: SIM115 - closed below
+        file = nameless(buffering=0)
     except OSError:
         return np.concatenate([*held, *remaining])
     with file:

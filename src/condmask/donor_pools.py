@@ -4,7 +4,7 @@ A pool is a stratum; records whose value is missing belong to none. Within a poo
 counted in file order.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -119,25 +119,45 @@ def _refuse_small(
     merge: bool,
 ) -> None:
     """Refuse pools of too few records, by name, with what can be done."""
-    small = np.flatnonzero((pools.size > 0) & (pools.size < SMALLEST))
+
+    def stratum(pool: int) -> Stratum:
+        row = int(pools.order[pools.first[pool]])
+        label = tuple(labels.distinct[labels.code[row]] for labels in strata)
+        if not patterns:
+            return Stratum(label, None, 0)
+        pattern = crossed(patterns, pools.pool.size)
+        alike = np.count_nonzero((pattern == pattern[row]) & (pools.pool >= 0))
+        missing = [name for name, mask in zip(names, patterns, strict=True) if not mask[row]]
+        return Stratum(label, missing, int(alike))
+
+    refuse_small(pools.size, stratum, merge=merge)
+
+
+class Stratum(NamedTuple):
+    """What a refusal says of a pool: its labels, the columns that it misses, None where patterns part
+    nothing, and how many records miss the same."""
+
+    label: tuple[Any, ...]
+    missing: list[str] | None
+    alike: int
+
+
+def refuse_small(size: np.ndarray, stratum: Callable[[int], Stratum], *, merge: bool) -> None:
+    """Refuse pools of too few records, by the name of the first one, with what can be done."""
+    small = np.flatnonzero((size > 0) & (size < SMALLEST))
     if not small.size:
         return
-    row = int(pools.order[pools.first[small[0]]])
-    pattern = crossed(patterns, pools.pool.size) if patterns else None
-    missing = [name for name, mask in zip(names, patterns, strict=False) if not mask[row]]
-    gaps = "" if pattern is None else f" without {', '.join(missing)}" if missing else " without a gap"
-    if pattern is not None:
-        count = np.count_nonzero((pattern == pattern[row]) & (pools.pool >= 0))
-        if count < SMALLEST:
-            raise ValueError(
-                f"patterns of missing values must have at least {SMALLEST} records each, got {count}{gaps}; "
-                "a donor has what the record has, so mask the columns one by one or leave these records out"
-            )
+    label, missing, alike = stratum(int(small[0]))
+    gaps = "" if missing is None else f" without {', '.join(missing)}" if missing else " without a gap"
+    if missing is not None and alike < SMALLEST:
+        raise ValueError(
+            f"patterns of missing values must have at least {SMALLEST} records each, got {alike}{gaps}; "
+            "a donor has what the record has, so mask the columns one by one or leave these records out"
+        )
     if merge:
-        raise ValueError(f"strata must have at least {SMALLEST} records together, got {pools.size.max()}")
-    label = tuple(labels.distinct[labels.code[row]] for labels in strata)
+        raise ValueError(f"strata must have at least {SMALLEST} records together, got {size.max()}")
     more = "" if small.size == 1 else f" ({small.size} strata are too small)"
     raise ValueError(
-        f"strata must have at least {SMALLEST} records each, got {pools.size[small[0]]} in stratum "
+        f"strata must have at least {SMALLEST} records each, got {size[small[0]]} in stratum "
         f'{label[0] if len(label) == 1 else label!r}{gaps}{more}; small_strata="merge" makes one of them'
     )

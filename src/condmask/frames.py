@@ -112,7 +112,7 @@ def column(
         return native
 
     own_name = series.name if isinstance(series.name, str) else ""
-    return Column(_checks.column(array, name, finite=finite), own_name, kind, back)
+    return Column(_checks.column(array, name, least=least, finite=finite), own_name, kind, back)
 
 
 def data_frame(columns: dict[str, list[Any]]) -> Any:

@@ -136,12 +136,16 @@ def refuse_reachable(
     """Refuse codes on which masked values would land; the columns are in whole steps of their grids."""
     for name, scheme in schemes.items():
         for code in released_codes(scheme):
-            count = expected_hits(scheme, code, columns[name], kinds[name])
-            if count > TOLERATED:
-                raise ValueError(
-                    f"missing must be out of reach of masked values, got {code:g}, on which {count:.2g} of "
-                    f"{name} are expected to land; {INSTEAD}"
-                )
+            refuse_hits(expected_hits(scheme, code, columns[name], kinds[name]), code, name)
+
+
+def refuse_hits(count: float, code: float, name: str) -> None:
+    """Refuse a code on which so many masked values are expected to land."""
+    if count > TOLERATED:
+        raise ValueError(
+            f"missing must be out of reach of masked values, got {code:g}, on which {count:.2g} of "
+            f"{name} are expected to land; {INSTEAD}"
+        )
 
 
 def expected_hits(scheme: Any, code: float, units: np.ndarray, kind: str) -> float:

@@ -5,6 +5,7 @@ Where it describes its noise by a `Law`, its risks follow in closed form; where 
 original, it names them in `estimators` and gives an `Estimate`.
 """
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, fields
 from importlib import import_module
@@ -23,6 +24,7 @@ from condmask.law import Law
 from condmask.missing_codes import Declared, without_codes
 from condmask.strata import Names
 
+MASK = b"mask"  # what the key of a release is for
 _REGISTER: dict[str, type["Scheme"]] = {}
 # The package's own schemes register themselves when they are imported, which is when a name is looked up.
 _HOMES = tuple(
@@ -282,9 +284,12 @@ def release_key(
     rng: Any, schemes: Mapping[str, Scheme], columns: list[np.ndarray], pools: Pools | None = None
 ) -> Key:
     """The working key of a release: `columns` as they are masked, and who may give a value to whom."""
-    return working_key(
-        rng, b"mask", schemes, columns if pools is None or rng is None else [*columns, pools.leaders()]
-    )
+
+    def digests() -> list[bytes]:
+        leaders = [] if pools is None else [pools.leaders()]
+        return [hashlib.sha256(np.ascontiguousarray(data).data).digest() for data in (*columns, *leaders)]
+
+    return working_key(rng, MASK, schemes, digests)
 
 
 def common_method(schemes: Mapping[str, Scheme]) -> type[Scheme]:

@@ -7,7 +7,7 @@ columns, and knows which values are missing, comes to the same pools, whatever l
 records are ordered. Patterns themselves are never pooled (docs/theory.rst, "Patterns").
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from condmask import _checks, _scratch, frames
 from condmask._blocks import blocks
 from condmask.frames import Labels
-from condmask.kernels import counting_sort
+from condmask.kernels import counting_sort, range_partition
 
 SMALLEST = 10  # records of a stratum
 POLICIES = ("refuse", "merge")
@@ -134,18 +134,24 @@ def merged(code: np.ndarray, pattern: np.ndarray | None, present: np.ndarray) ->
         counting_sort.count(part[present[start:stop]], size)
         if pattern is not None:
             of[part] = pattern[start:stop]
-    pool = np.arange(size.size)
-    strata = np.flatnonzero(size)
-    strata = strata[np.argsort(of[strata], kind="stable")]
-    for alike in np.split(strata, np.flatnonzero(np.diff(of[strata])) + 1):
-        small = size[alike] < SMALLEST
-        if small.any() and not small.all() and size[alike[small]].sum() < SMALLEST:
-            small |= size[alike] == size[alike[~small]].min()
-        pool[alike[small]] = alike[small][:1]
+    pool = pooled(size, of)
     together = _scratch.empty(code.size, index_type(code.size))
     for start, stop in blocks(code.size):
         together[start:stop] = pool[code[start:stop]]
     return together
+
+
+def pooled(size: np.ndarray, pattern: np.ndarray) -> np.ndarray:
+    """The pool of each stratum where small ones are pooled, from their sizes and patterns."""
+    pool = np.arange(size.size)
+    strata = np.flatnonzero(size)
+    strata = strata[np.argsort(pattern[strata], kind="stable")]
+    for alike in np.split(strata, np.flatnonzero(np.diff(pattern[strata])) + 1):
+        small = size[alike] < SMALLEST
+        if small.any() and not small.all() and size[alike[small]].sum() < SMALLEST:
+            small |= size[alike] == size[alike[~small]].min()
+        pool[alike[small]] = alike[small][:1]
+    return pool
 
 
 def by_stratum(code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -162,3 +168,25 @@ def rows_of(code: np.ndarray) -> dict[int, np.ndarray]:
     order, size = by_stratum(code)
     parts = np.split(order, np.cumsum(size)[:-1])
     return {k: rows for k, rows in enumerate(parts) if rows.size}
+
+
+def values_by_pool(x: np.ndarray, pool: np.ndarray | None) -> Iterator[tuple[Any, np.ndarray]]:
+    """The rows of each pool that have a value, and these values; without a copy where they are all of x."""
+    if pool is None and not np.isnan(x.min()):
+        yield slice(None), x
+        return
+    code = _scratch.empty(x.size, index_type(x.size))
+    for start, stop in blocks(x.size):
+        part = 0 if pool is None else pool[start:stop]
+        code[start:stop] = np.where(np.isnan(x[start:stop]), -1, part)
+    members = rows_of(code)
+    del code
+    for rows in members.values():
+        yield rows, taken(x, rows)
+
+
+def taken(x: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The values of some rows."""
+    values = _scratch.empty(rows.size, x.dtype)
+    range_partition.take(x, rows, values)
+    return values

@@ -32,9 +32,8 @@ def laws(p, donors, arrivals, most):
 def test_the_chances_are_those_of_a_poisson_number_of_donors(p, donors, arrivals):
     others, held = np.arange(200), np.arange(400)[:, None]
     share = poisson.pmf(held, donors)
-    expected = [
-        (share * poisson.pmf(others, p * (held + own) + arrivals)).sum(axis=0) for own in (1, 0)
-    ]  # given the records that hold a value, their takers are Poisson; a swapped one's own donor is one more
+    # given the records that hold a value, their takers are Poisson; a swapped one's own donor is one more
+    expected = [(share * poisson.pmf(others, p * (held + own) + arrivals)).sum(axis=0) for own in (1, 0)]
 
     assert laws(p, donors, arrivals, 200) == pytest.approx(np.transpose(expected), rel=1e-9, abs=1e-12)
 

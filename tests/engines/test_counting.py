@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from condmask._grid import Grid, decimal_grid, grid_of
 from condmask.engines import counting
-from condmask.engines.counting import EMPTY, ValueCounts, coarser, count, merged
+from condmask.engines.counting import EMPTY, ValueCounts, coarser, count, distinct, merged
 from condmask.samples.columns import counted_parts
 
 GRIDS = [Grid(1.0, 1.0), decimal_grid(2), decimal_grid(-2), grid_of(0.05), grid_of(1 / 3), grid_of(2.0**-30)]
@@ -178,3 +178,14 @@ def test_zero_has_no_sign():
     values, counts = counting.by_value(np.array([-1.0, -0.0, 0.0]))
     assert (values.tolist(), counts.tolist()) == ([-1.0, 0.0], [1, 2])
     assert not np.signbit(values[1])
+
+
+@pytest.mark.parametrize("held", [0, 40, 1 << 18])
+@pytest.mark.parametrize("kind", [np.int64, np.float64])
+def test_distinct_numbers_are_those_of_all_parts(held, kind, monkeypatch):
+    monkeypatch.setattr(counting, "MERGED", held)
+    parts = [RNG.integers(0, most, 50).astype(kind) for most in (10, 90, 3, 90, 200)]
+    for some in (parts, parts[:1], []):
+        found = distinct(iter(some), kind)
+        assert found.dtype == kind
+        assert found.tolist() == sorted({number for part in some for number in part.tolist()})

@@ -70,9 +70,8 @@ def test_many_records_move_by_this_law():
         kept += np.bincount(record, minlength=x.size)
         inside += np.bincount(record[(value >= 1_000) & (value < 2_600)], minlength=x.size)
 
-    near = np.abs(
-        np.arange(-20, 21) + rows[:, None]
-    )  # with 20 neighbours to either side, whose chances differ little
+    # with 20 neighbours to either side, whose chances differ little
+    near = np.abs(np.arange(-20, 21) + rows[:, None])
     share = inside[near].sum(axis=1) / kept[near].sum(axis=1)
     # 41 * 150 kept: a standard error of at most .5 / sqrt(6000) = .0065, four of them, and .01 for neighbours
     assert share == pytest.approx(expected, abs=0.036)

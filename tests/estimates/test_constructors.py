@@ -92,9 +92,10 @@ def test_a_release_with_merged_and_crossed_strata_gives_an_unbiased_covariance()
     truth = np.cov(scheme.grid.values(scheme.grid.units(A)), W)[0, 1]
     found, crude = [], []
     for seed in range(400):
+        # an audit of each would be most of the time
         release = cm.mask_table(
             frame, {"a": scheme, "b": scheme}, rng=seed, nan_policy="omit", accept_visible_coins=True
-        )  # an audit of each would be most of the time
+        )
         found.append(release["a"].covariance(W))
         plain = cm.ConditionalMasking(0.6, 0.5, strata="region", small_strata="merge")
         crude.append(plain.estimate(release.data["a"], strata=release.data).covariance(W))

@@ -175,9 +175,8 @@ def test_a_disk_that_is_full_at_any_operation_is_said_and_nothing_is_left(
 
 @pytest.mark.parametrize("jobs", [2, 7])
 def test_of_jobs_with_one_target_one_wins_whole(source, tmp_path, jobs):
-    cm.mask_file(
-        source, release_of(source, tmp_path / "warm"), {"income": SCHEME}, ledger=False
-    )  # kernels are compiled
+    # kernels are compiled
+    cm.mask_file(source, release_of(source, tmp_path / "warm"), {"income": SCHEME}, ledger=False)
     target = release_of(source, tmp_path / "out")
     schemes = [cm.ConditionalMasking(0.6, 500.0 + k) for k in range(jobs)]
     (looked, look), (start, started) = os.pipe(), os.pipe()
@@ -291,9 +290,8 @@ def test_a_kill_at_any_operation_leaves_nothing_raw(source, tmp_path, temporary,
     is_folder = os.path.isdir
     if not nameless:
         monkeypatch.setattr(os.path, "isdir", lambda path: path != "/proc/self/fd" and is_folder(path))
-    cm.mask_file(
-        source, release_of(source, tmp_path / "warm"), {"income": SCHEME}, ledger=False
-    )  # kernels are compiled
+    # kernels are compiled
+    cm.mask_file(source, release_of(source, tmp_path / "warm"), {"income": SCHEME}, ledger=False)
     (tmp_path / "points").touch()
     whole = release_of(source, tmp_path / "whole")
 
@@ -320,9 +318,8 @@ def test_a_kill_at_any_operation_leaves_nothing_raw(source, tmp_path, temporary,
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
 def test_a_kill_at_any_line_leaves_nothing_raw(source, tmp_path, temporary, sent):
     """Some lines of all that are run, by a fixed seed."""
-    cm.mask_file(
-        source, release_of(source, tmp_path / "warm"), {"income": SCHEME}, ledger=False
-    )  # kernels are compiled
+    # kernels are compiled
+    cm.mask_file(source, release_of(source, tmp_path / "warm"), {"income": SCHEME}, ledger=False)
     whole = release_of(source, tmp_path / "whole")
 
     def job(target, last):

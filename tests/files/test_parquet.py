@@ -27,9 +27,8 @@ pytestmark = pytest.mark.usefixtures("unaudited")
 N = 3_000
 SCHEME = cm.ConditionalMasking(0.6, 3_000.0, decimals=2)
 RANDOM = np.random.default_rng(11)
-CENTS = (
-    np.sort(RANDOM.choice(10**9, N, replace=False)) + 10**9
-)  # sorted, so that extremes stand in a row group
+# sorted, so that extremes stand in a row group
+CENTS = np.sort(RANDOM.choice(10**9, N, replace=False)) + 10**9
 X = CENTS / 100
 
 
@@ -139,9 +138,8 @@ def test_no_original_value_is_in_the_bytes_of_a_release(tmp_path, suffix, dtype)
 
     releases = [np.asarray(cm.read_column(target, "income"), dtype=float) for target in targets]
     releases = releases if whole else [z * 100 for z in releases]
-    assert (
-        len(found([source.read_bytes()] * 2, releases)) > N / 7
-    )  # the search finds what is there: .4^2 of all
+    # the search finds what is there: .4^2 of all
+    assert len(found([source.read_bytes()] * 2, releases)) > N / 7
     assert found([target.read_bytes() for target in targets], releases) == []
     schema = (pq.read_schema if suffix == "parquet" else lambda path: pa.ipc.open_file(path).schema)(target)
     assert schema.field("income").metadata in (None, {b"PARQUET:field_id": b"7"})

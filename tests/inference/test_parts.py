@@ -6,7 +6,7 @@ import pytest
 
 import condmask as cm
 from condmask import _scratch
-from condmask.engines import mapping_law
+from condmask.engines import counting, mapping_law
 from condmask.inference import parts
 from condmask.inference.parts import CompleteRows, Rows, add, frame_of, numbered
 
@@ -46,7 +46,7 @@ def test_sums_by_code_whether_these_are_few_or_many(size):
 
 @pytest.mark.parametrize("most", [100, 10**15])
 def test_codes_that_occur_are_numbered(most, monkeypatch):
-    monkeypatch.setattr(parts, "CHUNK", 2)
+    monkeypatch.setattr(counting, "MERGED", 2)
     code = np.random.default_rng(1).integers(0, 100, 60)
 
     distinct, number = numbered(CompleteRows(code), lambda rows: rows.of(code), most, code.size)

@@ -56,9 +56,8 @@ def test_whole_sums_are_exact_and_counts_give_the_same_ones(u, bits):
     assert np.array_equal(records, counted)
     powers = [u, u * u, u * u * u]
     for power, (high, low) in zip(powers, records.tolist(), strict=True):
-        parts = [
-            round(Fraction(value) * 2**bits) for value in power.tolist()
-        ]  # halves to even, as NumPy does
+        # halves to even, as NumPy does
+        parts = [round(Fraction(value) * 2**bits) for value in power.tolist()]
         rests = [
             round((Fraction(value) - Fraction(part, 2**bits)) * 4**bits)
             for value, part in zip(power.tolist(), parts, strict=True)

@@ -155,7 +155,6 @@ def test_the_order_of_rows_gives_values_back_and_is_warned_of():
 
     ranks = (np.arange(N) + 0.5) / N
     read = scheme.estimate(z).quantile(ranks)
-    assert (
-        np.median(np.abs(read / x - 1.0)) < 0.03
-    )  # by the release alone a value is off by more than a tenth
+    # by the release alone a value is off by more than a tenth
+    assert np.median(np.abs(read / x - 1.0)) < 0.03
     assert np.median(np.abs(z / x - 1.0)) > 0.1

@@ -27,6 +27,7 @@ def test_what_cannot_be_tuned_is_none_and_said():
     assert equal_risk.tuned(make, low, high, 0.9 * who.constant(), who, 1) is None  # below what all reach
     assert equal_risk.tuned(make, low, high, 1.0, who, 1) is None  # neighbours in rank are not enough
     zeros = np.where(np.arange(X.size) % 2 > 0, X, 0.0)
+    # zero stays zero
     assert (
         equal_risk.tuned(
             *equal_risk.families(SCHEME, zeros)["multiplicative noise"],
@@ -35,4 +36,4 @@ def test_what_cannot_be_tuned_is_none_and_said():
             1,
         )
         is None
-    )  # zero stays zero
+    )

@@ -193,7 +193,8 @@ def _status(file: Any) -> os.stat_result | None:
 
 def _standard_input() -> IO[bytes]:
     """All of standard input, in a temporary file without a name."""
-    from condmask.files.atomic import in_temporary_place, nameless
+    from condmask._scratch import nameless
+    from condmask.files.atomic import in_temporary_place
 
     if sys.stdin is None:
         raise ValueError("standard input is closed: pipe a CSV file into it, or name the file")

@@ -16,10 +16,11 @@ from condmask import _scratch
 from condmask._blocks import blocks
 from condmask.audit_input import AuditInput
 from condmask.disclosure import causes, relation_causes, relations
-from condmask.disclosure.aggregated_ends import aggregate, rows_by_pool, values_of
+from condmask.disclosure.aggregated_ends import aggregate
 from condmask.disclosure.long_columns import share_holding
 from condmask.disclosure.rare_values import own_value
 from condmask.kernels import counting_sort
+from condmask.strata import values_by_pool
 
 FEWEST, FEWEST_KEPT, FEWEST_SWAPPED, SMALL = 50, 20, 10, 200  # records of a pool
 OWN = 0.3  # the chance that a record keeps its value
@@ -237,8 +238,8 @@ def _too_often(data: AuditInput, name: str, scheme: Any) -> Iterator[np.ndarray]
     if scheme.p >= 1.0 - OWN:
         return
     x = data.values[name]
-    for rows in rows_by_pool(x, data.strata):
-        chances = own_value(values_of(x, rows), scheme)
+    for _, values in values_by_pool(x, data.strata):
+        chances = own_value(values, scheme)
         yield chances[chances > OWN]
 
 

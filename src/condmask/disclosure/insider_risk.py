@@ -267,9 +267,8 @@ def _additive(
     line = pool.keys.at[pool.rank]
     z = np.where(is_swapped, line[source], line + pool.law._replace(sigma=1.0).draw(stream, n))[hidden]
     within, exact = np.zeros(d.size), 0.0
-    shown = np.sort(
-        source[is_swapped & is_known & ~is_known[source]]
-    )  # hidden originals, shown by records he knows
+    # hidden originals, shown by records he knows
+    shown = np.sort(source[is_swapped & is_known & ~is_known[source]])
     sure = is_swapped[hidden] & is_known[source[hidden]]  # they show originals that he knows
     end, _ = followed(source, hidden, np.zeros(n))
     for row, last in zip(hidden[sure], end[sure], strict=True):

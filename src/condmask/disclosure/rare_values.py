@@ -11,6 +11,7 @@ import numpy as np
 from condmask._blocks import blocks
 from condmask.disclosure.aggregated_ends import ends_of
 from condmask.disclosure.simulated_maps import MAPS, kept_maps
+from condmask.engines.counting import distinct
 from condmask.kernels import counting_sort
 
 RARE = 0.01  # the share of a value that is no longer rare
@@ -177,6 +178,6 @@ def _cells(x: np.ndarray, scheme: Any) -> _Cells:
     low, high = min(first for first, _ in ranges), max(last for _, last in ranges)
     if high - low < WIDEST:
         return cells._replace(low=low, cells=int(high - low) + 1)
-    occupied = np.unique(np.concatenate([np.unique(np.floor(cells.units(part))) for part in parts]))
+    occupied = distinct((np.floor(cells.units(part)) for part in parts), np.float64)
     number = np.cumsum(np.concatenate(([0.0], np.minimum(np.diff(occupied), 2.0)))).astype(np.int64)
     return cells._replace(cells=int(number[-1]) + 1, occupied=occupied, number=number)

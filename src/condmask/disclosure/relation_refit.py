@@ -8,12 +8,8 @@ from condmask.disclosure.relation_candidates import Candidate
 from condmask.disclosure.sparse_fit import NARROWEST
 
 EXACT = 1e-9  # relative
-TOLERANCES = (
-    100.0 * NARROWEST,
-    10.0 * NARROWEST,
-    NARROWEST,
-    1e-6,
-)  # of the target's mean deviation, besides rounding
+# of the target's mean deviation, besides rounding
+TOLERANCES = (100.0 * NARROWEST, 10.0 * NARROWEST, NARROWEST, 1e-6)
 KEPT = 0.98  # of the records that obey: those that go on doing so with shorter factors, or fewer columns
 OBEY = 0.08  # of the records: below, it is left
 COARSE = 0.125  # of the target's mean deviation: rounding beyond is grouping

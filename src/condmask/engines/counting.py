@@ -4,6 +4,7 @@ A window of the grid is counted in one pass over the records, without sorting; w
 counted in windows of its own, and what is left after a few of these is sorted.
 """
 
+from collections.abc import Iterable
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -140,6 +141,22 @@ def merged(parts: list[ValueCounts]) -> ValueCounts:
     values, counts = values[order], counts[order]
     first = np.flatnonzero(np.diff(values, prepend=np.nan) != 0.0)
     return ValueCounts(values[first], np.add.reduceat(counts, first) if first.size else counts)
+
+
+def distinct(parts: Iterable[np.ndarray], kind: type) -> np.ndarray:
+    """The distinct ones, ascending, of numbers of one kind that come part by part."""
+    found: list[np.ndarray] = [np.empty(0, dtype=kind)]
+    for part in parts:
+        found = with_distinct(found, part)
+    return np.unique(np.concatenate(found))
+
+
+def with_distinct(found: list[np.ndarray], part: np.ndarray) -> list[np.ndarray]:
+    """The distinct ones of earlier parts, and of each later one; with those of another part."""
+    found.append(np.unique(part))
+    if sum(some.size for some in found[1:]) > found[0].size + MERGED:
+        return [np.unique(np.concatenate(found))]
+    return found
 
 
 def coarser(counts: ValueCounts, times: int) -> ValueCounts:

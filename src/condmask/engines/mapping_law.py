@@ -23,6 +23,7 @@ from condmask._blocks import BLOCK, blocks
 from condmask.deconvolution import weight
 from condmask.deconvolution.expansion import fast_length
 from condmask.deconvolution.weight import SATURATION, Masking
+from condmask.engines.counting import distinct
 
 CELLS_PER_SIGMA = 64
 REACH = {"normal": SATURATION, "laplace": 26.0}  # sigmas, beyond which noise is as good as never
@@ -249,12 +250,7 @@ def _counted(x: np.ndarray, cells: Coordinates) -> tuple[np.ndarray, np.ndarray,
         for part in parts:
             cell[part] = number[cell[part]]
         return occupied, cell, counts[counts > 0]
-    occupied, new = np.empty(0), []
-    for part in parts:
-        new.append(np.unique(cells(x[part])))
-        if sum(some.size for some in new) > occupied.size:
-            occupied, new = np.unique(np.concatenate([occupied, *new])), []
-    occupied = np.unique(np.concatenate([occupied, *new]))
+    occupied = distinct((cells(x[part]) for part in parts), np.float64)
     counts = np.zeros(occupied.size, dtype=np.int64)
     for part in parts:
         cell[part] = np.searchsorted(occupied, cells(x[part]))

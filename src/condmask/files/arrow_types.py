@@ -42,9 +42,8 @@ def numbers(column: Any, name: str, row: int) -> tuple[np.ndarray, str]:
     column = unwrapped(column)
     dtype = column.type
     if kind == "int":
-        memory = values_of(
-            column, np.dtype(str(dtype))
-        )  # of nulls, too: they are told apart where it matters
+        # of nulls, too: they are told apart where it matters
+        memory = values_of(column, np.dtype(str(dtype)))
         if memory.size and max(int(memory.max()), -int(memory.min())) > _checks.LARGEST_EXACT_INTEGER:
             present = ~null(column)
             _checks.exact_integers(memory[present], name, row + np.flatnonzero(present))

@@ -18,6 +18,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from condmask._scratch import nameless
 from condmask.files.streams import OPENED
 
 Fingerprint = tuple[int, ...] | None  # of a file; None where there is none
@@ -46,11 +47,6 @@ def spool() -> Iterator[Callable[[], IO[bytes]]]:
     """Temporary files without a name, which are gone when the process is, however it ends."""
     with ExitStack() as opened, in_temporary_place():
         yield lambda: opened.enter_context(nameless())
-
-
-def nameless() -> IO[bytes]:
-    """A temporary file without a name."""
-    return tempfile.TemporaryFile(prefix="condmask-")  # mode 0600
 
 
 @contextmanager

@@ -146,6 +146,17 @@ def in_the_files(table: Table, names: Collection[str]) -> None:
             )
 
 
+def without_names(table: Table, text: str) -> list[str]:
+    """How to leave out the columns in a text that names of files tell; nothing where it has none of them."""
+    told = [name for name in getattr(table, "virtual", ()) if repr(name) in text]
+    if not told:
+        return []
+    return [
+        f"names of files and folders tell {_checks.listed(told)}, and are released: to leave that out, mask "
+        "one file of all rows instead"
+    ]
+
+
 def named_once(table: Table) -> None:
     """Refuse columns that share a name: an audit looks at columns by name, and would leave them out."""
     for name in table.names:

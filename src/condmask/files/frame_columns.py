@@ -8,10 +8,10 @@ from condmask import frames
 from condmask._grid import decimals_of
 
 
-def column_of_frame(frame: Any, name: str) -> frames.Column:
+def column_of_frame(frame: Any, name: str, *, least: int = 2) -> frames.Column:
     """A column of a data frame; decimals go back as such where what they become has as many places."""
     values = frames.table_column(frame, name)
-    return _decimals(values, name) if frames.is_decimal(values) else frames.column(values, name)
+    return _decimals(values, name) if frames.is_decimal(values) else frames.column(values, name, least=least)
 
 
 def _decimals(values: Any, name: str) -> frames.Column:

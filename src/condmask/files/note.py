@@ -15,9 +15,8 @@ HEAD = """\
 No masked value is to be read as that of its record.
 """
 
-OF_PARTS = (
-    """ in {files}, which are one release: estimates need all of them, under the names that they have here"""
-)
+OF_PARTS = """\
+ in {files}, which are one release: estimates need all of them, under the names that they have here"""
 
 ESTIMATED = """
 ## What can be computed

@@ -28,10 +28,8 @@ CHUNKS, GROUP_SIZE, GROUP_ROWS, SORTING, GROUP_OFFSET, GROUP_COMPRESSED = OF_GRO
 OTHER_FILE, CHUNK_OFFSET, CHUNK, PAGE_INDEX, CRYPTO = 1, 2, 3, (4, 5, 6, 7), (8, 9)
 ENCODINGS, CODEC, VALUES, SIZE, COMPRESSED, DATA, INDEX, DICTIONARY = 2, 4, 5, 6, 7, 9, 10, 11
 STATISTICS, PAGES_BY_ENCODING, SIZES = 12, 13, 16
-OF_FILES, OF_CHUNKS = (
-    range(1, ORDERS + 1),
-    {*range(1, 14), SIZES, 17} - {8},
-)  # without notes and Bloom filters
+# without notes and Bloom filters
+OF_FILES, OF_CHUNKS = range(1, ORDERS + 1), {*range(1, 14), SIZES, 17} - {8}
 KEY, TEXT = 1, 2
 SORTED_BY = 1
 
@@ -95,9 +93,8 @@ def chunks_of(group: Struct, footer: Footer, path: Path) -> list[Chunk]:
             raise ValueError(f"{path} must hold its columns itself, and not encrypted")
         metadata = fields[CHUNK][1]
         pages = [metadata[key][1] for key in (DATA, DICTIONARY) if key in metadata]
-        start = min(
-            (page for page in pages if page > 0), default=len(MAGIC)
-        )  # without rows there may be none
+        # without rows there may be none
+        start = min((page for page in pages if page > 0), default=len(MAGIC))
         length = metadata[COMPRESSED][1]
         if start < len(MAGIC) or length < 0 or start + length > footer.stop:
             raise ValueError(f"{path} cannot be read: a column lies outside of it")

@@ -10,10 +10,8 @@ from condmask.files.formats import ROOMY, format_of
 from condmask.files.metadata import FOLDER_METADATA, digest_of, part_of
 from condmask.files.part_files import PartFiles
 
-TAILS = {
-    "Parquet": (8, 0),
-    "Arrow": (10, 0),
-}  # bytes at the end, and where in them the footer's length stands
+# bytes at the end, and where in them the footer's length stands
+TAILS = {"Parquet": (8, 0), "Arrow": (10, 0)}
 LONGEST = 1 << 28  # bytes of a footer
 
 

@@ -16,12 +16,12 @@ from condmask.files.folder import FolderTable
 from condmask.files.formats import FORMATS, ROOMY, Table, columns_exist, format_of, reading, suffix_of
 from condmask.files.metadata import read_list
 from condmask.files.part_files import is_folder, part_files
+from condmask.files.spool import CODE, coded
 from condmask.files.streams import OPENED
+from condmask.frames import Labels
 
 if TYPE_CHECKING:
     from condmask.files.arrow import ArrowFile
-from condmask.files.spool import CODE, coded
-from condmask.frames import Labels
 
 
 def read_column(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | None = None) -> np.ndarray:

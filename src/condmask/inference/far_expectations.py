@@ -144,9 +144,8 @@ def _under_laplace(
     first, at, length = _window(counts, reach)
     starts = np.arange(0, length, BLOCK)
     fading = np.exp(-masking.delta / decay * np.arange(BLOCK))
-    ends = np.zeros(
-        (2, 2, starts.size)
-    )  # of counts and of g: what a block alone leaves on its right, and left
+    # of counts and of g: what a block alone leaves on its right, and left
+    ends = np.zeros((2, 2, starts.size))
 
     def block(k: int) -> tuple[np.ndarray, slice, np.ndarray]:
         start, stop = int(starts[k]), min(int(starts[k]) + BLOCK, length)

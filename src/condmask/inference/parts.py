@@ -19,6 +19,7 @@ import numpy as np
 
 from condmask import _scratch
 from condmask._blocks import blocks
+from condmask.engines.counting import with_distinct
 from condmask.frames import RemoteColumn
 from condmask.strata import index_type
 
@@ -174,7 +175,8 @@ def numbered(
     They are sorted only where they are few. `n` is about the number of the records.
     """
     if most > min(2 * n, rows.longest_table):
-        distinct = _joined(rows.fold(partial(_distinct, codes), [np.empty(0, dtype=np.int64)], operator.add))
+        found = rows.fold(partial(_distinct, codes), [np.empty(0, dtype=np.int64)], operator.add)
+        distinct = np.unique(np.concatenate(found))
         return distinct, partial(_ranks, distinct)
     (occurs,) = rows.fold(partial(_occurring, codes), (np.zeros(most, dtype=bool),))
     distinct = np.flatnonzero(occurs)
@@ -191,9 +193,7 @@ def _occurring(
 
 
 def _distinct(codes: Callable[[Rows], np.ndarray], found: list[np.ndarray], rows: Rows) -> list[np.ndarray]:
-    """Ascending codes in several arrays, those in the first but once."""
-    found.append(np.unique(codes(rows)))
-    return [_joined(found)] if sum(new.size for new in found[1:]) > found[0].size + CHUNK else found
+    return with_distinct(found, codes(rows))
 
 
 def _ranks(distinct: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -202,7 +202,3 @@ def _ranks(distinct: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 def _looked_up(number: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return np.asarray(number[codes])
-
-
-def _joined(found: list[np.ndarray]) -> np.ndarray:
-    return np.unique(np.concatenate(found))

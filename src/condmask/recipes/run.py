@@ -171,8 +171,8 @@ def _check_risks(recipe: Recipe) -> None:
         by_value = risk(x, scheme, d=distances, strata=strata or None, audit=False)
         best = by_value.attackers[BEST]
         if recipe.thorough:
-            with audited_table(source, recipe.schemes, csv) as table:
-                best = with_trained(by_value, table, name, recipe.schemes).attackers[TRAINED]
+            with audited_table(source, recipe.schemes, csv) as (_, data):
+                best = with_trained(by_value, data, name, recipe.schemes).attackers[TRAINED]
         for d, share in zip(distances, best, strict=True):
             if share > caps[d]:
                 raise ValueError(

@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from condmask.files.formats import (
     in_the_files,
     named_once,
     reading,
+    without_names,
 )
 from condmask.files.metadata import published
 from condmask.files.part_files import is_folder
@@ -191,15 +193,25 @@ def audit_file(
     """
     if thorough:
         check_available()
-    with audited_table(source, schemes, csv) as data:
-        return audit_table(data, schemes, thorough=thorough)
+    with audited_table(source, schemes, csv) as (table, data):
+        return _naming_files(audit_table(data, schemes, thorough=thorough), table)
+
+
+def _naming_files(audit: Audit, table: Table) -> Audit:
+    """An audit whose remedies say how to leave out what the names of files tell."""
+    causes = []
+    for cause in audit.causes:
+        remedies = [cause.remedy, *without_names(table, f"{cause.text}; {cause.remedy}")]
+        causes.append(cause._replace(remedy="; ".join(filter(None, remedies))))
+    proposals = (one._replace(audit=_naming_files(one.audit, table)) for one in audit.proposals)
+    return replace(audit, causes=tuple(causes), proposals=tuple(proposals))
 
 
 @contextlib.contextmanager
 def audited_table(
     source: str | os.PathLike[str], schemes: dict[str, Any], csv: CsvFormat | None
-) -> Iterator[AuditInput]:
-    """A file that is to be masked, as an audit looks at it."""
+) -> Iterator[tuple[Table, AuditInput]]:
+    """A file that is to be masked, and its columns as an audit looks at them."""
     check_schemes(schemes)
     groups = not_masked(next(iter(schemes.values())).strata, schemes)
     with reading(Path(source)):
@@ -211,4 +223,4 @@ def audited_table(
             columns, kinds, labels = spool_columns(table, list(schemes), groups, create)
             beside = columns_in_clear(table.names, [*columns, *groups])
             clear = clear_of_table(table, beside, list(columns.values())) if beside else None
-            yield table_of(schemes, columns, kinds, labels, clear)
+            yield table, table_of(schemes, columns, kinds, labels, clear)

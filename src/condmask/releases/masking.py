@@ -17,7 +17,7 @@ from condmask._randomness import check_rng
 from condmask.clear_columns import columns_in_clear
 from condmask.disclosure.release_check import ReleaseError
 from condmask.files.atomic import spool
-from condmask.files.formats import Table, in_lines, named_once
+from condmask.files.formats import Table, in_lines, named_once, without_names
 from condmask.files.metadata import Published
 from condmask.files.publish import publish
 from condmask.files.room import check_room, room_for
@@ -157,10 +157,7 @@ def _naming_files(table: Table) -> Iterator[None]:
     try:
         yield
     except ReleaseError as error:
-        names = [name for name in getattr(table, "virtual", ()) if repr(name) in str(error)]
-        if not names:
+        how = without_names(table, str(error))
+        if not how:
             raise
-        raise ReleaseError(
-            f"{error}; names of files and folders tell {_checks.listed(names)}, and are released: to leave "
-            "that out, mask one file of all rows instead"
-        ) from None
+        raise ReleaseError("; ".join([str(error), *how])) from None

@@ -79,10 +79,8 @@ def svg(figure: Any, label: str) -> Html:
     import matplotlib
 
     written = io.StringIO()
-    same: dict[Any, Any] = {
-        "svg.fonttype": "none",
-        "svg.hashsalt": "condmask",
-    }  # letters stay letters; names of parts recur
+    # letters stay letters; names of parts recur
+    same: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "condmask"}
     with matplotlib.rc_context(same):
         nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         figure.savefig(written, format="svg", metadata=nothing)

@@ -1,13 +1,11 @@
 """Samples from masked values: of all records, of a part of them, or by pool of donors."""
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from condmask import _scratch
 from condmask._blocks import Workers, blocks
-from condmask._scratch import joined
 from condmask.engines.counting import ValueCounts
 from condmask.kernels import counting_sort
 from condmask.law import Law
@@ -17,7 +15,7 @@ from condmask.samples.exact import ExactSample
 from condmask.samples.masked_sample import MaskedSample
 from condmask.samples.records import Records
 from condmask.samples.ungridded import UngriddedSample
-from condmask.strata import index_type, rows_of
+from condmask.strata import values_by_pool
 
 TOGETHER = 1 << 20  # records that are counted at once
 SMALL_TABLE, DENSE, LONGEST_TABLE = 1 << 12, 2, 1 << 26  # entries: always, for each record, at most
@@ -29,7 +27,7 @@ def samples_by_pool(records: Records | None, law: Law) -> list[MaskedSample]:
         return []
     z, pool = records.z, records.pool
     if law.grid is None:
-        return [ungridded_sample(values, law, 1) for values in _values_by_pool(z, pool)]
+        return [ungridded_sample(values, law, 1) for _, values in values_by_pool(z, pool)]
     dense = _in_a_table(z, pool, law)
     if dense is not None:
         return dense
@@ -91,16 +89,6 @@ def _merged(parts: list[_Counted]) -> _Counted:
     pool, units = pool[order], units[order]
     first = np.flatnonzero(np.append(True, (np.diff(units) != 0.0) | (np.diff(pool) != 0)))
     return _Counted(pool[first], units[first], np.add.reduceat(counts[order], first))
-
-
-def _values_by_pool(z: np.ndarray, pool: np.ndarray) -> Iterator[np.ndarray]:
-    """The values of each pool, in the order of the records."""
-    number = joined(
-        np.where(np.isnan(z[start:stop]), -1, pool[start:stop]).astype(index_type(z.size))
-        for start, stop in blocks(z.size)
-    )
-    for rows in rows_of(number).values():
-        yield joined(z[rows[start:stop]] for start, stop in blocks(rows.size))
 
 
 def sample_of(z: np.ndarray, law: Law) -> MaskedSample:

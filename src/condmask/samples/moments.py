@@ -21,9 +21,8 @@ from condmask.law import Law
 TOGETHER = 1 << 20  # values that are looked at at once
 MOST_BITS = 40  # of a whole number, of which there are two for each power
 TINY = 2.0**-1022  # whose inverse is a number
-MUCH = (
-    2.0**-10
-)  # of the second moment about the middle: then the variance loses 10 of 53 bits by a difference
+# of the second moment about the middle: then the variance loses 10 of 53 bits by a difference
+MUCH = 2.0**-10
 
 
 class Powers(NamedTuple):

@@ -8,7 +8,7 @@ Reverse mapping releases values of the data, and means of them, which no bound o
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,35 +28,59 @@ MANY = 0.01  # of the records: so many below 0 are worth a word
 LOOKED_AT = 1 << 14  # records in which they are counted
 
 
+class Outside(NamedTuple):
+    """How many values lie outside of a range, and the position of the first one, -1 for none; and how many
+    released ones are expected below and above."""
+
+    values: int
+    first: int
+    expected: tuple[float, float]
+
+    def plus(self, other: "Outside", row: int) -> "Outside":
+        """With those of more values, of which the first one has this position."""
+        first = self.first if self.values or not other.values else row + other.first
+        below, above = (sum(pair) for pair in zip(self.expected, other.expected, strict=True))
+        return Outside(self.values + other.values, first, (below, above))
+
+
 def check_limits(data: AuditInput, schemes: Mapping[str, Any]) -> None:
     """Refuse columns with a value outside of their range, and those whose release is expected to have one."""
     for name, scheme in schemes.items():
-        values, law = data.values[name], scheme.law
         if scheme.range is None:
-            if law is not None and law.p > 0.0:
-                _warn_of_signs(values, law, name)
-            continue
-        ends = bounds(scheme)
-        count, first = _outside(values, ends)
-        if count:
-            many = f"{count:,} values" if count > 1 else "a value"
-            raise ValueError(
-                f"{name} must lie within its range, {in_words(scheme.range)}, got {many} outside, the first "
-                f"at position {first}"
-            )
-        if law is None:
-            continue
-        expected = expected_outside(values, law, ends)
-        if sum(expected) > LEAST:
-            better = reverse_mapping(data, dict(schemes))
-            serves = "" if better is None else f"{better.remedy} ({SERVES}), or "
-            counts = [
-                f"{_number(count)} {side}" for count, side in zip(expected, SIDES, strict=True) if count
-            ]
-            raise ValueError(
-                f"{name} must stay within its range, {in_words(scheme.range)}, got noise that is expected to "
-                f"take {' and '.join(counts)} it, of {data.n:,} values; {serves}leave range out"
-            )
+            warn_of_signs(data.values[name], scheme.law, name)
+        else:
+            refuse_outside(outside(data.values[name], scheme), name, data, schemes, data.n)
+
+
+def outside(values: np.ndarray, scheme: Any) -> Outside:
+    """What of a column lies, and will lie, outside of the range of its scheme; NaN is missing."""
+    ends = bounds(scheme)
+    count, first = _outside(values, ends)
+    expected = (0.0, 0.0) if scheme.law is None or count else expected_outside(values, scheme.law, ends)
+    return Outside(count, first, expected)
+
+
+def refuse_outside(
+    found: Outside, name: str, data: AuditInput, schemes: Mapping[str, Any], records: int
+) -> None:
+    """Refuse a column of so many records, with what helps those of the table."""
+    scheme = schemes[name]
+    if found.values:
+        many = f"{found.values:,} values" if found.values > 1 else "a value"
+        raise ValueError(
+            f"{name} must lie within its range, {in_words(scheme.range)}, got {many} outside, the first "
+            f"at position {found.first}"
+        )
+    if sum(found.expected) > LEAST:
+        better = reverse_mapping(data, dict(schemes))
+        serves = "" if better is None else f"{better.remedy} ({SERVES}), or "
+        counts = [
+            f"{_number(count)} {side}" for count, side in zip(found.expected, SIDES, strict=True) if count
+        ]
+        raise ValueError(
+            f"{name} must stay within its range, {in_words(scheme.range)}, got noise that is expected to "
+            f"take {' and '.join(counts)} it, of {records:,} values; {serves}leave range out"
+        )
 
 
 def _outside(values: np.ndarray, ends: tuple[float, float]) -> tuple[int, int]:
@@ -101,12 +125,12 @@ def _beyond(room: np.ndarray, law: Law) -> float:
     return 0.5 * float(np.sum(1.0 - law.noise_within(room + 0.5 * law.step)))
 
 
-def _warn_of_signs(values: np.ndarray, law: Law, name: str) -> None:
+def warn_of_signs(values: np.ndarray, law: Law | None, name: str) -> None:
     """Say so where many released values will be negative and no original is.
 
     The smallest and the largest original are not named: each is one record's.
     """
-    if not np.fmin.reduce(values, initial=np.inf) >= 0.0:
+    if law is None or law.p == 0.0 or not np.fmin.reduce(values, initial=np.inf) >= 0.0:
         return
     some = values[evenly_spaced(values.size, LOOKED_AT)]
     below, _ = expected_outside(some, law, (0.0, np.inf))

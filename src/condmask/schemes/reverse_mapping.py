@@ -28,7 +28,7 @@ from condmask.donor_pools import Pools
 from condmask.draws import MaskedBlocks, coins, in_order
 from condmask.kernels import masking, range_partition, reverse_mapping_rows
 from condmask.law import Law
-from condmask.strata import by_stratum, index_type
+from condmask.strata import by_stratum, index_type, taken
 
 
 def blocks_of(
@@ -132,7 +132,7 @@ def rearrange(
     shuffled = cache(partial(_shuffled, tossed, pool))  # once, for all columns
 
     def place_swapped(x: np.ndarray) -> None:
-        range_partition.place(tossed.swapped, *shuffled(), _taken(x, tossed.swapped), x)
+        range_partition.place(tossed.swapped, *shuffled(), taken(x, tossed.swapped), x)
 
     for number, (x, law, scale) in enumerate(zip(columns, laws, scales, strict=True)):
         # at the same time: neither looks at the rows of the other
@@ -154,11 +154,8 @@ class Tossed:
             swapped, kept = (np.add(rows, start, dtype=kind, casting="unsafe") for rows in rows_of_coins)
             return swapped, kept
 
-        rows, first, last = (
-            _scratch.empty(n, kind),
-            0,
-            n,
-        )  # the swapped from the front, the kept from the back
+        # the swapped from the front, the kept from the back
+        rows, first, last = _scratch.empty(n, kind), 0, n
         self.swapped_before, self.kept_before = [0], [0]
         for swapped, kept in ordered_map(toss, self.numbers, threads):
             rows[first : first + swapped.size] = swapped
@@ -213,7 +210,7 @@ def _place_kept(
     rows, order = _in_order_of_keys(tossed, x, law, scale, column, pool, threads)
     by_key = _by_pool(order, rows, pool)
     del order
-    values = _taken(x, rows)
+    values = taken(x, rows)
     if pool is None:
         by_value = rows[:0]
         spare = _scratch.empty(values.size, np.uint64)
@@ -253,17 +250,11 @@ def _in_order_of_keys(
     return rows, order
 
 
-def _taken(x: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    values = _scratch.empty(rows.size, x.dtype)
-    range_partition.take(x, rows, values)
-    return values
-
-
 def _by_pool(places: np.ndarray | None, rows: np.ndarray, pool: np.ndarray | None) -> np.ndarray:
     """Places in a list of rows by the pools of these, in a pool in their order; rows in none are left out."""
     if pool is None:
         return rows[:0] if places is None else places
-    pools = _taken(pool, rows if places is None else _taken(rows, places))
+    pools = taken(pool, rows if places is None else taken(rows, places))
     order, _ = by_stratum(pools)
     if places is not None:
         range_partition.take(places, order, order)

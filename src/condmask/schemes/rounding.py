@@ -5,7 +5,7 @@ A value becomes floor(x / step + 1/2) steps, ties up as the data are written (`_
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -47,23 +47,50 @@ def rounded(
 
     Shifts have two digits, since the largest value is one record's.
     """
-    on_grid, shifts = {}, {}
+    on_grid: dict[str, np.ndarray] = {}
+    shifts: Shifts = {}
     for name, x in columns.items():
-        grid, out = schemes[name].grid, x if in_place else np.empty_like(x)
-        total, count, ends = 0.0, 0, np.full(2, -np.inf)
+        grid, out, moved = schemes[name].grid, x if in_place else np.empty_like(x), STILL
         for start, stop in blocks(x.size):
             part = nearest(x[start:stop], grid, kinds[name])
-            total += float(np.nansum(part - x[start:stop]))
-            count += int(np.count_nonzero(~np.isnan(part)))
-            ends = np.fmax(ends, [np.fmax.reduce(x[start:stop]), np.fmax.reduce(part)])
+            moved = moved.and_of(x[start:stop], part)
             out[start:stop] = part
         on_grid[name] = out
-        shift = total / max(count, 1), float(ends[1] - ends[0])
-        if any(shift):
-            shifts[name] = float(f"{shift[0]:.2g}"), float(f"{shift[1]:.2g}")
-            warn(
-                f"{name} was rounded to multiples of {grid.step:g}, which moves its mean by {shift[0]:+.2g} "
-                f"and its largest value by {shift[1]:+.2g}",
-                ReleaseWarning,
-            )
+        shifts |= moved.shift(name, grid.step)
     return on_grid, shifts
+
+
+class Moved(NamedTuple):
+    """What rounding moved: the sum over so many values, and the largest one, original and rounded."""
+
+    total: float
+    values: int
+    largest: tuple[float, float]
+
+    def and_of(self, x: np.ndarray, on_grid: np.ndarray) -> Self:
+        """With more values; NaN is missing."""
+        total, values = float(np.nansum(on_grid - x)), int(np.count_nonzero(~np.isnan(on_grid)))
+        largest = float(np.fmax.reduce(x, initial=-np.inf)), float(np.fmax.reduce(on_grid, initial=-np.inf))
+        return self.plus(Moved(total, values, largest))
+
+    def plus(self, other: "Moved") -> Self:
+        """Both together."""
+        low, high = (max(pair) for pair in zip(self.largest, other.largest, strict=True))
+        return self._replace(
+            total=self.total + other.total, values=self.values + other.values, largest=(low, high)
+        )
+
+    def shift(self, name: str, step: float) -> Shifts:
+        """What is published of it, with a warning; nothing where nothing moved."""
+        shift = self.total / max(self.values, 1), self.largest[1] - self.largest[0]
+        if not self.values or not any(shift):
+            return {}
+        warn(
+            f"{name} was rounded to multiples of {step:g}, which moves its mean by {shift[0]:+.2g} "
+            f"and its largest value by {shift[1]:+.2g}",
+            ReleaseWarning,
+        )
+        return {name: (float(f"{shift[0]:.2g}"), float(f"{shift[1]:.2g}"))}
+
+
+STILL = Moved(0.0, 0, (-np.inf, -np.inf))
