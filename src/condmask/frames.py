@@ -386,7 +386,7 @@ def _sortable(label: Any) -> tuple[str, Any]:
     return ("", label) if isinstance(label, int | float) else (type(label).__name__, str(label))
 
 
-def design(values: Any, name: str) -> dict[str, Any]:
+def design(values: Any, name: str, *, least: int = 2) -> dict[str, Any]:
     """Columns of numbers by name, from a data frame, a dict of columns, a series or an array of one or two
     dimensions; those of an array are called w1, w2, ..."""
     if isinstance(values, dict):
@@ -402,7 +402,7 @@ def design(values: Any, name: str) -> dict[str, Any]:
         columns = _frame_columns(values, name)
     if not columns:
         raise ValueError(f"{name} must have at least one column, got none")
-    return {key: _numbers(column, key, name) for key, column in columns.items()}
+    return {key: _numbers(column, key, name, least) for key, column in columns.items()}
 
 
 def _frame_columns(values: Any, name: str) -> dict[str, Any]:
@@ -419,7 +419,7 @@ def _frame_columns(values: Any, name: str) -> dict[str, Any]:
     return {str(series.name): series.to_native() for series in table.iter_columns()}
 
 
-def _numbers(values: Any, key: str, name: str) -> Any:
+def _numbers(values: Any, key: str, name: str, least: int) -> Any:
     """One column as numbers; yes and no are 1 and 0."""
     if isinstance(values, RemoteColumn):
         return values.in_design(key, name)
@@ -431,7 +431,7 @@ def _numbers(values: Any, key: str, name: str) -> Any:
         if all(isinstance(value, bool) or value is np.nan for value in objects):
             return np.array(objects, dtype=np.float64)
     try:
-        return column(values, key).array
+        return column(values, key, least=least).array
     except TypeError as error:
         raise TypeError(
             f"{name} must hold numbers, so give an indicator column for each category but one: {error}"

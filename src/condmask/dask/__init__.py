@@ -9,3 +9,8 @@ try:
     import distributed  # noqa: F401
 except ImportError as error:
     raise ImportError("condmask.dask needs Dask: pip install 'condmask[dask]'") from error
+
+from condmask.dask.counting import counts
+from condmask.dask.estimate import estimate
+
+__all__ = ["counts", "estimate"]

@@ -179,8 +179,13 @@ class PseudoValues:
         """Sums by pool along the last axis, of nothing as yet."""
         return np.zeros((*shape, self.pool_count))
 
-    def values(self) -> np.ndarray:
-        """The pseudo-values in units of the data, in the places of the records; NaN for missing values."""
+    def values(self) -> Any:
+        """The pseudo-values in units of the data, in the places of the records; NaN for missing values.
+
+        Those of records that lie elsewhere are left there.
+        """
+        if isinstance(self.z, RemoteColumn):
+            return self._present.filled(partial(_in_units, self))
         values = _scratch.empty(self.z.size)
         if self.n < self.z.size:
             values.fill(np.nan)
@@ -303,3 +308,7 @@ def _masked(sums: tuple[np.ndarray], part: Part) -> tuple[np.ndarray]:
 def _squared(sums: tuple[np.ndarray], part: Part) -> tuple[np.ndarray]:
     part.add_by_pool(sums[0], (part.masked - part.of_pool(part.file.pool_mean)) ** 2)
     return sums
+
+
+def _in_units(file: PseudoValues, rows: Rows) -> np.ndarray:
+    return np.asarray(file.origin + file.unit * file.part(file, rows).values)

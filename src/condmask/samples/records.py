@@ -29,8 +29,8 @@ class Records:
 
     def __init__(
         self,
-        z: np.ndarray | Callable[[], np.ndarray],
-        pool: np.ndarray | Callable[[np.ndarray], np.ndarray | None] | None = None,
+        z: np.ndarray | Callable[[], Any],
+        pool: np.ndarray | Callable[[Any], Any] | None = None,
         refusal: str | None = None,
     ) -> None:
         self._z, self._pool, self.refusal = z, pool, refusal
@@ -54,6 +54,10 @@ class Records:
             if callable(self._pool):
                 self._pool = self._pool(self.z)
             return self._pool
+
+    def samples_by_pool(self, law: Any) -> Any:
+        """The samples of records that lie elsewhere, by pool."""
+        raise NotImplementedError
 
     def pools(self) -> Any:
         """The pool of each record; refused where they are unknown."""
