@@ -90,6 +90,7 @@ OF_MANY = {
     "strata_rows",
     "cli.cli",
     "cli.folders",
+    "dask.cluster",
     "estimates.unbiased",
     "schemes.attacks",
     "schemes.attacks_by_law",

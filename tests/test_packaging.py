@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 FLOORS = dict(
-    re.fullmatch(r"([\w-]+)>=([\d.]+)", text).groups()
+    re.fullmatch(r"([\w-]+)(?:\[\w+\])?>=([\d.]+)", text).groups()
     for text in [*PROJECT["dependencies"], *(text for extra in EXTRAS.values() for text in extra)]
     if not text.startswith("condmask[")
 )
@@ -18,7 +18,8 @@ PINNED = dict(
     re.findall(r"^([\w-]+)==([\d.]+)\.\*$", (ROOT / ".ci" / "lowest.txt").read_text(), re.MULTILINE)
 )
 NEEDED = [
-    re.match(r"[\w-]+", text)[0] for text in (*PROJECT["dependencies"], *EXTRAS["cli"], *EXTRAS["plot"])
+    re.match(r"[\w-]+", text)[0]
+    for text in (*PROJECT["dependencies"], *EXTRAS["cli"], *EXTRAS["dask"], *EXTRAS["plot"])
 ]
 
 

@@ -83,7 +83,7 @@ def column(
     import narwhals as nw
 
     if type(values).__module__.startswith("pyarrow") and not hasattr(values, "chunks"):
-        return _arrow_array(values, name, finite)
+        return _arrow_array(values, name, least, finite)
     try:
         series = nw.from_native(values, series_only=True)
     except TypeError:
@@ -201,6 +201,13 @@ def with_index(frame: Any) -> Any:
     return frame.reset_index(drop=True).assign(**levels)
 
 
+def stacked(parts: Sequence[Any]) -> Any:
+    """Data frames with the same columns, the rows of one after those of the other."""
+    import narwhals as nw
+
+    return nw.concat([as_frame(part) for part in parts]).to_native()
+
+
 def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:
     """The frame, or the dict of columns, with some replaced, in their places."""
     if isinstance(frame, dict):
@@ -278,13 +285,13 @@ def as_frame(frame: Any) -> Any:
         raise TypeError(f"frame must be a data frame, got {type(frame).__name__}") from None
 
 
-def _arrow_array(values: Any, name: str, finite: bool) -> Column:
+def _arrow_array(values: Any, name: str, least: int, finite: bool) -> Column:
     """A pyarrow.Array, which narwhals takes only as one chunk of a ChunkedArray."""
     import pyarrow as pa
 
     if not isinstance(values, pa.Array):
         raise TypeError(f"{name} must be an array or a series of numbers, got {type(values).__name__}")
-    chunked = column(pa.chunked_array([values]), name, finite=finite)
+    chunked = column(pa.chunked_array([values]), name, least=least, finite=finite)
     return chunked._replace(back=lambda z, nulls=None: chunked.back(z, nulls).combine_chunks())
 
 

@@ -60,7 +60,7 @@ class HeldKey:
 
     def __init__(self, key: Key, client: Client | None) -> None:
         self.name = f"condmask-{group_name()}"
-        _held[self.name] = held = _Held(key.transport(), _versions())
+        _held[self.name] = held = _Held(key.transport(), own_versions())
         if client is not None:
             client.register_plugin(KeyPlugin(self.name, held), name=self.name)
         self.withdraw = weakref.finalize(self, _withdraw, self.name, client)
@@ -84,18 +84,24 @@ def key_of(name: str) -> Key:
             "threads, and keep the release while its frame is computed"
         )
     key, versions = _held[name]
-    for package, own in _versions().items():
-        if own != versions[package]:
-            raise RuntimeError(
-                f"{package} must be of one version on all machines, got {own} on this worker and "
-                f"{versions[package]} where the release is made"
-            )
+    check_versions(versions)
     return key.open()
 
 
 @cache
-def _versions() -> dict[str, str]:
+def own_versions() -> dict[str, str]:
+    """The versions in this process of what must agree for two to draw the same."""
     return {package: version(package) for package in MUST_AGREE}
+
+
+def check_versions(sent: dict[str, str]) -> None:
+    """Refuse to draw with other versions than those where the work was begun."""
+    for package, own in own_versions().items():
+        if own != sent[package]:
+            raise RuntimeError(
+                f"{package} must be of one version on all machines, got {own} on this worker and "
+                f"{sent[package]} where the client is"
+            )
 
 
 def client_of(client: Any) -> Client | None:

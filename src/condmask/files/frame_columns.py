@@ -9,7 +9,8 @@ from condmask._grid import decimals_of
 
 
 def column_of_frame(frame: Any, name: str, *, least: int = 2) -> frames.Column:
-    """A column of a data frame; decimals go back as such where what they become has as many places."""
+    """A column of a data frame of so many rows at least; decimals go back as such where what they become has
+    as many places."""
     values = frames.table_column(frame, name)
     return _decimals(values, name) if frames.is_decimal(values) else frames.column(values, name, least=least)
 

@@ -55,7 +55,7 @@ class MaskedRows:
 
     def __init__(self, frame: Any, schemes: dict[str, Scheme]) -> None:
         self._schemes, self.done = schemes, 0
-        self._columns = {name: column_of_frame(frame, name) for name in schemes}
+        self._columns = {name: column_of_frame(frame, name, least=0) for name in schemes}
         self._values = {
             name: without_codes(column.array, released_codes(schemes[name]), column.kind)
             for name, column in self._columns.items()

@@ -21,9 +21,9 @@ from condmask.files.publish_folder import folder_state, publish_folder, writable
 from condmask.files.streams import OPENED
 
 
-def targets_of(source: Path, target: Path, *, overwrite: bool) -> dict[Path, Any]:
+def targets_of(source: Path | None, target: Path, *, overwrite: bool) -> dict[Path, Any]:
     """The files, or the folder, that a release of a source will be, as they are now; refused where they may
-    not be written."""
+    not be written. A source that has parts and is no file is None."""
     _checks.utf8(target)
     if target not in OPENED and not target.absolute().parent.is_dir():
         raise FileError(f"cannot write to {target.parent}: no such file or directory")
@@ -33,7 +33,7 @@ def targets_of(source: Path, target: Path, *, overwrite: bool) -> dict[Path, Any
                 f"target must stand apart from other releases, got {target}, which would be no part of the "
                 f"one in {folder}"
             )
-    if is_folder(source):
+    if source is None or is_folder(source):
         state = folder_state(target)
         writable_folder(target, state, source, overwrite=overwrite)
         return {target: state}

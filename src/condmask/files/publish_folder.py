@@ -14,7 +14,7 @@ import secrets
 import shutil
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -40,24 +40,25 @@ def folder_state(target: Path) -> State:
     return tuple((name, fingerprint(target / name)) for name in entries) if entries else None
 
 
-def writable_folder(target: Path, state: State, source: Path, *, overwrite: bool) -> None:
-    """Refuse a target of many files that may not be written."""
+def writable_folder(target: Path, state: State, source: Path | None, *, overwrite: bool) -> None:
+    """Refuse a target of many files that may not be written; a source that is no file is None."""
+    must = "target must be a folder where the source " + ("has partitions" if source is None else "is one")
     if target in OPENED:
-        raise FileError(f"target must be a folder where the source is one, got {target}: name one")
+        raise FileError(f"{must}, got {target}: name one")
     suffix = target.suffix.lower()
-    if suffix in FORMATS and not (source.suffix.lower() == suffix and not is_glob(source)):
-        raise ValueError(
-            f"target must be a folder where the source is one, got {target}, which is called as a file: many "
-            "files stay many, of their names and format"
-        )
+    alike = source is not None and source.suffix.lower() == suffix and not is_glob(source)
+    if suffix in FORMATS and not alike:
+        stay = "" if source is None else ": many files stay many, of their names and format"
+        raise ValueError(f"{must}, got {target}, which is called as a file{stay}")
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         what = "a link" if target.is_symlink() else "a file"
-        raise FileError(f"target must be a folder where the source is one, got {target}, which is {what}")
+        raise FileError(f"{must}, got {target}, which is {what}")
     if Path.cwd().is_relative_to(target.resolve()):
         raise FileError(
             f"target must be another folder than the one in which this runs, got {target}: name a new one"
         )
-    _apart(target, source)
+    if source is not None:
+        _apart(target, source)
     if state is not None:
         if not overwrite:
             raise FileError(f"{target} exists; it is replaced only with --force (overwrite=True)")
@@ -74,18 +75,38 @@ def publish_folder(
     entering: AbstractContextManager[None] | None = None,
 ) -> None:
     """Write a folder with the masked rows of many files; nothing where these changed since they were read."""
-    files: list[dict[str, Any]] = [{"name": name} for name in table.files.names]
-    metadata = {**published.to_dict(), "release": group_name(), "parts": files}
-    with ExitStack() as entered, publishing_folder(target, state) as folder:
+
+    def rewrite(folder: OutputFolder, metadata: dict[str, Any]) -> dict[str, Any]:
         table.rewrite(folder, rows, metadata)
         unchanged = [*original] == table.files.paths and table.fingerprints() == original
         if rows.done != published.records or not unchanged:
             raise FileError(f"{table.path} changed while it was masked; nothing was published")
+        return table.description
+
+    publish_parts(table.files.names, target, state, rewrite, published, entering)
+
+
+def publish_parts(
+    names: Sequence[str],
+    target: Path,
+    state: State,
+    write: Callable[["OutputFolder", dict[str, Any]], dict[str, Any]],
+    published: Published,
+    entering: AbstractContextManager[None] | None = None,
+) -> None:
+    """A folder of files of these names, which ``write`` puts into it, with what is published with them.
+
+    ``write`` is given the folder and the metadata, and returns what else reading takes.
+    """
+    files: list[dict[str, Any]] = [{"name": name} for name in names]
+    metadata = {**published.to_dict(), "release": group_name(), "parts": files}
+    with ExitStack() as entered, publishing_folder(target, state) as folder:
+        description = write(folder, metadata)
         for file in files:
             name = file["name"]
             file.update(records=folder.records[name], digest=part_digest(folder.path / name))
         with folder.part(FOLDER_METADATA) as output:
-            output.write(json.dumps({**metadata, **table.description}, indent=1).encode())
+            output.write(json.dumps({**metadata, **description}, indent=1).encode())
         with folder.part(FOLDER_NOTE) as output:
             output.write(written_note(target.name, published, len(files)).encode())
         if entering is not None:
@@ -101,12 +122,14 @@ class OutputFolder:
         Where it is meanwhile.
     records : dict of str to int
         The records of each part that was written.
+    mode : int
+        What a folder that it replaces leaves to the modes of its files.
     """
 
     def __init__(self, path: Path, allowed: tuple[int, int]) -> None:
         self.path = path
         self.records: dict[str, int] = {}
-        self._of_folders, self._of_files = allowed
+        self._of_folders, self.mode = allowed
         path.mkdir()
 
     @contextmanager
@@ -114,14 +137,8 @@ class OutputFolder:
         """A file that has its name, and is on the disk, when it is complete."""
         path = self.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        output = Output(path)
-        try:
+        with written_part(path, self.mode) as output:
             yield output
-            output.finish()
-            output.publish()
-        finally:
-            output.discard()
-        path.chmod(stat.S_IMODE(path.stat().st_mode) & self._of_files)
 
     def wrote(self, name: str, records: int) -> None:
         """Note the records of a part."""
@@ -132,6 +149,19 @@ class OutputFolder:
         for place, _, _ in os.walk(self.path):
             os.chmod(place, stat.S_IMODE(os.stat(place).st_mode) & self._of_folders)
             _synced(Path(place))
+
+
+@contextmanager
+def written_part(path: Path, mode: int) -> Iterator[Output]:
+    """A file that has its name, and is on the disk, when it is complete, for those whom this mode lets."""
+    output = Output(path)
+    try:
+        yield output
+        output.finish()
+        output.publish()
+    finally:
+        output.discard()
+    path.chmod(stat.S_IMODE(path.stat().st_mode) & mode)
 
 
 @contextmanager
@@ -207,6 +237,8 @@ def _remove(hidden: Path, target: Path) -> None:
     old = hidden / "old"
     if old.exists() and not target.exists():
         os.rename(old, target)
+    with contextlib.suppress(OSError):  # another machine may still write a part: its name is gone then
+        os.rename(hidden / "new", hidden / "gone")
     shutil.rmtree(hidden, ignore_errors=True)
 
 

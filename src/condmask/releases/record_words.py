@@ -48,9 +48,14 @@ def originals_of(
     """The originals of columns that stay in memory."""
     return Originals(
         {name: number_words(x, kinds[name]) for name, x in columns.items()},
-        _common_words(columns, kinds),
+        common_words(columns, kinds),
         some_values(columns, kinds, schemes),
     )
+
+
+def common_words(columns: Mapping[str, np.ndarray], kinds: Mapping[str, str]) -> Words:
+    """The words of each column's common values."""
+    return {name: number_words(common_values(x), kinds[name]) for name, x in columns.items()}
 
 
 def some_values(
@@ -73,7 +78,7 @@ def sketch_of_frame(batches: Iterable[Any], names: Sequence[str], originals: Ori
 
 def sketch_of_file(table: Table, columns: Mapping[str, np.ndarray], kinds: Mapping[str, str]) -> Sketch:
     """The sketch of a file, whose columns to be masked were read; of others, what can be read."""
-    common = _common_words(columns, kinds)
+    common = common_words(columns, kinds)
 
     def masked(rows: slice) -> Words:
         return {name: hashable(x[rows], kinds[name]) for name, x in columns.items()}
@@ -86,11 +91,6 @@ def sketch_of_file(table: Table, columns: Mapping[str, np.ndarray], kinds: Mappi
             return made
     alone: list[tuple[int, Words]] = [(stop - start, {}) for start, stop in blocks(n)]
     return sketch(_joined(alone, masked), common)
-
-
-def _common_words(columns: Mapping[str, np.ndarray], kinds: Mapping[str, str]) -> Words:
-    """The words of each column's common values."""
-    return {name: number_words(common_values(x), kinds[name]) for name, x in columns.items()}
 
 
 def _joined(clear: Iterable[tuple[int, Words]], masked: Callable[[slice], Words]) -> Iterator[Words]:

@@ -13,7 +13,7 @@ the same lane behind those of the swapped ones; the order of the rows would tell
 Cost: O(n), by counting sorts; O(n log n) where keys or values lie in a tiny part of their range.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from itertools import pairwise
 from typing import Any
@@ -113,6 +113,10 @@ class RearrangedBlocks(MaskedBlocks):
     def block(self, number: int) -> list[np.ndarray]:
         """One block of every column, masked."""
         return [x[number * BLOCK : (number + 1) * BLOCK] for x in self.columns]
+
+    def blocks(self, workers: Workers) -> Iterator[list[np.ndarray]]:
+        """The blocks that cover the wanted rows; nothing is left to do to them, so no column travels."""
+        return map(self.block, self._numbers())
 
     def masked(self, workers: Workers) -> list[np.ndarray]:
         """The masked values of the wanted rows, whole, for every column."""

@@ -1,0 +1,12 @@
+"""A study on a Dask cluster, here one of two processes."""
+
+from distributed import Client
+
+import condmask as cm
+import condmask.dask
+
+if __name__ == "__main__":
+    schemes = {"masked": cm.ConditionalMasking(0.6, 1000.0)}
+    with Client(n_workers=2, threads_per_worker=1):
+        found = condmask.dask.simulate(cm.paper_population(), schemes, n=20_000, replications=20, rng=1)
+    print(f"{found.value('masked', 'T_1', 'mean', 'rmse'):.3f}")

@@ -1,0 +1,364 @@
+"""The partitions of a table before they are masked: what each holds, and what that makes of the whole.
+
+Partitions are looked at one by one, and tell numbers alone: how many rows they have, which strata, what is
+missing. What a rule says of all rows is made of these, so that the same tables are refused, in the same
+words, as where one machine has all of it.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import dask.dataframe as dd
+import numpy as np
+from dask.base import compute
+from dask.delayed import delayed
+
+from condmask import _checks, frames
+from condmask._grid import nearest
+from condmask.dask.narrow import Narrow
+from condmask.donor_pools import Stratum, refuse_small
+from condmask.files.frame_columns import column_of_frame
+from condmask.missing_codes import (
+    expected_hits,
+    is_code,
+    refuse_hits,
+    released_codes,
+    restore_codes,
+    without_codes,
+)
+from condmask.schemes.limits import Outside, outside
+from condmask.schemes.rounding import STILL, Moved
+from condmask.strata import pooled
+
+Label = tuple[Any, ...]  # of a stratum, and where its records have values
+
+
+def check_frame(frame: Any) -> None:
+    """Refuse what is no Dask frame."""
+    if not isinstance(frame, dd.DataFrame):
+        raise TypeError(
+            f"frame must be a Dask DataFrame, got {type(frame).__name__}; dask.dataframe.from_pandas makes "
+            "one"
+        )
+
+
+class Task(NamedTuple):
+    """What is asked of every partition.
+
+    Attributes
+    ----------
+    schemes : dict of str to scheme
+        By column to be masked.
+    strata : tuple of str
+        The columns within which donors are drawn.
+    round : bool
+        Whether data are rounded to the grids of their schemes.
+    """
+
+    schemes: dict[str, Any]
+    strata: tuple[str, ...]
+    round: bool
+
+
+class Originals(NamedTuple):
+    """The columns of a partition that are masked, and the stratum of each of its records.
+
+    Attributes
+    ----------
+    columns : dict of str to Column
+        As they stand in the partition.
+    values : dict of str to ndarray of shape (m,)
+        NaN where one is missing, or a code stands for none.
+    moved : dict of str to Moved
+        What rounding moved.
+    code : ndarray of shape (m,)
+        By record the number of its stratum, within the partition.
+    strata : list of tuple
+        The strata by number: labels, and at the end where the masked columns have values.
+    """
+
+    columns: dict[str, frames.Column]
+    values: dict[str, np.ndarray]
+    moved: dict[str, Moved]
+    code: np.ndarray
+    strata: list[Label]
+
+    def digest(self) -> bytes:
+        """By which another reading of the partition is seen to be the same."""
+        digest = hashlib.blake2b(repr(self.strata).encode("utf-8", "surrogatepass"), digest_size=16)
+        for array in (*self.values.values(), self.code):
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.digest()
+
+
+class Look(NamedTuple):
+    """What a partition tells of itself."""
+
+    rows: int
+    kinds: dict[str, str]
+    dtypes: dict[str, Any]  # of the columns as they are released
+    gaps: dict[str, tuple[int, int]]  # missing values that no code declares, and the first one's position
+    missing: dict[str, int]
+    moved: dict[str, Moved]
+    outside: dict[str, Outside]
+    beyond: Exception | None  # why values do not fit their grids
+    hits: dict[str, dict[float, float]]  # of codes, expected
+    strata: dict[Label, int]  # how many records each has
+    digest: bytes
+
+
+def originals(part: Any, task: Task) -> Originals:
+    """The columns of a partition that are masked, checked one value by one."""
+    columns, values, moved = {}, {}, {}
+    for name, scheme in task.schemes.items():
+        column = column_of_frame(part, name, least=0)
+        x = without_codes(column.array, scheme.codes, column.kind)
+        if task.round:
+            on_grid = nearest(x, scheme.grid, column.kind)
+            moved[name], x = STILL.and_of(x, on_grid), on_grid
+        columns[name], values[name] = column, x
+    return Originals(columns, values, moved, *_strata(part, task.strata, list(values.values())))
+
+
+def _strata(part: Any, names: Sequence[str], values: Sequence[np.ndarray]) -> tuple[np.ndarray, list[Label]]:
+    """The stratum of each record, crossed with where the masked columns have values."""
+    code, strata = np.zeros(values[0].size, dtype=np.int64), [()]
+    labels = [frames.codes(frames.labels(frames.table_column(part, name))) for name in names]
+    for own, distinct in (*labels, *((~np.isnan(x), [False, True]) for x in values)):
+        pair = code * max(len(distinct), 1) + own
+        pairs, code = np.unique(pair, return_inverse=True)
+        before, label = np.divmod(pairs, max(len(distinct), 1))
+        strata = [(*strata[b], _plain(distinct[k])) for b, k in zip(before, label, strict=True)]
+    return code, [(*label[: len(names)], label[len(names) :]) for label in strata]
+
+
+def _plain(label: Any) -> Any:
+    """A label that equals itself."""
+    return label if label == label else None
+
+
+def units_of(own: Originals, task: Task) -> dict[str, np.ndarray]:
+    """The columns in whole steps of their grids, as they are masked."""
+    return {
+        name: scheme.canonical(own.values[name], name, own.columns[name].kind)
+        for name, scheme in task.schemes.items()
+    }
+
+
+def look(part: Any, task: Task) -> Look | Exception:
+    """What a partition tells; an error is no failure of the task, which would be logged with what it read."""
+    try:
+        own = originals(part, task)
+    except (TypeError, ValueError) as error:
+        return error
+    gaps, ranges = {}, {}
+    for name, column in own.columns.items():
+        where = np.isnan(column.array)
+        gaps[name] = int(np.count_nonzero(where)), int(where.argmax()) if where.any() else 0
+        if where.size and task.schemes[name].range is not None:
+            ranges[name] = outside(own.values[name], task.schemes[name])
+    kinds, beyond = {name: column.kind for name, column in own.columns.items()}, None
+    hits: dict[str, dict[float, float]] = {}
+    try:
+        for name, units in units_of(own, task).items():
+            scheme = task.schemes[name]
+            codes = released_codes(scheme)
+            hits[name] = {code: expected_hits(scheme, code, units, kinds[name]) for code in codes}
+    except ValueError as error:
+        beyond = error
+    return Look(
+        own.code.size,
+        kinds,
+        {name: z.dtype for name, z in released(own, own.values, task).items()},
+        gaps,
+        {name: int(np.count_nonzero(np.isnan(x))) for name, x in own.values.items()},
+        own.moved,
+        ranges,
+        beyond,
+        hits,
+        dict(zip(own.strata, np.bincount(own.code).tolist(), strict=True)),
+        own.digest(),
+    )
+
+
+def released(own: Originals, masked: Mapping[str, np.ndarray], task: Task) -> dict[str, Any]:
+    """Masked values in the containers of the originals, with codes and nulls in their places."""
+    columns = {}
+    for name, column in own.columns.items():
+        scheme = task.schemes[name]
+        nulls = is_code(column.array, scheme.codes, column.kind) if scheme.missing_as == "null" else None
+        z = restore_codes(scheme, masked[name], column.array, column.kind, name)
+        columns[name] = column.back(z, nulls)
+    return columns
+
+
+class Layout(NamedTuple):
+    """What the partitions are together.
+
+    Attributes
+    ----------
+    looks : list of Look
+        What each of them tells.
+    starts : ndarray of shape (partitions + 1,)
+        The first row of each, and at the end the number of all.
+    kinds : dict of str to str
+        What the columns hold.
+    dtypes : dict of str to dtype
+        Of the columns as they are released.
+    pools : dict of tuple to int, or None
+        The number of each stratum's donor pool; below 0 where records have no value. None where all are one.
+    sizes : ndarray of int, or None
+        Records by pool.
+    patterns : tuple of str
+        The columns whose pattern of missing values parts the pools.
+    """
+
+    looks: list[Look]
+    starts: np.ndarray
+    kinds: dict[str, str]
+    dtypes: dict[str, Any]
+    pools: dict[Label, int] | None
+    sizes: np.ndarray | None
+    patterns: tuple[str, ...]
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return int(self.starts[-1])
+
+    def moved(self, name: str) -> Moved:
+        """What rounding moved in a column."""
+        moved = STILL
+        for part in self.looks:
+            moved = moved.plus(part.moved[name])
+        return moved
+
+    def outside(self, name: str) -> Outside:
+        """What of a column lies, and will lie, outside of its range."""
+        found = NOTHING
+        for part, row in zip(self.looks, self.starts, strict=False):
+            found = found.plus(part.outside.get(name, NOTHING), int(row))
+        return found
+
+
+NOTHING = Outside(0, -1, (0.0, 0.0))
+
+
+def looked_at(parts: Sequence[Any], task: Task, policy: str) -> Layout:
+    """What partitions are together, after a pass over them."""
+    return layout(compute(*(delayed(look)(part, task) for part in parts)), task, policy)
+
+
+def layout(looks: Sequence[Look | Exception], task: Task, policy: str) -> Layout:
+    """The whole, or one sentence on why it cannot be masked."""
+    parts: list[Look] = []
+    for number, part in enumerate(looks):
+        if isinstance(part, Exception):
+            raise _in_partition(part, number)
+        parts.append(part)
+    starts = np.append(0, np.cumsum([part.rows for part in parts], dtype=np.int64))
+    n, names = int(starts[-1]), list(task.schemes)
+    _checks.at_least_two(n, names[0])
+    for name in names:
+        _refuse_gaps([part.gaps[name] for part in parts], starts, name, policy)
+        left_out = sum(part.missing[name] for part in parts)
+        _checks.refuse_gaps(left_out, 0, n, name, "omit")
+    held = [part for part in parts if part.rows]
+    kinds = {name: _common([part.kinds[name] for part in held], name) for name in names}
+    dtypes = {name: _dtype([(part.missing[name], part.dtypes[name]) for part in held]) for name in names}
+    return Layout(parts, starts, kinds, dtypes, *_pools(parts, task))
+
+
+def refuse_beyond(whole: Layout, task: Task) -> None:
+    """Refuse values that do not fit the grids, and codes on which masked values would land."""
+    for number, part in enumerate(whole.looks):
+        if part.beyond is not None:
+            raise _in_partition(part.beyond, number)
+    for name, scheme in task.schemes.items():
+        for code in released_codes(scheme):
+            refuse_hits(sum(part.hits[name][code] for part in whole.looks), code, name)
+
+
+def _in_partition(error: Exception, number: int) -> Exception:
+    """The error of a partition, with its number where it names a position."""
+    text = str(error)
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    return kind(f"{text} (in partition {number})" if "position" in text else text)
+
+
+def _refuse_gaps(gaps: Sequence[tuple[int, int]], starts: np.ndarray, name: str, policy: str) -> None:
+    found = [
+        (count, int(start) + first) for (count, first), start in zip(gaps, starts, strict=False) if count
+    ]
+    if found:
+        _checks.refuse_gaps(sum(count for count, _ in found), found[0][1], int(starts[-1]), name, policy)
+
+
+def _common(kinds: Sequence[str], name: str) -> str:
+    """What all partitions hold that have rows."""
+    for kind in kinds:
+        if kind != kinds[0]:
+            raise TypeError(f"{name} must be of one type in all partitions, got {kinds[0]} and {kind}")
+    return kinds[0]
+
+
+def _dtype(dtypes: Sequence[tuple[int, Any]]) -> Any:
+    """How a column is released: as where a value is missing, if one is."""
+    return next((dtype for gaps, dtype in dtypes if gaps), dtypes[0][1])
+
+
+def _pools(
+    parts: Sequence[Look], task: Task
+) -> tuple[dict[Label, int] | None, np.ndarray | None, tuple[str, ...]]:
+    """The pool of each stratum, the size of each pool, and the columns whose pattern parts them."""
+    counted: Counter[Label] = Counter()
+    for part in parts:
+        counted.update(part.strata)
+    whole = (True,) * len(task.schemes)
+    if not task.strata and all(label[-1] == whole for label in counted):
+        return None, None, ()
+    present = [label for label in counted if any(label[-1])]
+    parted = any(label[-1] != whole for label in present)
+    size = np.array([counted[label] for label in present], dtype=np.int64)
+    kinds = {pattern: k for k, pattern in enumerate(dict.fromkeys(label[-1] for label in present))}
+    pattern = np.array([kinds[label[-1]] for label in present], dtype=np.int64)
+    merge = next(iter(task.schemes.values())).small_strata == "merge"
+    pool = pooled(size, pattern) if merge else np.arange(size.size)
+    sizes = np.bincount(pool, size, size.size).astype(np.int64)
+
+    def stratum(number: int) -> Stratum:
+        *labels, has = present[number]
+        missing = [name for name, there in zip(task.schemes, has, strict=True) if not there]
+        alike = int(size[pattern == pattern[number]].sum())
+        return Stratum(tuple(labels), missing if parted else None, alike)
+
+    if task.strata or parted:
+        refuse_small(sizes, stratum, merge=merge)
+    numbers = dict(zip(present, pool.tolist(), strict=True))
+    pools = {label: numbers.get(label, -1) for label in counted}
+    return pools, sizes, tuple(task.schemes) if parted else ()
+
+
+def same(part: Any, task: Task, digest: bytes, number: int) -> Originals:
+    """The originals of a partition, which must be those that were audited."""
+    own = originals(part, task)
+    if own.digest() != digest:
+        raise RuntimeError(
+            f"partition {number} is not what it was when it was audited; nothing was released: persist the "
+            "frame, or read it from files that stay as they are"
+        )
+    return own
+
+
+def pool_of(own: Originals, pools: dict[Label, int]) -> np.ndarray:
+    """The donor pool of each record of a partition."""
+    numbers: np.ndarray = np.array([pools[label] for label in own.strata], dtype=np.int64)
+    return numbers[own.code]
+
+
+def narrow(part: Any, task: Task, pools: dict[Label, int] | None, digest: bytes, number: int) -> Narrow:
+    """A partition as it is masked: in whole steps, each record with its donor pool."""
+    own = same(part, task, digest, number)
+    return Narrow(list(units_of(own, task).values()), None if pools is None else pool_of(own, pools))

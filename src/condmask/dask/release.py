@@ -1,0 +1,161 @@
+"""A release whose data are a Dask frame: checked, looked up in the ledger, and written by the workers."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import dask.dataframe as dd
+import numpy as np
+
+from condmask import _checks
+from condmask.dask.keys import HeldKey
+from condmask.dask.sketch import sketch_of_partitions
+from condmask.dask.write import publish_frame
+from condmask.disclosure.release_check import refuse_few
+from condmask.files.formats import reading
+from condmask.files.metadata import Published
+from condmask.files.publish import targets_of
+from condmask.releases.ledger import Where, ledger_of
+from condmask.releases.registration import Registration
+from condmask.releases.release import Columns, Release
+
+
+class DaskRelease(Release):
+    """A release of a Dask frame, or of files as one.
+
+    Parameters
+    ----------
+    published : Published
+        What is published with the data.
+    data : dask.dataframe.DataFrame
+        The masked table.
+    starts : ndarray of shape (partitions + 1,), optional
+        The first row of each partition, and the number of rows; not of files.
+    original : dask.dataframe.DataFrame, optional
+        The same table before it was masked, which the ledger is asked about; without one it is not.
+    path : Path, optional
+        The files that `data` are.
+    columns : Columns, optional
+        Where estimates read the columns.
+    held : HeldKey, optional
+        The key, for as long as partitions of `data` that a worker lost may have to be masked again.
+    audited : bool
+        Whether the table was released after an audit, and not whatever it shows.
+
+    Attributes
+    ----------
+    data : dask.dataframe.DataFrame
+    path, schemes, records, origins
+        As of `Release`.
+    """
+
+    def __init__(
+        self,
+        published: Published,
+        *,
+        data: Any,
+        starts: np.ndarray | None = None,
+        original: Any = None,
+        path: Path | None = None,
+        columns: Columns | None = None,
+        held: HeldKey | None = None,
+        audited: bool = True,
+    ) -> None:
+        super().__init__(published, path=path, columns=columns, audited=audited)
+        self.data = data
+        self._made = data.copy()  # of the same name, which assignments to `data` do not change
+        self._starts, self._original, self._held = starts, original, held
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_original": None, "_held": None}
+
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        overwrite: bool = False,
+        ledger: Where = True,
+        again: bool = False,
+    ) -> None:
+        """Write the release as a folder of Parquet files, one for each partition, by the workers.
+
+        Parameters
+        ----------
+        path : path
+            The folder, on a file system that the client and all workers share.
+        overwrite : bool
+            Whether an existing release may be replaced.
+        ledger, again
+            As for `mask_file`; one release may be written several times.
+
+        Raises
+        ------
+        FileError
+            If a part cannot be written, a machine does not see the folder, or it exists. Nothing is published
+            then.
+        ReleaseError
+            If it shares more than a tenth of its records with an earlier release, or has fewer than 100
+            records with noise on them.
+        ValueError
+            If the release is that of files; or if `data` are not the frame that was masked, or got new
+            columns, which no audit has looked at.
+
+        Notes
+        -----
+        Columns may be dropped from `data`. Dask computes the columns in clear when they are written, from
+        where the frame has them: noticed is whatever was done to `data` itself, and other numbers of rows,
+        but not that its source got other values since it was masked.
+
+        The ledger takes a pass over the original before anything is written. Index and types are those of
+        the frame; an index that numbers the rows is left out. `cm.read_release` reads the folder.
+        """
+        if self.path is not None or self._starts is None:
+            raise ValueError(
+                "write must be called on the release of a table, this one is that of files already"
+            )
+        self._refuse_changed()
+        if self._audited and any(scheme.law is not None for scheme in self.schemes.values()):
+            refuse_few(self.records)
+        target, again = Path(path), _checks.truth(again, "again")
+        ((folder, state),) = targets_of(None, target, overwrite=overwrite).items()
+        book = ledger_of(ledger)
+        entering = None
+        if book is not None and self._original is not None:
+            original = self._original[list(self.data.columns)]
+            looked = sketch_of_partitions(original, self.schemes, self._starts)
+            entry = Registration(book, target, self.schemes, *looked, again=again)
+            entry.look_up()
+            entering = entry.entering()
+        with reading(target):
+            publish_frame(self.data, folder, state, self._starts, self._published, entering)
+        self._original = None  # another file of the same release is no other release
+
+    def _refuse_changed(self) -> None:
+        """Refuse data that are not the frame that was masked and audited, some of its columns left out.
+
+        Dask names a frame by what computes it.
+        """
+        if not isinstance(self.data, dd.DataFrame):
+            raise TypeError(
+                f"data must be the Dask frame that was masked, got {type(self.data).__name__}: mask_table of "
+                "condmask releases that"
+            )
+        now, before = list(self.data.columns), list(self._made.columns)
+        lost = [name for name in self.schemes if name not in now]
+        added = [name for name in now if name not in before]
+        changed: list[str] = []
+        if not lost and not added and _name(self.data) != _name(self._made[now]):
+            changed = [name for name in now if _name(self.data[[name]]) != _name(self._made[[name]])]
+        for names, what in ((lost, "lost"), (added, "got"), (changed, "changed")):
+            if names:
+                raise ValueError(
+                    f"data must be as they were masked and audited, but have {what} "
+                    f"{_checks.listed(names)} since: change the original, mask it again and publish that "
+                    "release alone"
+                )
+
+
+def _name(frame: Any) -> str:
+    """What Dask calls a frame, however its columns were chosen."""
+    name: str = frame.simplify()._name
+    return name

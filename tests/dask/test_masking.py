@@ -1,0 +1,203 @@
+"""A Dask frame is masked as the same table in memory.
+
+Oracle: `condmask.mask_table` on one machine, whose frame, types and refusals are the same.
+"""
+
+import re
+import warnings
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+from cut_frames import UNEQUAL, cut
+from dask.delayed import delayed
+
+import condmask as cm
+import condmask.dask
+from condmask.dask import masking
+
+N = 20_000
+NOISY = cm.ConditionalMasking(0.6, 1500.0)
+MAPPED = cm.ConditionalMasking(0.6, 1500.0, reverse_mapping=True, aggregate_ends=5)
+
+
+@pytest.fixture(autouse=True)
+def _in_this_process():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(1)
+    return pd.DataFrame(
+        {
+            "income": rng.lognormal(8, 0.5, N).round(2),
+            "age": rng.integers(18, 90, N),
+            "region": rng.choice(list("abcd"), N),
+        }
+    )
+
+
+def both(table, schemes, ends=UNEQUAL, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cm.ReleaseWarning)
+        one = cm.mask_table(table, schemes, rng=5, **options)
+        many = condmask.dask.mask_table(cut(table, ends), schemes, rng=5, **options)
+    return one, many
+
+
+def same(one, many):
+    pd.testing.assert_frame_equal(one.data, many.data.compute(), check_exact=True)
+    pd.testing.assert_frame_equal(one.data.iloc[:0], many.data._meta, check_index_type=False)
+    assert (one.schemes, one.records, one.patterns) == (many.schemes, many.records, many.patterns)
+    assert [origin.shift for origin in one.origins.values()] == [
+        origin.shift for origin in many.origins.values()
+    ]
+
+
+@pytest.mark.parametrize("scheme", [NOISY, MAPPED], ids=["noise", "reverse mapping"])
+@pytest.mark.parametrize("strata", [None, "region"])
+def test_a_frame_is_masked_as_on_one_machine(table, scheme, strata):
+    same(*both(table, {"income": scheme}, strata=strata))
+
+
+def test_columns_with_gaps_and_codes_are_masked_as_on_one_machine(table):
+    gaps = table.assign(income=table.income.where(table.index % 7 > 0))
+    gaps["age"] = gaps.age.where(gaps.index % 5 > 0, -8)
+    schemes = {
+        "income": NOISY,
+        "age": cm.ConditionalMasking(0.6, 20.0, decimals=0, missing=-8, missing_as="null"),
+    }
+    one, many = both(gaps, schemes, nan_policy="omit", accept_visible_coins=True)
+    same(one, many)
+    assert one.patterns["age"] == ("income", "age")
+
+
+def test_codes_stay_in_their_places_and_types_are_those_of_the_whole(table):
+    whole = table.assign(age=table.age.where(table.index > 50, -999))
+    schemes = {"age": cm.ConditionalMasking(0.6, 20.0, decimals=0, missing=-999)}
+    one, many = both(whole, schemes, accept_visible_coins=True)
+    same(one, many)
+    nullable = whole.assign(age=whole.age.astype("Int64").mask(whole.index > 9_000))
+    schemes = {"age": cm.ConditionalMasking(0.6, 20.0, decimals=0, missing=(-999,), missing_as="null")}
+    same(*both(nullable, schemes, nan_policy="omit", accept_visible_coins=True))
+
+
+def test_rounded_columns_say_what_moved_as_on_one_machine(table):
+    one, many = both(table, {"income": cm.ConditionalMasking(0.6, 1500.0, step=100.0)}, round=True)
+    same(one, many)
+    assert any(many.origins["income"].shift)
+
+
+def test_small_strata_are_pooled_as_on_one_machine(table):
+    few = table.assign(region=np.where(table.index < 7, "zz", table.region))
+    schemes = {"income": cm.ConditionalMasking(0.6, 1500.0, small_strata="merge")}
+    same(*both(few, schemes, strata="region"))
+
+
+REFUSED = {
+    "digits": ({"income": lambda t: t.income.round(-1)}, cm.ConditionalMasking(0.6, 1500.0, decimals=0), {}),
+    "a copy": ({"copy": lambda t: t.income / 12.0}, NOISY, {}),
+    "rare values": ({}, cm.ConditionalMasking(0.6, 1500.0, reverse_mapping=True), {}),
+    "off its grid": (
+        {},
+        cm.ConditionalMasking(0.6, 1500.0, decimals=0),
+        {"accept_visible_coins": True},
+    ),
+    "too large": ({"income": lambda t: t.income.where(t.index != 9_005, 1e17)}, NOISY, {}),
+    "gaps": ({"income": lambda t: t.income.where(t.index % 500 != 77)}, NOISY, {}),
+    "what looks like a code": ({"income": lambda t: t.income.where(t.index % 500 != 77, -9.0)}, NOISY, {}),
+    "infinite": ({"income": lambda t: t.income.where(t.index != 9_005, np.inf)}, NOISY, {}),
+    "a range": ({}, cm.ConditionalMasking(0.6, 1500.0, range=(0, None)), {}),
+    "out of range": ({}, cm.ConditionalMasking(0.6, 1500.0, range=(None, 9_000)), {}),
+    "a small stratum": (
+        {"region": lambda t: np.where(t.index < 7, "zz", t.region)},
+        NOISY,
+        {"strata": "region"},
+    ),
+    "a rare pattern": (
+        {"age": lambda t: t.age.where(t.index > 5)},
+        {"income": NOISY, "age": NOISY},
+        {"nan_policy": "omit"},
+    ),
+    "a code in reach": (
+        {"income": lambda t: t.income.where(t.index % 9 > 0, -9.0)},
+        cm.ConditionalMasking(0.6, 1500.0, decimals=2, missing=-9),
+        {},
+    ),
+    "text": ({}, {"region": NOISY}, {}),
+    "a column that is not there": ({}, {"wage": NOISY}, {}),
+    "strata that are not there": ({}, NOISY, {"strata": "town"}),
+    "a masked stratum": ({}, NOISY, {"strata": "income"}),
+    "two p": ({}, {"income": NOISY, "age": cm.ConditionalMasking(0.5, 20.0)}, {}),
+    "no scheme": ({}, {"income": 3}, {}),
+    "a policy": ({}, NOISY, {"nan_policy": "drop"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused_is_refused_in_the_same_words(table, case):
+    changes, schemes, options = REFUSED[case]
+    changed = table.assign(**changes)
+    schemes = schemes if isinstance(schemes, dict) else {"income": schemes}
+    with pytest.raises((ValueError, TypeError)) as one:
+        cm.mask_table(changed, schemes, **options)
+    with pytest.raises(type(one.value)) as many:
+        condmask.dask.mask_table(cut(changed, UNEQUAL), schemes, **options)
+    assert placeless(many.value) == placeless(one.value)
+
+
+def placeless(error):
+    return re.sub(r"position \d+| \(in partition \d\)", "", str(error))
+
+
+def test_a_position_is_one_of_a_partition(table):
+    infinite = table.assign(income=table.income.where(table.index != 9_005, np.inf))
+    with pytest.raises(ValueError, match=r"the first at position 5 \(in partition 5\)$"):
+        condmask.dask.mask_table(cut(infinite, UNEQUAL), {"income": NOISY})
+
+
+def test_what_is_no_dask_frame_or_masked_already_is_refused(table):
+    scheme = {"income": NOISY}
+    with pytest.raises(TypeError, match="frame must be a Dask DataFrame, got DataFrame"):
+        condmask.dask.mask_table(table, scheme)
+    release = condmask.dask.mask_table(cut(table, UNEQUAL), scheme)
+    with pytest.raises(TypeError, match="got a Release"):
+        condmask.dask.mask_table(release, scheme)
+    with pytest.raises(ValueError, match="income is masked already"):
+        condmask.dask.mask_table(release.data, scheme)
+    with pytest.raises(TypeError, match="must be ConditionalMasking for a Dask frame, got AdditiveNoise"):
+        condmask.dask.mask_table(cut(table, UNEQUAL), {"income": cm.AdditiveNoise(3.0)})
+
+
+def test_two_releases_share_neither_coins_nor_noise(table):
+    one, other = (condmask.dask.mask_table(cut(table, UNEQUAL), {"income": NOISY}) for _ in range(2))
+    a, b = (release.data.compute().income for release in (one, other))
+    assert (a == b).mean() < 0.01
+
+
+def changing(table, read):
+    read.append(1)
+    return table.assign(income=table.income + (len(read) > 2))
+
+
+def test_a_partition_that_changes_after_the_audit_is_not_released(table):
+    import dask.dataframe as dd
+
+    read = []
+    parts = [delayed(changing)(table.iloc[:9_000], read), delayed(table.iloc[9_000:])]
+    frame = dd.from_delayed(parts, meta=table.iloc[:0], verify_meta=False)
+    with pytest.raises(RuntimeError, match="partition 0 is not what it was when it was audited"):
+        condmask.dask.mask_table(frame, {"income": NOISY})
+
+
+def test_a_frame_computed_again_has_no_second_noise(table):
+    release = condmask.dask.mask_table(cut(table, UNEQUAL), {"income": NOISY})
+    pd.testing.assert_frame_equal(release.data.compute(), release.data.compute())
+
+
+def test_the_key_of_a_seed_is_that_of_one_machine_whatever_passes_at_a_time(table, monkeypatch):
+    monkeypatch.setattr(masking, "AT_ONCE", 2)
+    same(*both(table, {"income": NOISY}, strata="region"))
