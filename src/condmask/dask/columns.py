@@ -268,7 +268,8 @@ def _both_labels(one: dict[Any, None], other: dict[Any, None]) -> dict[Any, None
 
 def _codes(name: str, argument: str, number: dict[Any, int], partition: Partition) -> np.ndarray:
     code, distinct = frames.groups(_raw(name, partition), argument, len(partition.frame))
-    return np.array([*(number[label] for label in distinct), -1], dtype=np.int64)[code]
+    numbers = [*(number[label] for label in distinct), -1]
+    return np.asarray(np.array(numbers, dtype=np.int64)[code])
 
 
 def _derived(
