@@ -1,6 +1,11 @@
 """Frames in partitions of any size, and releases of them, for tests."""
 
+import os
+import signal
+import sys
+import time
 from itertools import pairwise
+from pathlib import Path
 
 import dask
 import dask.dataframe as dd
@@ -51,3 +56,38 @@ def released(frame, schemes=SCHEMES, cuts=CUTS, **options):
         release._published, data=parted(release.data, cuts), starts=parts_of(frame, cuts)[0],
         original=original, audited=not options["accept_visible_coins"],
     )  # fmt: skip
+
+
+def dying(place):
+    """A worker's writer that is killed in the middle of its first part, once."""
+    from condmask.dask import write
+
+    rewrite = write.FrameTable.rewrite
+
+    def killed(table, output, rows, metadata):
+        rewrite(table, output, rows, metadata)
+        Path(place).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    write.FrameTable.rewrite = killed
+
+
+def held_up(part, here, go):
+    """A partition that is not there before a file is."""
+    Path(here).touch()
+    while not Path(go).exists():
+        time.sleep(0.01)
+    return part
+
+
+if __name__ == "__main__":  # a client that writes, one partition of which waits
+    from distributed import Client
+
+    address, target, here, go = sys.argv[1:]
+    with Client(address):
+        _, release = released(people())
+        ready, (first, *rest) = parts_of(release.data.compute())
+        second = dask.delayed(held_up)(rest[0], here, go)
+        waiting = [dask.delayed(first), second, *map(dask.delayed, rest[1:])]
+        data = dd.from_delayed(waiting, meta=first.iloc[:0], verify_meta=False)
+        DaskRelease(release._published, data=data, starts=ready).write(target)

@@ -13,6 +13,7 @@ import pytest
 from dask_frames import SCHEMES, people, released
 
 import condmask as cm
+import condmask.dask
 from condmask.disclosure.release_check import ReleaseError, ReleaseWarning
 
 
@@ -143,3 +144,26 @@ def test_the_originals_stay_where_they_are():
     assert copy._original is None
     assert release._original is not None
     assert np.array_equal(copy.data["age"].compute(), release.data["age"].compute())
+
+
+@pytest.mark.parametrize("of_dask", [False, True])
+def test_a_release_that_was_written_without_the_ledger_is_entered_with_it(tmp_path, of_dask):
+    names = ["a.parquet", "b.parquet", "c.parquet"] if not of_dask else ["a", "b", "c"]
+    release, other = released(people())[of_dask], released(people())[of_dask]
+    release.write(tmp_path / names[0], ledger=False)
+    release.write(tmp_path / names[1])
+    with pytest.raises(ReleaseError, match=f"shares 100% of its records with .*{names[1]}, released on"):
+        other.write(tmp_path / names[2])
+
+
+def test_what_mask_table_makes_is_written_and_known_again(tmp_path):
+    frame = people()
+    options = {"nan_policy": "omit", "accept_visible_coins": True}
+    release = condmask.dask.mask_table(dask_frames.parted(frame), SCHEMES, **options)
+    release.write(tmp_path / "many")
+
+    found = cm.read_release(tmp_path / "many")
+    assert found["income"].mean() == pytest.approx(frame["income"].mean(), rel=0.05)
+    assert found.origins == release.origins
+    with pytest.raises(ReleaseError, match=r"shares 100% of its records with .*many, released on"):
+        cm.mask_table(frame, SCHEMES, **options).write(tmp_path / "one.parquet")

@@ -129,7 +129,7 @@ def mask_table(
     published = Published(whole.n, named, origins_of(named, whole.patterns, shifts))
     return DaskRelease(
         published, data=data, starts=whole.starts, original=frame if random is None else None, held=held,
-        audited=not accept_visible_coins,
+        client=workers, audited=not accept_visible_coins,
     )  # fmt: skip
 
 

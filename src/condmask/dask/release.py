@@ -1,11 +1,13 @@
 """A release whose data are a Dask frame: checked, looked up in the ledger, and written by the workers."""
 
 import os
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import dask.dataframe as dd
 import numpy as np
+from distributed import Client
 
 from condmask import _checks
 from condmask.dask.keys import HeldKey
@@ -39,6 +41,8 @@ class DaskRelease(Release):
         Where estimates read the columns.
     held : HeldKey, optional
         The key, for as long as partitions of `data` that a worker lost may have to be masked again.
+    client : distributed.Client, optional
+        Whose workers have `data`; None where this process is the only one.
     audited : bool
         Whether the table was released after an audit, and not whatever it shows.
 
@@ -59,15 +63,16 @@ class DaskRelease(Release):
         path: Path | None = None,
         columns: Columns | None = None,
         held: HeldKey | None = None,
+        client: Client | None = None,
         audited: bool = True,
     ) -> None:
         super().__init__(published, path=path, columns=columns, audited=audited)
         self.data = data
         self._made = data.copy()  # of the same name, which assignments to `data` do not change
-        self._starts, self._original, self._held = starts, original, held
+        self._starts, self._original, self._held, self._client = starts, original, held, client
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_original": None, "_held": None}
+        return {**super().__getstate__(), "_original": None, "_held": None, "_client": None}
 
     def write(
         self,
@@ -120,15 +125,16 @@ class DaskRelease(Release):
         ((folder, state),) = targets_of(None, target, overwrite=overwrite).items()
         book = ledger_of(ledger)
         entering = None
-        if book is not None and self._original is not None:
-            original = self._original[list(self.data.columns)]
-            looked = sketch_of_partitions(original, self.schemes, self._starts)
-            entry = Registration(book, target, self.schemes, *looked, again=again)
-            entry.look_up()
-            entering = entry.entering()
-        with reading(target):
+        with nullcontext() if self._client is None else self._client.as_current(), reading(target):
+            if book is not None and self._original is not None:
+                original = self._original[list(self.data.columns)]
+                looked = sketch_of_partitions(original, self.schemes, self._starts)
+                entry = Registration(book, target, self.schemes, *looked, again=again)
+                entry.look_up()
+                entering = entry.entering()
             publish_frame(self.data, folder, state, self._starts, self._published, entering)
-        self._original = None  # another file of the same release is no other release
+        if entering is not None:
+            self._original = None  # another file of the same release is no other release
 
     def _refuse_changed(self) -> None:
         """Refuse data that are not the frame that was masked and audited, some of its columns left out.

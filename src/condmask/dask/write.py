@@ -77,6 +77,9 @@ def publish_frame(
                 "little memory; nothing was published"
             ) from error
         _check(folder.path, names, written, starts, target)
+        for left in folder.path.iterdir():
+            if left.name not in names:  # by a worker that died, where files on their way have names
+                left.unlink()
         for name, part in zip(names, written, strict=True):
             folder.wrote(name, part.records)
         return {}

@@ -246,7 +246,8 @@ class Release(Mapping[str, Estimate]):
             entering = entry.entering()
         with reading(Path(path)):
             publish(table, targets, rows, self._published, {}, entering)
-        self._originals = None  # another file of the same release is no other release
+        if entering is not None:
+            self._originals = None  # another file of the same release is no other release
 
     def _refuse_changed(self) -> None:
         """Refuse data that are not those that were masked and audited."""
