@@ -54,3 +54,17 @@ def fail(transport, task):
 
 def second(first, task):
     return task
+
+
+class Unreadable:
+    """Sent with a text, it cannot be made again."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __reduce__(self):
+        return refuse, (self.text,)
+
+
+def refuse(text):
+    raise ValueError("it cannot be read")

@@ -83,6 +83,7 @@ OF_MANY = {
     "bounds",
     "docs",
     "errors",
+    "executors",
     "packaging",
     "routes",
     "silence",

@@ -47,7 +47,7 @@ def dask():
 
     from condmask.dask.simulate import cluster_map
 
-    with Client(n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0) as client:
+    with Client(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0) as client:
         yield cluster_map(client)
 
 

@@ -5,6 +5,7 @@ Arrays, lists, and whatever narwhals supports (pandas, polars, pyarrow and other
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -21,10 +22,46 @@ MASKED = "condmask_masked"  # the note of masked columns
 class Column(NamedTuple):
     """A column as float64 with NaN for missing, its name if it has one, and the way back to its container."""
 
-    array: np.ndarray
+    array: Any
     name: str
     kind: str  # "int", "float32" or "float64": what the container held
     back: Callable[..., Any]  # of values, and of where there shall be nulls beside the gaps of the original
+
+
+class RemoteColumn(ABC):
+    """A handle of a column whose parts other processes hold, such as one of a Dask frame.
+
+    Attributes
+    ----------
+    size : int
+        The number of its records.
+    """
+
+    size: int
+    ndim = 1
+
+    def __len__(self) -> int:
+        return self.size
+
+    @abstractmethod
+    def numbers(self, name: str) -> "RemoteColumn":
+        """The column as numbers, as `column` takes them; `name` is what errors call it."""
+
+    @abstractmethod
+    def in_design(self, key: str, name: str) -> "RemoteColumn":
+        """The column as numbers, as `design` takes them."""
+
+    @abstractmethod
+    def groups(self, name: str) -> tuple["RemoteColumn", list[Any]]:
+        """The column as numbers of labels, and these, as `groups` has them."""
+
+    @abstractmethod
+    def derived(self, function: Callable[..., np.ndarray], *columns: "RemoteColumn") -> "RemoteColumn":
+        """The column that a function gives of the values of others, part by part."""
+
+    @abstractmethod
+    def complete(self, columns: "Sequence[RemoteColumn]") -> Any:
+        """The rows that miss nothing in these columns, to be gone through part by part."""
 
 
 class Labels(NamedTuple):
@@ -37,7 +74,9 @@ class Labels(NamedTuple):
 def column(
     values: Any, name: str, *, dimensions: tuple[int, ...] = (1,), least: int = 2, finite: bool = True
 ) -> Column:
-    """Take a column from any container."""
+    """Take a column from any container; of one that lies elsewhere, its handle."""
+    if isinstance(values, RemoteColumn):
+        return Column(values.numbers(name), "", "float64", _as_array)
     if type(values).__module__.split(".")[0] in ("numpy", "builtins"):
         array = _checks.column(values, name, dimensions=dimensions, least=least, finite=finite)
         return Column(array, "", _kind(np.asarray(values).dtype), _as_array)
@@ -303,11 +342,13 @@ def is_decimal(values: Any) -> bool:
     return isinstance(series.dtype, nw.Decimal)
 
 
-def groups(values: Any, name: str, n: int) -> tuple[np.ndarray, list[Any]]:
+def groups(values: Any, name: str, n: int) -> tuple[Any, list[Any]]:
     """Labels of n records as whole numbers in the sorted order of the labels, -1 where one is missing."""
+    if isinstance(values, RemoteColumn):
+        return values.groups(name)
     if isinstance(values, Labels):
         _checks.same_length(values.code, name, n, "z")
-        return _ranked(values)
+        return ranked(values)
     array = labels(values)
     _checks.same_length(array, name, n, "z")
     if array.dtype.kind == "O":
@@ -319,7 +360,7 @@ def groups(values: Any, name: str, n: int) -> tuple[np.ndarray, list[Any]]:
             ],
             dtype=np.int64,
         )
-        return _ranked(Labels(code, list(numbers)))
+        return ranked(Labels(code, list(numbers)))
     missing = np.isnan(array) if array.dtype.kind == "f" else np.zeros(n, dtype=bool)
     distinct, code = np.unique(array[~missing], return_inverse=True)
     places = np.full(n, -1, dtype=np.int64)
@@ -327,7 +368,7 @@ def groups(values: Any, name: str, n: int) -> tuple[np.ndarray, list[Any]]:
     return places, distinct.tolist()
 
 
-def _ranked(column: Labels) -> tuple[np.ndarray, list[Any]]:
+def ranked(column: Labels) -> tuple[np.ndarray, list[Any]]:
     """Codes in the sorted order of their labels; those below 0, and of missing labels, become -1."""
     present = [k for k, label in enumerate(column.distinct) if not _is_missing(label)]
     order = sorted(present, key=lambda k: _sortable(column.distinct[k]))
@@ -352,7 +393,7 @@ def _sortable(label: Any) -> tuple[str, Any]:
     return ("", label) if isinstance(label, int | float) else (type(label).__name__, str(label))
 
 
-def design(values: Any, name: str) -> dict[str, np.ndarray]:
+def design(values: Any, name: str, *, least: int = 2) -> dict[str, Any]:
     """Columns of numbers by name, from a data frame, a dict of columns, a series or an array of one or two
     dimensions; those of an array are called w1, w2, ..."""
     if isinstance(values, dict):
@@ -368,7 +409,7 @@ def design(values: Any, name: str) -> dict[str, np.ndarray]:
         columns = _frame_columns(values, name)
     if not columns:
         raise ValueError(f"{name} must have at least one column, got none")
-    return {key: _numbers(column, key, name) for key, column in columns.items()}
+    return {key: _numbers(column, key, name, least) for key, column in columns.items()}
 
 
 def _frame_columns(values: Any, name: str) -> dict[str, Any]:
@@ -385,8 +426,10 @@ def _frame_columns(values: Any, name: str) -> dict[str, Any]:
     return {str(series.name): series.to_native() for series in table.iter_columns()}
 
 
-def _numbers(values: Any, key: str, name: str) -> np.ndarray:
+def _numbers(values: Any, key: str, name: str, least: int) -> Any:
     """One column as numbers; yes and no are 1 and 0."""
+    if isinstance(values, RemoteColumn):
+        return values.in_design(key, name)
     array = np.asarray(values)
     if array.dtype.kind == "b":
         return array.astype(np.float64)
@@ -395,7 +438,7 @@ def _numbers(values: Any, key: str, name: str) -> np.ndarray:
         if all(isinstance(value, bool) or value is np.nan for value in objects):
             return np.array(objects, dtype=np.float64)
     try:
-        return column(values, key).array
+        return column(values, key, least=least).array
     except TypeError as error:
         raise TypeError(
             f"{name} must hold numbers, so give an indicator column for each category but one: {error}"

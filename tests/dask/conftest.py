@@ -18,3 +18,12 @@ def client(cluster):
 
     with Client(cluster) as client:
         yield client
+
+
+@pytest.fixture
+def synchronous():
+    """Tasks run in this process, one after the other."""
+    import dask
+
+    with dask.config.set(scheduler="synchronous"):
+        yield

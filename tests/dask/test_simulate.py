@@ -4,7 +4,7 @@ from functools import partial
 from importlib import import_module
 
 import pytest
-from study_workers import Killing, Population, fail, second
+from study_workers import Killing, Population, Unreadable, fail, second
 
 import condmask as cm
 import condmask.dask
@@ -92,6 +92,14 @@ def test_what_fails_tells_why_and_shows_no_key(client, tmp_path):
     assert "task 2 with" in logs
     for form in (SECRET.hex(), repr(SECRET)[2:-1], repr(list(SECRET))):
         assert form not in logs
+
+
+def test_what_cannot_be_read_shows_none_of_its_bytes(client):
+    with pytest.raises(ValueError, match=r"^it cannot be read$"):
+        list(cluster_map(client)(partial(second, Unreadable("a word of its own")), [1]))
+    logs = f"{client.get_scheduler_logs()}{client.get_worker_logs()}"
+    assert "it cannot be read" in logs
+    assert "a word of its own" not in logs
 
 
 def test_other_versions_are_refused(client, monkeypatch):

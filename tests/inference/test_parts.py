@@ -49,7 +49,7 @@ def test_codes_that_occur_are_numbered(most, monkeypatch):
     monkeypatch.setattr(counting, "MERGED", 2)
     code = np.random.default_rng(1).integers(0, 100, 60)
 
-    distinct, number = numbered(lambda: iter(np.split(code, 20)), most, code.size)
+    distinct, number = numbered(CompleteRows(code), lambda rows: rows.of(code), most, code.size)
 
     assert distinct.tolist() == np.unique(code).tolist()
     assert number(code).tolist() == np.unique(code, return_inverse=True)[1].tolist()

@@ -11,8 +11,10 @@ except ImportError as error:
     raise ImportError("condmask.dask needs Dask: pip install 'condmask[dask]'") from error
 
 from condmask.dask.audit import audit
+from condmask.dask.counting import counts
+from condmask.dask.estimate import estimate
 from condmask.dask.masking import mask_table
 from condmask.dask.read import read_release
 from condmask.dask.simulate import simulate
 
-__all__ = ["audit", "mask_table", "read_release", "simulate"]
+__all__ = ["audit", "counts", "estimate", "mask_table", "read_release", "simulate"]

@@ -355,7 +355,7 @@ def same(part: Any, task: Task, digest: bytes, number: int) -> Originals:
 def pool_of(own: Originals, pools: dict[Label, int]) -> np.ndarray:
     """The donor pool of each record of a partition."""
     numbers: np.ndarray = np.array([pools[label] for label in own.strata], dtype=np.int64)
-    return numbers[own.code]
+    return np.asarray(numbers[own.code])
 
 
 def narrow(part: Any, task: Task, pools: dict[Label, int] | None, digest: bytes, number: int) -> Narrow:

@@ -10,16 +10,19 @@ import numpy as np
 from distributed import Client
 
 from condmask import _checks
+from condmask.dask.columns import DaskTable
+from condmask.dask.estimate import DaskColumns
 from condmask.dask.keys import HeldKey
 from condmask.dask.sketch import sketch_of_partitions
 from condmask.dask.write import publish_frame
 from condmask.disclosure.release_check import refuse_few
+from condmask.estimates.counts import MOST_POINTS
 from condmask.files.formats import reading
 from condmask.files.metadata import Published
 from condmask.files.publish import targets_of
 from condmask.releases.ledger import Where, ledger_of
 from condmask.releases.registration import Registration
-from condmask.releases.release import Columns, Release
+from condmask.releases.release import Release
 
 
 class DaskRelease(Release):
@@ -37,8 +40,6 @@ class DaskRelease(Release):
         The same table before it was masked, which the ledger is asked about; without one it is not.
     path : Path, optional
         The files that `data` are.
-    columns : Columns, optional
-        Where estimates read the columns.
     held : HeldKey, optional
         The key, for as long as partitions of `data` that a worker lost may have to be masked again.
     client : distributed.Client, optional
@@ -61,11 +62,11 @@ class DaskRelease(Release):
         starts: np.ndarray | None = None,
         original: Any = None,
         path: Path | None = None,
-        columns: Columns | None = None,
         held: HeldKey | None = None,
         client: Client | None = None,
         audited: bool = True,
     ) -> None:
+        columns = DaskColumns(DaskTable(data), MOST_POINTS)
         super().__init__(published, path=path, columns=columns, audited=audited)
         self.data = data
         self._made = data.copy()  # of the same name, which assignments to `data` do not change

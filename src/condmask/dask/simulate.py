@@ -49,7 +49,7 @@ def simulate(population: Any, schemes: Any, *, client: Client | None = None, **o
     >>> import condmask as cm
     >>> import condmask.dask
     >>> from distributed import Client
-    >>> with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None):
+    >>> with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=":0"):
     ...     result = condmask.dask.simulate(
     ...         cm.paper_population(), [cm.ConditionalMasking(0.6, 1000.0)], n=500, replications=64, rng=1
     ...     )

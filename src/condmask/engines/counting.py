@@ -145,12 +145,18 @@ def merged(parts: list[ValueCounts]) -> ValueCounts:
 
 def distinct(parts: Iterable[np.ndarray], kind: type) -> np.ndarray:
     """The distinct ones, ascending, of numbers of one kind that come part by part."""
-    found: list[np.ndarray] = [np.empty(0, dtype=kind)]  # of earlier parts, and of each later one
+    found: list[np.ndarray] = [np.empty(0, dtype=kind)]
     for part in parts:
-        found.append(np.unique(part))
-        if sum(some.size for some in found[1:]) > found[0].size + MERGED:
-            found = [np.unique(np.concatenate(found))]
+        found = with_distinct(found, part)
     return np.unique(np.concatenate(found))
+
+
+def with_distinct(found: list[np.ndarray], part: np.ndarray) -> list[np.ndarray]:
+    """The distinct ones of earlier parts, and of each later one; with those of another part."""
+    found.append(np.unique(part))
+    if sum(some.size for some in found[1:]) > found[0].size + MERGED:
+        return [np.unique(np.concatenate(found))]
+    return found
 
 
 def coarser(counts: ValueCounts, times: int) -> ValueCounts:

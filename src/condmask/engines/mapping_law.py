@@ -34,6 +34,7 @@ SOME, NOTHING = 0.01, 1e-3  # of the variance about the file: what the rest may 
 ROUNDING = 1e-24
 MOST_STEPS = 500
 PART = BLOCK  # records at a time
+NOT_HERE = np.empty(0, dtype=np.int32)
 
 
 class TooManyCellsError(ValueError):
@@ -55,6 +56,8 @@ class MappingLaw(NamedTuple):
         The transform of the noise on that line, and `size` the line's length.
     key, value, chance : ndarray of shape (pieces,)
         Pieces of the coupling: a cell of keys, the number of a cell of values, its chance given the former.
+    n : int
+        The number of records; of those of which others have the cells `cell` is empty.
     """
 
     cell: np.ndarray
@@ -65,6 +68,7 @@ class MappingLaw(NamedTuple):
     key: np.ndarray
     value: np.ndarray
     chance: np.ndarray
+    n: int
 
     def apply(self, h: np.ndarray) -> np.ndarray:
         """M h: the mean of h at what a kept record gets, by the cell of its original."""
@@ -82,11 +86,6 @@ class MappingLaw(NamedTuple):
         """M itself, of shape (cells, cells)."""
         return np.array([self.apply(row) for row in np.eye(self.share.size)]).T
 
-    @property
-    def n(self) -> int:
-        """The number of records."""
-        return int(self.cell.size)
-
     def means(self, values: np.ndarray) -> np.ndarray:
         """The mean of something by record, by cell."""
         sums = np.zeros(self.share.size)
@@ -97,8 +96,18 @@ class MappingLaw(NamedTuple):
 
 def of_values(x: np.ndarray, noise: str, sigma: float, scale: str) -> MappingLaw:
     """The law M of one pool from its values x, in any order."""
-    gap = 2 * ceil(REACH[noise] * CELLS_PER_SIGMA) + 2
-    occupied, cell, share = _counted(x, _Coordinates(x, sigma / CELLS_PER_SIGMA, scale, gap))
+    ends = np.array([ends_of(x[start:stop], sigma, scale) for start, stop in blocks(x.size, PART)])
+    line = Coordinates(both_ends(*ends), noise, sigma, scale)
+    occupied, cell, counts = _counted(x, line)
+    return of_counts(occupied, counts, noise, cell)
+
+
+def of_counts(
+    occupied: np.ndarray, counts: np.ndarray, noise: str, cell: np.ndarray = NOT_HERE
+) -> MappingLaw:
+    """The law M of one pool from how many records lie in each cell; `cell` is that of `MappingLaw`."""
+    n, gap = int(counts.sum()), _gap(noise)
+    share = counts / n
     position = gap // 2 + np.concatenate(([0.0], np.cumsum(np.minimum(np.diff(occupied), gap))))
     if position[-1] + gap > MOST_CELLS:
         raise TooManyCellsError(int(position[-1]))
@@ -106,9 +115,9 @@ def of_values(x: np.ndarray, noise: str, sigma: float, scale: str) -> MappingLaw
     position = position.astype(np.int64)
     masking = Masking(noise, 0.5, 0.0, 1.0 / CELLS_PER_SIGMA)
     symbol = weight.symbol(masking, 2.0 * pi * CELLS_PER_SIGMA / size * np.arange(size // 2 + 1))
-    line = np.zeros(size)
-    line[position] = share
-    return MappingLaw(cell, share, position, symbol, size, *_coupled(_convolved(line, symbol), share))
+    mass = np.zeros(size)
+    mass[position] = share
+    return MappingLaw(cell, share, position, symbol, size, *_coupled(_convolved(mass, symbol), share), n)
 
 
 def inverse(law: MappingLaw, p: float, target: np.ndarray) -> np.ndarray:
@@ -156,8 +165,15 @@ def inverse(law: MappingLaw, p: float, target: np.ndarray) -> np.ndarray:
     return np.asarray(best + (middle - w @ best))
 
 
-class _Coordinates:
+class Coordinates:
     """Cells of values, whole numbers in their order; on the log scale signs and zero a gap apart.
+
+    Parameters
+    ----------
+    ends : ndarray of shape (2, 3)
+        Those of the values, as `ends_of` gives them.
+    noise, sigma, scale
+        Of the scheme.
 
     Attributes
     ----------
@@ -165,17 +181,15 @@ class _Coordinates:
         Those of the least and of the largest value.
     """
 
-    def __init__(self, x: np.ndarray, width: float, scale: str, gap: int) -> None:
-        self._width, self._linear, self._gap, self._least = width, scale == "linear", gap, 0.0
-        ends = np.array([self._ends(x[start:stop]) for start, stop in blocks(x.size, PART)])
-        # of the values below 0, of 0 and of those above
-        low, high = ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)
+    def __init__(self, ends: np.ndarray, noise: str, sigma: float, scale: str) -> None:
+        self._width, self._linear, self._gap, self._least = _width(sigma), scale == "linear", _gap(noise), 0.0
+        low, high = ends
         if self._linear:
             self.low, self.high = float(low[1]), float(high[1])
             return
         self._least = float(min(-high[0], low[2]))
         self._least = 0.0 if self._least == np.inf else self._least
-        shift = np.array([self._least - gap, 0.0, gap - self._least])
+        shift = np.array([self._least - self._gap, 0.0, self._gap - self._least])
         self.low, self.high = float((low + shift).min()), float((high + shift).max())
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
@@ -183,28 +197,48 @@ class _Coordinates:
         if self._linear:
             return np.asarray(np.rint(x / self._width))
         nonzero = x != 0.0
-        size = np.where(nonzero, self._sizes(x), 0.0)
+        size = np.where(nonzero, _sizes(x, self._width), 0.0)
         return np.asarray(np.where(nonzero, np.sign(x) * (size - self._least + self._gap), 0.0))
 
-    def _sizes(self, x: np.ndarray) -> np.ndarray:
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.rint(np.log(np.abs(x)) / self._width))
 
-    def _ends(self, x: np.ndarray) -> np.ndarray:
-        """The least and the largest of what the cells are made of, infinite where there is none."""
-        ends = np.full((2, 3), np.inf)
-        ends[1] = -np.inf
-        if self._linear:
-            ends[:, 1] = np.rint(x.min() / self._width), np.rint(x.max() / self._width)
-            return ends
-        size = self._sizes(x)
-        for k, (own, values) in enumerate(((x < 0.0, -size), (x == 0.0, np.zeros(x.size)), (x > 0.0, size))):
-            ends[0, k], ends[1, k] = values[own].min(initial=np.inf), values[own].max(initial=-np.inf)
+def ends_of(x: np.ndarray, sigma: float, scale: str) -> np.ndarray:
+    """The least and the largest of what cells are made of: of values below 0, of 0 and of those above.
+
+    Infinite where there is none; on a linear scale all values are in the middle.
+    """
+    width = _width(sigma)
+    ends = np.full((2, 3), np.inf)
+    ends[1] = -np.inf
+    if scale == "linear":
+        ends[:, 1] = np.rint(x.min() / width), np.rint(x.max() / width)
         return ends
+    size = _sizes(x, width)
+    for k, (own, values) in enumerate(((x < 0.0, -size), (x == 0.0, np.zeros(x.size)), (x > 0.0, size))):
+        ends[0, k], ends[1, k] = values[own].min(initial=np.inf), values[own].max(initial=-np.inf)
+    return ends
 
 
-def _counted(x: np.ndarray, cells: _Coordinates) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The cells that occur, the number of each record's, and the shares of the records."""
+def both_ends(*ends: np.ndarray) -> np.ndarray:
+    """The ends of all values together."""
+    each = np.array(ends)
+    return np.array([each[:, 0].min(axis=0), each[:, 1].max(axis=0)])
+
+
+def _width(sigma: float) -> float:
+    return sigma / CELLS_PER_SIGMA
+
+
+def _gap(noise: str) -> int:
+    return 2 * ceil(REACH[noise] * CELLS_PER_SIGMA) + 2
+
+
+def _sizes(x: np.ndarray, width: float) -> np.ndarray:
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.rint(np.log(np.abs(x)) / width))
+
+
+def _counted(x: np.ndarray, cells: Coordinates) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The cells that occur, the number of each record's, and how many records lie in each."""
     cell = _scratch.empty(x.size, np.int32)
     span, parts = cells.high - cells.low, [slice(start, stop) for start, stop in blocks(x.size, PART)]
     if span < max(min(4 * x.size, MOST_CELLS // 4), 1 << 16):
@@ -215,13 +249,13 @@ def _counted(x: np.ndarray, cells: _Coordinates) -> tuple[np.ndarray, np.ndarray
         occupied, number = cells.low + np.flatnonzero(counts), np.cumsum(counts > 0) - 1
         for part in parts:
             cell[part] = number[cell[part]]
-        return occupied, cell, counts[counts > 0] / x.size
+        return occupied, cell, counts[counts > 0]
     occupied = distinct((cells(x[part]) for part in parts), np.float64)
     counts = np.zeros(occupied.size, dtype=np.int64)
     for part in parts:
         cell[part] = np.searchsorted(occupied, cells(x[part]))
         np.add.at(counts, cell[part], 1)
-    return occupied, cell, counts / x.size
+    return occupied, cell, counts
 
 
 def _convolved(line: np.ndarray, symbol: np.ndarray) -> np.ndarray:

@@ -41,6 +41,13 @@ class Shared:
             raise ValueError(f"z must be masked values for {purpose}, got Counts, which keep no {missing}")
         return self._records
 
+    def _records_here(self, purpose: str, missing: str) -> Records:
+        """The records, refused where they lie elsewhere, too."""
+        records = self._records_for(purpose, missing)
+        if records.elsewhere:
+            raise ValueError(f"z must be in memory or in a file for {purpose}, got a frame in partitions")
+        return records
+
     def _pseudo_values(self) -> PseudoValues:
         """The pseudo-values of a sample; after reverse mapping with a warning where they vary much."""
         if self.scheme.reverse_mapping:

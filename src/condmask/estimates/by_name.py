@@ -13,6 +13,7 @@ class ByName:
 
     origin: Origin
     _read_column: Callable[[str, bool], Any] | None = None
+    _named_alone = False  # whether its records lie where no other columns can be brought
 
     @by_replicate()
     def of_release(self, origin: Origin, read: Callable[[str, bool], Any]) -> Self:
@@ -36,6 +37,11 @@ class ByName:
     def _by_name(self, given: Any, argument: str, *, labels: bool = False, masked: bool = False) -> Any:
         """The column that was given, or named; a masked one where an estimate may stand for it."""
         if not isinstance(given, str):
+            if self._named_alone and given is not None and not isinstance(given, ByName):
+                raise TypeError(
+                    f"{argument} must be the name of a column that the frame has, got "
+                    f"{type(given).__name__}; add the column to the frame"
+                )
             return given
         if self._read_column is None:
             raise ValueError(

@@ -96,16 +96,19 @@ def _without_gaps(z: np.ndarray, policy: str) -> np.ndarray:
 
 def estimate_counts(scheme: Any, counts: Counts, *, workers: Workers = 1) -> Estimate:
     """The estimate of a scheme from counts of masked values."""
+    sample = counted_sample(scheme, counts, workers)
+    return Estimate(scheme, sample, pairs=(counts.pairs, counts.value_counts), origin=counts.origin)
+
+
+def counted_sample(scheme: Any, counts: Counts, workers: Workers) -> MaskedSample:
+    """The sample that counts stand for."""
     counts.check(scheme)
     if counts.n < 2:
         raise ValueError(f"z must have at least 2 values, got Counts of {counts.n}")
     threads = _checks.workers(workers)
-    sample: MaskedSample
     if scheme.reverse_mapping:
-        sample = ExactSample(counts.value_counts, threads, width=counts.resolution)
-    else:
-        sample = CountedSample(counts.value_counts, scheme.law, threads, times=1 << counts.level)
-    return Estimate(scheme, sample, pairs=(counts.pairs, counts.value_counts), origin=counts.origin)
+        return ExactSample(counts.value_counts, threads, width=counts.resolution)
+    return CountedSample(counts.value_counts, scheme.law, threads, times=1 << counts.level)
 
 
 def _sample(row: np.ndarray, law: Law, kind: str, policy: str, threads: Workers) -> MaskedSample:

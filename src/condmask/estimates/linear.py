@@ -1,6 +1,7 @@
 """What is linear in the original: means of groups, weighted means, totals, regressions on other columns."""
 
 from collections.abc import Callable
+from functools import partial
 from math import ceil
 from typing import Any
 
@@ -17,7 +18,7 @@ from condmask.inference.groups import group_means
 from condmask.inference.interval_options import IntervalOptions, interval_options
 from condmask.inference.intervals import EstimateWarning, Interval
 from condmask.inference.least_squares import Basis, basis, fit
-from condmask.inference.parts import CompleteRows
+from condmask.inference.parts import Rows, complete_rows
 from condmask.inference.reverse_mapped import Spread
 from condmask.inference.weighted_sums import total, weighted_mean
 
@@ -179,10 +180,9 @@ class LinearEstimates(ByName, Shared):
         """
         options = self._options(confidence_level, target, clusters, population_size)
         w = self._weights(weights)
-        for rows in CompleteRows(w):
-            part = rows.of(w)
-            if part.min() < 0.0:
-                raise ValueError(f"weights must not be negative, got {part[part < 0.0][0]:g}")
+        negative = complete_rows(w).fold(partial(_first_negative, w), 0.0, _first)
+        if negative < 0.0:
+            raise ValueError(f"weights must not be negative, got {negative:g}")
         return self._weighted(weighted_mean, w, options)
 
     def total(
@@ -327,14 +327,14 @@ class LinearEstimates(ByName, Shared):
     # --- private; arguments are checked and prepared once for all replicates ---
 
     @by_replicate()
-    def _means_by_group(self, names: list[Any], group: np.ndarray, options: IntervalOptions) -> Intervals:
+    def _means_by_group(self, names: list[Any], group: Any, options: IntervalOptions) -> Intervals:
         interval, records = group_means(group, len(names), self._pseudo_values(), options)
         self._warn_of_few(interval.estimate, records)
         return _by_name(names, interval, records, ", by group" + self._left_out(int(records.sum())))
 
     @by_replicate()
     def _weighted(
-        self, statistic: Callable[..., tuple[Interval, int]], w: np.ndarray | None, options: IntervalOptions
+        self, statistic: Callable[..., tuple[Interval, int]], w: Any, options: IntervalOptions
     ) -> Interval:
         """The weighted mean or the total of the records that have a weight and a cluster."""
         interval, records = statistic(w, self._pseudo_values(), options)
@@ -354,9 +354,9 @@ class LinearEstimates(ByName, Shared):
         return _by_name(names, interval, np.full(len(names), space.records), self._left_out(space.records))
 
     @property
-    def _row(self) -> np.ndarray:
+    def _row(self) -> Any:
         """The masked values in their places."""
-        return np.asarray(self._records_for("pseudo-values", "records").z)
+        return self._records_for("pseudo-values", "records").z
 
     def _options(
         self, confidence_level: Any, target: Any, clusters: Any, population_size: Any
@@ -368,10 +368,10 @@ class LinearEstimates(ByName, Shared):
         """The columns that were given, or named."""
         names = [W] if isinstance(W, str) else W
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            return W
+            return self._by_name(W, "W")
         return {name: self._by_name(name, "W") for name in names}
 
-    def _weights(self, weights: Any) -> np.ndarray:
+    def _weights(self, weights: Any) -> Any:
         column = frames.column(self._by_name(weights, "weights"), "weights").array
         _checks.same_length(column, "weights", self._row.size, "z")
         return column
@@ -407,3 +407,13 @@ class LinearEstimates(ByName, Shared):
 def _by_name(names: list[Any], interval: Interval, records: np.ndarray, about: str) -> Intervals:
     low, high, error, estimate, level, target, quantity = interval
     return Intervals(names, estimate, error, low, high, records, level, target, quantity + about)
+
+
+def _first_negative(w: Any, found: float, rows: Rows) -> float:
+    """The first weight below 0, or 0."""
+    part = rows.of(w)
+    return _first(found, 0.0 if part.min() >= 0.0 else float(part[part < 0.0][0]))
+
+
+def _first(one: float, other: float) -> float:
+    return one or other

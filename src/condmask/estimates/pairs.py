@@ -223,7 +223,7 @@ class Pairs(ByName, Shared):
         shared_donors = self.scheme.shared_donors or self._law.p == 0.0
         return Pair(sums, self._law, law_of_w, shared_donors, (1.0 - self._swapped) ** 2)
 
-    def _values_of_other(self, other: Any) -> np.ndarray:
+    def _values_of_other(self, other: Any) -> Any:
         """The released values of the other column."""
         if other is None:
             raise ValueError("other must be a column or an Estimate, got None")
@@ -243,7 +243,7 @@ class Pairs(ByName, Shared):
         _checks.same_length(w, "other", z.size, "z")
         return w
 
-    def _released(self) -> np.ndarray:
+    def _released(self) -> Any:
         """The released values of the records."""
         if self._records is None:
             raise ValueError("other must be masked values: Counts keep no records")

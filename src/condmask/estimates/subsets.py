@@ -52,7 +52,7 @@ class Selection(Shared):
         >>> bool(abs(estimate.part(female).median() - 90.0) < 1.5)
         True
         """
-        records = self._records_for("a part of them", "records")
+        records = self._records_here("a part of them", "records")
         chosen, masked = np.asarray(rows), records.z
         if chosen.dtype != np.bool_ or chosen.shape != masked.shape:
             raise ValueError(

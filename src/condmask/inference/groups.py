@@ -1,17 +1,21 @@
 """Means of groups of records that need not be strata: a table of groups by donor pools."""
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from condmask.inference.interval_options import IntervalOptions
 from condmask.inference.intervals import Interval
-from condmask.inference.parts import CompleteRows, add, numbered
+from condmask.inference.parts import Gathered, Rows, add, complete_rows, numbered
 from condmask.inference.pseudo_values import Part, PseudoValues
+
+Number = Callable[[np.ndarray], np.ndarray]  # of each code
 
 
 def group_means(
-    group: np.ndarray, count: int, pseudo: PseudoValues, options: IntervalOptions
+    group: Any, count: int, pseudo: PseudoValues, options: IntervalOptions
 ) -> tuple[Interval, np.ndarray]:
     """The means of `count` groups in the units of the data, and the number of records of each.
 
@@ -21,29 +25,18 @@ def group_means(
     """
     clusters = options.clusters
     parts = pseudo.parts(group, clusters)
-    table, records, sums = (
-        _Table(group, count, pseudo, options),
-        np.zeros(count, dtype=np.int64),
-        np.zeros(count),
-    )
-    for part in parts:
-        inside = part.of(group)
-        add(records, inside)
-        add(sums, inside, part.values)
+    records, sums = parts.fold(partial(_of_groups, group), (np.zeros(count, dtype=np.int64), np.zeros(count)))
     with np.errstate(invalid="ignore"):
         estimate = sums / records
+    number: Number | None = None
     squares: np.ndarray = np.zeros(count)
     if clusters is not None:
         both, number = _crossed(clusters, group, options.cluster_count, count, pseudo)
         squares = np.zeros(both.size)
-    for part in parts:
-        inside = part.of(group)
-        residual = part.values - estimate[inside]
-        table.add(inside, part)
-        if clusters is None:
-            add(squares, inside, residual**2)
-        else:
-            add(squares, number(part.of(clusters) * np.int64(count) + inside), residual)
+    residuals = partial(_residuals, clusters, number, estimate)
+    table, squares = parts.fold(
+        partial(_of_table, group, residuals), (_Table(group, count, pseudo, options), squares)
+    )
     sizes = records
     if clusters is not None:
         sizes = np.bincount(both % count, None, count)
@@ -56,10 +49,49 @@ def group_means(
     return pseudo.in_units(interval), records
 
 
-class _Table:
+def _of_groups(
+    group: Any, gathered: tuple[np.ndarray, np.ndarray], part: Part
+) -> tuple[np.ndarray, np.ndarray]:
+    """The records of each group, and the sums of their pseudo-values."""
+    inside = part.of(group)
+    add(gathered[0], inside)
+    add(gathered[1], inside, part.values)
+    return gathered
+
+
+def _of_table(
+    group: Any, residuals: Callable[..., None], gathered: tuple["_Table", np.ndarray], part: Part
+) -> tuple["_Table", np.ndarray]:
+    """The table, and what residuals sum up to."""
+    table, squares = gathered
+    inside = part.of(group)
+    table.add(inside, part)
+    residuals(squares, inside, part)
+    return gathered
+
+
+def _residuals(
+    clusters: Any,
+    number: Number | None,
+    means: np.ndarray,
+    sums: np.ndarray,
+    inside: np.ndarray,
+    part: Part,
+) -> None:
+    """Add the squares of residuals by group, or residuals by pair of a cluster and a group."""
+    residual = part.values - means[inside]
+    if number is None:
+        add(sums, inside, residual**2)
+    else:
+        add(sums, number(part.of(clusters) * np.int64(means.size) + inside), residual)
+
+
+class _Table(Gathered):
     """What groups have of pools: records, and the sums of how these vary by masking."""
 
-    def __init__(self, group: np.ndarray, count: int, pseudo: PseudoValues, options: IntervalOptions) -> None:
+    sums = "_records", "_variances", "_shared"
+
+    def __init__(self, group: Any, count: int, pseudo: PseudoValues, options: IntervalOptions) -> None:
         self._pseudo, self._count = pseudo, count
         self._cell: np.ndarray = np.arange(count)
         if pseudo.pool is not None:
@@ -73,8 +105,11 @@ class _Table:
         at = inside if part.pool is None else self._number(part.pool * np.int64(self._count) + inside)
         add(self._records, at)
         add(self._variances, at, part.masked_variances)
-        if self._pseudo.cycle:
+        if part.file.cycle:
             add(self._shared, at, part.donor_covariance)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_pseudo": None}  # parts know their file
 
     def variances(self, records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The variances of means of groups given the file, and what masking adds to their sums of squares."""
@@ -96,17 +131,12 @@ class _Table:
 
 
 def _crossed(
-    code: np.ndarray,
-    group: np.ndarray,
-    codes: int,
-    count: int,
-    pseudo: PseudoValues,
-    *needed: np.ndarray | None,
-) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    code: Any, group: Any, codes: int, count: int, pseudo: PseudoValues, *needed: Any
+) -> tuple[np.ndarray, Number]:
     """The pairs of a code and a group that occur, and what gives the number of each."""
-    complete = CompleteRows(pseudo.z, group, code, *needed)
-    return numbered(
-        lambda: (rows.of(code) * np.int64(count) + rows.of(group) for rows in complete),
-        codes * count,
-        pseudo.n,
-    )
+    complete = complete_rows(pseudo.z, group, code, *needed)
+    return numbered(complete, partial(_pairs, code, group, count), codes * count, pseudo.n)
+
+
+def _pairs(code: Any, group: Any, count: int, rows: Rows) -> np.ndarray:
+    return np.asarray(rows.of(code) * np.int64(count) + rows.of(group))

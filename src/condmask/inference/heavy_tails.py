@@ -19,6 +19,7 @@ import numpy as np
 
 from condmask._warn import warn
 from condmask.inference.intervals import EstimateWarning
+from condmask.inference.parts import Gathered
 from condmask.law import Law
 from condmask.samples.moments import Powers, original_moments, shift
 
@@ -39,7 +40,7 @@ def of_masked(masked: Powers, law: Law) -> float:
     return kurtosis(original_moments(masked, law), law)
 
 
-class PlainTails:
+class PlainTails(Gathered):
     """The tails of columns that were not masked, gathered part by part.
 
     Parameters
@@ -48,14 +49,17 @@ class PlainTails:
         Of the columns, in a unit in which they are of about 1.
     """
 
+    sums = "_n", "_more", "_squares", "_fourths"
+
     def __init__(self, low: np.ndarray, high: np.ndarray, means: np.ndarray) -> None:
         self._low, self._high, self._means, self._n = low[:, None], high[:, None], means[:, None], 0
-        self._two, self._squares, self._fourths = np.ones(low.size, dtype=bool), *np.zeros((2, low.size))
+        self._more = np.zeros(low.size, dtype=bool)  # whether there are values between low and high
+        self._squares, self._fourths = np.zeros((2, low.size))
 
     def add(self, rows: np.ndarray) -> None:
         """Records of the columns, of shape (q, m)."""
-        if self._two.any():
-            self._two &= ((rows == self._low) | (rows == self._high)).all(axis=1)
+        if not self._more.all():
+            self._more |= ((rows != self._low) & (rows != self._high)).any(axis=1)
         squares = (rows - self._means) ** 2
         self._squares += squares.sum(axis=1)
         self._fourths += np.einsum("ij,ij->i", squares, squares)
@@ -66,7 +70,7 @@ class PlainTails:
         """The kurtosis of each column; NaN if it has two values, which are rare or not, but no tails."""
         with np.errstate(invalid="ignore", divide="ignore"):
             kurtoses = self._fourths * self._n / self._squares**2
-        return [float(kurtosis) for kurtosis in np.where(self._two, np.nan, kurtoses)]
+        return [float(kurtosis) for kurtosis in np.where(self._more, kurtoses, np.nan)]
 
 
 def warn_of_heavy_tails(kurtoses: Iterable[float], n: int, quantities: str) -> None:

@@ -21,7 +21,7 @@ class IntervalOptions(NamedTuple):
 
     level: float
     target: str
-    clusters: np.ndarray | None
+    clusters: Any
     population_size: float
     cluster_count: int = 0
 

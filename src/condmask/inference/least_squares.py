@@ -7,6 +7,8 @@ leverages and variances then follow from the basis alone, of which no more than 
 """
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from condmask.inference.heavy_tails import PlainTails
 from condmask.inference.interval_options import IntervalOptions
 from condmask.inference.intervals import Interval
 from condmask.inference.linear_variance import Sampled, SampledSums, Variation
-from condmask.inference.parts import CompleteRows, Rows
+from condmask.inference.parts import Rows, complete_rows, summed
 from condmask.inference.pseudo_values import Part, Parts, PseudoValues
 
 # of a column, the part that the others do not determine: above, one Cholesky factor serves, or two
@@ -28,9 +30,9 @@ class Basis:
 
     Parameters
     ----------
-    columns : list of ndarray of shape (n,)
+    columns : list of ndarray of shape (n,) or RemoteColumn
         NaN where a value is missing.
-    needed : sequence of ndarray or None
+    needed : sequence of ndarray, RemoteColumn or None
         Other columns that records may not miss.
     intercept : bool
 
@@ -48,18 +50,13 @@ class Basis:
         By column.
     """
 
-    def __init__(
-        self, columns: list[np.ndarray], needed: tuple[np.ndarray | None, ...], *, intercept: bool
-    ) -> None:
-        self._columns, self.complete = columns, CompleteRows(*columns, *needed)
+    def __init__(self, columns: list[Any], needed: tuple[Any, ...], *, intercept: bool) -> None:
+        self._columns, self.complete = columns, complete_rows(*columns, *needed)
         self.first = int(intercept)
         self._only: np.ndarray | None = None
-        self.records, count = 0, self.first + len(columns)
-        low, high = np.full(len(columns), np.inf), np.full(len(columns), -np.inf)
-        for rows in self.complete:
-            values = self._of(rows)
-            low, high = np.minimum(low, values.min(axis=1)), np.maximum(high, values.max(axis=1))
-            self.records += values.shape[1]
+        count = self.first + len(columns)
+        none = np.full(len(columns), np.inf)
+        low, high, self.records = self.complete.fold(self._ends_with, (none, -none, 0), _both_ends)
         largest = np.maximum(high, -low)
         self.units, self._middles = np.ones(count), np.zeros(count)
         self.units[self.first :] = np.where(largest == 0.0, 1.0, largest)
@@ -92,10 +89,8 @@ class Basis:
 
     def centre(self) -> np.ndarray:
         """Take the means off the columns where there is a constant; the means."""
-        sums = np.zeros(self.units.size)
-        for rows in self.complete:
-            sums += self.standardised(rows).sum(axis=1)
-        means = sums / self.records
+        (sums,) = self.complete.fold(self._add_rows, (np.zeros(self.units.size),))
+        means: np.ndarray = sums / self.records
         if self.first:
             self._middles[1:] = means[1:]
             self.back[0, 1:] = -means[1:]
@@ -103,40 +98,66 @@ class Basis:
 
     def products(self, means: np.ndarray | None = None) -> np.ndarray:
         """The products of the rows; with the means of the columns these are looked at for tails, too."""
-        products = np.zeros(self.back.shape)
+        products: np.ndarray = np.zeros(self.back.shape)
+        if means is None:
+            return np.asarray(self.complete.fold(self._add_products, (products,))[0])
         low, high = (end / self.units[self.first :] for end in self._ends)
-        tails = None if means is None else PlainTails(low, high, means)
-        for rows in self.complete:
-            basis = self.rows(rows)
-            products += basis @ basis.T
-            if tails is not None:
-                tails.add(self._of(rows) / self.units[self.first :, None])
-        if tails is not None:
-            self.kurtoses = tails.kurtoses
+        products, tails = self.complete.fold(self._add_products, (products, PlainTails(low, high, means)))
+        self.kurtoses = tails.kurtoses
         return products
 
     def turn(self, matrix: np.ndarray) -> None:
         """Multiply the rows by a matrix."""
-        self._turns.append(lambda basis: matrix @ basis)
+        self._turns.append(partial(np.matmul, matrix))
         self.back = self.back @ matrix.T
 
     def reflected(self, norms: np.ndarray) -> np.ndarray:
         """The upper triangle from which orthonormal rows make the rows, divided by their norms."""
-        upper = np.empty((0, norms.size))
-        for rows in self.complete:
-            upper = _triangle(np.vstack([upper, (self.rows(rows) / norms[:, None]).T]))
-        return upper
+        return np.asarray(
+            self.complete.fold(partial(self._reflect, norms), np.empty((0, norms.size)), _both_triangles)
+        )
 
     def divide(self, norms: np.ndarray, upper: np.ndarray) -> None:
         """Divide the rows by their norms and by that triangle; but for rounding they are orthonormal then."""
-        self._turns.append(lambda basis: _substituted(upper, basis / norms[:, None]))
+        self._turns.append(partial(_divided, norms, upper))
         self.back = self.back / norms @ np.linalg.inv(upper)
 
     def _of(self, rows: Rows | Part) -> np.ndarray:
         return np.array([rows.of(column) for column in self._columns])
 
+    # --- steps ---
 
-def basis(names: list[str], columns: list[np.ndarray], *needed: np.ndarray | None, intercept: bool) -> Basis:
+    def _ends_with(self, found: Any, rows: Rows) -> Any:
+        """The least and the largest of each column, and the number of records."""
+        values = self._of(rows)
+        return _both_ends(found, (values.min(axis=1), values.max(axis=1), values.shape[1]))
+
+    def _add_rows(self, sums: tuple[np.ndarray], rows: Rows) -> tuple[np.ndarray]:
+        sums[0][:] += self.standardised(rows).sum(axis=1)
+        return sums
+
+    def _add_products(self, gathered: Any, rows: Rows) -> Any:
+        """The products, and the tails where these are asked for."""
+        products, *tails = gathered
+        basis = self.rows(rows)
+        products += basis @ basis.T
+        for each in tails:
+            each.add(self._of(rows) / self.units[self.first :, None])
+        return gathered
+
+    def _reflect(self, norms: np.ndarray, upper: np.ndarray, rows: Rows) -> np.ndarray:
+        return _triangle(np.vstack([upper, (self.rows(rows) / norms[:, None]).T]))
+
+
+def _both_ends(one: Any, other: Any) -> Any:
+    return np.minimum(one[0], other[0]), np.maximum(one[1], other[1]), one[2] + other[2]
+
+
+def _both_triangles(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return _triangle(np.vstack([one, other]))
+
+
+def basis(names: list[str], columns: list[Any], *needed: Any, intercept: bool) -> Basis:
     """A basis of the space of columns; of the constant, too, where there is an intercept."""
     space, first = Basis(columns, needed, intercept=intercept), int(intercept)
     count = first + len(columns)
@@ -177,6 +198,10 @@ def _triangle(columns: np.ndarray) -> np.ndarray:
     return triangle
 
 
+def _divided(norms: np.ndarray, upper: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    return _substituted(upper, rows / norms[:, None])
+
+
 def _substituted(upper: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The rows from which an upper triangle makes the given ones, one after the other: as exact as these."""
     found = np.empty(rows.shape)
@@ -195,28 +220,11 @@ def fit(space: Basis, pseudo: PseudoValues, options: IntervalOptions, *, interce
     back, count = space.back, len(space.back)
     shift = 0.0 if intercept else pseudo.origin / pseudo.unit
     parts = Parts(pseudo, space.complete)
-    along, total = np.zeros(count), pseudo.sums(count)
-    for part in parts:
-        q = space.rows(part)
-        along += q @ (part.values + shift)
-        part.add_by_pool(total, q)
+    along, total = parts.fold(partial(_along, space, shift), (np.zeros(count), pseudo.sums(count)))
     variation, m = Variation(pseudo, back @ total), space.records
     clusters = SampledSums(np.zeros(count), options.clusters, options.cluster_count)
-    leans = np.zeros(count)
-    for part in parts:
-        q = space.rows(part)
-        residual = part.values + shift - along @ q
-        weights = back @ q
-        if options.clusters is None:
-            apart = 1.0 - np.einsum("ij,ij->j", q, q)
-            alone = apart < ALONE
-            if alone.any():
-                apart[alone] = np.inf
-                leans = np.maximum(leans, np.abs(weights[:, alone]).max(axis=1))
-            variation.add(weights, part, (residual / apart) ** 2)
-        else:
-            variation.add(weights, part)
-            clusters.add(weights * residual, part)
+    step = partial(_residuals, space, shift, along, options.clusters is not None)
+    variation, clusters, leans = parts.fold(step, (variation, clusters, np.zeros(count)), _both_residuals)
     if options.clusters is None:
         # the fit leaves such a record no residual: how far its original lies from others like it is unknown
         unknown = leans > ALONE * np.abs(back).max(axis=1)
@@ -229,3 +237,41 @@ def fit(space: Basis, pseudo: PseudoValues, options: IntervalOptions, *, interce
     constant = np.zeros(count)
     constant[: int(intercept)] = 1.0
     return pseudo.in_units(interval, total=constant, units=space.units)
+
+
+Residuals = tuple[Variation, SampledSums, np.ndarray]
+
+
+def _along(
+    space: Basis, shift: float, sums: tuple[np.ndarray, np.ndarray], part: Part
+) -> tuple[np.ndarray, np.ndarray]:
+    """The coefficients in the basis, and the sums of its rows by pool."""
+    q = space.rows(part)
+    sums[0][:] += q @ (part.values + shift)
+    part.add_by_pool(sums[1], q)
+    return sums
+
+
+def _residuals(
+    space: Basis, shift: float, along: np.ndarray, clustered: bool, gathered: Residuals, part: Part
+) -> Residuals:
+    """How coefficients vary, and by how much they lean on a record that alone determines one."""
+    variation, clusters, leans = gathered
+    q = space.rows(part)
+    residual = part.values + shift - along @ q
+    weights = space.back @ q
+    if clustered:
+        variation.add(weights, part)
+        clusters.add(weights * residual, part)
+        return gathered
+    apart = 1.0 - np.einsum("ij,ij->j", q, q)
+    alone = apart < ALONE
+    if alone.any():
+        apart[alone] = np.inf
+        leans = np.maximum(leans, np.abs(weights[:, alone]).max(axis=1))
+    variation.add(weights, part, (residual / apart) ** 2)
+    return variation, clusters, leans
+
+
+def _both_residuals(one: Residuals, other: Residuals) -> Residuals:
+    return *summed(one[:2], other[:2]), np.maximum(one[2], other[2])

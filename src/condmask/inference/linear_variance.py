@@ -16,7 +16,7 @@ import numpy as np
 
 from condmask.inference.interval_options import IntervalOptions
 from condmask.inference.intervals import Interval
-from condmask.inference.parts import add
+from condmask.inference.parts import Gathered, add
 from condmask.inference.pseudo_values import Part, PseudoValues
 
 
@@ -27,7 +27,7 @@ class Sampled(NamedTuple):
     degrees: float
 
 
-class Variation:
+class Variation(Gathered):
     """How sums of originals vary, gathered part by part.
 
     Parameters
@@ -42,6 +42,8 @@ class Variation:
         The number of records that had a weight as yet.
     """
 
+    sums = "records", "_file", "_excess", "_count", "_variances", "_shared"
+
     def __init__(self, pseudo: PseudoValues, total: np.ndarray) -> None:
         self._pseudo, self._total, self.records = pseudo, total, 0
         self._lowered = total * (pseudo.donor_share / np.maximum(pseudo.pool_size, 1))
@@ -54,15 +56,18 @@ class Variation:
 
         `squares` have the means of what the population adds, and the masking, to the square of a weight.
         """
-        variances = part.masked_variances
-        k = (weights - part.of_pool(self._lowered)) / part.of_pool(self._pseudo.factor)
+        file, variances = part.file, part.masked_variances
+        k = (weights - part.of_pool(self._lowered)) / part.of_pool(file.factor)
         self._file += np.square(k, out=k) @ variances
         self._excess += np.square(weights, out=k) @ (squares - part.variances)
         self.records += part.size
         part.add_by_pool(self._variances, variances)
         part.add_by_pool(self._count, np.ones(part.size))
-        if self._pseudo.cycle:
+        if file.cycle:
             part.add_by_pool(self._shared, part.donor_covariance, weights)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_pseudo": None}  # parts know their file
 
     @property
     def file(self) -> np.ndarray:
@@ -88,7 +93,7 @@ class Variation:
         return options.t_interval(quantity, estimate, self.file, excess, sampled.degrees, self._pseudo.n)
 
 
-class SampledSums:
+class SampledSums(Gathered):
     """How sums of contributions vary over samples of records, or of clusters where these were sampled.
 
     Parameters
@@ -99,7 +104,9 @@ class SampledSums:
         The number of each record's cluster, of which there are `count`.
     """
 
-    def __init__(self, mean: np.ndarray, clusters: np.ndarray | None = None, count: int = 0) -> None:
+    sums = "_count", "_squares", "_sums", "_occurs"
+
+    def __init__(self, mean: np.ndarray, clusters: Any = None, count: int = 0) -> None:
         self._mean, self._clusters, self._count = mean, clusters, 0
         self._squares = np.zeros(mean.size)
         self._sums, self._occurs = np.zeros((mean.size, count)), np.zeros(count, dtype=bool)

@@ -10,14 +10,15 @@ Of the file only figures by pool are kept. All that there is by record is made p
 """
 
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from condmask import _scratch
+from condmask.frames import RemoteColumn
 from condmask.inference.intervals import Interval, UndefinedError
-from condmask.inference.parts import CompleteRows, Rows, add, frame_of
+from condmask.inference.parts import Combine, CompleteRows, Rows, Step, add, complete_rows, frame_of, summed
 from condmask.law import Law
 
 
@@ -126,6 +127,17 @@ class Parts:
             self._only = list(parts)
         return iter(self._only)
 
+    def fold(self, step: Step, start: Any, combine: Combine = summed) -> Any:
+        """What is gathered from all parts, as `CompleteRows` does; a step takes a `Part` in."""
+        if self._rows.single:
+            (part,) = self
+            return step(start, part)
+        return self._rows.fold(partial(_in_part, self._file, step), start, combine)
+
+
+def _in_part(file: "PseudoValues", step: Step, gathered: Any, rows: Rows) -> Any:
+    return step(gathered, file.part(file, rows))
+
 
 class PseudoValues:
     """The records of a file that have a value, with their pseudo-values and how these vary given the file.
@@ -134,7 +146,7 @@ class PseudoValues:
 
     Parameters
     ----------
-    z : ndarray of shape (n,)
+    z : ndarray of shape (n,) or RemoteColumn
         Masked values; NaN where one is missing.
     law : Law
     pool : ndarray of shape (n,), optional
@@ -152,21 +164,28 @@ class PseudoValues:
 
     part: type[Part] = Part
 
-    def __init__(self, z: np.ndarray, law: Law, pool: np.ndarray | None, *, cycle: bool) -> None:
+    def __init__(self, z: Any, law: Law, pool: Any, *, cycle: bool) -> None:
         self.z, self.law, self.pool, self.cycle = z, law, pool, cycle
-        self._present = CompleteRows(z)
+        self._present = complete_rows(z)
         self.origin, self.unit, self.n = frame_of(z, self._present)
+        if isinstance(z, RemoteColumn):
+            self._settle()
 
-    def parts(self, *needed: np.ndarray | None) -> "Parts":
+    def parts(self, *needed: Any) -> "Parts":
         """The records that have a value and miss nothing in other columns."""
-        return Parts(self, CompleteRows(self.z, *needed) if needed else self._present)
+        return Parts(self, complete_rows(self.z, *needed) if needed else self._present)
 
     def sums(self, *shape: int) -> np.ndarray:
         """Sums by pool along the last axis, of nothing as yet."""
         return np.zeros((*shape, self.pool_count))
 
-    def values(self) -> np.ndarray:
-        """The pseudo-values in units of the data, in the places of the records; NaN for missing values."""
+    def values(self) -> Any:
+        """The pseudo-values in units of the data, in the places of the records; NaN for missing values.
+
+        Those of records that lie elsewhere are left there.
+        """
+        if isinstance(self.z, RemoteColumn):
+            return self._present.filled(partial(_in_units, self))
         values = _scratch.empty(self.z.size)
         if self.n < self.z.size:
             values.fill(np.nan)
@@ -175,12 +194,17 @@ class PseudoValues:
             values[rows][slice(None) if used is None else used] = self.origin + self.unit * part.values
         return values
 
+    def _settle(self) -> None:
+        """Work out what parts look at before they do so elsewhere, where records of other parts are not."""
+        _ = self.pool_mean
+        _ = self._squares
+
     @cached_property
     def pool_count(self) -> int:
         """One more than the largest number of a pool."""
         if self.pool is None:
             return 1
-        return 1 + max(int(rows.of(self.pool).max()) for rows in self._present)
+        return 1 + int(self._present.fold(partial(_largest, self.pool), -1, max))
 
     @cached_property
     def pool_size(self) -> np.ndarray:
@@ -188,16 +212,12 @@ class PseudoValues:
         if self.pool is None:
             return np.array([self.n])
         size = np.zeros(self.pool_count, dtype=np.int64)
-        for rows in self._present:
-            add(size, rows.of(self.pool))
-        return size
+        return np.asarray(self._present.fold(partial(_counted, self.pool), (size,))[0])
 
     @cached_property
     def pool_mean(self) -> np.ndarray:
         """The mean of the masked values, by pool."""
-        sums = self.sums()
-        for part in self.parts():
-            part.add_by_pool(sums, part.masked)
+        (sums,) = self.parts().fold(_masked, (self.sums(),))
         return np.asarray(sums / np.maximum(self.pool_size, 1))
 
     @cached_property
@@ -263,12 +283,32 @@ class PseudoValues:
     @cached_property
     def _squares(self) -> np.ndarray:
         """The sums of squares about the means, by pool."""
-        sums = self.sums()
-        for part in self.parts():
-            part.add_by_pool(sums, (part.masked - part.of_pool(self.pool_mean)) ** 2)
-        return sums
+        return np.asarray(self.parts().fold(_squared, (self.sums(),))[0])
 
     @property
     def _spread(self) -> np.ndarray:
         size = self.pool_size
         return np.asarray(self._squares * (size / np.maximum(size - 1, 1)))
+
+
+def _largest(pool: Any, largest: int, rows: Rows) -> int:
+    return max(largest, int(rows.of(pool).max()))
+
+
+def _counted(pool: Any, sums: tuple[np.ndarray], rows: Rows) -> tuple[np.ndarray]:
+    add(sums[0], rows.of(pool))
+    return sums
+
+
+def _masked(sums: tuple[np.ndarray], part: Part) -> tuple[np.ndarray]:
+    part.add_by_pool(sums[0], part.masked)
+    return sums
+
+
+def _squared(sums: tuple[np.ndarray], part: Part) -> tuple[np.ndarray]:
+    part.add_by_pool(sums[0], (part.masked - part.of_pool(part.file.pool_mean)) ** 2)
+    return sums
+
+
+def _in_units(file: PseudoValues, rows: Rows) -> np.ndarray:
+    return np.asarray(file.origin + file.unit * file.part(file, rows).values)

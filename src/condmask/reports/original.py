@@ -108,7 +108,7 @@ class Original:
         """One column, its statistics, and what attackers learn of it."""
         view, estimate = self._view, self._view.release[name]
         x, z, rows = self._both(name)
-        pools = estimate._records_for("a comparison", "records").pools()
+        pools = estimate._records_here("a comparison", "records").pools()
         others = {other: values[rows] for other, values in view.others.items()}
         scheme = replace(
             view.schemes[name], strata=None if pools is None else "pools", small_strata="refuse", missing=()

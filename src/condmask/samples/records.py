@@ -18,12 +18,19 @@ class Records:
         The pool of each record, None where all are one; or what makes that of the values.
     refusal : str or None
         What must be given before the pools are known.
+
+    Attributes
+    ----------
+    elsewhere : bool
+        Whether the values lie elsewhere; z and the pool are handles of columns then.
     """
+
+    elsewhere = False
 
     def __init__(
         self,
-        z: np.ndarray | Callable[[], np.ndarray],
-        pool: np.ndarray | Callable[[np.ndarray], np.ndarray | None] | None = None,
+        z: np.ndarray | Callable[[], Any],
+        pool: np.ndarray | Callable[[Any], Any] | None = None,
         refusal: str | None = None,
     ) -> None:
         self._z, self._pool, self.refusal = z, pool, refusal
@@ -33,7 +40,7 @@ class Records:
         return Records, (self.z, self.pool, self.refusal)  # what reads a file does not travel
 
     @property
-    def z(self) -> np.ndarray:
+    def z(self) -> Any:
         """The masked values in their places."""
         with self._lock:
             if callable(self._z):
@@ -41,14 +48,18 @@ class Records:
             return self._z
 
     @property
-    def pool(self) -> np.ndarray | None:
+    def pool(self) -> Any:
         """The pool of each record, None where all are one or the pools are unknown."""
         with self._lock:
             if callable(self._pool):
                 self._pool = self._pool(self.z)
             return self._pool
 
-    def pools(self) -> np.ndarray | None:
+    def samples_by_pool(self, law: Any) -> Any:
+        """The samples of records that lie elsewhere, by pool."""
+        raise NotImplementedError
+
+    def pools(self) -> Any:
         """The pool of each record; refused where they are unknown."""
         if self.refusal is not None:
             raise ValueError(self.refusal)

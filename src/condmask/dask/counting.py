@@ -1,0 +1,72 @@
+"""Counts of a masked column that Dask holds: those of its partitions, merged by a tree of tasks."""
+
+from functools import partial
+from typing import Any
+
+from dask.dataframe import Series
+
+from condmask.dask.tree import reduced
+from condmask.estimates.counts import MOST_POINTS, Counts
+from condmask.estimates.origin import NOWHERE, Origin
+
+
+def counts(column: Any, scheme: Any, *, most_points: int = MOST_POINTS, origin: Origin = NOWHERE) -> Counts:
+    """Counts of a masked column of a Dask frame, from which ``scheme.estimate(counts)`` estimates.
+
+    Parameters
+    ----------
+    column : Series of Dask
+        Masked values; missing ones, and codes, are left out.
+    scheme : ConditionalMasking
+        What was published with the data; it must have a grid, or reverse mapping.
+    most_points : int
+        As for `Counts`: where the data occupy more points, neighbours are counted together. No task and no
+        message between machines holds more than a few times so many, of 16 bytes.
+    origin : Origin, optional
+        What a release tells of the column besides.
+
+    Returns
+    -------
+    Counts
+        Those of all values, whatever the partitions.
+
+    Raises
+    ------
+    TypeError
+        If the column is no series of Dask.
+    ValueError
+        If the scheme has neither grid nor reverse mapping, or a value is not on the grid.
+
+    Notes
+    -----
+    Without noise on them, after reverse mapping, values are counted as they are: continuous data have as many
+    points as records, and beyond `most_points` (a million) they are rounded to cells of the width
+    `Counts.resolution`, by which estimates may be off, as `Counts` says.
+
+    Examples
+    --------
+    >>> import dask.dataframe as dd
+    >>> import pandas as pd
+    >>> import condmask as cm
+    >>> import condmask.dask
+    >>> scheme = cm.ConditionalMasking(0.6, 100.0, decimals=0)
+    >>> masked = dd.from_pandas(pd.Series([310.0, 420.0, 385.0, 290.0]), npartitions=2)
+    >>> scheme.estimate(cm.dask.counts(masked, scheme)).mean()
+    351.25
+    """
+    if not isinstance(column, Series):
+        raise TypeError(f"column must be a series of Dask, got {type(column).__name__}")
+    empty = Counts(scheme, most_points=most_points, origin=origin)
+    return _merged(empty, reduced(column, partial(_counted, most_points, origin), _merged, scheme))
+
+
+def _counted(most_points: int, origin: Origin, values: Any, scheme: Any) -> Counts:
+    found = Counts(scheme, most_points=most_points, origin=origin)
+    if len(values):
+        found.update(values)
+    return found
+
+
+def _merged(one: Counts, other: Counts) -> Counts:
+    one.merge(other)
+    return one

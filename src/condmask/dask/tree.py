@@ -1,0 +1,42 @@
+"""What a function gives of each partition, put together by a tree of tasks.
+
+Tasks are put together in the order of the partitions, a few at a time: what comes out is the same bits
+whatever workers there are, and how often a task was tried again.
+"""
+
+from collections.abc import Callable
+from copy import deepcopy
+from functools import reduce
+from typing import Any
+
+from dask.delayed import delayed
+
+FAN_IN = 8  # of a task that puts together what others found
+
+
+def reduced(
+    collection: Any, function: Callable[..., Any], combine: Callable[[Any, Any], Any], *shared: Any
+) -> Any:
+    """What is found in all partitions of a Dask frame or series.
+
+    Parameters
+    ----------
+    collection : DataFrame or Series of Dask
+    function : callable (partition, *shared)
+    combine : callable (found, found)
+        Gives what is found in both, the earlier ones first; it may change the first.
+    *shared : Any
+        Sent once to each worker.
+    """
+    of_all = [delayed(each, pure=False, traverse=False) for each in shared]
+    find, together = delayed(function, pure=False), delayed(_together, pure=False)
+    found = [find(part, *of_all) for part in collection.to_delayed()]
+    while len(found) > 1:
+        groups = [found[k : k + FAN_IN] for k in range(0, len(found), FAN_IN)]
+        found = [together(combine, group) if len(group) > 1 else group[0] for group in groups]
+    return found[0].compute()
+
+
+def _together(combine: Callable[[Any, Any], Any], found: list[Any]) -> Any:
+    """What is found in several; a task leaves what it is given as it is, since it may be tried again."""
+    return reduce(combine, found[1:], deepcopy(found[0]))
