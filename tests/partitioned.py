@@ -86,7 +86,9 @@ def tables(draw, most=300, kinds=("whole", "tied", "many digits"), least=2):
     if not count:
         return columns, None, cuts
     pool = rng.integers(-1, count, n)
-    pool = np.where(np.isin(pool, np.flatnonzero(np.bincount(pool[pool >= 0], minlength=count) < 2)), -1, pool)
+    pool = np.where(
+        np.isin(pool, np.flatnonzero(np.bincount(pool[pool >= 0], minlength=count) < 2)), -1, pool
+    )
     if (pool < 0).all():
         pool[:] = 0
     pool = np.unique(np.append(pool, -1), return_inverse=True)[1][:n] - 1

@@ -48,7 +48,9 @@ def test_a_worker_that_is_killed_in_the_middle_changes_nothing(client, name):
     held = HeldKey(Key(SECRET), client)
     victim = next(iter(client.run(os.getpid).values()))
     parts = parts_of([x], pool, CUTS, [SCHEMES[name]], held.name)
-    first = [dask.delayed(_killing)(part, victim if number == 0 else None) for number, part in enumerate(parts)]
+    first = [
+        dask.delayed(_killing)(part, victim if number == 0 else None) for number, part in enumerate(parts)
+    ]
 
     made = client.gather(client.compute(first))
 

@@ -23,7 +23,9 @@ def scheme(p):
     return cm.ConditionalMasking(p, 5.0, decimals=0, donors="permutation")
 
 
-@given(pools=st.lists(st.integers(0, 4), max_size=12).map(sorted), cuts=st.lists(st.integers(0, 12), max_size=4))
+@given(
+    pools=st.lists(st.integers(0, 4), max_size=12).map(sorted), cuts=st.lists(st.integers(0, 12), max_size=4)
+)
 def test_the_next_one_is_found_over_buckets(pools, cuts):
     pool, value = np.array(pools, dtype=np.int64), np.arange(100.0, 100.0 + len(pools))
     expected = []
