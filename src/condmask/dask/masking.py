@@ -125,6 +125,7 @@ def mask_table(
         masked = _persisted(
             masked_parts(narrow, whole.starts, list(named.values()), held.name, whole.sizes), workers
         )
+        whole = whole._replace(dtypes=_dtypes(frame._meta, parts, masked, whole, task))
         data = _replaced(frame, parts, masked, whole, task, [*before, *schemes])
     published = Published(whole.n, named, origins_of(named, whole.patterns, shifts))
     return DaskRelease(
@@ -172,6 +173,27 @@ def _persisted(masked: Sequence[Any], client: Client | None) -> list[Any]:
             if future.status == "error":
                 raise future.exception()
     return held
+
+
+def _dtypes(
+    meta: Any, parts: Sequence[Any], masked: Sequence[Any], whole: Layout, task: Task
+) -> dict[str, Any]:
+    """The types of the columns as they are released: decimals only where all masked values fit theirs."""
+    dtypes = dict(whole.dtypes)
+    for number, name in enumerate(task.schemes):
+        if whole.dtypes[name] != object and not frames.is_decimal(meta[name]):
+            continue
+        own = [
+            delayed(partitions.dtype_of_masked)(part, z[number], task, name)
+            for part, z in zip(parts, masked, strict=True)
+        ]
+        dtypes[name] = next((dtype for dtype in compute(*own) if _is_float(dtype)), dtypes[name])
+    return dtypes
+
+
+def _is_float(dtype: Any) -> bool:
+    """Whether a type is one of numbers, and not of decimals or objects."""
+    return getattr(dtype, "kind", "O") == "f"
 
 
 def _replaced(
