@@ -12,7 +12,7 @@ from condmask.dask.tree import reduced
 def test_partitions_are_put_together_in_their_order(partitions, synchronous):
     series = dd.from_pandas(pd.Series(range(130)), npartitions=partitions)
 
-    found = reduced(series, lambda part, more: [*part, more], lambda one, other: one + other, -1)
+    found = reduced(series.to_delayed(), lambda part, more: [*part, more], lambda one, other: one + other, -1)
 
     assert [value for value in found if value >= 0] == list(range(130))
     assert found.count(-1) == partitions

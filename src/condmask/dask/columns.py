@@ -133,6 +133,7 @@ class DaskTable:
 
     def __init__(self, frame: Any) -> None:
         self.frame = frame
+        self._parts: dict[tuple[str, ...], list[Any]] = {}  # made once for all passes over the same columns
 
     @cached_property
     def records(self) -> int:
@@ -164,7 +165,10 @@ class DaskTable:
         return self.frame[names].map_partitions(_filled, content, name, meta=(name, np.float64))
 
     def _reduced(self, names: Sequence[str], function: Any, combine: Combine, content: bytes) -> Any:
-        return reduced(self.frame[list(names)], function, combine, content)
+        key = tuple(names)
+        if key not in self._parts:
+            self._parts[key] = self.frame[list(key)].to_delayed()
+        return reduced(self._parts[key], function, combine, content)
 
 
 class DaskRows:
@@ -268,8 +272,7 @@ def _both_labels(one: dict[Any, None], other: dict[Any, None]) -> dict[Any, None
 
 def _codes(name: str, argument: str, number: dict[Any, int], partition: Partition) -> np.ndarray:
     code, distinct = frames.groups(_raw(name, partition), argument, len(partition.frame))
-    numbers = [*(number[label] for label in distinct), -1]
-    return np.asarray(np.array(numbers, dtype=np.int64)[code])
+    return np.asarray(np.array([*(number[label] for label in distinct), -1], dtype=np.int64)[code])
 
 
 def _derived(

@@ -57,7 +57,9 @@ def counts(column: Any, scheme: Any, *, most_points: int = MOST_POINTS, origin: 
     if not isinstance(column, Series):
         raise TypeError(f"column must be a series of Dask, got {type(column).__name__}")
     empty = Counts(scheme, most_points=most_points, origin=origin)
-    return _merged(empty, reduced(column, partial(_counted, most_points, origin), _merged, scheme))
+    return _merged(
+        empty, reduced(column.to_delayed(), partial(_counted, most_points, origin), _merged, scheme)
+    )
 
 
 def _counted(most_points: int, origin: Origin, values: Any, scheme: Any) -> Counts:

@@ -4,7 +4,7 @@ Tasks are put together in the order of the partitions, a few at a time: what com
 whatever workers there are, and how often a task was tried again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import reduce
 from typing import Any
@@ -15,13 +15,14 @@ FAN_IN = 8  # of a task that puts together what others found
 
 
 def reduced(
-    collection: Any, function: Callable[..., Any], combine: Callable[[Any, Any], Any], *shared: Any
+    parts: Sequence[Any], function: Callable[..., Any], combine: Callable[[Any, Any], Any], *shared: Any
 ) -> Any:
-    """What is found in all partitions of a Dask frame or series.
+    """What is found in all partitions of a Dask frame or series, of which there is at least one.
 
     Parameters
     ----------
-    collection : DataFrame or Series of Dask
+    parts : sequence of Delayed
+        The partitions.
     function : callable (partition, *shared)
     combine : callable (found, found)
         Gives what is found in both, the earlier ones first; it may change the first.
@@ -30,7 +31,7 @@ def reduced(
     """
     of_all = [delayed(each, pure=False, traverse=False) for each in shared]
     find, together = delayed(function, pure=False), delayed(_together, pure=False)
-    found = [find(part, *of_all) for part in collection.to_delayed()]
+    found = [find(part, *of_all) for part in parts]
     while len(found) > 1:
         groups = [found[k : k + FAN_IN] for k in range(0, len(found), FAN_IN)]
         found = [together(combine, group) if len(group) > 1 else group[0] for group in groups]
