@@ -3,6 +3,8 @@
 Oracles: the next one of a pool, by a loop; the same table on one machine.
 """
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,7 +17,6 @@ from condmask.dask.permutation import _ends, _followers, _next_of_pool
 from condmask.dask.swapped import Bucket
 from condmask.draws import coins
 
-
 SEEDS = range(8)  # of keys
 
 
@@ -23,7 +24,9 @@ def scheme(p):
     return cm.ConditionalMasking(p, 5.0, decimals=0, donors="permutation")
 
 
-@given(pools=st.lists(st.integers(0, 4), max_size=12).map(sorted), cuts=st.lists(st.integers(0, 12), max_size=4))
+@given(
+    pools=st.lists(st.integers(0, 4), max_size=12).map(sorted), cuts=st.lists(st.integers(0, 12), max_size=4)
+)
 def test_the_next_one_is_found_over_buckets(pools, cuts):
     pool, value = np.array(pools, dtype=np.int64), np.arange(100.0, 100.0 + len(pools))
     expected = []
@@ -37,7 +40,7 @@ def test_the_next_one_is_found_over_buckets(pools, cuts):
     edges = [0, *sorted(min(cut, len(pools)) for cut in cuts), len(pools)]
     buckets = [
         Bucket(pool[a:b], pool[a:b].astype(np.uint64), np.arange(a, b), [value[a:b]])
-        for a, b in zip(edges, edges[1:], strict=False)
+        for a, b in itertools.pairwise(edges)
     ]
     followers = _followers([_ends(bucket) for bucket in buckets])
     taken = []

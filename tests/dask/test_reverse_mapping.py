@@ -39,7 +39,10 @@ def test_partitions_are_masked_as_on_one_machine(table, p, sigma, noise, scale, 
 def test_columns_may_differ_in_their_scales_and_ends(monkeypatch):
     small_blocks(monkeypatch)
     rng = np.random.default_rng(1)
-    columns = [np.round(rng.lognormal(5.0, 1.0, 1000), 2), np.maximum(np.round(rng.normal(0.0, 9.0, 1000)), 0.0)]
+    columns = [
+        np.round(rng.lognormal(5.0, 1.0, 1000), 2),
+        np.maximum(np.round(rng.normal(0.0, 9.0, 1000)), 0.0),
+    ]
     schemes = [scheme_of(0.4, 30.0, aggregate_ends=10), scheme_of(0.4, 0.5, scale="log", noise="laplace")]
     cuts = [0, 10, 64, 65, 700, 700, 1000]
     assert_as_on_one_machine(columns, None, cuts, schemes)

@@ -1,4 +1,4 @@
-"""Who asks whom for a donor's value. Oracle: tests/dask/test_donors.py has the bits of one machine; here, places."""
+"""Who asks whom for a donor's value. Oracle: all rows, put in order."""
 
 import numpy as np
 
@@ -17,7 +17,10 @@ def test_places_of_rows_and_rows_at_places_are_each_others_inverse():
     expected = np.full(10, -1)
     expected[order] = np.arange(8)
 
-    assert np.concatenate([_places(part, i, places) for i, part in enumerate(parts)]).tolist() == expected.tolist()
+    assert (
+        np.concatenate([_places(part, i, places) for i, part in enumerate(parts)]).tolist()
+        == expected.tolist()
+    )
     to, within = places.find(np.arange(8))
     first = np.array([0, 4, 4, 9])
     rows = [first[i] + rows_at(parts[i], within[[k]])[0] for k, i in enumerate(to)]

@@ -6,12 +6,16 @@ from hypothesis import strategies as st
 
 from condmask.kernels.buckets import assign
 
-TUPLES = st.lists(st.tuples(st.integers(0, 2), st.sampled_from([0, 1, 2**63, 2**64 - 1]), st.integers(0, 2)), max_size=12)
+TUPLES = st.lists(
+    st.tuples(st.integers(0, 2), st.sampled_from([0, 1, 2**63, 2**64 - 1]), st.integers(0, 2)), max_size=12
+)
 
 
 def arrays_of(records):
     columns = zip(*records, strict=True) if records else ((), (), ())
-    return [np.array(c, dtype=kind) for c, kind in zip(columns, (np.int64, np.uint64, np.uint64), strict=True)]
+    return [
+        np.array(c, dtype=kind) for c, kind in zip(columns, (np.int64, np.uint64, np.uint64), strict=True)
+    ]
 
 
 @given(records=TUPLES, splitters=TUPLES.map(sorted), pooled=st.booleans(), tied=st.booleans())
