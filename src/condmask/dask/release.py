@@ -10,10 +10,13 @@ import numpy as np
 from distributed import Client
 
 from condmask import _checks
+from condmask.dask.columns import DaskTable
+from condmask.dask.estimate import DaskColumns
 from condmask.dask.keys import HeldKey
 from condmask.dask.sketch import sketch_of_partitions
 from condmask.dask.write import publish_frame
 from condmask.disclosure.release_check import refuse_few
+from condmask.estimates.counts import MOST_POINTS
 from condmask.files.formats import reading
 from condmask.files.metadata import Published
 from condmask.files.publish import targets_of
@@ -38,7 +41,7 @@ class DaskRelease(Release):
     path : Path, optional
         The files that `data` are.
     columns : Columns, optional
-        Where estimates read the columns.
+        Where estimates read the columns, by default `data`.
     held : HeldKey, optional
         The key, for as long as partitions of `data` that a worker lost may have to be masked again.
     client : distributed.Client, optional
@@ -66,13 +69,15 @@ class DaskRelease(Release):
         client: Client | None = None,
         audited: bool = True,
     ) -> None:
+        columns = DaskColumns(DaskTable(data), MOST_POINTS) if columns is None else columns
         super().__init__(published, path=path, columns=columns, audited=audited)
         self.data = data
         self._made = data.copy()  # of the same name, which assignments to `data` do not change
         self._starts, self._original, self._held, self._client = starts, original, held, client
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_original": None, "_held": None, "_client": None}
+        stays = {"_original": None, "_held": None, "_client": None, "_estimates": {}}
+        return {**super().__getstate__(), **stays}
 
     def write(
         self,
