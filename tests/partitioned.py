@@ -1,5 +1,7 @@
 """A table in partitions, masked by Dask's shuffles and on one machine: the oracle of tests/dask."""
 
+import itertools
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -31,7 +33,7 @@ def parts_of(columns, pool, cuts, schemes, key):
     starts = np.array([0, *sorted(cuts), columns[0].size])
     narrow = [
         delayed(Narrow)([x[a:b] for x in columns], None if pool is None else pool[a:b])
-        for a, b in zip(starts, starts[1:], strict=False)
+        for a, b in itertools.pairwise(starts)
     ]
     return masked_parts(narrow, starts, schemes, key, None if pool is None else pools_of(pool).size)
 
@@ -73,7 +75,7 @@ def few_words(monkeypatch, bits=3):
 
 @st.composite
 def tables(draw, most=300, kinds=("whole", "tied", "many digits"), least=2):
-    """(columns, pools or None, cuts): values, with gaps where there are pools; of those each has two records."""
+    """(columns, pools or None, cuts): values, gaps where there are pools, of two records each at least."""
     n, width = draw(st.integers(least, most)), draw(st.integers(1, 2))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     columns = []

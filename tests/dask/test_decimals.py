@@ -1,5 +1,7 @@
 """Decimal places of a column in partitions. Oracle: `decimals_of` the whole column."""
 
+import itertools
+
 import dask
 import numpy as np
 import pytest
@@ -40,7 +42,7 @@ def test_partitions_tell_the_places_of_the_column(pieces, cuts, seed):
     rng = np.random.default_rng(seed)
     x = np.concatenate([KINDS[kind](rng.normal(size=size)) for kind, size in pieces])
     edges = [0, *sorted(min(cut, x.size) for cut in cuts), x.size]
-    columns = [delayed(x[a:b]) for a, b in zip(edges, edges[1:], strict=False)]
+    columns = [delayed(x[a:b]) for a, b in itertools.pairwise(edges)]
 
     (places,) = dask.compute(decimals_of_parts(columns, np.array(edges)), scheduler="synchronous")
 

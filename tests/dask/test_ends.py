@@ -1,5 +1,7 @@
 """Ends of columns as their means. Oracle: `aggregate` on one machine; bits are equal."""
 
+import itertools
+
 import dask
 import numpy as np
 import pytest
@@ -27,7 +29,7 @@ def by_partitions(x, pool, cuts, count):
     edges = np.array([0, *sorted(cuts), x.size])
     sizes = np.array([x.size]) if pool is None else np.bincount(pool[pool >= 0], minlength=1)
     job = Job("", (Law(0.5, "normal", 1.0),) * 2, edges, sizes, pool is not None)
-    parts = [slice(a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    parts = [slice(a, b) for a, b in itertools.pairwise(edges)]
     masked = [delayed([x[:0], x[part]], traverse=False) for part in parts]
     narrow = [delayed(Narrow)([], None if pool is None else pool[part]) for part in parts]
     made = dask.compute(*ends_aggregated(masked, narrow, job, [0, count]), scheduler="synchronous")

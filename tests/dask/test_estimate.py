@@ -1,5 +1,8 @@
 """Estimates from Dask frames against those of the same release on one machine, and of 40 digits."""
 
+import pickle
+
+import dask_frames
 import numpy as np
 import pandas as pd
 import pytest
@@ -301,6 +304,17 @@ def test_what_cannot_be_had_is_refused():
     negative = estimate(parted(frame, CUTS), here)["income"]
     with pytest.raises(ValueError, match="weights must not be negative, got -9"):
         negative.weighted_mean("weight")
+
+
+@pytest.mark.usefixtures("synchronous")
+def test_a_release_of_dask_has_estimates_itself():
+    one, many = dask_frames.released(dask_frames.people(1_000), cuts=[0, 300, 301])
+
+    assert many["income"].median() == one["income"].median()
+    assert many["income"].covariance("age") == pytest.approx(one["income"].covariance("age"), rel=1e-10)
+    assert list(pickle.loads(pickle.dumps(many))) == ["income", "bonus"]
+    with pytest.raises(TypeError, match="estimates of a Dask frame do not travel: make them anew with"):
+        pickle.dumps(many["income"]._records)
 
 
 @pytest.mark.usefixtures("synchronous")

@@ -6,7 +6,9 @@ Oracle: the same table masked on one machine under the same key.
 import os
 import pickle
 import signal
+from contextlib import suppress
 
+import cloudpickle
 import dask
 import numpy as np
 import pytest
@@ -61,10 +63,8 @@ def test_a_worker_that_is_killed_in_the_middle_changes_nothing(client, name):
 def _killing(part, victim):
     """The same; the process of that number is gone then, and with it half of what was done."""
     if victim is not None:
-        try:
+        with suppress(ProcessLookupError):  # the task was tried again
             os.kill(victim, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
     return part
 
 
@@ -74,8 +74,6 @@ def test_a_graph_has_no_key(name):
     held = HeldKey(Key(SECRET), None)
     parts = parts_of([x], None, [50], [SCHEMES[name]], held.name)
     graph = dict(dask.base.collections_to_expr(parts).__dask_graph__())
-    import cloudpickle
-
     shown = cloudpickle.dumps(graph) + pickle.dumps(repr(graph))
     assert held.name.encode() in shown
     for form in (SECRET, SECRET.hex().encode(), repr(SECRET).encode()[2:-1], repr(list(SECRET)).encode()):

@@ -3,6 +3,8 @@
 Oracles: the next one of a pool, by a loop; the same table on one machine.
 """
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,7 +16,6 @@ from condmask._randomness import Key
 from condmask.dask.permutation import _ends, _followers, _next_of_pool
 from condmask.dask.swapped import Bucket
 from condmask.draws import coins
-
 
 SEEDS = range(8)  # of keys
 
@@ -39,7 +40,7 @@ def test_the_next_one_is_found_over_buckets(pools, cuts):
     edges = [0, *sorted(min(cut, len(pools)) for cut in cuts), len(pools)]
     buckets = [
         Bucket(pool[a:b], pool[a:b].astype(np.uint64), np.arange(a, b), [value[a:b]])
-        for a, b in zip(edges, edges[1:], strict=False)
+        for a, b in itertools.pairwise(edges)
     ]
     followers = _followers([_ends(bucket) for bucket in buckets])
     taken = []

@@ -1,4 +1,4 @@
-"""Who asks whom for a donor's value. Oracle: tests/dask/test_donors.py has the bits of one machine; here, places."""
+"""Who asks whom for a donor's value. Oracle: all rows, put in order."""
 
 import numpy as np
 

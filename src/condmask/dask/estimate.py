@@ -148,6 +148,9 @@ class DaskRecords(Records):
         super().__init__(lambda: z, None if pool is None else lambda _: pool)
         self._most_points = most_points
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("estimates of a Dask frame do not travel: make them anew with condmask.dask.estimate")
+
     def samples_by_pool(self, law: Law) -> list[MaskedSample]:
         """The records by pool; none where these are on more points than are counted."""
         z, pool = self.z, self.pool
