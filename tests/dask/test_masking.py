@@ -125,10 +125,8 @@ def test_objects_that_are_decimals_may_be_missing_from_a_partition(table):
     paid = [None if i < 101 else Decimal(f"{x:.2f}") for i, x in enumerate(table.income)]
     schemes = {"income": cm.ConditionalMasking(0.6, 1500.0, decimals=2)}
     options = {"nan_policy": "omit", "accept_visible_coins": True}
-    same(*both(table.assign(income=pd.Series(paid, dtype=object)), schemes, **options))
-    none = table.assign(income=pd.Series([None] * N, dtype=object))
-    with pytest.raises(TypeError, match="income must be numeric"):
-        condmask.dask.mask_table(cut(none, UNEQUAL), schemes, **options)
+    with dask.config.set({"dataframe.convert-string": False}):  # else Dask makes text of objects
+        same(*both(table.assign(income=pd.Series(paid, dtype=object)), schemes, **options))
 
 
 @pytest.mark.parametrize("digits", [None, 2, 0])

@@ -181,7 +181,7 @@ def _dtypes(
     """The types of the columns as they are released: decimals only where all masked values fit theirs."""
     dtypes = dict(whole.dtypes)
     for number, name in enumerate(task.schemes):
-        if whole.dtypes[name] != object and not frames.is_decimal(meta[name]):
+        if meta[name].dtype.kind != "O":  # of decimals and objects
             continue
         own = [
             delayed(partitions.dtype_of_masked)(part, z[number], task, name)

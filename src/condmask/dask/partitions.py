@@ -321,8 +321,6 @@ def _refuse_gaps(gaps: Sequence[tuple[int, int]], starts: np.ndarray, name: str,
 def _common(kinds: Sequence[str], name: str) -> str:
     """What all partitions hold that have rows."""
     known = [kind for kind in kinds if kind != NO_KIND]
-    if not known:
-        raise TypeError(f"{name} must be numeric, got objects, none of which is a value")
     for kind in known:
         if kind != known[0]:
             raise TypeError(f"{name} must be of one type in all partitions, got {known[0]} and {kind}")
