@@ -50,7 +50,8 @@ def mask_table(
     strata, rng, nan_policy, round, accept_visible_coins
         As for `condmask.mask_table`.
     client : distributed.Client, optional
-        Whose workers mask; the default client if there is one, else Dask's scheduler in this process.
+        Whose workers mask; the default client if there is one, else Dask's scheduler in this process. Where
+        it is not the default one, compute `data` within ``client.as_current()``.
 
     Returns
     -------
