@@ -70,6 +70,15 @@ def test_one_file_is_read_too_and_text_is_refused(tmp_path):
         condmask.dask.read_release(tmp_path / "a.csv")
 
 
+def test_an_index_comes_back_as_a_column_as_on_one_machine(tmp_path):
+    frame = dask_frames.people(300)
+    frame.index = pd.Index([f"p{k}" for k in range(300)], name="who")
+    _, release = dask_frames.released(frame, {"income": dask_frames.SCHEME}, cuts=[100])
+    release.write(tmp_path / "released")
+    data = condmask.dask.read_release(tmp_path / "released").data
+    assert data["who"].compute().tolist() == cm.files.read.read_labels(tmp_path / "released", "who").tolist()
+
+
 def test_files_that_are_not_the_ones_released_are_refused(folder):
     names = sorted(path.name for path in folder.glob("part-*"))
     os.rename(folder / names[0], folder / "x")

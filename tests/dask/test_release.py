@@ -4,6 +4,7 @@ Oracle: the same release on one machine.
 """
 
 import pickle
+import warnings
 
 import dask
 import dask_frames
@@ -15,6 +16,7 @@ from dask_frames import SCHEMES, people, released
 import condmask as cm
 import condmask.dask
 from condmask.disclosure.release_check import ReleaseError, ReleaseWarning
+from condmask.releases.ledger import Ledger
 
 
 @pytest.fixture(autouse=True)
@@ -167,3 +169,24 @@ def test_what_mask_table_makes_is_written_and_known_again(tmp_path):
     assert found.origins == release.origins
     with pytest.raises(ReleaseError, match=r"shares 100% of its records with .*many, released on"):
         cm.mask_table(frame, SCHEMES, **options).write(tmp_path / "one.parquet")
+
+
+def test_the_entry_is_the_one_of_one_machine(tmp_path):
+    book = tmp_path / "ledger"
+    for target, release in zip(["a.parquet", "b"], released(people()), strict=True):
+        release.data = release.data[["income", "bonus", "region"]]
+        with warnings.catch_warnings(action="ignore", category=ReleaseWarning):
+            release.write(tmp_path / target, ledger=book, again=True)
+
+    one, other = Ledger(book).content().entries.values()
+    assert len(one.sketch.samples) == len(other.sketch.samples)
+    for a, b in zip(one.sketch.samples, other.sketch.samples, strict=True):
+        assert a.whole == b.whole
+        assert np.array_equal(a.tokens, b.tokens)
+
+
+def test_records_that_are_known_are_refused_before_anything_is_written(tmp_path, monkeypatch):
+    released(people())[1].write(tmp_path / "first")
+    monkeypatch.setattr("condmask.dask.release.publish_frame", None)
+    with pytest.raises(ReleaseError, match=r"shares 100% of its records with"):
+        released(people())[1].write(tmp_path / "second")

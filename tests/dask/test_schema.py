@@ -54,6 +54,7 @@ def test_categories_that_dask_has_not_seen(labels):
     values = pa.array(labels).type if any(labels) else pa.string()
     dtype = schema.field("kind").type
     assert dtype.index_type == pa.int32()
+    assert all(part.schema.equals(schema, check_metadata=True) for part in found)
     assert dtype.value_type in (values, pa.large_string())
     assert [row["kind"] for part in found for row in part.to_pylist()] == labels
 

@@ -5,12 +5,15 @@ import dask_frames
 import numpy as np
 import pandas as pd
 import pytest
+from dask_frames import SCHEMES, people
 
 import condmask as cm
+from condmask._blocks import evenly_spaced
 from condmask.dask.sketch import sketch_of_partitions
 from condmask.files.frame_columns import column_of_frame
 from condmask.files.frame_table import FrameTable
 from condmask.releases.record_words import originals_of, sketch_of_frame
+from condmask.releases.sketch import LOOKED_AT, common_values
 
 
 @pytest.fixture(autouse=True)
@@ -36,11 +39,11 @@ def of_partitions(frame, schemes, cuts):
 @pytest.mark.parametrize("kind", ["float64", "float32", "int64", "Int64"])
 @pytest.mark.parametrize("cuts", [dask_frames.CUTS, [], list(range(0, 20_000, 1_111))])
 def test_a_sketch_from_partitions_is_that_of_the_whole(cuts, kind):
-    frame = dask_frames.people(20_000)  # more than are looked at, and than are kept
+    frame = people(20_000)  # more than are looked at, and than are kept
     frame["income"] = frame["income"].where(np.arange(20_000) % 9 > 0, 5_000).astype(kind)  # a common value
-    expected, some = on_one_machine(frame, dask_frames.SCHEMES)
+    expected, some = on_one_machine(frame, SCHEMES)
 
-    looked = of_partitions(frame, dask_frames.SCHEMES, cuts)
+    looked = of_partitions(frame, SCHEMES, cuts)
     assert np.array_equal(looked.some, some)
     assert looked.sketch.records == expected.records == 20_000
     assert len(looked.sketch.samples) == len(expected.samples) > 10
@@ -63,11 +66,22 @@ def test_the_values_that_tell_the_common_ones_are_those_of_one_machine(n):
     assert looked.sketch.samples[0].tokens.tolist() == expected.samples[0].tokens.tolist()
 
 
+def test_a_value_is_common_that_is_so_in_the_rows_that_one_machine_looks_at():
+    frame = people(20_000)
+    frame.loc[evenly_spaced(20_000, LOOKED_AT)[1::16], "income"] = 5_000.0  # 6% of these, 5% of all
+    assert 5_000.0 in common_values(frame["income"].to_numpy())
+    expected, _ = on_one_machine(frame, SCHEMES)
+
+    found = of_partitions(frame, SCHEMES, [9_000]).sketch
+    for a, b in zip(found.samples, expected.samples, strict=True):
+        assert np.array_equal(a.tokens, b.tokens)
+
+
 def test_a_frame_that_has_other_rows_by_now_is_refused():
-    frame = dask_frames.people()
+    frame = people()
     starts, _ = dask_frames.parts_of(frame)
     more = dask_frames.parted(pd.concat([frame, frame[:100]]))
     with pytest.raises(ValueError, match="must have the 4,000 rows that were masked, got 4,100"):
-        sketch_of_partitions(more, dask_frames.SCHEMES, starts)
+        sketch_of_partitions(more, SCHEMES, starts)
     with pytest.raises(ValueError, match="got a partition with fewer"):
-        sketch_of_partitions(dask_frames.parted(frame.iloc[:3_900]), dask_frames.SCHEMES, starts)
+        sketch_of_partitions(dask_frames.parted(frame.iloc[:3_900]), SCHEMES, starts)

@@ -287,6 +287,7 @@ def test_a_cluster_writes_the_same_bytes_also_if_a_worker_is_killed(client, tmp_
     client.wait_for_workers(2)
 
 
+@pytest.mark.slow
 def test_workers_that_die_again_and_again_publish_nothing(client, tmp_path):
     client.run(dask_frames.dying, str(tmp_path / "died"))
     alone, release = released(people(), cuts=[])

@@ -1,8 +1,8 @@
 """The fewest decimal places that all values of a column have, from its partitions: what `decimals_of` finds.
 
-That goes through the column part by part and gives up at the first one that has too many, so the order of parts
-matters. Where sizes and places are moderate it does not, and the partitions' own places tell; else one task goes
-through what each part says of every number of places.
+That goes through the column part by part and gives up at the first one that has too many, so the order of
+parts matters. Where sizes and places are moderate it does not, and the partitions' own places tell; else
+one task goes through what each part says of every number of places.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ class Decimals(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Of a part of the column: its number, which numbers of places its values have, and their largest size."""
+    """Of a part of the column: its number, which places its values have, and their largest size."""
 
     number: int
     has: np.ndarray

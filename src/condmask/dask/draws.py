@@ -1,7 +1,7 @@
 """The draws of the rows of one partition: those that the same rows get on one machine.
 
-A block of 65,536 rows, counted from the first of the table, has its streams of random words. A partition draws
-the blocks that it overlaps whole, and takes what is of its own rows.
+A block of 65,536 rows, counted from the first of the table, has its streams of random words. A partition
+draws the blocks that it overlaps whole, and takes what is of its own rows.
 """
 
 from typing import NamedTuple

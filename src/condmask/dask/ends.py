@@ -1,7 +1,8 @@
-"""The ends of columns released by reverse mapping: the smallest and largest values of each pool, as their means.
+"""The ends of columns released by reverse mapping: each pool's smallest and largest values, as their means.
 
-A mean is that of one machine bit for bit, so it is formed by one task, of values in the order of their rows. These
-are few, but for a heap of equal values where an end stops; a heap that is all of an end stays where it is.
+A mean is that of one machine bit for bit, so it is formed by one task, of values in the order of their
+rows. These are few, but for a heap of equal values where an end stops; a heap that is all of an end stays
+where it is.
 """
 
 from collections.abc import Sequence
@@ -26,8 +27,8 @@ class Extremes(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """By end and pool: up to which value the smallest go, and from which on the largest; and the least and the
-    most of all, where that tells the mean."""
+    """By end and pool: up to which value the smallest go, and from which on the largest; and the least and
+    the most of all, which are the means where all of an end are equal."""
 
     at: np.ndarray
     outermost: np.ndarray

@@ -17,8 +17,8 @@ from condmask.strata import index_type
 class Job(NamedTuple):
     """A table of partitions that begin at rows ``starts``, the last of which is the number of all rows.
 
-    ``sizes`` are those of the donor pools; where all records are one, it is not ``pooled``. Tasks find the key
-    by its name.
+    ``sizes`` are those of the donor pools; where all records are one, it is not ``pooled``. Tasks find the
+    key by its name.
     """
 
     key: str
@@ -65,7 +65,9 @@ class Job(NamedTuple):
 
     def pool_of(self, narrow: Narrow, rows: np.ndarray) -> dict[str, np.ndarray]:
         """The pools of rows, where they travel."""
-        return {name: narrow.pool[rows].astype(kind) for name, kind in self.pool_type.items()}  # type: ignore[index]
+        if narrow.pool is None:
+            return {}
+        return {name: narrow.pool[rows].astype(kind) for name, kind in self.pool_type.items()}
 
     def home(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The partitions of rows of the table, and their places there."""

@@ -1,7 +1,7 @@
 """One cycle through the swapped records of each pool: each takes the values of the next one.
 
-The next one of the last record in a bucket stands in another bucket, as does, for the last of a pool, the first.
-These are few, and one task exchanges them.
+The next one of the last record in a bucket stands in another bucket, as does, for the last of a pool, the
+first. These are few, and one task exchanges them.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ class Ends(NamedTuple):
 
 
 class Followers(NamedTuple):
-    """What the last records of the first and the last pool of each bucket take, and whether they are alone."""
+    """What the last records of the first and last pools of each bucket take, and whether they are alone."""
 
     bucket: np.ndarray
     values: np.ndarray
@@ -46,7 +46,7 @@ class Followers(NamedTuple):
 
 
 def passed_on(narrow: Sequence[Delayed], job: Job) -> tuple[list[Delayed], Delayed | None]:
-    """Values on their way to the swapped rows; and those of the rows that are alone in their pools, if any."""
+    """Values on their way to the swapped rows; and those of rows that are alone in their pools."""
     buckets, _ = swapped_in_order(narrow, job)
     followers = delayed(_followers)([delayed(_ends)(bucket) for bucket in buckets])
     back = [delayed(partial(_passed_on, job, k))(bucket, followers) for k, bucket in enumerate(buckets)]

@@ -9,7 +9,7 @@ from condmask.strata import by_stratum
 
 
 class Places(NamedTuple):
-    """first[s, i]: the place of the first record of pool s in partition i; partition i has own[s, i] of them."""
+    """first[s, i]: the place of the first record of pool s in partition i; i has own[s, i] of them."""
 
     first: np.ndarray
     own: np.ndarray

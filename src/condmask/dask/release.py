@@ -22,7 +22,7 @@ from condmask.files.metadata import Published
 from condmask.files.publish import targets_of
 from condmask.releases.ledger import Where, ledger_of
 from condmask.releases.registration import Registration
-from condmask.releases.release import Columns, Release
+from condmask.releases.release import Release
 
 
 class DaskRelease(Release):
@@ -40,8 +40,6 @@ class DaskRelease(Release):
         The same table before it was masked, which the ledger is asked about; without one it is not.
     path : Path, optional
         The files that `data` are.
-    columns : Columns, optional
-        Where estimates read the columns, by default `data`.
     held : HeldKey, optional
         The key, for as long as partitions of `data` that a worker lost may have to be masked again.
     client : distributed.Client, optional
@@ -64,20 +62,18 @@ class DaskRelease(Release):
         starts: np.ndarray | None = None,
         original: Any = None,
         path: Path | None = None,
-        columns: Columns | None = None,
         held: HeldKey | None = None,
         client: Client | None = None,
         audited: bool = True,
     ) -> None:
-        columns = DaskColumns(DaskTable(data), MOST_POINTS) if columns is None else columns
+        columns = DaskColumns(DaskTable(data), MOST_POINTS)
         super().__init__(published, path=path, columns=columns, audited=audited)
         self.data = data
         self._made = data.copy()  # of the same name, which assignments to `data` do not change
         self._starts, self._original, self._held, self._client = starts, original, held, client
 
     def __getstate__(self) -> dict[str, Any]:
-        stays = {"_original": None, "_held": None, "_client": None, "_estimates": {}}
-        return {**super().__getstate__(), **stays}
+        return {**super().__getstate__(), "_original": None, "_held": None, "_client": None}
 
     def write(
         self,

@@ -1,10 +1,10 @@
 """Reverse mapping: the records of a Dask table get the values of others, by the order of words and of keys.
 
-The swapped records of a pool get their own values in the order of their words: one sort, in which the k-th gives
-its values to the k-th swapped row of the pool. The kept ones, column by column, get their own values back in the
-order of their keys: one sort of keys, and one of values; a shuffle brings the k-th value to the k-th key. One more
-brings all values to their rows. Equal values are interchangeable, so a heap of them is spread over buckets; equal
-keys are parted by the words that break their ties.
+The swapped records of a pool get their own values in the order of their words: one sort, in which the k-th
+gives its values to the k-th swapped row of the pool. The kept ones, column by column, get their own values
+back in the order of their keys: one sort of keys, and one of values; a shuffle brings the k-th value to the
+k-th key. One more brings all values to their rows. Equal values are interchangeable, so a heap of them is
+spread over buckets; equal keys are parted by the words that break their ties.
 """
 
 from collections.abc import Sequence

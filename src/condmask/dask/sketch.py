@@ -19,7 +19,6 @@ from condmask.dask.schema import arrow_part, schema_of
 from condmask.files.frame_columns import column_of_frame
 from condmask.releases.record_words import Originals, common_words, sketch_of_frame, some_values
 from condmask.releases.sketch import LOOKED_AT, Sketch, merged
-from condmask.releases.value_hash import number_words
 
 FAN_IN = 8  # sketches that a task merges, each of up to a megabyte
 
@@ -101,7 +100,5 @@ def _rows_of_part(part: Any, rows: np.ndarray, schema: Any) -> dict[str, Held]:
 def _sketch_of_part(part: Any, schema: Any, common: Mapping[str, np.ndarray]) -> Sketch:
     """The sketch of a partition, given the common values of the table."""
     table = arrow_part(part, schema)
-    columns = {name: column_of_frame(table, name, least=0) for name in common}
-    words = {name: number_words(column.array, column.kind) for name, column in columns.items()}
-    originals = Originals(words, dict(common), np.empty(0))
+    originals = Originals({}, dict(common), np.empty(0))  # whose words are made as those of other columns are
     return sketch_of_frame(table.to_batches(BLOCK), table.schema.names, originals)
