@@ -10,8 +10,10 @@ workers above what they had.
 import contextlib
 import json
 import os
+import statistics
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 import dask.dataframe as dd
@@ -33,7 +35,7 @@ PARTITIONS = 64
 P = 0.6
 SCHEMES = {
     "additive noise": cm.ConditionalMasking(P, 500.0, donors="permutation"),
-    "reverse mapping": cm.ConditionalMasking(P, 0.5, scale="log", reverse_mapping=True),
+    "reverse mapping": cm.ConditionalMasking(P, 0.8, scale="log", reverse_mapping=True, aggregate_ends=5),
 }
 WORDS = 2**63
 MOST, LEAST = 1.5, 1.6  # times the bare shuffles; times as fast on two workers
@@ -205,30 +207,41 @@ def _anonymous(pid):
 
 
 def masking(client, workers, path, rows, rounds):
-    """Masking against the bare shuffles: seconds, their ratio, bytes and memory a row."""
+    """Masking against the bare shuffles: seconds, their ratio, bytes and memory a row.
+
+    The first run of each is watched; on one worker it is the only one.
+    """
     source = dd.read_parquet(path, columns=["income"], split_row_groups=True)
     assert source.npartitions == PARTITIONS
     for name, scheme in SCHEMES.items():
         said = f"{name}, {rows:,} rows, {workers} worker{'s' * (workers > 1)}"
-        calls = {"bare": lambda name=name: compute(bare(name, source, rows))}
-        if hasattr(condmask.dask, "mask_table"):
-            calls["masking"] = lambda scheme=scheme: compute(
-                [condmask.dask.mask_table(source, {"income": scheme}, accept_visible_coins=True).data]
-            )
-        assert sum(map(len, bare(name, source, rows))) in range(int(0.5 * rows), rows + 1)
-        t = tables.medians(calls, rounds)
+        calls = {
+            "bare": lambda name=name: compute(bare(name, source, rows)),
+            "masking": lambda scheme=scheme: compute(
+                [condmask.dask.mask_table(source, {"income": scheme}).data]
+            ),
+        }
+        t, found = {}, []
         for what, call in calls.items():
+            start = time.perf_counter()
             moved, held = watched(client, call)
-            yield Line(f"{said}: {what}", t[what], unit="s")
-            yield Line(f"{said}: {what}, bytes moved a row", moved / rows)
-            yield Line(f"{said}: {what}, memory a row, bytes", held / rows)
-        if "masking" in t:
-            yield Line(
-                f"{said}: to the bare shuffles", t["masking"] / t["bare"], MOST if workers > 1 else None
-            )
+            t[what] = [time.perf_counter() - start]
+            found.append(Line(f"{said}: {what}, bytes moved a row", moved / rows))
+            found.append(Line(f"{said}: {what}, memory a row, bytes", held / rows))
+        for turn in range(rounds if workers > 1 else 0):
+            for what, call in calls.items():
+                start = time.perf_counter()
+                call()
+                t[what] = (t[what] if turn else []) + [time.perf_counter() - start]
+        t = {what: statistics.median(taken) for what, taken in t.items()}
+        for what, seconds in t.items():
+            yield Line(f"{said}: {what}", seconds, unit="s")
+        yield from found
+        most = MOST if workers > 1 and rows == max(ROWS[:-1]) else None
+        yield Line(f"{said}: to the bare shuffles", t["masking"] / t["bare"], most)
 
 
-def statistics(source, path):
+def asked_of(source, path):
     """What is asked of an estimate, by name."""
 
     def income():
@@ -265,13 +278,9 @@ def _no_rows(_, empty):
 def tasks(path, rows):
     """How many tasks the operations have."""
     source = dd.read_parquet(path, columns=["income"], split_row_groups=True)
-    for name, scheme in SCHEMES.items():
+    for name in SCHEMES:
         bare_tasks = sum(len(frame.optimize().__dask_graph__()) for frame in bare(name, source, rows))
         yield Line(f"tasks, {PARTITIONS} partitions: the bare shuffles of {name}", bare_tasks)
-        if hasattr(condmask.dask, "mask_table"):
-            release = condmask.dask.mask_table(source, {"income": scheme}, accept_visible_coins=True)
-            masked = len(release.data.optimize().__dask_graph__())
-            yield Line(f"tasks, {PARTITIONS} partitions: {name}", masked)
 
 
 def measure(args, rows=ROWS):
@@ -288,10 +297,9 @@ def measure(args, rows=ROWS):
                     lines += tasks(paths[rows[0]], rows[0])
                 for n in rows[:-1]:
                     lines += masking(client, workers, paths[n], n, rounds)
-                if hasattr(condmask.dask, "estimate"):
-                    for n, path in paths.items():
-                        source = dd.read_parquet(path, split_row_groups=True)
-                        taken[n, workers] = tables.medians(statistics(source, path), rounds)
+                for n, path in paths.items():
+                    source = dd.read_parquet(path, split_row_groups=True)
+                    taken[n, workers] = tables.medians(asked_of(source, path), rounds)
         for (n, workers), times in taken.items():
             for name, seconds in times.items():
                 said = f"{name}, {n:,} rows"
