@@ -4,7 +4,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from dask_frames import parted
+from partitioned import cut
 
 import condmask as cm
 from condmask.dask import counts
@@ -34,7 +34,7 @@ def test_counts_of_partitions_are_those_of_the_column(scheme, most_points):
     whole = cm.Counts(scheme, most_points=most_points)
     whole.update(z)
 
-    found = counts(parted(z.to_frame(), [0, 90, 91, 300])["x"], scheme, most_points=most_points)
+    found = counts(cut(z.to_frame(), [0, 90, 91, 300])["x"], scheme, most_points=most_points)
 
     assert found.to_bytes() == whole.to_bytes()
     assert found.n == z.notna().sum() - (z == -9.0).sum()

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from cut_frames import UNEQUAL, cut
 from dask.delayed import delayed
+from partitioned import UNEQUAL, cut
 
 import condmask as cm
 import condmask.dask
