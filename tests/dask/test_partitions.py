@@ -99,7 +99,7 @@ def test_a_partition_without_rows_has_no_say_in_types():
 
 def test_a_column_has_the_type_that_gaps_take_wherever_they_are():
     frame = table().assign(x=np.where(np.arange(N) == N - 1, -9, 50))
-    task = Task({"x": cm.ConditionalMasking(0.6, 30.0, missing=-9, missing_as="null")}, (), False)
+    task = Task({"x": cm.ConditionalMasking(0.6, 30.0, decimals=0, missing=-9, missing_as="null")}, (), False)
     _, whole = whole_of(frame, task)
     assert whole.dtypes == {"x": np.dtype("float64")}
 
