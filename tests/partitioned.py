@@ -75,7 +75,7 @@ def few_words(monkeypatch, bits=3):
 
 @st.composite
 def tables(draw, most=300, kinds=("whole", "tied", "many digits"), least=2):
-    """(columns, pools or None, cuts): values, gaps where there are pools, of two records each at least."""
+    """(columns, pools or None, cuts): values, with gaps where there are pools, of two records or more."""
     n, width = draw(st.integers(least, most)), draw(st.integers(1, 2))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     columns = []

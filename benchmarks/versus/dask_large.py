@@ -35,7 +35,7 @@ PARTITIONS = 64
 P = 0.6
 SCHEMES = {
     "additive noise": cm.ConditionalMasking(P, 500.0, donors="permutation"),
-    "reverse mapping": cm.ConditionalMasking(P, 0.8, scale="log", reverse_mapping=True, aggregate_ends=5),
+    "reverse mapping": cm.ConditionalMasking(P, 600.0, reverse_mapping=True, aggregate_ends=5),
 }
 WORDS = 2**63
 MOST, LEAST = 1.5, 1.6  # times the bare shuffles; times as fast on two workers

@@ -49,10 +49,12 @@ def test_partitions_tell_the_places_of_the_column(pieces, cuts, seed):
     assert places == _grid.decimals_of(x)
 
 
-def test_the_order_of_parts_decides_where_it_does_on_one_machine():
-    large, fine = np.round(np.linspace(1, 9, 16)) * 1e15 + 0.5, np.round(np.linspace(0.1, 0.2, 16), 8)
+@pytest.mark.parametrize("cut", [5, 16])
+def test_the_order_of_parts_decides_where_it_does_on_one_machine(cut):
+    large, fine = np.round(np.linspace(1e12, 9e12, 16)) + 0.1, np.round(np.linspace(0.1, 0.2, 16), 8)
     expected = []
     for x in (np.concatenate([large, fine]), np.concatenate([fine, large])):
-        made = decimals_of_parts([delayed(x[:5]), delayed(x[5:])], np.array([0, 5, 32]))
         expected.append(_grid.decimals_of(x))
+        made = decimals_of_parts([delayed(x[:cut]), delayed(x[cut:])], np.array([0, cut, 32]))
         assert dask.compute(made, scheduler="synchronous") == (expected[-1],)
+    assert expected[0] != expected[1]

@@ -22,6 +22,7 @@ KINDS = {
     "continuous": lambda u: u,
     "alike": lambda u: np.full(u.size, 7.5),
     "two values": lambda u: np.where(u > 0.0, 2.0, -1.0),
+    "heap amid": lambda u: np.where(np.abs(u) < 1.5, 3.0, 100.0 * u),
 }
 
 

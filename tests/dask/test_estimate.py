@@ -1,7 +1,9 @@
 """Estimates from Dask frames against those of the same release on one machine, and of 40 digits."""
 
 import pickle
+import warnings
 
+import dask
 import dask_frames
 import numpy as np
 import pandas as pd
@@ -153,6 +155,26 @@ def test_spreads_are_those_of_one_machine():
 
 
 @pytest.mark.usefixtures("synchronous")
+@pytest.mark.parametrize("ask", ["regress", "covariance_interval"])
+def test_heavy_tails_of_a_column_are_warned_of_as_on_one_machine(ask):
+    here, _ = releases("permutation")
+    frame = here.data.assign(heavy=np.exp(2.0 * np.random.default_rng(8).normal(size=N)), rare=0.0)
+    frame.loc[7, "rare"] = 1.0  # of two values, which have no tails
+    alone = cm.Release(here._published, data=frame)["income"]
+    there = estimate(parted(frame, CUTS), here)["income"]
+
+    said = []
+    for each in (alone, there):
+        with pytest.warns(cm.EstimateWarning, match="heavy tails, of kurtosis") as caught:
+            getattr(each, ask)("heavy")
+        said.append([str(warning.message) for warning in caught])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            getattr(each, ask)("rare")
+    assert said[0] == said[1]
+
+
+@pytest.mark.usefixtures("synchronous")
 def test_columns_that_nearly_determine_each_other_are_reflected():
     here, there = releases("strata")
     rng = np.random.default_rng(8)
@@ -211,18 +233,15 @@ def test_linear_statistics_are_those_of_40_digits(donors, monkeypatch):
 
 
 def test_workers_give_the_bits_of_one_process(client, synchronous):
-    import dask
-
-    _, there = releases("crossed")
-    expected = [figures(each) for each in linear(there["income"], "population")]
-    expected.append(there["income"].quantile([0.2, 0.8]))
-    with dask.config.set(scheduler=client):
+    def found():
         _, there = releases("crossed")
-        found = [figures(each) for each in linear(there["income"], "population")]
-        found.append(there["income"].quantile([0.2, 0.8]))
+        income = there["income"]
+        slopes, means = income.regress(["age", "tall"]), income.group_means("job", clusters="village")
+        return [*figures(slopes), *figures(means), *income.quantile([0.2, 0.8])]
 
-    for one, other in zip(found, expected, strict=True):
-        assert one.tolist() == other.tolist()
+    expected = found()
+    with dask.config.set(scheduler=client):
+        assert found() == expected
 
 
 @pytest.mark.usefixtures("synchronous")

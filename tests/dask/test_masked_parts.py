@@ -12,6 +12,7 @@ import cloudpickle
 import dask
 import numpy as np
 import pytest
+from marks import rest_slow
 from partitioned import SECRET, assert_same, on_one_machine, parts_of
 
 import condmask as cm
@@ -34,8 +35,8 @@ def table():
     return x, pool
 
 
-@pytest.mark.parametrize("method", ["p2p", "tasks"])
-@pytest.mark.parametrize("name", SCHEMES)
+@pytest.mark.parametrize("method", rest_slow(["p2p", "tasks"]))
+@pytest.mark.parametrize("name", rest_slow(SCHEMES))
 def test_a_cluster_masks_as_one_machine_does(client, name, method):
     x, pool = table()
     held = HeldKey(Key(SECRET), client)
@@ -44,7 +45,7 @@ def test_a_cluster_masks_as_one_machine_does(client, name, method):
     assert_same(made, on_one_machine([x], pool, [SCHEMES[name]]))
 
 
-@pytest.mark.parametrize("name", SCHEMES)
+@pytest.mark.parametrize("name", rest_slow(SCHEMES))
 def test_a_worker_that_is_killed_in_the_middle_changes_nothing(client, name):
     x, pool = table()
     held = HeldKey(Key(SECRET), client)

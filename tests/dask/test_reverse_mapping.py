@@ -58,8 +58,8 @@ def test_heaps_of_equal_values_and_of_equal_words(monkeypatch, heap):
     few_words(monkeypatch)
     x = np.where(np.random.default_rng(2).random(800) < 0.7, heap, np.arange(800.0) - 400.0)
     x[0] = 1e300  # numbers that the counting sort gives up
-    for scale in ("linear", "log"):
-        scheme = scheme_of(0.3, 1e-9, scale=scale)
+    for sigma, scale in ((1e-9, "linear"), (1e-9, "log"), (1e3, "log")):  # keys of 0 and infinity, the last
+        scheme = scheme_of(0.3, sigma, scale=scale)
         assert_as_on_one_machine([x], None, [200, 400, 600], [scheme])
         assert_as_on_one_machine([x], np.arange(800) % 2, [200, 400, 600], [scheme])
 
