@@ -26,7 +26,7 @@ NAN_POLICIES = ("raise", "omit")
 def probability(value: Any, name: str) -> float:
     number = _real(value, name, "a number strictly between 0 and 1")
     if not 0.0 < number < 1.0:
-        raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}")
+        raise ValueError(f"{name} must lie strictly between 0 and 1, got {shown(value)}")
     return number
 
 
@@ -41,28 +41,28 @@ def probabilities(values: Any, name: str) -> np.ndarray:
 def correlation(value: Any) -> float:
     number = _real(value, "correlation", "a number between -1 and 1")
     if not -1.0 < number < 1.0:
-        raise ValueError(f"correlation must lie between -1 and 1, got {value!r}")
+        raise ValueError(f"correlation must lie between -1 and 1, got {shown(value)}")
     return number
 
 
 def positive(value: Any, name: str) -> float:
     number = _real(value, name, "a positive finite number")
     if not (number > 0.0 and math.isfinite(number)):
-        raise ValueError(f"{name} must be positive and finite, got {value!r}")
+        raise ValueError(f"{name} must be positive and finite, got {shown(value)}")
     return number
 
 
 def deviation(value: Any) -> float:
     number = positive(value, "sigma")
     if number > LARGEST_SIGMA:
-        raise ValueError(f"sigma must be at most {LARGEST_SIGMA:g}, got {value!r}")
+        raise ValueError(f"sigma must be at most {LARGEST_SIGMA:g}, got {shown(value)}")
     return number
 
 
 def not_negative(value: Any, name: str) -> float:
     number = _real(value, name, "a finite number of at least 0")
     if not (number >= 0.0 and math.isfinite(number)):
-        raise ValueError(f"{name} must be at least 0 and finite, got {value!r}")
+        raise ValueError(f"{name} must be at least 0 and finite, got {shown(value)}")
     return number
 
 
@@ -71,15 +71,15 @@ def strata(value: Any) -> str | tuple[str, ...] | None:
     if value is None or (isinstance(value, str) and value):
         return value
     if not isinstance(value, (tuple, list)) or not value or not all(isinstance(n, str) and n for n in value):
-        raise TypeError(f"strata must be None, a name or a sequence of names, got {value!r}")
+        raise TypeError(f"strata must be None, a name or a sequence of names, got {shown(value)}")
     if len(set(value)) < len(value):
-        raise ValueError(f"strata must name each column once, got {value!r}")
+        raise ValueError(f"strata must name each column once, got {shown(value)}")
     return tuple(value) if len(value) > 1 else str(value[0])
 
 
 def names(values: Any, name: str) -> tuple[str, ...]:
     if not isinstance(values, (tuple, list)) or not all(isinstance(value, str) for value in values):
-        raise TypeError(f"{name} must be a sequence of names, got {values!r}")
+        raise TypeError(f"{name} must be a sequence of names, got {shown(values)}")
     return tuple(values)
 
 
@@ -87,11 +87,11 @@ def reals(values: Any, name: str) -> np.ndarray:
     """Points, not data: any shape, NaN refused, infinities kept."""
     array = np.asarray(values)
     if array.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must be a number or an array of numbers, got {_kind(array, repr(values))}")
+        raise TypeError(f"{name} must be a number or an array of numbers, got {_kind(array, shown(values))}")
     array = array.astype(np.float64)
     if np.isnan(array).any():
         raise ValueError(
-            f"{name} must not be NaN, got {values!r}" if array.ndim == 0 else f"{name} must not hold NaN"
+            f"{name} must not be NaN, got {shown(values)}" if array.ndim == 0 else f"{name} must not hold NaN"
         )
     return array
 
@@ -103,12 +103,19 @@ def distances(values: Any, name: str) -> np.ndarray:
     return array
 
 
+def path(value: Any, name: str) -> Path:
+    """A place in a file system."""
+    if not isinstance(value, str | os.PathLike) or "\0" in str(value):
+        raise TypeError(f"{name} must be a path, got {shown(value)}")
+    return Path(value)
+
+
 def writable(path: Any, name: str) -> Path:
     """A file that can be written, once there is something to write."""
     try:
         target = Path(path)
     except TypeError:
-        raise TypeError(f"{name} must be a path, got {path!r}") from None
+        raise TypeError(f"{name} must be a path, got {shown(path)}") from None
     if target.is_dir() or not os.access(target.parent, os.W_OK):
         raise ValueError(f"{name} must be a file in a folder that can be written, got {path}")
     return target
@@ -124,10 +131,10 @@ def utf8(path: Path) -> None:
 
 def whole(value: Any, name: str, *, least: int) -> int:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be a whole number of at least {least}, got {value!r}")
+        raise TypeError(f"{name} must be a whole number of at least {least}, got {shown(value)}")
     number = int(value)
     if number < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {shown(value)}")
     return number
 
 
@@ -137,7 +144,7 @@ def order(value: Any, name: str, *, most: int = MOST_ORDER) -> int:
     if number > most:
         raise ValueError(
             f"{name} must be at most {most}, beyond which powers of the noise are too large for a number, "
-            f"got {value!r}"
+            f"got {shown(value)}"
         )
     return number
 
@@ -145,13 +152,13 @@ def order(value: Any, name: str, *, most: int = MOST_ORDER) -> int:
 def truth(value: Any, name: str) -> bool:
     """True or False, and nothing that merely counts as one."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False, got {value!r}")
+        raise TypeError(f"{name} must be True or False, got {shown(value)}")
     return bool(value)
 
 
 def choice(value: Any, name: str, allowed: Sequence[str]) -> str:
-    if value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {shown(value)}")
     return str(value)
 
 
@@ -159,10 +166,10 @@ def decimals(value: Any) -> int | None:
     if value is None:
         return None
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"decimals must be None or a whole number from -15 to 15, got {value!r}")
+        raise TypeError(f"decimals must be None or a whole number from -15 to 15, got {shown(value)}")
     places = int(value)
     if not -15 <= places <= 15:
-        raise ValueError(f"decimals must be None or a whole number from -15 to 15, got {value!r}")
+        raise ValueError(f"decimals must be None or a whole number from -15 to 15, got {shown(value)}")
     return places
 
 
@@ -180,16 +187,16 @@ def limits(value: Any) -> tuple[float | None, float | None] | None:
     if value is None:
         return None
     if not isinstance(value, (tuple, list)) or len(value) != 2:
-        raise TypeError(f"{rule}, got {value!r}")
+        raise TypeError(f"{rule}, got {shown(value)}")
     for end in value:
         if end is not None and (isinstance(end, (bool, np.bool_)) or not isinstance(end, numbers.Real)):
-            raise TypeError(f"{rule}, got {value!r}")
+            raise TypeError(f"{rule}, got {shown(value)}")
     low, high = (None if end is None else float(end) + 0.0 for end in value)
     low, high = None if low == -math.inf else low, None if high == math.inf else high
     if any(end is not None and not math.isfinite(end) for end in (low, high)):
-        raise ValueError(f"{rule}, got {value!r}")
+        raise ValueError(f"{rule}, got {shown(value)}")
     if low is not None and high is not None and not low < high:
-        raise ValueError(f"{rule}, got {value!r}")
+        raise ValueError(f"{rule}, got {shown(value)}")
     return None if low is None and high is None else (low, high)
 
 
@@ -202,9 +209,10 @@ def codes(values: Any) -> tuple[float | None, ...] | None:
     numbers = [_real(value, "missing", rule) + 0.0 for value in given]
     for number, value in zip(numbers, given, strict=True):
         if not math.isfinite(number):
-            raise ValueError(f"missing must be {rule}, got {value!r}")
+            raise ValueError(f"missing must be {rule}, got {shown(value)}")
         if numbers.count(number) > 1:
-            raise ValueError(f"missing must name each code once, got {value!r} {numbers.count(number)} times")
+            times = numbers.count(number)
+            raise ValueError(f"missing must name each code once, got {shown(value)} {times} times")
     if not complete:
         return tuple(numbers)
     return (*numbers, None) if numbers else None
@@ -215,7 +223,7 @@ def workers(value: Any) -> Any:
         return value
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral) or value < 1:
         raise ValueError(
-            f"workers must be a whole number of at least 1 or a map-like callable, got {value!r}"
+            f"workers must be a whole number of at least 1 or a map-like callable, got {shown(value)}"
         )
     return int(value)
 
@@ -340,11 +348,17 @@ def same_length(array: Any, name: str, n: int, of: str) -> None:
 
 def _real(value: Any, name: str, rule: str) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be {rule}, got {value!r}")
+        raise TypeError(f"{name} must be {rule}, got {shown(value)}")
     try:
         return float(value)
     except OverflowError:  # a whole number of more than 308 digits
         return math.inf
+
+
+def shown(value: Any) -> str:
+    """What was given, in a message; of a table, a column or an array, which may be originals, its type."""
+    data = hasattr(value, "__array__") and not isinstance(value, np.generic)
+    return f"a {type(value).__name__}" if data else repr(value)
 
 
 def listed(names: Sequence[Any]) -> str:

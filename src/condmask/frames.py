@@ -184,6 +184,16 @@ def column_names(frame: Any) -> list[str]:
     return list(frame) if isinstance(frame, dict) else list(as_frame(frame).columns)
 
 
+def check_names(names: Sequence[Any]) -> None:
+    """Refuse columns that share a name, or whose name is no text: no file keeps them apart."""
+    wrong = [name for k, name in enumerate(names) if not isinstance(name, str) or name in names[:k]]
+    if wrong:
+        raise ValueError(
+            "frame must have columns of different names, which are text, got also "
+            f"{_checks.listed(list(dict.fromkeys(wrong)))}"
+        )
+
+
 def with_index(frame: Any) -> Any:
     """A pandas frame whose index is released as columns are, as columns; row numbers in order say nothing."""
     index = getattr(frame, "index", None)

@@ -298,7 +298,7 @@ def common_method(schemes: Mapping[str, Scheme]) -> type[Scheme]:
         raise TypeError(f"schemes must be a dict of schemes by column, got {type(schemes).__name__}")
     for name, scheme in schemes.items():
         if not isinstance(scheme, Scheme):
-            raise TypeError(f"schemes must be masking schemes, got {scheme!r} for {name!r}")
+            raise TypeError(f"schemes must be masking schemes, got {_checks.shown(scheme)} for {name!r}")
     if not schemes:
         raise ValueError("schemes must name at least one column, got none")
     method = type(next(iter(schemes.values())))

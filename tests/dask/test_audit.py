@@ -52,3 +52,11 @@ def test_other_arguments_are_refused():
         condmask.dask.audit(cut(table(), UNEQUAL), {"wage": scheme})
     with pytest.raises(TypeError, match="scheme must be one that swaps records"):
         condmask.dask.audit(cut(table(), UNEQUAL), {"income": cm.AdditiveNoise(3.0)})
+
+
+def test_thorough_is_true_or_false():
+    frame = pd.DataFrame({"x": np.arange(10.0)})
+    scheme = cm.ConditionalMasking(0.6, 1.0)
+    for audit, data in ((cm.dask.audit, cut(frame, [4])), (cm.audit, frame)):
+        with pytest.raises(TypeError, match=r"^thorough must be True or False, got 'no'$"):
+            audit(data, {"x": scheme}, thorough="no")

@@ -46,3 +46,11 @@ def test_a_column_without_grid_and_a_column_of_pandas_are_refused():
         counts(dd.from_pandas(z, npartitions=1), cm.ConditionalMasking(0.5, 1.0, step=0))
     with pytest.raises(TypeError, match="column must be a series of Dask, got Series"):
         counts(z, SCHEMES[0])
+
+
+def test_what_is_no_scheme_or_origin_is_refused():
+    column = parted(pd.DataFrame({"x": [1.0, 2.0]}), [1])["x"]
+    with pytest.raises(TypeError, match=r"^scheme must be ConditionalMasking, got None$"):
+        counts(column, None)
+    with pytest.raises(TypeError, match=r"^origin must be an Origin, got 3$"):
+        counts(column, SCHEMES[0], origin=3)

@@ -255,3 +255,39 @@ def test_a_frame_computed_again_has_no_second_noise(table):
 def test_the_key_of_a_seed_is_that_of_one_machine_whatever_passes_at_a_time(table, monkeypatch):
     monkeypatch.setattr(masking, "AT_ONCE", 2)
     same(*both(table, {"income": NOISY}, strata="region"))
+
+
+WRONG = {
+    "accept_visible_coins": ("no", TypeError, "accept_visible_coins must be True or False, got 'no'"),
+    "nan_policy": (None, ValueError, "nan_policy must be one of 'raise', 'omit', got None"),
+    "strata": (
+        pd.DataFrame({"region": [8675309]}),
+        TypeError,
+        "strata must be None, a name or a sequence of names, got a DataFrame",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_arguments_are_refused_without_a_value_of_a_table(table, name):
+    value, kind, message = WRONG[name]
+    with pytest.raises(kind, match=f"^{re.escape(message)}$"):
+        cm.dask.mask_table(cut(table, UNEQUAL), {"income": NOISY}, rng=1, **{name: value})
+    with pytest.raises(kind, match=f"^{re.escape(message)}$"):
+        cm.mask_table(table, {"income": NOISY}, rng=1, **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (["income", "age", "age"], "'age'"),
+        (["income", "income", "region"], "'income'"),
+        (["income", 7, "region"], "1 named by numbers (is there a header?)"),
+        ([("income", 1), ("age", 1), ("age", 2)], "('income', 1), ('age', 1), ('age', 2)"),
+    ],
+)
+def test_columns_that_files_cannot_keep_apart_are_refused(table, names, told):
+    frame = cut(table.set_axis(pd.Index(names, tupleize_cols=False), axis=1), [100])
+    for look in (cm.dask.mask_table, cm.dask.audit):
+        with pytest.raises(ValueError, match=rf"^frame must have columns of .* got also {re.escape(told)}$"):
+            look(frame, {"income": NOISY})

@@ -188,3 +188,23 @@ def test_records_that_are_known_are_refused_before_anything_is_written(tmp_path,
     monkeypatch.setattr("condmask.dask.release.publish_frame", None)
     with pytest.raises(ReleaseError, match=r"shares 100% of its records with"):
         released(people())[1].write(tmp_path / "second")
+
+
+@pytest.mark.parametrize("path", [None, 3, b"released", "a\0b", ["released"]])
+def test_what_is_no_path_is_refused_by_name(tmp_path, path):
+    for take in (
+        released(people())[1].write,
+        cm.dask.read_release,
+        cm.read_release,
+        released(people())[0].write,
+    ):
+        with pytest.raises(TypeError, match=r"^path must be a path, got "):
+            take(path)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_overwrite_is_true_or_false(tmp_path, which):
+    release = released(people())[which]
+    with pytest.raises(TypeError, match=r"^overwrite must be True or False, got 'no'$"):
+        release.write(tmp_path / ("released" if which else "released.parquet"), overwrite="no", ledger=False)
+    assert not list(tmp_path.iterdir())

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any
 
-from condmask import frames
+from condmask import _checks, frames
 from condmask.dask import gate, partitions
 from condmask.dask.keys import client_of
 from condmask.dask.partitions import Task
@@ -48,7 +48,7 @@ def audit(frame: Any, schemes: Mapping[str, Any], *, thorough: bool = False, cli
     True
     """
     partitions.check_frame(frame)
-    if thorough:
+    if _checks.truth(thorough, "thorough"):
         check_available()
     check_schemes(dict(schemes))
     for name in schemes:

@@ -106,6 +106,7 @@ def mask_table(
         frames.table_column(meta, name)
         if name in before:
             raise ValueError(f"{name} is masked already, as the frame notes: mask the original instead")
+    audited = not _checks.truth(accept_visible_coins, "accept_visible_coins")
     random, policy = check_rng(rng), _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
     named = ConditionalMasking.within(schemes, strata)
     within = not_masked(next(iter(named.values())).strata, schemes)
@@ -117,7 +118,7 @@ def mask_table(
         parts = frame.to_delayed()
         whole = partitions.looked_at(parts, task, policy)
         shifts = _shifts(whole, task)
-        gate.check(parts, whole, task, audited=not accept_visible_coins)
+        gate.check(parts, whole, task, audited=audited)
         narrow = [
             delayed(partitions.narrow)(part, task, whole.pools, look.digest, number)
             for number, (part, look) in enumerate(zip(parts, whole.looks, strict=True))
@@ -131,7 +132,7 @@ def mask_table(
     published = Published(whole.n, named, origins_of(named, whole.patterns, shifts))
     return DaskRelease(
         published, data=data, starts=whole.starts, original=frame if random is None else None, held=held,
-        client=workers, audited=not accept_visible_coins,
+        client=workers, audited=audited,
     )  # fmt: skip
 
 

@@ -43,6 +43,7 @@ def check_frame(frame: Any) -> None:
             f"frame must be a Dask DataFrame, got {type(frame).__name__}; dask.dataframe.from_pandas makes "
             "one"
         )
+    frames.check_names(list(frame.columns))
 
 
 class Task(NamedTuple):

@@ -7,6 +7,7 @@ from typing import Any
 import dask.dataframe as dd
 from dask.utils import natural_sort_key
 
+from condmask import _checks
 from condmask.dask.release import DaskRelease
 from condmask.files.formats import format_of, reading
 from condmask.files.part_files import is_folder, part_files
@@ -49,7 +50,7 @@ def read_release(path: str | os.PathLike[str]) -> DaskRelease:
     5000
     >>> folder.cleanup()
     """
-    path = Path(os.path.abspath(path))
+    path = Path(os.path.abspath(_checks.path(path, "path")))
     published = published_with(path)
     with reading(path):
         files = part_files(path).paths if is_folder(path) else [path]

@@ -122,7 +122,7 @@ class DaskRelease(Release):
         self._refuse_changed()
         if self._audited and any(scheme.law is not None for scheme in self.schemes.values()):
             refuse_few(self.records)
-        target, again = Path(path), _checks.truth(again, "again")
+        target, again = _checks.path(path, "path"), _checks.truth(again, "again")
         ((folder, state),) = targets_of(None, target, overwrite=overwrite).items()
         book = ledger_of(ledger)
         entering = None

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from condmask import frames
+from condmask import _checks, frames
 from condmask.audit_input import AuditInput
 from condmask.clear_columns import Clear, clear_of_frame, columns_in_clear
 from condmask.disclosure import boosting, swap_attack
@@ -90,7 +90,7 @@ def audit(data: Any, scheme: Any, *, strata: Any = None, thorough: bool = False)
     >>> audit.visible, audit.causes[0].name, audit.remedy
     (True, 'grid', 'pass reverse_mapping=True, scale="log", sigma=0.17; or pass step=10')
     """
-    if thorough:
+    if _checks.truth(thorough, "thorough"):
         boosting.check_available()
     table = _data(data, scheme, strata)
     if isinstance(scheme, Mapping):
@@ -217,7 +217,9 @@ def check_schemes(schemes: dict[str, Any]) -> None:
     for method in schemes.values():
         law = method.law if isinstance(method, Scheme) else None
         if not (isinstance(method, Scheme) and method.reverse_mapping) and (law is None or law.p == 0.0):
-            raise TypeError(f"scheme must be one that swaps records, ConditionalMasking, got {method!r}")
+            raise TypeError(
+                f"scheme must be one that swaps records, ConditionalMasking, got {_checks.shown(method)}"
+            )
     common_method(schemes)
 
 

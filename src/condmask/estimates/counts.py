@@ -59,6 +59,10 @@ class Counts:
     """
 
     def __init__(self, scheme: Any, *, most_points: int = MOST_POINTS, origin: Origin = NOWHERE) -> None:
+        if not hasattr(scheme, "reverse_mapping"):
+            raise TypeError(f"scheme must be ConditionalMasking, got {_checks.shown(scheme)}")
+        if not isinstance(origin, Origin):
+            raise TypeError(f"origin must be an Origin, got {_checks.shown(origin)}")
         self.law = scheme.law or Law(scheme.p, scheme.noise, scheme.sigma)
         self.mapped = (scheme.scale, scheme.aggregate_ends) if scheme.reverse_mapping else None
         if self.law.grid is None and self.mapped is None:

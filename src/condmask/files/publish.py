@@ -33,6 +33,7 @@ def targets_of(source: Path | None, target: Path, *, overwrite: bool) -> dict[Pa
                 f"target must stand apart from other releases, got {target}, which would be no part of the "
                 f"one in {folder}"
             )
+    _checks.truth(overwrite, "overwrite")
     if source is None or is_folder(source):
         state = folder_state(target)
         writable_folder(target, state, source, overwrite=overwrite)
@@ -47,6 +48,7 @@ def targets_of(source: Path | None, target: Path, *, overwrite: bool) -> dict[Pa
 def writable(targets: dict[Path, Fingerprint], source: Path | None, *, overwrite: bool) -> None:
     """Refuse targets that may not be written."""
     target = next(iter(targets))
+    _checks.truth(overwrite, "overwrite")
     if source is not None and source.exists() and target.exists() and source.samefile(target):
         raise FileError(f"target must be another file than the source, got {target}")
     if target.is_dir():

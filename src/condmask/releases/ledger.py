@@ -17,6 +17,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
+from condmask import _checks
 from condmask._warn import warn
 from condmask.disclosure.release_check import ReleaseWarning
 from condmask.files.atomic import FileError
@@ -72,7 +73,7 @@ def _state_folder() -> Path:
 def ledger_of(where: Where) -> "Ledger | None":
     """The ledger that is asked for."""
     if not isinstance(where, bool | str | os.PathLike):
-        raise TypeError(f"ledger must be True, False or a path, got {where!r}")
+        raise TypeError(f"ledger must be True, False or a path, got {_checks.shown(where)}")
     if where is False:
         return None
     path = default_path() if where is True else Path(where)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from condmask import _checks
 from condmask._blocks import Workers
 from condmask.audit_input import AuditInput
 from condmask.clear_columns import columns_in_clear
@@ -131,15 +132,16 @@ def mask_file(
     batches; of text beyond 8 MB of up to 32 longer stretches. Columns that tell firms, households and the
     like are read whole, twice, for all rows of some of them.
     """
+    audited = not _checks.truth(accept_visible_coins, "accept_visible_coins")
     job = job_of(
         schemes, strata, rng, nan_policy, workers, round=round, progress=progress,
-        audited=not accept_visible_coins, dry_run=dry_run, ledger=ledger,
+        audited=audited, dry_run=dry_run, ledger=ledger,
         again=again,
     )  # fmt: skip
-    source, target = Path(source), Path(target)
-    with reading(source):
-        targets = targets_of(source, target, overwrite=overwrite)  # before anything is read: others may write
-        table = open_table(source, csv, job.workers)
+    origin, target = _checks.path(source, "source"), _checks.path(target, "target")
+    with reading(origin):
+        targets = targets_of(origin, target, overwrite=overwrite)  # before anything is read: others may write
+        table = open_table(origin, csv, job.workers)
         columns_exist(table, [*schemes, *job.groups])
         in_the_files(table, schemes)
         table.keep(keep_metadata)
@@ -147,7 +149,7 @@ def mask_file(
         for name in schemes:
             if before is not None and name in before.schemes:
                 raise ValueError(f"{name} is masked already in {source}: mask the original instead")
-        if not is_folder(source) and not _same_format(table, target):
+        if not is_folder(origin) and not _same_format(table, target):
             table = converted(table)
         made = release(job, table, targets, before)
     return Release(made, path=None if dry_run else target, workers=job.workers)

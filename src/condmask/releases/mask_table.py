@@ -98,6 +98,7 @@ def mask_table(
     for name in schemes:
         if name in before:
             raise ValueError(f"{name} is masked already, as the frame notes: mask the original instead")
+    audited = not _checks.truth(accept_visible_coins, "accept_visible_coins")
     random = check_rng(rng)
     named = masking.within(schemes, strata)
     columns = {name: column_of_frame(frame, name) for name in schemes}
@@ -108,7 +109,7 @@ def mask_table(
     to_grid, threads = asked(round, schemes), _checks.workers(workers)
     kinds = {name: column.kind for name, column in columns.items()}
     clear = None
-    if not accept_visible_coins:
+    if audited:
         whole = frames.with_index(frame)
         beside = columns_in_clear(frames.column_names(whole), {*schemes, *parts})
         clear = clear_of_frame(whole, beside, [column.array for column in columns.values()])
@@ -116,7 +117,7 @@ def mask_table(
     originals = originals_of(arrays, kinds, schemes) if random is None else None
     made = prepare(
         schemes, arrays, kinds, published=named, labels=labels, clear=clear, rng=random,
-        nan_policy=policy, to_grid=to_grid, audited=not accept_visible_coins,
+        nan_policy=policy, to_grid=to_grid, audited=audited,
     )  # fmt: skip
     masked = masking.masked_columns(schemes, made.units, made.key, made.pools, threads)
     released = {}
@@ -126,4 +127,4 @@ def mask_table(
         released[name] = column.back(restore_codes(scheme, z, column.array, column.kind, name), nulls)
     published = Published(masked[0].size, named, origins_of(named, made.patterns, made.shifts))
     data = frames.with_masked(frames.with_columns(frame, released), [*before, *schemes])
-    return Release(published, data=data, originals=originals, audited=not accept_visible_coins)
+    return Release(published, data=data, originals=originals, audited=audited)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from condmask import _checks
 from condmask._blocks import Workers
 from condmask.estimates.counts import Counts
 from condmask.files.formats import columns_exist, reading
@@ -38,7 +39,7 @@ def read_schemes(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def published_with(path: str | os.PathLike[str]) -> Published:
     """What was published with a file; refused where nothing was."""
-    path = Path(path)
+    path = _checks.path(path, "path")
     with reading(path):
         released = published(open_table(path))
     if released is None:

@@ -231,7 +231,8 @@ class Release(Mapping[str, Estimate]):
         self._refuse_changed()
         if self._audited and any(scheme.law is not None for scheme in self.schemes.values()):
             refuse_few(self.records)
-        targets = target_fingerprints(Path(path))
+        target = _checks.path(path, "path")
+        targets = target_fingerprints(target)
         writable(targets, None, overwrite=overwrite)
         table, rows = FrameTable(self.data), MaskedRows(self.data, self.schemes)
         book = ledger_of(ledger)
@@ -240,11 +241,11 @@ class Release(Mapping[str, Estimate]):
             records = sketch_of_frame(table.batches(), table.names, self._originals)
             some = self._originals.some
             entry = Registration(
-                book, Path(path), self.schemes, records, some, again=_checks.truth(again, "again")
+                book, target, self.schemes, records, some, again=_checks.truth(again, "again")
             )
             entry.look_up()
             entering = entry.entering()
-        with reading(Path(path)):
+        with reading(target):
             publish(table, targets, rows, self._published, {}, entering)
         if entering is not None:
             self._originals = None  # another file of the same release is no other release

@@ -270,7 +270,7 @@ class ConditionalMasking(Scheme):
         made = prepare(
             {"x": self}, {"x": column.array}, {"x": column.kind}, published={column.name: self},
             labels=labels, rng=random, nan_policy=policy, to_grid=asked(round, {"x": self}),
-            audited=not accept_visible_coins,
+            audited=not _checks.truth(accept_visible_coins, "accept_visible_coins"),
         )  # fmt: skip
         blocks = blocks_of([self], [made.units["x"]], made.key, pools=made.pools, rows=span, workers=threads)
         (z,) = blocks.masked(threads)
