@@ -365,7 +365,7 @@ def is_decimal(values: Any) -> bool:
     import narwhals as nw
 
     series = nw.from_native(values, series_only=True)
-    if series.dtype == nw.Object():
+    if series.dtype == nw.Object() or str(getattr(values, "dtype", "")) == "object":  # or gaps at first
         return isinstance(next((value for value in series if not _is_missing(value)), None), Decimal)
     return isinstance(series.dtype, nw.Decimal)
 

@@ -13,7 +13,7 @@ import cloudpickle
 import numpy as np
 import pandas as pd
 import pytest
-from cut_frames import UNEQUAL, cut
+from partitioned import UNEQUAL, cut
 
 import condmask as cm
 import condmask.dask

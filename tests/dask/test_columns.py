@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from dask_frames import parted
+from partitioned import cut
 
 from condmask.dask.columns import DaskTable, Partition, numbers, travelling
 from condmask.inference.parts import CompleteRows, frame_of, numbered
@@ -29,7 +29,7 @@ CUTS = [0, 7, 7, 8, 40]
 
 
 def table(frame=FRAME):
-    return DaskTable(parted(frame, CUTS))
+    return DaskTable(cut(frame, CUTS))
 
 
 def z_of(own):

@@ -4,7 +4,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from dask_frames import parted
+from partitioned import cut
 
 import condmask as cm
 from condmask.dask import counts
@@ -34,7 +34,7 @@ def test_counts_of_partitions_are_those_of_the_column(scheme, most_points):
     whole = cm.Counts(scheme, most_points=most_points)
     whole.update(z)
 
-    found = counts(parted(z.to_frame(), [0, 90, 91, 300])["x"], scheme, most_points=most_points)
+    found = counts(cut(z.to_frame(), [0, 90, 91, 300])["x"], scheme, most_points=most_points)
 
     assert found.to_bytes() == whole.to_bytes()
     assert found.n == z.notna().sum() - (z == -9.0).sum()
@@ -49,7 +49,7 @@ def test_a_column_without_grid_and_a_column_of_pandas_are_refused():
 
 
 def test_what_is_no_scheme_or_origin_is_refused():
-    column = parted(pd.DataFrame({"x": [1.0, 2.0]}), [1])["x"]
+    column = cut(pd.DataFrame({"x": [1.0, 2.0]}), [1])["x"]
     with pytest.raises(TypeError, match=r"^scheme must be ConditionalMasking, got None$"):
         counts(column, None)
     with pytest.raises(TypeError, match=r"^origin must be an Origin, got 3$"):

@@ -4,12 +4,12 @@ import pickle
 import warnings
 
 import dask
-import dask_frames
 import numpy as np
 import pandas as pd
+import partitioned
 import pytest
 import reference
-from dask_frames import parted
+from partitioned import cut
 
 import condmask as cm
 from condmask.dask import estimate
@@ -68,7 +68,7 @@ def releases(kind, **more):
         "bonus": cm.ConditionalMasking(0.5, min(sigma, 60.0), strata=strata, **options),
     }
     release = cm.mask_table(frame, schemes, rng=3, nan_policy="omit", accept_visible_coins=True)
-    return release, estimate(parted(release.data, CUTS), release)
+    return release, estimate(cut(release.data, CUTS), release)
 
 
 def figures(interval):
@@ -161,7 +161,7 @@ def test_heavy_tails_of_a_column_are_warned_of_as_on_one_machine(ask):
     frame = here.data.assign(heavy=np.exp(2.0 * np.random.default_rng(8).normal(size=N)), rare=0.0)
     frame.loc[7, "rare"] = 1.0  # of two values, which have no tails
     alone = cm.Release(here._published, data=frame)["income"]
-    there = estimate(parted(frame, CUTS), here)["income"]
+    there = estimate(cut(frame, CUTS), here)["income"]
 
     said = []
     for each in (alone, there):
@@ -182,7 +182,7 @@ def test_columns_that_nearly_determine_each_other_are_reflected():
     alone = cm.Release(here._published, data=frame)
 
     expected = alone["income"].regress(["age", "near"])
-    found = estimate(parted(frame, CUTS), here)["income"].regress(["age", "near"])
+    found = estimate(cut(frame, CUTS), here)["income"].regress(["age", "near"])
 
     # of a column of which 1e-7 is its own, rounding leaves 1e-9
     np.testing.assert_allclose(figures(found), figures(expected), rtol=1e-6)
@@ -203,12 +203,12 @@ def test_linear_statistics_are_those_of_40_digits(donors, monkeypatch):
         "z": z, "pool": pool, "cluster": cluster, "group": group, "a": a, "weight": weights
     })  # fmt: skip
     published = cm.mask_table(frame, {"z": scheme}, rng=1, accept_visible_coins=True, round=True)._published
-    found = estimate(parted(frame, [3, 3, 20]), cm.Release(published))["z"]
+    found = estimate(cut(frame, [3, 3, 20]), cm.Release(published))["z"]
 
     for target in ("file", "population"):
         exact = reference.LinearReference(z, pool, 0.4, 0.7, donors == "permutation")
         columns = np.array([np.ones(n), a, pool + weights])
-        given = estimate(parted(frame.assign(b=pool + weights), [9]), cm.Release(published))["z"]
+        given = estimate(cut(frame.assign(b=pool + weights), [9]), cm.Release(published))["z"]
         coefficients = given.regress(["a", "b"], target=target)
         pairs = [
             *(
@@ -260,7 +260,7 @@ def test_no_column_comes_to_the_client(monkeypatch):
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"z": rng.normal(size=n), "age": rng.normal(size=n), "group": rng.integers(0, 5, n)})
     release = cm.mask_table(frame, {"z": cm.ConditionalMasking(0.5, 1.0, decimals=1)}, rng=1, round=True)
-    found = estimate(parted(release.data, [0, 5_000]), release)["z"]
+    found = estimate(cut(release.data, [0, 5_000]), release)["z"]
 
     found.regress("age")
     found.group_means("group")
@@ -274,7 +274,7 @@ def test_no_column_comes_to_the_client(monkeypatch):
 @pytest.mark.usefixtures("synchronous")
 def test_beyond_most_points_quantiles_are_rounded_and_sums_are_not():
     here, _ = releases("mapped")
-    found = estimate(parted(here.data, CUTS), here, most_points=50)["income"]
+    found = estimate(cut(here.data, CUTS), here, most_points=50)["income"]
     width = found._sample._width
 
     assert width > 1.0
@@ -288,7 +288,7 @@ def test_a_release_on_disk_tells_what_was_published(tmp_path):
     here, _ = releases("permutation")
     here.write(tmp_path / "a.parquet", ledger=False)
 
-    found = estimate(parted(here.data, CUTS), tmp_path / "a.parquet")
+    found = estimate(cut(here.data, CUTS), tmp_path / "a.parquet")
 
     assert list(found) == ["income", "bonus"]
     assert found["income"].median() == here["income"].median()
@@ -297,7 +297,7 @@ def test_a_release_on_disk_tells_what_was_published(tmp_path):
 @pytest.mark.usefixtures("synchronous")
 def test_what_cannot_be_had_is_refused():
     here, there = releases("strata")
-    data, income = parted(here.data, CUTS), there["income"]
+    data, income = cut(here.data, CUTS), there["income"]
 
     with pytest.raises(TypeError, match="ddf must be a data frame of Dask, got DataFrame"):
         estimate(here.data, here)
@@ -320,14 +320,14 @@ def test_what_cannot_be_had_is_refused():
     with pytest.raises(TypeError, match="W must hold numbers"):
         income.regress(["age", "region"])
     frame = here.data.assign(weight=np.where(np.arange(N) == 650, -9.0, 1.0))
-    negative = estimate(parted(frame, CUTS), here)["income"]
+    negative = estimate(cut(frame, CUTS), here)["income"]
     with pytest.raises(ValueError, match="weights must not be negative, got -9"):
         negative.weighted_mean("weight")
 
 
 @pytest.mark.usefixtures("synchronous")
 def test_a_release_of_dask_has_estimates_itself():
-    one, many = dask_frames.released(dask_frames.people(1_000), cuts=[0, 300, 301])
+    one, many = partitioned.released(partitioned.people(1_000), cuts=[0, 300, 301])
 
     assert many["income"].median() == one["income"].median()
     assert many["income"].covariance("age") == pytest.approx(one["income"].covariance("age"), rel=1e-10)
@@ -341,4 +341,4 @@ def test_a_part_of_the_records_is_warned_of():
     here, _ = releases("permutation")
 
     with pytest.warns(cm.EstimateWarning, match="income has 600 records, and the release 1200"):
-        estimate(parted(here.data.iloc[:600], [200]), here)["income"]
+        estimate(cut(here.data.iloc[:600], [200]), here)["income"]

@@ -7,7 +7,7 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-from cut_frames import UNEQUAL, cut
+from partitioned import UNEQUAL, cut
 
 import condmask as cm
 from condmask.dask import gate, partitions
@@ -83,8 +83,9 @@ def test_the_smallest_of_many_pools_is_among_those_looked_at(frame, monkeypatch)
     assert len(counts) in (4, 5)
 
 
-def test_records_without_a_value_are_in_no_pool(frame):
+def test_records_in_no_pool_are_looked_at_as_if_they_were_one(frame):
     gaps = frame.assign(x=frame.x.where(frame.index % 30 > 0))
     whole, some = looked_at(gaps, ("pool",))
     assert whole.sizes.sum() == np.count_nonzero(frame.index % 30)
-    assert not some.frame.x.isna().any()
+    pd.testing.assert_frame_equal(some.frame, gaps)
+    assert (some.pool < 0).tolist() == gaps.x.isna().tolist()

@@ -3,10 +3,12 @@
 Oracle: the bytes of the key, searched for in all that a cluster tells of itself.
 """
 
+import asyncio
 import gc
 import pickle
 
 import pytest
+from distributed import Client
 
 from condmask._randomness import Key
 from condmask.dask import keys
@@ -50,6 +52,27 @@ def test_a_client_is_one_or_none():
     assert client_of(None) is None
     with pytest.raises(TypeError, match=r"client must be a distributed\.Client, got int"):
         client_of(3)
+
+
+def test_a_client_that_does_not_wait_is_refused(client):
+    async def asynchronous():
+        async with Client(client.scheduler.address, asynchronous=True) as other:
+            with pytest.raises(TypeError, match="got an asynchronous one"):
+                client_of(other)
+
+    asyncio.run(asynchronous())
+
+
+def test_a_key_that_workers_do_not_take_is_held_nowhere():
+    class Gone:
+        def register_plugin(self, plugin, name):
+            raise OSError("the cluster is gone")
+
+    before = set(keys._held)
+    with pytest.raises(OSError, match="gone"):
+        HeldKey(Key(SECRET), Gone())
+    gc.collect()
+    assert set(keys._held) == before
 
 
 def drawn(name):

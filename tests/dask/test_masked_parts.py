@@ -13,7 +13,7 @@ import dask
 import numpy as np
 import pytest
 from marks import rest_slow
-from partitioned import SECRET, assert_same, on_one_machine, parts_of
+from partitioned import SECRET, assert_same, masked_in_parts, on_one_machine
 
 import condmask as cm
 from condmask._randomness import Key
@@ -41,7 +41,7 @@ def test_a_cluster_masks_as_one_machine_does(client, name, method):
     x, pool = table()
     held = HeldKey(Key(SECRET), client)
     with dask.config.set({"dataframe.shuffle.method": method}):
-        made = client.gather(client.compute(parts_of([x], pool, CUTS, [SCHEMES[name]], held.name)))
+        made = client.gather(client.compute(masked_in_parts([x], pool, CUTS, [SCHEMES[name]], held.name)))
     assert_same(made, on_one_machine([x], pool, [SCHEMES[name]]))
 
 
@@ -50,7 +50,7 @@ def test_a_worker_that_is_killed_in_the_middle_changes_nothing(client, name):
     x, pool = table()
     held = HeldKey(Key(SECRET), client)
     victim = next(iter(client.run(os.getpid).values()))
-    parts = parts_of([x], pool, CUTS, [SCHEMES[name]], held.name)
+    parts = masked_in_parts([x], pool, CUTS, [SCHEMES[name]], held.name)
     first = [
         dask.delayed(_killing)(part, victim if number == 0 else None) for number, part in enumerate(parts)
     ]
@@ -73,7 +73,7 @@ def _killing(part, victim):
 def test_a_graph_has_no_key(name):
     x = np.arange(100.0)
     held = HeldKey(Key(SECRET), None)
-    parts = parts_of([x], None, [50], [SCHEMES[name]], held.name)
+    parts = masked_in_parts([x], None, [50], [SCHEMES[name]], held.name)
     graph = dict(dask.base.collections_to_expr(parts).__dask_graph__())
     shown = cloudpickle.dumps(graph) + pickle.dumps(repr(graph))
     assert held.name.encode() in shown

@@ -5,13 +5,15 @@ Oracle: `condmask.mask_table` on one machine, whose frame, types and refusals ar
 
 import re
 import warnings
+from decimal import Decimal
 
 import dask
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
-from cut_frames import UNEQUAL, cut
 from dask.delayed import delayed
+from partitioned import UNEQUAL, cut
 
 import condmask as cm
 import condmask.dask
@@ -97,6 +99,48 @@ def test_small_strata_are_pooled_as_on_one_machine(table):
     same(*both(few, schemes, strata="region"))
 
 
+def labels_of(kind, gaps):
+    """Labels of strata, missing in the first rows if anywhere: others have another type where none is."""
+    code = np.arange(N) % 3
+    missing = (np.arange(N) < 900) & (code == 0) & gaps
+    return {
+        "Int64": pd.arrays.IntegerArray(code, missing),
+        "boolean": pd.arrays.BooleanArray(code > 0, missing),
+        "category of booleans": pd.Categorical(np.where(missing, None, (code > 0).astype(object))),
+        "category of numbers": pd.Categorical(np.where(missing, np.nan, code)),
+        "float64": np.where(missing, np.nan, code),
+        "text": pd.Series(np.array(list("abc"))[code]).mask(missing, None),
+    }[kind]
+
+
+@pytest.mark.parametrize("gaps", [True, False])
+@pytest.mark.parametrize(
+    "kind", ["Int64", "boolean", "category of booleans", "category of numbers", "float64", "text"]
+)
+def test_a_stratum_is_one_in_all_partitions_whatever_else_these_hold(table, kind, gaps):
+    same(*both(table.assign(region=labels_of(kind, gaps)), {"income": NOISY}, strata="region"))
+
+
+def test_objects_that_are_decimals_may_be_missing_from_a_partition(table):
+    paid = [None if i < 101 else Decimal(f"{x:.2f}") for i, x in enumerate(table.income)]
+    schemes = {"income": cm.ConditionalMasking(0.6, 1500.0, decimals=2)}
+    options = {"nan_policy": "omit", "accept_visible_coins": True}
+    with dask.config.set({"dataframe.convert-string": False}):  # else Dask makes text of objects
+        same(*both(table.assign(income=pd.Series(paid, dtype=object)), schemes, **options))
+
+
+@pytest.mark.parametrize("digits", [None, 2, 0])
+def test_decimals_become_numbers_where_masked_values_have_more_places(table, digits):
+    paid = pd.array(
+        [Decimal(f"{x:.2f}") for x in table.income.round(2 if digits is None else digits)], dtype="object"
+    )
+    paid = paid.astype(pd.ArrowDtype(pa.decimal128(12, 2)))
+    schemes = {"income": cm.ConditionalMasking(0.6, 15.0, decimals=digits)}
+    one, many = both(table.assign(income=paid), schemes, accept_visible_coins=True)
+    same(one, many)
+    assert (many.data.dtypes["income"].kind == "f") == (digits is None)
+
+
 REFUSED = {
     "digits": ({"income": lambda t: t.income.round(-1)}, cm.ConditionalMasking(0.6, 1500.0, decimals=0), {}),
     "a copy": ({"copy": lambda t: t.income / 12.0}, NOISY, {}),
@@ -114,6 +158,16 @@ REFUSED = {
     "out of range": ({}, cm.ConditionalMasking(0.6, 1500.0, range=(None, 9_000)), {}),
     "a small stratum": (
         {"region": lambda t: np.where(t.index < 7, "zz", t.region)},
+        NOISY,
+        {"strata": "region"},
+    ),
+    "the first small stratum by its name": (
+        {"region": lambda t: np.select([t.index < 7, t.index > N - 6], ["b", "a"], "c")},
+        NOISY,
+        {"strata": "region"},
+    ),
+    "a small stratum without a name": (
+        {"region": lambda t: np.where(t.index > N - 6, np.nan, 1.0)},
         NOISY,
         {"strata": "region"},
     ),

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from cut_frames import UNEQUAL
+from partitioned import UNEQUAL
 
 import condmask as cm
 from condmask import frames
@@ -83,6 +83,27 @@ def test_what_lies_outside_of_a_range_is_summed_up():
     )
 
 
+def test_codes_are_in_no_range():
+    frame = table().fillna({"x": -9.0})
+    scheme = cm.ConditionalMasking(0.6, 1.0, range=(0.0, 200.0), missing=-9)
+    _, whole = whole_of(frame, Task({"x": scheme}, (), False))
+    assert whole.outside("x").values == 0
+
+
+def test_a_partition_without_rows_has_no_say_in_types():
+    task = Task({"x": cm.ConditionalMasking(0.6, 30.0)}, (), False)
+    parts = parts_of(table())
+    looks = [partitions.look(part if len(part) else part.astype({"x": int}), task) for part in parts]
+    assert partitions.layout(looks, task, "omit").kinds == {"x": "float64"}
+
+
+def test_a_column_has_the_type_that_gaps_take_wherever_they_are():
+    frame = table().assign(x=np.where(np.arange(N) == N - 1, -9, 50))
+    task = Task({"x": cm.ConditionalMasking(0.6, 30.0, decimals=0, missing=-9, missing_as="null")}, (), False)
+    _, whole = whole_of(frame, task)
+    assert whole.dtypes == {"x": np.dtype("float64")}
+
+
 def test_what_rounding_moves_is_summed_up():
     frame = table()
     scheme = cm.ConditionalMasking(0.6, 30.0, step=7.0)
@@ -103,6 +124,7 @@ def test_a_partition_is_known_again_by_its_values_and_strata():
         {"x": part.x.where(part.index != 5, 3.25)},
         {"town": part.town.iloc[::-1].to_numpy()},
         {"town": part.town.replace("a", "d")},
+        {"town": part.town.replace("c", "d")},  # which is the third of the labels as well
     ):
         assert partitions.originals(part.assign(**change), task).digest() != digest
     assert partitions.originals(part.assign(y=0.0), task).digest() == digest

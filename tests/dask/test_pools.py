@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from dask_frames import parted
+from partitioned import cut
 
 import condmask as cm
 from condmask import donor_pools as here
@@ -34,7 +34,7 @@ FRAME.loc[RNG.random(N) < 0.1, "y"] = np.nan
 @pytest.mark.parametrize("strata", [(), ("region",), ("size", "region"), ("code", "region", "size")])
 def test_pools_have_the_numbers_that_they_have_on_one_machine(strata, gaps, small_strata):
     scheme = cm.ConditionalMasking(0.5, 1.0, strata=strata or None, small_strata=small_strata)
-    table = DaskTable(parted(FRAME, [0, 1, 150, 299]))
+    table = DaskTable(cut(FRAME, [0, 1, 150, 299]))
     x, y = (table.column([name], partial(numbers, name, "z", ())) for name in "xy")
     values = {name: FRAME[name] for name in strata}
     masks = [FRAME[name].notna().to_numpy() for name in "xy"] if gaps else []
@@ -52,7 +52,7 @@ def test_pools_have_the_numbers_that_they_have_on_one_machine(strata, gaps, smal
 @pytest.mark.usefixtures("synchronous")
 def test_combinations_that_no_number_holds_are_refused(monkeypatch):
     monkeypatch.setattr(pools, "MOST", 5)
-    table = DaskTable(parted(FRAME, []))
+    table = DaskTable(cut(FRAME, []))
     scheme = cm.ConditionalMasking(0.5, 1.0, strata=("size", "region"))
 
     with pytest.raises(ValueError, match="strata must have fewer than 2\\^62 combinations of labels, got"):

@@ -3,10 +3,10 @@
 import os
 
 import dask
-import dask_frames
 import many_files
 import numpy as np
 import pandas as pd
+import partitioned
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -24,7 +24,7 @@ def synchronous():
 
 @pytest.fixture
 def folder(tmp_path):
-    _, release = dask_frames.released(dask_frames.people())
+    _, release = partitioned.released(partitioned.people())
     release.write(tmp_path / "released")
     return tmp_path / "released"
 
@@ -33,7 +33,7 @@ def test_the_records_are_those_of_the_release_in_its_order(folder):
     release, alone = condmask.dask.read_release(folder), cm.read_release(folder)
 
     assert (release.records, release.schemes, release.origins) == (4_000, alone.schemes, alone.origins)
-    assert list(release.data.columns) == list(dask_frames.people(5).columns)
+    assert list(release.data.columns) == list(partitioned.people(5).columns)
     data = release.data.compute()
     for name in ("income", "bonus", "age"):
         assert np.array_equal(data[name], alone._columns.numbers(name), equal_nan=True)
@@ -58,8 +58,8 @@ def test_files_of_any_name_stay_in_order(tmp_path, named):
 
 
 def test_one_file_is_read_too_and_text_is_refused(tmp_path):
-    frame = dask_frames.people()
-    alone, _ = dask_frames.released(frame)
+    frame = partitioned.people()
+    alone, _ = partitioned.released(frame)
     alone.write(tmp_path / "a.parquet")
     assert (
         condmask.dask.read_release(tmp_path / "a.parquet").data["age"].compute().tolist()
@@ -71,9 +71,9 @@ def test_one_file_is_read_too_and_text_is_refused(tmp_path):
 
 
 def test_an_index_comes_back_as_a_column_as_on_one_machine(tmp_path):
-    frame = dask_frames.people(300)
+    frame = partitioned.people(300)
     frame.index = pd.Index([f"p{k}" for k in range(300)], name="who")
-    _, release = dask_frames.released(frame, {"income": dask_frames.SCHEME}, cuts=[100])
+    _, release = partitioned.released(frame, {"income": partitioned.SCHEME}, cuts=[100])
     release.write(tmp_path / "released")
     data = condmask.dask.read_release(tmp_path / "released").data
     assert data["who"].compute().tolist() == cm.files.read.read_labels(tmp_path / "released", "who").tolist()

@@ -7,11 +7,11 @@ import pickle
 import warnings
 
 import dask
-import dask_frames
 import numpy as np
 import pandas as pd
+import partitioned
 import pytest
-from dask_frames import SCHEMES, people, released
+from partitioned import SCHEMES, people, released
 
 import condmask as cm
 import condmask.dask
@@ -44,7 +44,7 @@ CHANGES = {
     "values in place": (lambda ddf: ddf.__setitem__("age", 3), "have changed 'age' since"),
     "no masked column": (lambda ddf: ddf.drop(columns="income"), "have lost 'income' since"),
     "some rows": (lambda ddf: ddf[ddf.age > 30][["income", "bonus"]], "have changed 'income', 'bonus' since"),
-    "another table": (lambda ddf: dask_frames.parted(people(seed=2)), "have changed .*income"),
+    "another table": (lambda ddf: partitioned.cut(people(seed=2)), "have changed .*income"),
     "no Dask frame": (lambda ddf: ddf.compute(), "must be the Dask frame that was masked, got DataFrame"),
 }  # fmt: skip
 
@@ -76,14 +76,12 @@ def test_few_records_with_noise_are_not_written(tmp_path):
     few = people(99)
     with pytest.warns(ReleaseWarning, match="too few"):
         made = cm.mask_table(few[["income"]], {"income": SCHEMES["income"]})
-    starts, _ = dask_frames.parts_of(few, [50])
-    release = dask_frames.DaskRelease(
-        made._published, data=dask_frames.parted(made.data, [50]), starts=starts
-    )
+    starts, _ = partitioned.parts_of(few, [50])
+    release = partitioned.DaskRelease(made._published, data=partitioned.cut(made.data, [50]), starts=starts)
     with pytest.raises(ReleaseError, match="at least 100"):
         release.write(tmp_path / "released")
-    dask_frames.DaskRelease(
-        made._published, data=dask_frames.parted(made.data, [50]), starts=starts, audited=False
+    partitioned.DaskRelease(
+        made._published, data=partitioned.cut(made.data, [50]), starts=starts, audited=False
     ).write(tmp_path / "released")
 
 
@@ -127,7 +125,7 @@ def test_records_that_were_released_meanwhile_are_refused_at_last(tmp_path, monk
     _, slow = released(frame)
     _, fast = released(frame)
     module = "condmask.dask.release.publish_frame"
-    publish = dask_frames.DaskRelease.write.__globals__["publish_frame"]
+    publish = partitioned.DaskRelease.write.__globals__["publish_frame"]
 
     def overtaken(*arguments):
         monkeypatch.setattr(module, publish)
@@ -161,7 +159,7 @@ def test_a_release_that_was_written_without_the_ledger_is_entered_with_it(tmp_pa
 def test_what_mask_table_makes_is_written_and_known_again(tmp_path):
     frame = people()
     options = {"nan_policy": "omit", "accept_visible_coins": True}
-    release = condmask.dask.mask_table(dask_frames.parted(frame), SCHEMES, **options)
+    release = condmask.dask.mask_table(partitioned.cut(frame), SCHEMES, **options)
     release.write(tmp_path / "many")
 
     found = cm.read_release(tmp_path / "many")

@@ -5,9 +5,9 @@ from decimal import Decimal
 
 import dask
 import dask.dataframe as dd
-import dask_frames
 import numpy as np
 import pandas as pd
+import partitioned
 import pyarrow as pa
 import pytest
 
@@ -30,13 +30,13 @@ OBJECTS = pd.DataFrame({
 
 
 @pytest.mark.parametrize("cuts", [[0, 2, 2, 4], [3], []])
-@pytest.mark.parametrize("frame", [dask_frames.people(5), OBJECTS], ids=["columns", "objects"])
+@pytest.mark.parametrize("frame", [partitioned.people(5), OBJECTS], ids=["columns", "objects"])
 def test_all_partitions_have_the_types_of_the_whole(frame, cuts):
-    ddf = dask_frames.parted(frame, cuts)
+    ddf = partitioned.cut(frame, cuts)
     whole = pa.Table.from_pandas(frame, preserve_index=False)
 
     schema = schema_of(ddf)
-    parts = [arrow_part(part, schema) for part in dask_frames.parts_of(frame, cuts)[1]]
+    parts = [arrow_part(part, schema) for part in partitioned.parts_of(frame, cuts)[1]]
     assert all(part.schema.equals(schema, check_metadata=True) for part in parts)
     assert schema.types == whole.schema.types
     assert pa.concat_tables(parts).to_pylist() == whole.to_pylist()
@@ -46,7 +46,7 @@ def test_all_partitions_have_the_types_of_the_whole(frame, cuts):
 def test_categories_that_dask_has_not_seen(labels):
     categories = pd.Index(sorted({label for label in labels if label}), dtype=None if any(labels) else object)
     part = pd.DataFrame({"kind": pd.Categorical(labels, categories)})
-    ddf = dask_frames.parted(part, [0, 1, 3])
+    ddf = partitioned.cut(part, [0, 1, 3])
     ddf["kind"] = ddf["kind"].cat.as_unknown()
 
     schema = schema_of(ddf)
@@ -60,7 +60,7 @@ def test_categories_that_dask_has_not_seen(labels):
 
 
 def test_an_index_is_a_column_unless_it_numbers_rows():
-    frame = dask_frames.people(6)
+    frame = partitioned.people(6)
     assert "__index_level_0__" not in schema_of(dd.from_pandas(frame, npartitions=2)).names
     named = frame.set_index(pd.Index(list("abcdef"), name="who", dtype=object))
     schema = schema_of(ddf := dd.from_pandas(named, npartitions=2))
@@ -71,16 +71,16 @@ def test_an_index_is_a_column_unless_it_numbers_rows():
 def test_objects_of_several_types_are_refused_without_a_word_of_them():
     mixed = pd.DataFrame({"x": np.array(["secret", 3, "a", "b"], dtype=object)})
     with pytest.raises(TypeError, match="x must hold values of one type, got objects of several") as error:
-        schema_of(dask_frames.parted(mixed, [2]))
+        schema_of(partitioned.cut(mixed, [2]))
     assert "secret" not in str(error.value)
     by_part = pd.DataFrame({"x": np.array(["secret", "a", True, False], dtype=object)})
     with pytest.raises(TypeError, match="of one type in all partitions, got string, bool"):
-        schema_of(dask_frames.parted(by_part, [2]))
+        schema_of(partitioned.cut(by_part, [2]))
 
 
 def test_a_partition_of_other_types_than_dask_thinks_is_refused_without_a_word_of_it():
-    frame = dask_frames.people(6)
-    schema = schema_of(dask_frames.parted(frame, []))
+    frame = partitioned.people(6)
+    schema = schema_of(partitioned.cut(frame, []))
     with pytest.raises(TypeError, match="one whose 'age' is no column of int64") as error:
         arrow_part(frame.assign(age="secret"), schema)
     assert "secret" not in str(error.value)

@@ -1,11 +1,11 @@
 """Sketches of Dask frames. Oracle: the same table on one machine, bit for bit."""
 
 import dask
-import dask_frames
 import numpy as np
 import pandas as pd
+import partitioned
 import pytest
-from dask_frames import SCHEMES, people
+from partitioned import SCHEMES, people
 
 import condmask as cm
 from condmask._blocks import evenly_spaced
@@ -31,13 +31,11 @@ def on_one_machine(frame, schemes):
 
 
 def of_partitions(frame, schemes, cuts):
-    return sketch_of_partitions(
-        dask_frames.parted(frame, cuts), schemes, dask_frames.parts_of(frame, cuts)[0]
-    )
+    return sketch_of_partitions(partitioned.cut(frame, cuts), schemes, partitioned.parts_of(frame, cuts)[0])
 
 
 @pytest.mark.parametrize("kind", ["float64", "float32", "int64", "Int64"])
-@pytest.mark.parametrize("cuts", [dask_frames.CUTS, [], list(range(0, 20_000, 1_111))])
+@pytest.mark.parametrize("cuts", [partitioned.CUTS, [], list(range(0, 20_000, 1_111))])
 def test_a_sketch_from_partitions_is_that_of_the_whole(cuts, kind):
     frame = people(20_000)  # more than are looked at, and than are kept
     frame["income"] = frame["income"].where(np.arange(20_000) % 9 > 0, 5_000).astype(kind)  # a common value
@@ -79,9 +77,9 @@ def test_a_value_is_common_that_is_so_in_the_rows_that_one_machine_looks_at():
 
 def test_a_frame_that_has_other_rows_by_now_is_refused():
     frame = people()
-    starts, _ = dask_frames.parts_of(frame)
-    more = dask_frames.parted(pd.concat([frame, frame[:100]]))
+    starts, _ = partitioned.parts_of(frame)
+    more = partitioned.cut(pd.concat([frame, frame[:100]]))
     with pytest.raises(ValueError, match="must have the 4,000 rows that were masked, got 4,100"):
         sketch_of_partitions(more, SCHEMES, starts)
     with pytest.raises(ValueError, match="got a partition with fewer"):
-        sketch_of_partitions(dask_frames.parted(frame.iloc[:3_900]), SCHEMES, starts)
+        sketch_of_partitions(partitioned.cut(frame.iloc[:3_900]), SCHEMES, starts)

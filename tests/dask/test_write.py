@@ -15,13 +15,13 @@ from pathlib import Path
 
 import dask
 import dask.dataframe as dd
-import dask_frames
 import numpy as np
 import pandas as pd
+import partitioned
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from dask_frames import CUTS, SCHEMES, parted, people, released
+from partitioned import CUTS, SCHEMES, cut, people, released
 
 import condmask as cm
 from condmask.dask import write as module
@@ -172,9 +172,9 @@ def test_a_full_disk_is_one_sentence_and_nothing_is_published(tmp_path, monkeypa
 @pytest.mark.usefixtures("synchronous")
 def test_a_frame_of_other_rows_is_not_published(tmp_path):
     alone, release = released(people())
-    starts, _ = dask_frames.parts_of(alone.data)
+    starts, _ = partitioned.parts_of(alone.data)
     starts[2] -= 1
-    wrong = DaskRelease(release._published, data=parted(alone.data), starts=starts)
+    wrong = DaskRelease(release._published, data=cut(alone.data), starts=starts)
     with pytest.raises(FileError, match=r"part-00001\.parquet has 700 records, not 699; nothing was"):
         wrong.write(tmp_path / "many")
     assert list(tmp_path.iterdir()) == []
@@ -274,7 +274,7 @@ def test_a_cluster_writes_the_same_bytes_also_if_a_worker_is_killed(client, tmp_
     with dask.config.set(scheduler="synchronous"):
         release.write(tmp_path / "alone", ledger=False)
     one = next(iter(client.scheduler_info(n_workers=-1)["workers"]))
-    client.run(dask_frames.dying, str(tmp_path / "died"), workers=[one])
+    client.run(partitioned.dying, str(tmp_path / "died"), workers=[one])
     release.write(tmp_path / "many")
 
     assert (tmp_path / "died").exists()
@@ -289,7 +289,7 @@ def test_a_cluster_writes_the_same_bytes_also_if_a_worker_is_killed(client, tmp_
 
 @pytest.mark.slow
 def test_workers_that_die_again_and_again_publish_nothing(client, tmp_path):
-    client.run(dask_frames.dying, str(tmp_path / "died"))
+    client.run(partitioned.dying, str(tmp_path / "died"))
     alone, release = released(people(), cuts=[])
     deadly = dask.delayed(os.kill)(dask.delayed(os.getpid)(), signal.SIGKILL)
     data = dd.from_delayed([deadly], meta=alone.data.iloc[:0], verify_meta=False)
@@ -306,7 +306,7 @@ def test_workers_that_die_again_and_again_publish_nothing(client, tmp_path):
 def test_a_client_that_is_killed_leaves_no_release_and_does_not_hinder_the_next_one(client, tmp_path):
     target, here, go = tmp_path / "many", tmp_path / "here", tmp_path / "go"
     job = subprocess.Popen(
-        [sys.executable, dask_frames.__file__, client.scheduler.address, target, here, go],
+        [sys.executable, partitioned.__file__, client.scheduler.address, target, here, go],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     while not (here.exists() and any(tmp_path.glob(".*/new/part-00000.parquet"))):

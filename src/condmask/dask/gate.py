@@ -37,11 +37,16 @@ class Some(NamedTuple):
 
 
 def spacing(whole: Layout, rows: int) -> np.ndarray:
-    """By donor pool, of how many stretches one is looked at; 0 for none. Without pools there is one."""
+    """By donor pool, of how many stretches one is looked at; 0 for none. Without pools there is one.
+
+    The last number is that of the records in no pool, which are looked at as if they were one.
+    """
     sizes = np.array([whole.n]) if whole.sizes is None else whole.sizes
-    held = np.flatnonzero(sizes)
+    sizes = np.append(sizes, whole.n - sizes.sum())
+    held = np.flatnonzero(sizes[:-1])
     chosen = held[evenly_spaced(held.size, POOLS)]
     chosen = np.union1d(chosen, held[[sizes[held].argmin()]])
+    chosen = np.append(chosen, np.flatnonzero(sizes[-1:]) + sizes.size - 1)
     wanted = np.maximum(np.minimum(sizes, OF_A_POOL), sizes * rows // max(whole.n, 1))
     apart = np.zeros(sizes.size, dtype=np.int64)
     apart[chosen] = -(-sizes[chosen] // wanted[chosen])
@@ -49,26 +54,25 @@ def spacing(whole: Layout, rows: int) -> np.ndarray:
 
 
 def ranks_before(whole: Layout) -> list[np.ndarray]:
-    """By partition, how many records of each donor pool stand in those before it."""
+    """By partition, how many records of each donor pool, and of none, stand in those before it."""
     if whole.pools is None:
         return [np.array([start]) for start in whole.starts[:-1]]
-    before, count = [], np.zeros(len(whole.sizes), dtype=np.int64)  # type: ignore[arg-type]
+    before, count = [], np.zeros(len(whole.sizes) + 1, dtype=np.int64)  # type: ignore[arg-type]
     for part in whole.looks:
         before.append(count.copy())
         for label, records in part.strata.items():
-            if whole.pools[label] >= 0:
-                count[whole.pools[label]] += records
+            count[whole.pools[label]] += records
     return before
 
 
 def some_rows(part: Any, task: Task, pools: Any, apart: np.ndarray, before: np.ndarray) -> Some:
     """The rows of a partition that are looked at."""
     pool = np.zeros(len(part), dtype=np.int64) if pools is None else pool_of(originals(part, task), pools)
-    rank = np.full(pool.size, -1)
-    for own in np.unique(pool[pool >= 0]):
+    rank = np.empty(pool.size, dtype=np.int64)
+    for own in np.unique(pool):
         rows = np.flatnonzero(pool == own)
         rank[rows] = before[own] + np.arange(rows.size)
-    taken = (pool >= 0) & (apart[pool] > 0)
+    taken = apart[pool] > 0
     taken &= rank // STRETCH % np.maximum(apart[pool], 1) == 0
     return Some(part[taken], None if pools is None else pool[taken])
 

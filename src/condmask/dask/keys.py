@@ -60,10 +60,10 @@ class HeldKey:
 
     def __init__(self, key: Key, client: Client | None) -> None:
         self.name = f"condmask-{group_name()}"
+        self.withdraw = weakref.finalize(self, _withdraw, self.name, client)  # also where workers refuse it
         _held[self.name] = held = _Held(key.transport(), own_versions())
         if client is not None:
             client.register_plugin(KeyPlugin(self.name, held), name=self.name)
-        self.withdraw = weakref.finalize(self, _withdraw, self.name, client)
 
     def __reduce__(self) -> Any:
         raise TypeError("a HeldKey does not travel; tasks are given its name")
@@ -109,9 +109,18 @@ def client_of(client: Any) -> Client | None:
     if client is not None:
         if not isinstance(client, Client):
             raise TypeError(f"client must be a distributed.Client, got {type(client).__name__}")
-        return client
+        return _waiting(client)
     try:
         found: Client = default_client()
     except ValueError:
         return None
-    return found
+    return _waiting(found)
+
+
+def _waiting(client: Client) -> Client:
+    if client.asynchronous:
+        raise TypeError(
+            "client must wait for its results, got an asynchronous one: make it without asynchronous=True, "
+            "and call from a thread"
+        )
+    return client

@@ -50,7 +50,8 @@ def mask_table(
     strata, rng, nan_policy, round, accept_visible_coins
         As for `condmask.mask_table`.
     client : distributed.Client, optional
-        Whose workers mask; the default client if there is one, else Dask's scheduler in this process.
+        Whose workers mask; the default client if there is one, else Dask's scheduler in this process. Where
+        it is not the default one, compute `data` within ``client.as_current()``.
 
     Returns
     -------
@@ -126,6 +127,7 @@ def mask_table(
         masked = _persisted(
             masked_parts(narrow, whole.starts, list(named.values()), held.name, whole.sizes), workers
         )
+        whole = whole._replace(dtypes=_dtypes(frame._meta, parts, masked, whole, task))
         data = _replaced(frame, parts, masked, whole, task, [*before, *schemes])
     published = Published(whole.n, named, origins_of(named, whole.patterns, shifts))
     return DaskRelease(
@@ -173,6 +175,27 @@ def _persisted(masked: Sequence[Any], client: Client | None) -> list[Any]:
             if future.status == "error":
                 raise future.exception()
     return held
+
+
+def _dtypes(
+    meta: Any, parts: Sequence[Any], masked: Sequence[Any], whole: Layout, task: Task
+) -> dict[str, Any]:
+    """The types of the columns as they are released: decimals only where all masked values fit theirs."""
+    dtypes = dict(whole.dtypes)
+    for number, name in enumerate(task.schemes):
+        if meta[name].dtype.kind != "O":  # of decimals and objects
+            continue
+        own = [
+            delayed(partitions.dtype_of_masked)(part, z[number], task, name)
+            for part, z in zip(parts, masked, strict=True)
+        ]
+        dtypes[name] = next((dtype for dtype in compute(*own) if _is_float(dtype)), dtypes[name])
+    return dtypes
+
+
+def _is_float(dtype: Any) -> bool:
+    """Whether a type is one of numbers, and not of decimals or objects."""
+    return getattr(dtype, "kind", "O") == "f"
 
 
 def _replaced(

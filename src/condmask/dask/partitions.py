@@ -32,6 +32,7 @@ from condmask.schemes.limits import Outside, outside
 from condmask.schemes.rounding import STILL, Moved
 from condmask.strata import pooled
 
+NO_KIND = ""
 Label = tuple[Any, ...]  # of a stratum, and where its records have values
 
 
@@ -107,6 +108,7 @@ class Look(NamedTuple):
     beyond: Exception | None  # why values do not fit their grids
     hits: dict[str, dict[float, float]]  # of codes, expected
     strata: dict[Label, int]  # how many records each has
+    text: tuple[bool, ...]  # which columns of strata have text as labels
     digest: bytes
 
 
@@ -114,13 +116,21 @@ def originals(part: Any, task: Task) -> Originals:
     """The columns of a partition that are masked, checked one value by one."""
     columns, values, moved = {}, {}, {}
     for name, scheme in task.schemes.items():
-        column = column_of_frame(part, name, least=0)
+        column = _column(part, name)
         x = without_codes(column.array, scheme.codes, column.kind)
         if task.round:
             on_grid = nearest(x, scheme.grid, column.kind)
             moved[name], x = STILL.and_of(x, on_grid), on_grid
         columns[name], values[name] = column, x
     return Originals(columns, values, moved, *_strata(part, task.strata, list(values.values())))
+
+
+def _column(part: Any, name: str) -> frames.Column:
+    """A column of a partition; of objects, none of which is a value, it tells no kind."""
+    values = frames.table_column(part, name)
+    if values.dtype == object and values.isna().all():
+        return frames.Column(np.full(len(values), np.nan), name, NO_KIND, lambda z, nulls=None: values)
+    return column_of_frame(part, name, least=0)
 
 
 def _strata(part: Any, names: Sequence[str], values: Sequence[np.ndarray]) -> tuple[np.ndarray, list[Label]]:
@@ -180,6 +190,7 @@ def look(part: Any, task: Task) -> Look | Exception:
         beyond,
         hits,
         dict(zip(own.strata, np.bincount(own.code).tolist(), strict=True)),
+        tuple(frames.labels(frames.table_column(part, name)).dtype.kind == "O" for name in task.strata),
         own.digest(),
     )
 
@@ -193,6 +204,13 @@ def released(own: Originals, masked: Mapping[str, np.ndarray], task: Task) -> di
         z = restore_codes(scheme, masked[name], column.array, column.kind, name)
         columns[name] = column.back(z, nulls)
     return columns
+
+
+def dtype_of_masked(part: Any, masked: np.ndarray, task: Task, name: str) -> Any:
+    """How a column would be released if this partition were all of it; None where it has no rows."""
+    own = originals(part, task)
+    column = released(own, own.values | {name: masked}, task)[name]
+    return column.dtype if own.columns[name].kind and masked.size else None
 
 
 class Layout(NamedTuple):
@@ -264,11 +282,15 @@ def layout(looks: Sequence[Look | Exception], task: Task, policy: str) -> Layout
     _checks.at_least_two(n, names[0])
     for name in names:
         _refuse_gaps([part.gaps[name] for part in parts], starts, name, policy)
+    for name in names:
         left_out = sum(part.missing[name] for part in parts)
         _checks.refuse_gaps(left_out, 0, n, name, "omit")
     held = [part for part in parts if part.rows]
     kinds = {name: _common([part.kinds[name] for part in held], name) for name in names}
-    dtypes = {name: _dtype([(part.missing[name], part.dtypes[name]) for part in held]) for name in names}
+    dtypes = {
+        name: _dtype([(part.missing[name], part.dtypes[name]) for part in held if part.kinds[name]])
+        for name in names
+    }
     return Layout(parts, starts, kinds, dtypes, *_pools(parts, task))
 
 
@@ -299,10 +321,11 @@ def _refuse_gaps(gaps: Sequence[tuple[int, int]], starts: np.ndarray, name: str,
 
 def _common(kinds: Sequence[str], name: str) -> str:
     """What all partitions hold that have rows."""
-    for kind in kinds:
-        if kind != kinds[0]:
-            raise TypeError(f"{name} must be of one type in all partitions, got {kinds[0]} and {kind}")
-    return kinds[0]
+    known = [kind for kind in kinds if kind != NO_KIND]
+    for kind in known:
+        if kind != known[0]:
+            raise TypeError(f"{name} must be of one type in all partitions, got {known[0]} and {kind}")
+    return known[0]
 
 
 def _dtype(dtypes: Sequence[tuple[int, Any]]) -> Any:
@@ -314,13 +337,16 @@ def _pools(
     parts: Sequence[Look], task: Task
 ) -> tuple[dict[Label, int] | None, np.ndarray | None, tuple[str, ...]]:
     """The pool of each stratum, the size of each pool, and the columns whose pattern parts them."""
+    text = [any(part.text[k] for part in parts) for k in range(len(task.strata))]
+    alike = {label: _in_common(label, text) for part in parts for label in part.strata}
     counted: Counter[Label] = Counter()
     for part in parts:
-        counted.update(part.strata)
+        for label, records in part.strata.items():
+            counted[alike[label]] += records
     whole = (True,) * len(task.schemes)
     if not task.strata and all(label[-1] == whole for label in counted):
         return None, None, ()
-    present = [label for label in counted if any(label[-1])]
+    present = sorted((label for label in counted if any(label[-1])), key=_in_order)
     parted = any(label[-1] != whole for label in present)
     size = np.array([counted[label] for label in present], dtype=np.int64)
     kinds = {pattern: k for k, pattern in enumerate(dict.fromkeys(label[-1] for label in present))}
@@ -332,14 +358,31 @@ def _pools(
     def stratum(number: int) -> Stratum:
         *labels, has = present[number]
         missing = [name for name, there in zip(task.schemes, has, strict=True) if not there]
-        alike = int(size[pattern == pattern[number]].sum())
-        return Stratum(tuple(labels), missing if parted else None, alike)
+        named = tuple(np.nan if label is None else label for label in labels)
+        return Stratum(named, missing if parted else None, int(size[pattern == pattern[number]].sum()))
 
     if task.strata or parted:
         refuse_small(sizes, stratum, merge=merge)
     numbers = dict(zip(present, pool.tolist(), strict=True))
-    pools = {label: numbers.get(label, -1) for label in counted}
+    pools = {label: numbers.get(common, -1) for label, common in alike.items()}
     return pools, sizes, tuple(task.schemes) if parted else ()
+
+
+def _in_common(label: Label, text: Sequence[bool]) -> Label:
+    """A label as the whole table has it: a column with objects in any partition has text in all."""
+    labels = (
+        str(np.nan if own is None else own) if as_text else own
+        for own, as_text in zip(label, text, strict=False)
+    )
+    return (*labels, label[-1])
+
+
+def _in_order(label: Label) -> Any:
+    """By which labels are sorted as on one machine: NaN comes last."""
+    return [
+        (own is None, type(own).__name__ if isinstance(own, str) else "", 0 if own is None else own)
+        for own in label
+    ]
 
 
 def same(part: Any, task: Task, digest: bytes, number: int) -> Originals:

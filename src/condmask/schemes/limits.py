@@ -133,6 +133,7 @@ def warn_of_signs(values: np.ndarray, law: Law | None, name: str) -> None:
     if law is None or law.p == 0.0 or not np.fmin.reduce(values, initial=np.inf) >= 0.0:
         return
     some = values[evenly_spaced(values.size, LOOKED_AT)]
+    some = some[~np.isnan(some)]
     below, _ = expected_outside(some, law, (0.0, np.inf))
     if below > MANY * some.size:
         warn(
