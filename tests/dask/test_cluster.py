@@ -13,6 +13,7 @@ import cloudpickle
 import numpy as np
 import pandas as pd
 import pytest
+from marks import rest_slow
 from partitioned import UNEQUAL, cut
 
 import condmask as cm
@@ -33,7 +34,7 @@ def table():
     return pd.DataFrame({"income": rng.lognormal(8, 0.5, N).round(2), "region": rng.choice(list("abc"), N)})
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", rest_slow(["reverse mapping", "noise"]))
 def test_a_cluster_gives_the_bits_of_one_machine(table, client, kind):
     schemes = {"income": KINDS[kind]}
     one = cm.mask_table(table, schemes, strata="region", rng=5)
@@ -46,7 +47,7 @@ def slow(part):
     return part
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", rest_slow(["reverse mapping", "noise"]))
 def test_a_worker_that_dies_meanwhile_changes_nothing(table, client, kind):
     schemes = {"income": KINDS[kind]}
     one = cm.mask_table(table, schemes, rng=5)
@@ -71,6 +72,7 @@ def test_a_worker_that_dies_meanwhile_changes_nothing(table, client, kind):
     pd.testing.assert_frame_equal(one.data, many.data.compute(), check_exact=True)
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_afterwards_changes_nothing(table, client):
     release = condmask.dask.mask_table(cut(table, ENDS), {"income": KINDS["noise"]}, client=client)
     before = release.data.compute()
@@ -79,7 +81,7 @@ def test_a_worker_that_dies_afterwards_changes_nothing(table, client):
     pd.testing.assert_frame_equal(before, release.data.compute(), check_exact=True)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", rest_slow(["noise", "reverse mapping"]))
 def test_neither_graph_nor_cluster_nor_logs_tell_the_key(table, client, kind, tmp_path):
     release = condmask.dask.mask_table(cut(table, ENDS), {"income": KINDS[kind]}, client=client)
     (held,) = (keys._held[name] for name in keys._held if name == release._held.name)

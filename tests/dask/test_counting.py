@@ -49,7 +49,7 @@ def test_a_column_without_grid_and_a_column_of_pandas_are_refused():
 
 
 def test_what_is_no_scheme_or_origin_is_refused():
-    column = parted(pd.DataFrame({"x": [1.0, 2.0]}), [1])["x"]
+    column = cut(pd.DataFrame({"x": [1.0, 2.0]}), [1])["x"]
     with pytest.raises(TypeError, match=r"^scheme must be ConditionalMasking, got None$"):
         counts(column, None)
     with pytest.raises(TypeError, match=r"^origin must be an Origin, got 3$"):
