@@ -37,8 +37,9 @@ def table():
 @pytest.mark.parametrize("kind", rest_slow(["reverse mapping", "noise"]))
 def test_a_cluster_gives_the_bits_of_one_machine(table, client, kind):
     schemes = {"income": KINDS[kind]}
-    one = cm.mask_table(table, schemes, strata="region", rng=5)
-    many = condmask.dask.mask_table(cut(table, ENDS), schemes, strata="region", rng=5, client=client)
+    options = {"strata": "region", "rng": 5, "accept_visible_coins": True}
+    one = cm.mask_table(table, schemes, **options)
+    many = condmask.dask.mask_table(cut(table, ENDS), schemes, client=client, **options)
     pd.testing.assert_frame_equal(one.data, many.data.compute(), check_exact=True)
 
 
@@ -50,7 +51,7 @@ def slow(part):
 @pytest.mark.parametrize("kind", rest_slow(["reverse mapping", "noise"]))
 def test_a_worker_that_dies_meanwhile_changes_nothing(table, client, kind):
     schemes = {"income": KINDS[kind]}
-    one = cm.mask_table(table, schemes, rng=5)
+    one = cm.mask_table(table, schemes, rng=5, accept_visible_coins=True)
     frame = cut(table, ENDS).map_partitions(slow, meta=table.iloc[:0])
     pids = list(client.run(os.getpid).values())
     killed = threading.Event()
@@ -66,7 +67,7 @@ def test_a_worker_that_dies_meanwhile_changes_nothing(table, client, kind):
     killer.start()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        many = condmask.dask.mask_table(frame, schemes, rng=5, client=client)
+        many = condmask.dask.mask_table(frame, schemes, rng=5, client=client, accept_visible_coins=True)
     killer.join()
     assert killed.is_set()
     pd.testing.assert_frame_equal(one.data, many.data.compute(), check_exact=True)

@@ -18,6 +18,7 @@ from partitioned import CUTS, UNEQUAL, cut
 
 import condmask as cm
 import condmask.dask
+from condmask import frames
 from condmask.dask import masking
 
 N = 20_000
@@ -230,6 +231,19 @@ def test_what_is_no_dask_frame_or_masked_already_is_refused(table):
         condmask.dask.mask_table(release.data, scheme)
     with pytest.raises(TypeError, match="must be ConditionalMasking for a Dask frame, got AdditiveNoise"):
         condmask.dask.mask_table(cut(table, UNEQUAL), {"income": cm.AdditiveNoise(3.0)})
+
+
+def test_the_ends_of_a_pool_may_be_all_that_it_has(table):
+    scheme = cm.ConditionalMasking(0.6, 1500.0, reverse_mapping=True, aggregate_ends=5)
+    same(*both(table[:10], {"income": scheme}, [3], accept_visible_coins=True))
+
+
+def test_columns_masked_before_stay_noted_and_so_does_what_was_accepted(table):
+    few, options = cut(table[:FEW], CUTS), {"accept_visible_coins": True}
+    release = condmask.dask.mask_table(few, {"income": NOISY}, **options)
+    again = condmask.dask.mask_table(release.data, {"age": NOISY}, **options)
+    assert frames.masked_columns(again.data.compute()) == ["income", "age"]
+    assert not again._audited
 
 
 def test_two_releases_share_neither_coins_nor_noise(table):
