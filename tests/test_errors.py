@@ -333,6 +333,21 @@ DATA = [
 ]
 
 MASK = [
+    Row(
+        lambda: mask(accept_visible_coins="no"),
+        TypeError,
+        "accept_visible_coins must be True or False, got 'no'",
+    ),
+    Row(
+        lambda: cm.mask_file("a.csv", "b.csv", {"x": scheme()}, accept_visible_coins="no"),
+        TypeError,
+        "accept_visible_coins must be True or False, got 'no'",
+    ),
+    Row(
+        lambda: cm.mask_file(None, "b.csv", {"x": scheme()}),
+        TypeError,
+        "source must be a path, got None",
+    ),
     Row(lambda: mask(nan_policy="drop"), ValueError, "nan_policy must be one of 'raise', 'omit', got 'drop'"),
     Row(lambda: mask(strata=[1, 2]), ValueError, "strata must be as long as x, 10 values, got 2"),
     Row(lambda: mask(strata="region"), ValueError, "strata must be 1-D, got 0-D"),

@@ -130,11 +130,29 @@ def of_rows(rows: list[dict[str, Any]]) -> Any:
 
 def arrow_table(frame: Any) -> Any:
     """A data frame, or a dict of columns, as a pyarrow Table."""
-    if isinstance(frame, dict):
-        import pyarrow as pa
+    import pyarrow as pa
 
+    if isinstance(frame, dict):
         return pa.table({name: np.asarray(values) for name, values in frame.items()})
-    return as_frame(frame).to_arrow()
+    table = as_frame(frame)
+    try:
+        return table.to_arrow()
+    except (pa.ArrowException, TypeError, ValueError):  # what Arrow says of it holds values
+        wrong = _checks.listed([name for name in table.columns if not _is_arrow(table[name])])
+        raise TypeError(
+            f"frame must have columns of one type each, got objects of several in {wrong}"
+        ) from None
+
+
+def _is_arrow(series: Any) -> bool:
+    """Whether Arrow has a type for a column."""
+    import pyarrow as pa
+
+    try:
+        series.to_arrow()
+    except (pa.ArrowException, TypeError, ValueError):
+        return False
+    return True
 
 
 def labels(values: Any) -> np.ndarray:

@@ -213,3 +213,16 @@ def test_whole_strata_are_releases_of_their_own(tmp_path):
     message = re.escape("(whole strata of 'male' are releases of their own)")
     with pytest.warns(cm.EstimateWarning, match=message):
         cm.read_release(path, "income")
+
+
+def test_columns_of_several_types_are_refused_by_name_alone(tmp_path):
+    """Arrow names the value that it cannot convert."""
+    frame = pd.DataFrame({"x": np.arange(500.0), "note": [1, "8675309"] * 250})
+    scheme = cm.ConditionalMasking(0.6, 50.0)
+    release = cm.mask_table(frame, {"x": scheme}, accept_visible_coins=True)
+    with pytest.raises(
+        TypeError, match=r"^frame must have columns of one type each, .* in 'note'$"
+    ) as refusal:
+        release.write(tmp_path / "released.parquet", ledger=False)
+    assert refusal.value.__suppress_context__
+    assert not list(tmp_path.iterdir())
