@@ -7,6 +7,7 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
+from marks import rest_slow
 from partitioned import UNEQUAL, cut
 
 import condmask as cm
@@ -25,7 +26,7 @@ def table(n=20_000):
     return pd.DataFrame({"income": income, "tax": income * 0.3, "region": rng.choice(list("abcd"), n)})
 
 
-@pytest.mark.parametrize("strata", [None, "region"])
+@pytest.mark.parametrize("strata", rest_slow(["region", None]))
 def test_a_table_that_is_looked_at_whole_gets_the_audit_of_one_machine(strata):
     schemes = {"income": cm.ConditionalMasking(0.6, 500.0, decimals=0, strata=strata)}
     one, many = cm.audit(table(), schemes), condmask.dask.audit(cut(table(), UNEQUAL), schemes)

@@ -13,6 +13,7 @@ import cloudpickle
 import numpy as np
 import pandas as pd
 import pytest
+from marks import rest_slow
 from partitioned import UNEQUAL, cut
 
 import condmask as cm
@@ -33,11 +34,12 @@ def table():
     return pd.DataFrame({"income": rng.lognormal(8, 0.5, N).round(2), "region": rng.choice(list("abc"), N)})
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", rest_slow(["reverse mapping", "noise"]))
 def test_a_cluster_gives_the_bits_of_one_machine(table, client, kind):
     schemes = {"income": KINDS[kind]}
-    one = cm.mask_table(table, schemes, strata="region", rng=5)
-    many = condmask.dask.mask_table(cut(table, ENDS), schemes, strata="region", rng=5, client=client)
+    options = {"strata": "region", "rng": 5, "accept_visible_coins": True}
+    one = cm.mask_table(table, schemes, **options)
+    many = condmask.dask.mask_table(cut(table, ENDS), schemes, client=client, **options)
     pd.testing.assert_frame_equal(one.data, many.data.compute(), check_exact=True)
 
 
@@ -46,10 +48,10 @@ def slow(part):
     return part
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", rest_slow(["reverse mapping", "noise"]))
 def test_a_worker_that_dies_meanwhile_changes_nothing(table, client, kind):
     schemes = {"income": KINDS[kind]}
-    one = cm.mask_table(table, schemes, rng=5)
+    one = cm.mask_table(table, schemes, rng=5, accept_visible_coins=True)
     frame = cut(table, ENDS).map_partitions(slow, meta=table.iloc[:0])
     pids = list(client.run(os.getpid).values())
     killed = threading.Event()
@@ -65,12 +67,13 @@ def test_a_worker_that_dies_meanwhile_changes_nothing(table, client, kind):
     killer.start()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        many = condmask.dask.mask_table(frame, schemes, rng=5, client=client)
+        many = condmask.dask.mask_table(frame, schemes, rng=5, client=client, accept_visible_coins=True)
     killer.join()
     assert killed.is_set()
     pd.testing.assert_frame_equal(one.data, many.data.compute(), check_exact=True)
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_afterwards_changes_nothing(table, client):
     release = condmask.dask.mask_table(cut(table, ENDS), {"income": KINDS["noise"]}, client=client)
     before = release.data.compute()
@@ -79,7 +82,7 @@ def test_a_worker_that_dies_afterwards_changes_nothing(table, client):
     pd.testing.assert_frame_equal(before, release.data.compute(), check_exact=True)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", rest_slow(["noise", "reverse mapping"]))
 def test_neither_graph_nor_cluster_nor_logs_tell_the_key(table, client, kind, tmp_path):
     release = condmask.dask.mask_table(cut(table, ENDS), {"income": KINDS[kind]}, client=client)
     (held,) = (keys._held[name] for name in keys._held if name == release._held.name)

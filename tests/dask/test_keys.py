@@ -79,6 +79,7 @@ def drawn(name):
     return words(key_of(name))
 
 
+@pytest.mark.slow
 def test_workers_have_the_key_also_those_that_come_later_and_lose_it(client):
     held = HeldKey(Key(SECRET), client)
     name = held.name

@@ -45,7 +45,8 @@ def test_a_cluster_masks_as_one_machine_does(client, name, method):
     assert_same(made, on_one_machine([x], pool, [SCHEMES[name]]))
 
 
-@pytest.mark.parametrize("name", rest_slow(SCHEMES))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SCHEMES)
 def test_a_worker_that_is_killed_in_the_middle_changes_nothing(client, name):
     x, pool = table()
     held = HeldKey(Key(SECRET), client)

@@ -4,6 +4,7 @@ from functools import partial
 from importlib import import_module
 
 import pytest
+from marks import rest_slow
 from study_workers import Killing, Population, Unreadable, fail, second
 
 import condmask as cm
@@ -35,7 +36,9 @@ def test_a_population_may_be_a_function_that_no_worker_could_import(client):
     assert condmask.dask.simulate(population, SCHEMES, **ASKED) == here(population)
 
 
-@pytest.mark.parametrize("deaths", [1, 2])  # of two workers: with both goes all that had the function
+@pytest.mark.parametrize(
+    "deaths", rest_slow([2, 1])
+)  # of two workers: with both goes all that had the function
 def test_workers_that_die_leave_no_trace(deaths, client, tmp_path):
     places = [tmp_path / str(k) for k in range(deaths)]
 

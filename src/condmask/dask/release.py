@@ -73,7 +73,7 @@ class DaskRelease(Release):
         self._starts, self._original, self._held, self._client = starts, original, held, client
 
     def __getstate__(self) -> dict[str, Any]:
-        stays = {"_original": None, "_held": None, "_client": None, "_estimates": {}}
+        stays: dict[str, Any] = {"_original": None, "_held": None, "_client": None, "_estimates": {}}
         return {**super().__getstate__(), **stays}
 
     def write(
