@@ -1,6 +1,6 @@
 """Masking and estimation on Dask: ``python benchmarks/versus/dask_large.py``, Linux, by hand, 8 GB of disk.
 
-Clusters of one and two single-threaded processes, tables of 64 partitions. Masking 1e6 and 1e7 rows against
+Clusters of one and two single-threaded processes, tables of 16 partitions. Masking 1e6 and 1e7 rows against
 the bare shuffles and sorts that it needs, of the same columns in the same partitions, timed in turns;
 estimation from 1e6, 1e7 and 1e8 rows on two workers against one; and what tasks cost that have nothing to do.
 Bytes moved are those that workers write to others, the scheduler included; memory is anonymous memory of the
@@ -31,7 +31,7 @@ from condmask.estimates.origin import NOWHERE
 from condmask.files.metadata import Published
 
 ROWS = (1_000_000, 10_000_000, 100_000_000)  # the last one is not masked
-PARTITIONS = 64
+PARTITIONS = 16
 P = 0.6
 SCHEMES = {
     "additive noise": cm.ConditionalMasking(P, 500.0, donors="permutation"),

@@ -71,10 +71,15 @@ def _pools(x: np.ndarray, narrow: Narrow) -> np.ndarray:
 def _extremes(job: Job, count: int, x: np.ndarray, narrow: Narrow) -> Extremes:
     pool = _pools(x, narrow)
     x, pool = x[pool >= 0], pool[pool >= 0]
-    order = np.lexsort((x, pool)) if job.pooled else np.argsort(x)
     size = np.bincount(pool, minlength=job.sizes.size)
-    rank = np.arange(x.size) - np.repeat(np.cumsum(size) - size, size)
-    at = [order[rank < count], order[np.repeat(size, size) - rank <= count]]
+    if not job.pooled and x.size > 2 * count:  # those in between need not be sorted
+        at_ends = np.partition(x, [count - 1, x.size - count])[[count - 1, x.size - count]]
+        x = x[(x <= at_ends[0]) | (x >= at_ends[1])]
+        pool = pool[: x.size]
+    held = np.bincount(pool, minlength=job.sizes.size)
+    order = np.lexsort((x, pool)) if job.pooled else np.argsort(x)
+    rank = np.arange(x.size) - np.repeat(np.cumsum(held) - held, held)
+    at = [order[rank < count], order[np.repeat(held, held) - rank <= count]]
     both = np.concatenate(at)
     return Extremes(pool[both], np.arange(both.size) < at[0].size, x[both], size)
 
