@@ -11,7 +11,7 @@ from partitioned import UNEQUAL, cut
 
 import condmask as cm
 from condmask.dask import gate, partitions
-from condmask.dask.partitions import Task
+from condmask.dask.originals import Task
 
 N = 20_000
 

@@ -13,7 +13,7 @@ from partitioned import UNEQUAL
 import condmask as cm
 from condmask import frames
 from condmask.dask import partitions
-from condmask.dask.partitions import Task
+from condmask.dask.originals import Task, originals, pool_of
 from condmask.donor_pools import pools_of
 from condmask.frames import Labels
 from condmask.schemes.limits import outside
@@ -50,7 +50,7 @@ def test_records_are_in_one_pool_where_they_are_on_one_machine(strata, names):
     schemes = {name: cm.ConditionalMasking(0.6, 30.0, strata=strata or None) for name in names}
     task = Task(schemes, strata, False)
     parts, whole = whole_of(frame, task)
-    own = [partitions.pool_of(partitions.originals(part, task), whole.pools) for part in parts]
+    own = [pool_of(originals(part, task), whole.pools) for part in parts]
     labels = [Labels(*frames.codes(frames.labels(frame[name]))) for name in strata]
     columns = {name: frame[name].to_numpy() for name in names}
     expected, patterns = pools_of(schemes["x"], columns, labels, "omit")
@@ -113,21 +113,6 @@ def test_what_rounding_moves_is_summed_up():
     moved = whole.moved("x")
     assert moved.total == pytest.approx((on_grid - x).sum(), rel=1e-9)
     assert (moved.values, moved.largest) == (len(x), (x.max(), on_grid.max()))
-
-
-def test_a_partition_is_known_again_by_its_values_and_strata():
-    part, task = table(), Task({"x": cm.ConditionalMasking(0.6, 30.0)}, ("town",), False)
-    digest = partitions.originals(part, task).digest()
-    assert partitions.originals(part.copy(), task).digest() == digest
-    for change in (
-        {"x": part.x.iloc[::-1].to_numpy()},
-        {"x": part.x.where(part.index != 5, 3.25)},
-        {"town": part.town.iloc[::-1].to_numpy()},
-        {"town": part.town.replace("a", "d")},
-        {"town": part.town.replace("c", "d")},  # which is the third of the labels as well
-    ):
-        assert partitions.originals(part.assign(**change), task).digest() != digest
-    assert partitions.originals(part.assign(y=0.0), task).digest() == digest
 
 
 def test_types_that_differ_between_partitions_are_refused():

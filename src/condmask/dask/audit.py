@@ -7,7 +7,7 @@ from typing import Any
 from condmask import _checks, frames
 from condmask.dask import gate, partitions
 from condmask.dask.keys import client_of
-from condmask.dask.partitions import Task
+from condmask.dask.originals import Task, check_frame
 from condmask.disclosure.audit import audit_table, check_schemes
 from condmask.disclosure.audit_result import Audit
 from condmask.disclosure.boosting import check_available
@@ -47,7 +47,7 @@ def audit(frame: Any, schemes: Mapping[str, Any], *, thorough: bool = False, cli
     >>> cm.dask.audit(frame, {"income": cm.ConditionalMasking(0.6, 500.0, decimals=0)}).visible
     True
     """
-    partitions.check_frame(frame)
+    check_frame(frame)
     if _checks.truth(thorough, "thorough"):
         check_available()
     check_schemes(dict(schemes))

@@ -21,7 +21,8 @@ from condmask._blocks import STRETCH, evenly_spaced
 from condmask.audit_input import AuditInput
 from condmask.clear_columns import clear_of_frame, columns_in_clear
 from condmask.dask import partitions
-from condmask.dask.partitions import Layout, Task, originals, pool_of
+from condmask.dask.originals import Task, originals, pool_of
+from condmask.dask.partitions import Layout
 from condmask.missing_codes import drop_codes
 from condmask.schemes.limits import refuse_outside, warn_of_signs
 

@@ -13,10 +13,11 @@ from distributed import Client, futures_of, wait
 
 from condmask import _checks, frames
 from condmask._randomness import check_rng, working_key
-from condmask.dask import gate, partitions
+from condmask.dask import gate, originals, partitions
 from condmask.dask.keys import HeldKey, client_of
 from condmask.dask.masked_parts import masked_parts
-from condmask.dask.partitions import Layout, Task
+from condmask.dask.originals import Task
+from condmask.dask.partitions import Layout
 from condmask.dask.release import DaskRelease
 from condmask.files.metadata import Published
 from condmask.releases.release import Release, origins_of
@@ -94,7 +95,7 @@ def mask_table(
         raise TypeError(
             "frame must hold the originals, got a Release: masked twice, estimates would be wrong"
         )
-    partitions.check_frame(frame)
+    originals.check_frame(frame)
     if not issubclass(common_method(schemes), ConditionalMasking):
         raise TypeError(
             "schemes must be ConditionalMasking for a Dask frame, got "
@@ -120,7 +121,7 @@ def mask_table(
         shifts = _shifts(whole, task)
         gate.check(parts, whole, task, audited=audited)
         narrow = [
-            delayed(partitions.narrow)(part, task, whole.pools, look.digest, number)
+            delayed(originals.narrow)(part, task, whole.pools, look.digest, number)
             for number, (part, look) in enumerate(zip(parts, whole.looks, strict=True))
         ]
         held = HeldKey(working_key(random, MASK, named, lambda: _digests(narrow, whole)), workers)
@@ -186,7 +187,7 @@ def _dtypes(
         if meta[name].dtype.kind != "O":  # of decimals and objects
             continue
         own = [
-            delayed(partitions.dtype_of_masked)(part, z[number], task, name)
+            delayed(originals.dtype_of_masked)(part, z[number], task, name)
             for part, z in zip(parts, masked, strict=True)
         ]
         dtypes[name] = next((dtype for dtype in compute(*own) if _is_float(dtype)), dtypes[name])
@@ -222,7 +223,7 @@ def replace(
     noted: list[str],
 ) -> Any:
     """A partition with masked columns in place of the originals."""
-    own = partitions.same(part, task, digest, number)
-    columns = partitions.released(own, dict(zip(task.schemes, masked, strict=True)), task)
+    own = originals.same(part, task, digest, number)
+    columns = originals.released(own, dict(zip(task.schemes, masked, strict=True)), task)
     columns = {name: z.astype(dtypes[name]) for name, z in columns.items()}
     return frames.with_masked(frames.with_columns(part, columns), noted)
