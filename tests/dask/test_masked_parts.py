@@ -59,7 +59,7 @@ def test_a_worker_that_is_killed_in_the_middle_changes_nothing(client, name):
     made = client.gather(client.compute(first))
 
     assert_same(made, on_one_machine([x], pool, [SCHEMES[name]]))
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=60)
 
 
 def _killing(part, victim):

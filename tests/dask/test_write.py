@@ -21,6 +21,7 @@ import partitioned
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from distributed import Client
 from partitioned import CUTS, SCHEMES, cut, people, released
 
 import condmask as cm
@@ -284,23 +285,23 @@ def test_a_cluster_writes_the_same_bytes_also_if_a_worker_is_killed(client, tmp_
         same = (tmp_path / "many" / name).read_bytes() == (tmp_path / "alone" / name).read_bytes()
         assert same or name == "_README.md"
     assert cm.read_release(tmp_path / "many")["income"].mean() > 0
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=60)
 
 
 @pytest.mark.slow
-def test_workers_that_die_again_and_again_publish_nothing(client, tmp_path):
-    client.run(partitioned.dying, str(tmp_path / "died"))
+def test_workers_that_die_again_and_again_publish_nothing(tmp_path):
     alone, release = released(people(), cuts=[])
     deadly = dask.delayed(os.kill)(dask.delayed(os.getpid)(), signal.SIGKILL)
     data = dd.from_delayed([deadly], meta=alone.data.iloc[:0], verify_meta=False)
     release = DaskRelease(release._published, data=data, starts=np.array([0, 4_000]))
+    options = {"dataframe.convert-string": False, "distributed.scheduler.allowed-failures": 1}
     with (
-        dask.config.set({"dataframe.convert-string": False}),
+        dask.config.set(options),
+        Client(n_workers=1, threads_per_worker=1, dashboard_address=":0", memory_limit=0),
         pytest.raises(FileError, match="the workers that wrote one of its parts died"),
     ):
         release.write(tmp_path / "many")
-    assert not any(path.name != "died" for path in tmp_path.iterdir())
-    client.wait_for_workers(2)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_client_that_is_killed_leaves_no_release_and_does_not_hinder_the_next_one(client, tmp_path):
