@@ -426,3 +426,17 @@ def test_a_directory_is_no_target(tmp_path):
         mask_lines(tmp_path, LINES)
 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv"]
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="files have names from the beginning here")
+def test_a_signal_as_soon_as_the_file_has_a_name_leaves_none(tmp_path, monkeypatch):
+    link = os.link
+
+    def interrupted(*args, **options):
+        link(*args, **options)
+        raise SystemExit
+
+    monkeypatch.setattr(os, "link", interrupted)
+    with pytest.raises(SystemExit), atomic.publishing({tmp_path / "a.csv": None}) as (output,):
+        output.write(b"income")
+    assert list(tmp_path.iterdir()) == []

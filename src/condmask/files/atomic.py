@@ -118,10 +118,9 @@ class Output:
         descriptor = self._file.fileno()
         _permit(descriptor, mode)
         if self._hidden is None:
-            hidden = self._free()
+            self._hidden = self._free()  # before there is one: a signal may come between
             # given a descriptor, which an absolute path has no need of, Python follows the link in /proc
-            os.link(f"/proc/self/fd/{descriptor}", hidden, src_dir_fd=descriptor, follow_symlinks=True)
-            self._hidden = hidden
+            os.link(f"/proc/self/fd/{descriptor}", self._hidden, src_dir_fd=descriptor, follow_symlinks=True)
         self._file.close()
 
     def publish(self) -> None:
