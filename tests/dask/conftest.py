@@ -12,6 +12,15 @@ def cluster():
         yield cluster
 
 
+@pytest.fixture(autouse=True)
+def text_as_it_is():
+    """Text of before pandas 3 stays what it is in memory, where Dask would make it Arrow's."""
+    import dask
+
+    with dask.config.set({"dataframe.convert-string": False}):
+        yield
+
+
 @pytest.fixture
 def client(cluster):
     from distributed import Client
