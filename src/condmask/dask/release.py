@@ -22,7 +22,7 @@ from condmask.files.metadata import Published
 from condmask.files.publish import targets_of
 from condmask.releases.ledger import Where, ledger_of
 from condmask.releases.registration import Registration
-from condmask.releases.release import Release
+from condmask.releases.release import Release, refuse_changes
 
 
 class DaskRelease(Release):
@@ -154,13 +154,7 @@ class DaskRelease(Release):
         changed: list[str] = []
         if not lost and not added and _name(self.data) != _name(self._made[now]):
             changed = [name for name in now if _name(self.data[[name]]) != _name(self._made[[name]])]
-        for names, what in ((lost, "lost"), (added, "got"), (changed, "changed")):
-            if names:
-                raise ValueError(
-                    f"data must be as they were masked and audited, but have {what} "
-                    f"{_checks.listed(names)} since: change the original, mask it again and publish that "
-                    "release alone"
-                )
+        refuse_changes(lost, added, changed)
 
 
 def _name(frame: Any) -> str:

@@ -16,11 +16,10 @@ from dask.delayed import delayed
 
 from condmask._blocks import BLOCK, evenly_spaced
 from condmask.dask.schema import arrow_part, schema_of
+from condmask.dask.tree import reduced
 from condmask.files.frame_columns import column_of_frame
 from condmask.releases.record_words import Originals, common_words, sketch_of_frame, some_values
 from condmask.releases.sketch import LOOKED_AT, Sketch, merged
-
-FAN_IN = 8  # sketches that a task merges, each of up to a megabyte
 
 
 class Held(NamedTuple):
@@ -51,12 +50,8 @@ def sketch_of_partitions(original: Any, schemes: Mapping[str, Any], starts: np.n
     schema = schema_of(original)
     columns, kinds = _looked_at(original, schema, list(schemes), starts)
     common = common_words(columns, kinds)
-    one = delayed(partial(_sketch_of_part, schema=schema, common=common), pure=False)
-    union = delayed(merged, pure=False)
-    sketches = [one(part) for part in original.to_delayed()]
-    while len(sketches) > 1:
-        sketches = [union(sketches[k : k + FAN_IN]) for k in range(0, len(sketches), FAN_IN)]
-    (sketch,) = compute(sketches[0])
+    looked = partial(_sketch_of_part, schema=schema, common=common)
+    sketch: Sketch = reduced(original.to_delayed(), looked, _both)
     if sketch.records != starts[-1]:
         raise ValueError(
             f"frame must have the {starts[-1]:,} rows that were masked, got {sketch.records:,} when it was "
@@ -102,3 +97,7 @@ def _sketch_of_part(part: Any, schema: Any, common: Mapping[str, np.ndarray]) ->
     table = arrow_part(part, schema)
     originals = Originals({}, dict(common), np.empty(0))  # whose words are made as those of other columns are
     return sketch_of_frame(table.to_batches(BLOCK), table.schema.names, originals)
+
+
+def _both(one: Sketch, other: Sketch) -> Sketch:
+    return merged([one, other])

@@ -257,13 +257,7 @@ class Release(Mapping[str, Estimate]):
         lost = [name for name in self.schemes if name not in now]
         added = [name for name in now if name not in before]
         changed = [name for name in now if name in before and now[name] != before[name]]
-        for names, what in ((lost, "lost"), (added, "got"), (changed, "changed")):
-            if names:
-                shown = _checks.listed([name or "the index" for name in names])
-                raise ValueError(
-                    f"data must be as they were masked and audited, but have {what} {shown} since: change "
-                    "the original, mask it again and publish that release alone"
-                )
+        refuse_changes(lost, added, changed)
 
     def _estimate(self, column: str) -> Estimate:
         if self._columns is None:
@@ -278,6 +272,17 @@ class Release(Mapping[str, Estimate]):
             return self[name]
         assert self._columns is not None
         return self._columns.labels(name) if labels else self._columns.numbers(name)
+
+
+def refuse_changes(lost: list[str], added: list[str], changed: list[str]) -> None:
+    """Refuse data whose columns of these names, "" for the index, are not as they were when masked."""
+    for names, what in ((lost, "lost"), (added, "got"), (changed, "changed")):
+        if names:
+            shown = _checks.listed([name or "the index" for name in names])
+            raise ValueError(
+                f"data must be as they were masked and audited, but have {what} {shown} since: change "
+                "the original, mask it again and publish that release alone"
+            )
 
 
 def warn_of_a_part(column: str, scheme: Any, n: int, records: int) -> None:
