@@ -40,7 +40,18 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"audit_input", "grids", "suspected_codes"},
     {"law"},
     {"_grid"},
-    {"_blocks", "_checks", "_digits", "_jit", "_kernel_cache", "_randomness", "_scratch", "_state", "_warn"},
+    {
+        "_blocks",
+        "_checks",
+        "_digits",
+        "_jit",
+        "_kernel_cache",
+        "_log",
+        "_randomness",
+        "_scratch",
+        "_state",
+        "_warn",
+    },
     {"errors"},
 ]
 ROW = {module: row for row, modules in enumerate(LADDER) for module in modules}
@@ -51,6 +62,7 @@ THROUGH_OTHERS = {
     "checks",
     "grids",
     "kernel_cache",
+    "log",
     "state",
     "cli.paper",
     "cli.simulate",

@@ -16,7 +16,6 @@ from condmask.law import Law
 from condmask.suspected_codes import Suspicion, suspicion
 
 Declared = tuple[float | None, ...] | None  # None among codes, or alone: there are no others
-RELEASED_AS = ("code", "null")
 TOLERATED = 1e-6  # masked values, expected, that are taken for a code
 FAR = 40.0  # sigma: beyond, noise of either law is less likely than 1e-24
 INSTEAD = 'missing_as="null" (--missing-as null) releases nulls in their place'

@@ -19,7 +19,6 @@ from condmask.frames import Labels
 from condmask.kernels import counting_sort, range_partition
 
 SMALLEST = 10  # records of a stratum
-POLICIES = ("refuse", "merge")
 SMALL_TABLE = 1 << 16  # pairs of labels
 
 Names = str | tuple[str, ...] | None  # of the columns, as a scheme has them

@@ -19,7 +19,19 @@ pytestmark = pytest.mark.usefixtures("unaudited")
 
 
 def test_estimate_equals_the_api(run, masked):
-    options = ("--quantiles", "0.1", "0.9", "--cdf", "-10", "1000", "--other", "educ", "--json")
+    options = (
+        "--quantile",
+        "0.1",
+        "--quantile",
+        "0.9",
+        "--cdf",
+        "-10",
+        "--cdf",
+        "1000",
+        "--other",
+        "educ",
+        "--json",
+    )
 
     result = answer(run("estimate", masked, "-c", "income", *options))
 
@@ -73,7 +85,7 @@ def test_a_wrong_option_is_wrong_usage(run, masked, options):
 
 def test_large_files_are_estimated_in_batches(run, masked, monkeypatch):
     options = ("estimate", masked, "-c", "income", "--cdf", "900", "--other", "educ", "--json")
-    options += ("--quantiles", "0.5", "--group", "region")
+    options += ("--quantile", "0.5", "--group", "region")
     whole = answer(run(*options))
     monkeypatch.setattr(_scratch, "LARGE", 1000)
     assert answer(run(*options)) == whole

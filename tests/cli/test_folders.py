@@ -39,7 +39,7 @@ def data(tmp_path_factory):
     "words",
     [
         ("plan", "IN", "-c", "income", "--within", "100", "--other", "age", "--p", "0.5", "--sigma", "300"),
-        ("risk", "IN", *SCHEME, "--within", "100", "--others", "age"),
+        ("risk", "IN", *SCHEME, "--within", "100", "--other", "age"),
         ("risk", "IN", "-c", "income", "--within", "100", "--release", "OUT"),
         ("estimate", "OUT", "--group", "region", "--other", "age"),
     ],
@@ -100,10 +100,10 @@ def test_a_folder_is_never_written_into_a_file(run, data, tmp_path):
 def test_a_report_of_many_files(run, data, tmp_path, monkeypatch):
     monkeypatch.setattr(charts, "distributions", lambda *_: Html("<svg></svg>"))
     page = tmp_path / "report.html"
-    answer(run("report", data / "many", data / "released", page, "--public", "--json"))
+    answer(run("report", data / "released", page, "--public", "--json"))
 
     assert "900" in page.read_text()
-    code, _, err = run("report", data / "many", data / "released", data / "released/r.html", "--public")
+    code, _, err = run("report", data / "released", data / "released/r.html", "--public")
     assert code == 1
     assert "path must stand outside of the folders it reports on" in err
 

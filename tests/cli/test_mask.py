@@ -130,6 +130,7 @@ def test_codes_and_words_for_missing_values_are_declared(run, tmp_path):
         "-999",
         "--na",
         ".",
+        "--na",
         "*",
         "--decimals",
         "0",

@@ -11,11 +11,21 @@ import condmask as cm
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
-PLAN = ("-c", "income", "--p", "0.3", "0.6", "--sigma", "300", "900")
+PLAN = ("-c", "income", "--p", "0.3", "--p", "0.6", "--sigma", "300", "--sigma", "900")
 
 
 def test_a_plan_of_a_file(run, source, tmp_path):
-    options = (*PLAN, "--max-risk", "200=0.5", "--other", "educ", "--max-error", "mean=60", "median=90")
+    options = (
+        *PLAN,
+        "--max-risk",
+        "200=0.5",
+        "--other",
+        "educ",
+        "--max-error",
+        "mean=60",
+        "--max-error",
+        "median=90",
+    )
     found = answer(run("plan", source, *options, "--json", "--plot", tmp_path / "a.png"))
 
     x, w = cm.read_column(source, "income"), cm.read_column(source, "educ")
@@ -80,7 +90,20 @@ def test_suggestions_are_printed_as_commands_that_mask(run, tmp_path):
     frame = pd.DataFrame({"my income": income, "region": random.choice(["a", "b"], 1_500)})
     frame.loc[3::70, "my income"] = np.nan
     frame.to_csv(tmp_path / "a.csv", index=False, sep=";")
-    options = ("--p", "0.4", "0.6", "--sigma", "400", "900", "--within", "200", "--strata", "region")
+    options = (
+        "--p",
+        "0.4",
+        "--p",
+        "0.6",
+        "--sigma",
+        "400",
+        "--sigma",
+        "900",
+        "--within",
+        "200",
+        "--strata",
+        "region",
+    )
     command = ("plan", tmp_path / "a.csv", "-c", "my income", *options, "--delimiter", ";")
 
     code, _, err = run(*command)
@@ -108,7 +131,7 @@ def test_suggestions_are_printed_as_commands_that_mask(run, tmp_path):
         ((), "--max-risk, --max-record-risk or --within must be given, got none"),
         (("--max-record-risk", "x=.5"), "--max-record-risk must be of the form DISTANCE=RISK, got 'x'"),
         (("--max-risk", "x=.5"), "--max-risk must be of the form DISTANCE=RISK, got 'x'"),
-        (("--max-risk", "25=x"), "--max-risk: must be of the form NAME=NUMBER, got '25=x'"),
+        (("--max-risk", "25=x"), "--max-risk must be of the form NAME=NUMBER, got '25=x'"),
         (("--within", "1", "--plot", "a.doc"), "--plot must end in one of"),
         (("--within", "1", "--check", "1"), "--check must be a whole number of at least 10"),
     ],

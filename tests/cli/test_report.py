@@ -25,14 +25,14 @@ def release(source, tmp_path):
 def test_both_reports(run, source, release, tmp_path):
     out = tmp_path / "report.html"
 
-    code, text, err = run("report", source, release, out, "--within", "100", "200")
+    code, text, err = run("report", release, out, "--original", source, "--within", "100", "--within", "200")
     assert (code, err) == (0, "")
     assert text == f"internal report in {out}: do not publish it\n"
     cm.report(source, release, tmp_path / "own.html", d=[100, 200])
     assert out.read_bytes() == (tmp_path / "own.html").read_bytes()
-    code, _, err = run("report", "nowhere.csv", release, out, "--public")
+    code, _, err = run("report", release, out, "--public")
     assert (code, err) == (1, f"condmask: error: {out} exists; it is replaced only with --force\n")
-    found = answer(run("report", "nowhere.csv", release, out, "--public", "--force", "--json"))
+    found = answer(run("report", release, out, "--public", "--force", "--json"))
     assert found == {"report": str(out), "kind": "public"}
     cm.report(None, release, tmp_path / "own.html", public=True, overwrite=True)
     assert out.read_bytes() == (tmp_path / "own.html").read_bytes()
@@ -41,15 +41,17 @@ def test_both_reports(run, source, release, tmp_path):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (("a.html", "--within", "-1"), 2, "--within must"),
-        (("a.html", "--workers", "0"), 2, "--workers must"),
-        (("a.txt",), 1, "must end in one of .html, .htm, got a.txt"),
-        (("a.html",), 1, "none.parquet: no such file or directory"),
+        (("a.html", "--public", "--within", "-1"), 2, "--within must"),
+        (("a.html", "--public", "--workers", "0"), 2, "--workers must"),
+        (("a.html",), 2, "--original must be given, or --public, which does without it"),
+        (("a.html", "--public", "--original", "a.csv"), 2, "--original must be left out with --public"),
+        (("a.txt", "--public"), 1, "must end in one of .html, .htm, got a.txt"),
+        (("a.html", "--public"), 1, "none.parquet: no such file or directory"),
     ],
 )
 def test_refused(run, options, code, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    found, _, err = run("report", "none.csv", "none.parquet", *options)
+    found, _, err = run("report", "none.parquet", *options)
 
     assert found == code
     assert message in err

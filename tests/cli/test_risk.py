@@ -10,14 +10,14 @@ pytestmark = pytest.mark.usefixtures("unaudited")
 
 
 def test_the_risk_of_a_scheme(run, source):
-    found = answer(run("risk", source, "-c", "income", *MASK, "--within", "100", "300", "--json"))
+    found = answer(run("risk", source, "-c", "income", *MASK, "--within", "100", "--within", "300", "--json"))
 
     x = cm.read_column(source, "income")
     assert found == {"scheme": cm.risk(x, cm.ConditionalMasking(0.6, 300.0), d=[100.0, 300.0]).to_dict()}
 
 
 def test_the_risk_of_a_release_stands_beside(run, source, masked):
-    options = ("--within", "100", "--others", "age", "educ", "--release", masked)
+    options = ("--within", "100", "--other", "age", "--other", "educ", "--release", masked)
     found = answer(run("risk", source, "-c", "income", *options, "--exposed", "4", "--json"))
 
     x, z = (cm.read_column(path, "income") for path in (source, masked))
@@ -34,7 +34,9 @@ def test_the_risk_of_a_release_stands_beside(run, source, masked):
 
 def test_insiders_of_reverse_mapping_stand_beside(run, source, tmp_path):
     mapped = (*MASK, "--reverse-mapping")
-    found = answer(run("risk", source, "-c", "income", *mapped, "--within", "100", "300", "--json"))
+    found = answer(
+        run("risk", source, "-c", "income", *mapped, "--within", "100", "--within", "300", "--json")
+    )
 
     x, scheme = cm.read_column(source, "income"), cm.ConditionalMasking(0.6, 300.0, reverse_mapping=True)
     assert found["scheme"] == cm.risk(x, scheme, d=[100.0, 300.0]).to_dict()
@@ -107,7 +109,9 @@ def test_no_option_of_a_scheme_goes_with_a_release(run, option):
 
 
 def test_nobody_knows_the_column_itself(run, source):
-    code, _, err = run("risk", source, "-c", "income", *MASK, "--within", "9", "--others", "age", "income")
+    code, _, err = run(
+        "risk", source, "-c", "income", *MASK, "--within", "9", "--other", "age", "--other", "income"
+    )
 
     assert code == 2
-    assert err == "condmask: error: --others must name other columns, got 'income'\n"
+    assert err == "condmask: error: --other must name other columns, got 'income'\n"

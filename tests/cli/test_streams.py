@@ -175,20 +175,23 @@ def test_reports_are_made_of_streams(run, released, tmp_path, monkeypatch):
     monkeypatch.setattr("condmask.reports.report.internal_page", page)
     digests = " ".join(hashlib.sha256(data).hexdigest() for data in (released, TEXT))
     scheme = ("--scheme", "b.csv.condmask.json")
-    assert run("report", "a.csv", "-", "c.html", *scheme, data=released)[0] == 0
-    assert run("report", "-", "b.csv", "d.html", data=TEXT)[0] == 0
+    assert run("report", "-", "c.html", "--original", "a.csv", *scheme, data=released)[0] == 0
+    assert run("report", "b.csv", "d.html", "--original", "-", data=TEXT)[0] == 0
     assert [(tmp_path / name).read_text() for name in ("c.html", "d.html")] == [digests] * 2
 
-    assert run("report", "-", "b.csv", "e.html", "--public", data=Untouched(TEXT))[0] == 0
-    assert run("report", "a.csv", "-", "f.html", "--public", *scheme, data=released)[0] == 0
+    assert run("report", "b.csv", "e.html", "--public", data=Untouched(TEXT))[0] == 0
+    assert run("report", "-", "f.html", "--public", *scheme, data=released)[0] == 0
     for name, file in (("e.html", "b.csv"), ("f.html", "masked.csv")):
         assert f"read_release(&#x27;{file}&#x27;" in (tmp_path / name).read_text()
 
 
 USAGE = {
     "no scheme": (("mask", "-", "-", *MASK), "--scheme must name the file of what is published with OUT"),
-    "none to read": (("estimate", "-"), "--scheme must name the file of what was published with OUT"),
-    "two": (("report", "-", "-", "r.html"), "- must stand for one file to be read, got it twice"),
+    "none to read": (("estimate", "-"), "--scheme must name the file of what was published with IN"),
+    "two": (
+        ("report", "-", "r.html", "--original", "-"),
+        "- must stand for one file to be read, got it twice",
+    ),
     "two of risk": (
         ("risk", "-", "--release", "-", "-c", "income", "--within", "1"),
         "- must stand for one file to be read, got it twice",

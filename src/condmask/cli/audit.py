@@ -3,10 +3,10 @@
 import argparse
 from typing import Any
 
-from condmask.cli.arguments import command, usage
+from condmask.cli.arguments import add_running, command, usage
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, add_scheme, commands_of, csv_of, schemes_of
-from condmask.cli.streams import IN
+from condmask.cli.streams import IN, add_files
 
 
 def add(commands: Any) -> None:
@@ -15,15 +15,17 @@ def add(commands: Any) -> None:
         "audit",
         run,
         "Tell for how many records an attacker would guess whether they were swapped, why, and what helps.",
+        "condmask audit people.csv -c income --p 0.6 --sigma 500 --decimals 0",
     )
-    new.add_argument("file", metavar="IN", help=IN)
+    add_files(new).add_argument("file", metavar="IN", help=IN)
     add_scheme(new)
-    new.add_argument(
+    new.add_argument_group("the audit").add_argument(
         "--thorough",
         action="store_true",
         help="train an attacker on releases of half of the file, too; it takes up to a minute",
     )
     add_csv(new)
+    add_running(new)
 
 
 def run(args: argparse.Namespace) -> str:

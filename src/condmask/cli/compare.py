@@ -4,10 +4,12 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from condmask.cli.arguments import UsageError, add_workers, command, in_terms_of_column, usage, workers
+from condmask.cli.arguments import UsageError, add_running, command, typed, usage, workers
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, add_scheme, csv_of, schemes_of
-from condmask.cli.streams import IN
+from condmask.cli.streams import IN, add_files
+from condmask.cli.terms import in_terms_of_column
+from condmask.schemes.parameters import number, whole
 
 
 def add(commands: Any) -> None:
@@ -16,18 +18,22 @@ def add(commands: Any) -> None:
         "compare",
         run,
         "Compare conditional masking with other methods that leave the same risk: what does each cost?",
+        "condmask compare people.csv -c income --p 0.6 --sigma 500 --within 250 --replications 20",
     )
-    new.add_argument("file", metavar="IN", help=IN)
+    add_files(new).add_argument("file", metavar="IN", help=IN)
     add_scheme(new)
-    add_csv(new)
-    new.add_argument(
-        "--within", type=float, required=True, metavar="D",
+    study = new.add_argument_group("the comparison")
+    study.add_argument(
+        "--within", type=typed(number), required=True, metavar="D",
         help="a masked value within D of the true one is a disclosure, in units of the data",
     )  # fmt: skip
-    new.add_argument("--other", metavar="COLUMN", help="a column that is not masked")
-    new.add_argument("--replications", type=int, default=200, metavar="S", help="maskings (default 200)")
-    new.add_argument("--out", metavar="FOLDER", help="write the table as CSV and the figure as PNG")
-    add_workers(new)
+    study.add_argument("--other", metavar="COLUMN", help="a column that is not masked")
+    study.add_argument(
+        "--replications", type=typed(whole), default=200, metavar="S", help="maskings (default 200)"
+    )
+    study.add_argument("--out", metavar="FOLDER", help="write the table as CSV and the figure as PNG")
+    add_csv(new)
+    add_running(new, workers=True)
 
 
 def run(args: argparse.Namespace) -> str:

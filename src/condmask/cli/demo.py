@@ -3,15 +3,18 @@
 import argparse
 from typing import Any
 
-from condmask.cli.arguments import command, usage
+from condmask.cli.arguments import add_running, command, typed, usage
 from condmask.cli.output import to_json
+from condmask.schemes.parameters import whole
 
 
 def add(commands: Any) -> None:
     text = "Mask weekly earnings of a survey and estimate from the masked file."
-    new = command(commands, "demo", run, text)
-    new.add_argument("--rows", type=int, metavar="N", help="draw N records with replacement")
-    new.add_argument("--out", metavar="FILE", help="keep the masked file")
+    new = command(commands, "demo", run, text, "condmask demo --out masked.csv")
+    shown = new.add_argument_group("the demonstration")
+    shown.add_argument("--rows", type=typed(whole), metavar="N", help="draw N records with replacement")
+    shown.add_argument("--out", metavar="FILE", help="keep the masked file")
+    add_running(new)
 
 
 def run(args: argparse.Namespace) -> str:

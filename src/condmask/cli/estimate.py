@@ -5,9 +5,10 @@ from typing import Any
 
 from condmask._digits import number
 from condmask._warn import warn
-from condmask.cli.arguments import UsageError, add_workers, command, usage, workers
+from condmask.cli.arguments import UsageError, add_estimand, add_running, command, typed, usage, workers
 from condmask.cli.output import to_json
-from condmask.cli.streams import add_release
+from condmask.cli.streams import add_files, add_release
+from condmask.schemes.parameters import number as read_number
 
 DECILES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
 PARTS = ("value", "standard_error", "low", "high")
@@ -15,38 +16,45 @@ PARTS = ("value", "standard_error", "low", "high")
 
 def add(commands: Any) -> None:
     text = "Estimate mean, s.d., quantiles and more of the original from a masked file."
-    new = command(commands, "estimate", run, text)
-    add_release(new, "file")
-    new.add_argument("-c", "--column", help="masked column; may be left out where there is one")
-    new.add_argument(
-        "--quantiles", type=float, nargs="+", metavar="Q", help="0 < Q < 1 (default the deciles)"
+    new = command(
+        commands, "estimate", run, text, "condmask estimate masked.csv -c income --quantile .1 --quantile .9"
     )
-    new.add_argument(
-        "--cdf", type=float, nargs="+", metavar="T", help="distribution function at these points"
-    )
-    new.add_argument(
-        "--bandwidth", help="smooth: scott, silverman, undersmooth or a number in units of the data"
-    )
-    new.add_argument("--other", metavar="COLUMN", help="correlation with this column")
-    new.add_argument("--level", type=float, default=0.95, help="confidence level of the intervals (.95)")
-    new.add_argument(
-        "--target", default="population",
-        help="what they cover: population (default), or file, the values of the original file itself",
+    add_release(new, add_files(new), "file")
+    asked = new.add_argument_group("what is estimated")
+    asked.add_argument("-c", "--column", help="masked column; may be left out where there is one")
+    asked.add_argument(
+        "--quantile", type=typed(read_number), action="append", dest="quantiles", metavar="Q",
+        help="0 < Q < 1 (repeat for more; default the deciles)",
     )  # fmt: skip
-    new.add_argument("--group", metavar="COLUMN", help="means by the groups of this column")
-    add_workers(new)
+    asked.add_argument(
+        "--cdf", type=typed(read_number), action="append", metavar="T",
+        help="distribution function at T (repeat for more)",
+    )  # fmt: skip
+    asked.add_argument("--other", metavar="COLUMN", help="correlation with this column")
+    asked.add_argument("--group", metavar="COLUMN", help="means by the groups of this column")
+    asked.add_argument(
+        "--bandwidth",
+        metavar="RULE",
+        help="smooth: scott, silverman, undersmooth or a number in units of the data",
+    )
+    intervals = new.add_argument_group("intervals")
+    intervals.add_argument(
+        "--level", type=typed(read_number), default=0.95, metavar="P", help="confidence level (default 0.95)"
+    )
+    add_estimand(intervals, "what they cover: the population, or the values of the original file itself")
+    add_running(new, workers=True)
 
 
 def run(args: argparse.Namespace) -> str:
     with usage():
         from condmask import _checks
-        from condmask.inference.intervals import UndefinedError, check_target
+        from condmask.inference.intervals import UndefinedError
 
         bandwidth = _bandwidth(args.bandwidth)
-        quantiles = _points(args.quantiles or DECILES, "--quantiles", probabilities=True)
+        quantiles = _points(args.quantiles or DECILES, "--quantile", probabilities=True)
         points = _points(args.cdf or [], "--cdf")
         threads = workers(args)
-        level, target = _checks.probability(args.level, "level"), check_target(args.target)
+        level, target = _checks.probability(args.level, "level"), args.target
     from condmask.releases.read import masked_column, read_release
 
     release = read_release(args.file, workers=threads)

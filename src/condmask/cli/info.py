@@ -4,14 +4,16 @@ import argparse
 import contextlib
 from typing import Any
 
-from condmask.cli.arguments import command
+from condmask.cli.arguments import add_running, command
 from condmask.cli.output import entries, listing, to_json
-from condmask.cli.streams import add_release
+from condmask.cli.streams import add_files, add_release
 
 
 def add(commands: Any) -> None:
-    new = command(commands, "info", run, "Show rows, columns and schemes of a masked file.")
-    add_release(new, "file")
+    text = "Show rows, columns and schemes of a masked file."
+    new = command(commands, "info", run, text, "condmask info masked.csv")
+    add_release(new, add_files(new), "file")
+    add_running(new)
 
 
 def run(args: argparse.Namespace) -> str:

@@ -3,16 +3,20 @@
 import argparse
 from typing import Any
 
-from condmask.cli.arguments import add_ledger, command
+from condmask.cli.arguments import add_ledger, add_running, command, typed
 from condmask.cli.output import to_json
+from condmask.schemes.parameters import whole
 
 
 def add(commands: Any) -> None:
-    new = command(commands, "ledger", run, "List the releases that were entered in the ledger.")
-    add_ledger(new)
-    new.add_argument(
-        "--forget", type=int, metavar="N", help="take out release N, of which nobody has got a copy"
+    text = "List the releases that were entered in the ledger."
+    new = command(commands, "ledger", run, text, "condmask ledger")
+    ledger = new.add_argument_group("the ledger")
+    add_ledger(ledger)
+    ledger.add_argument(
+        "--forget", type=typed(whole), metavar="N", help="take out release N, of which nobody has got a copy"
     )
+    add_running(new)
 
 
 def run(args: argparse.Namespace) -> str:

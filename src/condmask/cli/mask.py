@@ -6,45 +6,48 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from condmask.cli.arguments import add_again, add_ledger, add_workers, command, usage, workers
+from condmask.cli.arguments import add_again, add_ledger, add_running, command, usage, workers
 from condmask.cli.output import entries, listing, progress, to_json
 from condmask.cli.schemes import add_csv, add_scheme, commands_of, csv_of, schemes_of
-from condmask.cli.streams import IN, add_target, write_out
+from condmask.cli.streams import IN, add_files, add_target, write_out
 
 if TYPE_CHECKING:
     from condmask.releases.release import Release
 
 
 def add(commands: Any) -> None:
-    new = command(commands, "mask", run, "Mask columns of a file; the scheme is stored with the masked data.")
-    new.add_argument("source", metavar="IN", help=IN)
-    add_target(new)
+    new = command(
+        commands, "mask", run, "Mask columns of a file; the scheme is stored with the masked data.",
+        "condmask mask people.csv masked.csv -c income --p 0.6 --sigma 500 --decimals 0",
+    )  # fmt: skip
+    files = add_files(new)
+    files.add_argument("source", metavar="IN", help=IN)
+    add_target(new, files)
     add_scheme(new)
-    add_csv(new)
-    new.add_argument("--omit-missing", action="store_true", help="leave missing values missing")
-    new.add_argument(
+    release = new.add_argument_group("the release")
+    release.add_argument("--omit-missing", action="store_true", help="leave missing values missing")
+    release.add_argument(
         "--round", action="store_true",
         help="round the data to multiples of the step, ties up, and say what that moves",
     )  # fmt: skip
-    new.add_argument(
+    release.add_argument(
         "--accept-visible-coins", action="store_true",
         help="release without an audit, whatever shows which records were swapped",
     )  # fmt: skip
-    new.add_argument(
+    release.add_argument(
         "--keep-metadata", action="append", default=[], metavar="NAME",
         help="entry in the metadata of a Parquet or Arrow file that is released as it is (repeat for more)",
     )  # fmt: skip
-    new.add_argument("--dry-run", action="store_true", help="audit and check everything, write nothing")
-    new.add_argument(
-        "--force", action="store_true", help="replace OUT, or the file of --scheme, where it exists"
-    )
-    add_ledger(new)
-    new.add_argument(
+    release.add_argument("--dry-run", action="store_true", help="audit and check everything, write nothing")
+    ledger = new.add_argument_group("earlier releases")
+    add_ledger(ledger)
+    ledger.add_argument(
         "--no-ledger", dest="ledger", action="store_const", const=False,
         help="do not look up earlier releases, and do not enter this one",
     )  # fmt: skip
-    add_again(new)
-    add_workers(new)
+    add_again(ledger)
+    add_csv(new)
+    add_running(new, workers=True)
 
 
 def run(args: argparse.Namespace) -> str:

@@ -37,6 +37,13 @@ def listing(schemes: "dict[str, ConditionalMasking]") -> list[str]:
     return [f"{name:{width}}  {scheme!r}" for name, scheme in schemes.items()]
 
 
+def say(line: str) -> None:
+    """A line on standard error, above a bar that may be drawn there."""
+    bars = sys.modules.get("tqdm")
+    write = print if bars is None else bars.tqdm.write
+    write(line, file=sys.stderr)
+
+
 @contextlib.contextmanager
 def one_line_warnings(to_cli_terms: Callable[[str], str]) -> Iterator[None]:
     """Each warning to a user once, on one line; those to programmers not at all."""
@@ -46,9 +53,7 @@ def one_line_warnings(to_cli_terms: Callable[[str], str]) -> Iterator[None]:
         line = to_cli_terms(" ".join(str(message).split()))
         if line not in shown:
             shown.add(line)
-            bars = sys.modules.get("tqdm")  # which may be drawing on the same line
-            write = print if bars is None else bars.tqdm.write
-            write(f"warning: {line}", file=sys.stderr)
+            say(f"warning: {line}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -4,15 +4,20 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from condmask.cli.arguments import add_workers, command, usage, workers
+from condmask.cli.arguments import add_running, command, typed, usage, workers
 from condmask.cli.output import to_json
+from condmask.schemes.parameters import whole
 
 
 def add(commands: Any) -> None:
-    new = command(commands, "paper", run, "Run the paper's Section 3 and 4 and print its tables beside ours.")
-    new.add_argument("--replications", type=int, default=1000, metavar="S", help="of every n (default 1000)")
-    new.add_argument("--out", metavar="FOLDER", help="write the tables as CSV and the figure as PNG")
-    add_workers(new)
+    text = "Run the paper's Section 3 and 4 and print its tables beside ours."
+    new = command(commands, "paper", run, text, "condmask paper --replications 20")
+    study = new.add_argument_group("the study")
+    study.add_argument(
+        "--replications", type=typed(whole), default=1000, metavar="S", help="of every n (default 1000)"
+    )
+    study.add_argument("--out", metavar="FOLDER", help="write the tables as CSV and the figure as PNG")
+    add_running(new, workers=True)
 
 
 def run(args: argparse.Namespace) -> str:

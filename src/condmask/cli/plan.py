@@ -3,67 +3,82 @@
 import argparse
 from typing import Any
 
-from condmask.cli.arguments import command, in_terms_of_column, usage
+from condmask.cli.arguments import add_estimand, add_running, command, typed, usage
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, add_parameter, csv_of, mask_command
-from condmask.cli.streams import IN
+from condmask.cli.streams import IN, add_files
+from condmask.cli.terms import in_terms_of_column
 from condmask.errors import ArgumentError
-from condmask.schemes.parameters import number_or_fraction
+from condmask.schemes.parameters import choices_of, number, number_or_fraction, whole
 
 COMMON = ("strata", "small_strata", "missing", "missing_as")  # parameters of all schemes that are tried
 
 
 def add(commands: Any) -> None:
     new = command(
-        commands, "plan", run, "Tell what each p and sigma would cost and protect, and suggest some."
+        commands, "plan", run, "Tell what each p and sigma would cost and protect, and suggest some.",
+        "condmask plan people.csv -c income --max-risk 250=.45",
+    )  # fmt: skip
+    add_files(new).add_argument("file", metavar="IN", help=IN)
+    data = new.add_argument_group("the column")
+    data.add_argument("-c", "--column", required=True, help="column to mask")
+    for name in COMMON:
+        add_parameter(data, name)
+    data.add_argument("--decimals", type=typed(whole), metavar="N", help="decimal places of the data")
+    data.add_argument(
+        "--step", type=typed(number_or_fraction), metavar="STEP", help="step of the data's grid (0.05, 1/3)"
     )
-    new.add_argument("file", metavar="IN", help=IN)
-    new.add_argument("-c", "--column", required=True, help="column to mask")
-    new.add_argument(
-        "--max-risk", nargs="+", type=_pair, default=[], metavar="D=RISK",
-        help="largest share of records that an attacker may come nearer than D (250=.45)",
-    )  # fmt: skip
-    new.add_argument(
-        "--max-record-risk", nargs="+", type=_pair, default=[], metavar="D=RISK",
-        help="largest chance of any single record to be released with a value nearer than D to its own",
-    )  # fmt: skip
-    new.add_argument(
-        "--max-error", nargs="+", type=_pair, default=[], metavar="NAME=ERROR",
-        help="largest standard error of mean, std, median, 'quantile 0.1', correlation, slope, difference",
-    )  # fmt: skip
-    new.add_argument("--within", type=float, nargs="+", metavar="D", help="further distances, for risks")
-    new.add_argument(
+    limits = new.add_argument_group("what is allowed", "Each may be repeated.")
+    for option, metavar, text in (
+        (
+            "--max-risk", "D=RISK",
+            "largest share of records that an attacker may come nearer than D (250=.45)",
+        ),
+        (
+            "--max-record-risk", "D=RISK",
+            "largest chance of any single record to be released with a value nearer than D to its own",
+        ),
+        (
+            "--max-error", "NAME=ERROR",
+            "largest standard error of mean, std, median, 'quantile 0.1', correlation, slope, difference",
+        ),
+    ):  # fmt: skip
+        limits.add_argument(
+            option, action="append", type=typed(_pair), default=[], metavar=metavar, help=text
+        )
+    limits.add_argument(
+        "--within", type=typed(number), action="append", metavar="D", help="further distances, for risks"
+    )
+    limits.add_argument(
         "--other", metavar="COLUMN",
         help="correlation with this column, slope on it, and difference of two groups by it",
     )  # fmt: skip
-    new.add_argument("--p", type=float, nargs="+", help="swap probabilities to try (default nine)")
-    new.add_argument("--sigma", type=float, nargs="+", help="s.d. of noise to try (default nine)")
-    new.add_argument("--noise", nargs="+", default=["normal"], help="normal (default), laplace, or both")
-    new.add_argument(
+    add_estimand(limits, "what errors are about: the population, or the original values themselves")
+    tried = new.add_argument_group("schemes to try", "Each may be repeated.")
+    tried.add_argument("--p", type=typed(number), action="append", help="swap probability (default nine)")
+    tried.add_argument(
+        "--sigma", type=typed(number), action="append", help="s.d. of the noise (default nine)"
+    )
+    for name, text in (
+        ("noise", "law of the noise"), ("scale", "of reverse mapping"), ("donors", "how donors are drawn")
+    ):  # fmt: skip
+        choices = choices_of(name)
+        tried.add_argument(
+            f"--{name}", action="append", choices=choices, help=f"{text} (default {choices[0]})"
+        )
+    tried.add_argument(
         "--reverse-mapping", action=argparse.BooleanOptionalAction,
         help="only schemes with reverse mapping, or only those without (default: both)",
     )  # fmt: skip
-    new.add_argument(
-        "--scale", nargs="+", default=["linear"], help="of reverse mapping: linear (default), log, or both"
-    )
-    new.add_argument(
-        "--donors", nargs="+", default=["permutation"], help="permutation (default), sample, or both"
-    )
-    for name in COMMON:
-        add_parameter(new, name)
-    new.add_argument("--decimals", type=int, help="decimal places of the data")
-    new.add_argument("--step", type=number_or_fraction, help="step of the data's grid (0.05, 1/3)")
-    new.add_argument(
-        "--target", default="population",
-        help="what errors are about: population (default), or file, the original values themselves",
+    result = new.add_argument_group("the result")
+    result.add_argument(
+        "--check", type=typed(whole), metavar="S",
+        help="hold the predicted errors of the best scheme against S simulated releases, 400 say",
     )  # fmt: skip
-    new.add_argument(
-        "--check", type=int, nargs="?", const=400, metavar="S",
-        help="hold the predicted errors of the best scheme against S simulated releases (400)",
-    )  # fmt: skip
-    new.add_argument("--plot", metavar="FILE", help="draw risk against loss")
-    new.add_argument("--all", action="store_true", help="print every scheme on the frontier")
+    result.add_argument("--plot", metavar="FILE", help="draw risk against loss")
+    result.add_argument("--all", action="store_true", help="print every scheme on the frontier")
     add_csv(new)
+    add_running(new)
 
 
 def run(args: argparse.Namespace) -> str:
@@ -98,8 +113,9 @@ def run(args: argparse.Namespace) -> str:
         strata={name: read_labels(args.file, name, csv=csv) for name in strata} or None, **common,
         max_risk=risks or None, max_record_risk=record_risks or None, max_error=errors or None, d=args.within,
         other=None if args.other is None else read_column(args.file, args.other, csv=csv),
-        p=args.p, sigma=args.sigma, noise=args.noise, reverse_mapping=args.reverse_mapping, scale=args.scale,
-        donors=args.donors, decimals=args.decimals, step=args.step, target=args.target,
+        p=args.p, sigma=args.sigma, noise=args.noise or "normal", reverse_mapping=args.reverse_mapping,
+        scale=args.scale or "linear", donors=args.donors or "permutation", decimals=args.decimals,
+        step=args.step, target=args.target,
     )  # fmt: skip
     checks = [] if args.check is None else [
         result.check(replications=args.check, target=target) for target in ("population", "file")
@@ -147,16 +163,16 @@ def _cell(value: Any) -> str:
 def _pair(text: str) -> tuple[str, float]:
     """A name and a number."""
     name, between, value = text.rpartition("=")
-    if not between:
-        raise argparse.ArgumentTypeError(f"must be of the form NAME=NUMBER, got {text!r}")
     try:
-        return name.strip(), float(value)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be of the form NAME=NUMBER, got {text!r}") from None
+        if between:
+            return name.strip(), number(value)
+    except ArgumentError:
+        pass
+    raise ArgumentError(f"must be of the form NAME=NUMBER, got {text!r}")
 
 
 def _distance(text: str, option: str) -> float:
     try:
-        return float(text)
-    except ValueError:
+        return number(text)
+    except ArgumentError:
         raise ArgumentError(f"{option} must be of the form DISTANCE=RISK, got {text!r}") from None

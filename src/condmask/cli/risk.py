@@ -4,36 +4,41 @@ import argparse
 from dataclasses import MISSING
 from typing import Any
 
-from condmask.cli.arguments import UsageError, command, in_terms_of_column, usage
+from condmask.cli.arguments import UsageError, add_running, command, typed, usage
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, add_scheme, csv_of, given_parameters, schemes_of
-from condmask.cli.streams import IN, add_release
-from condmask.schemes.parameters import PARAMETERS, option_of
+from condmask.cli.streams import IN, add_files, add_release
+from condmask.cli.terms import in_terms_of_column
+from condmask.schemes.parameters import PARAMETERS, number, option_of, whole
 
 
 def add(commands: Any) -> None:
     new = command(
-        commands, "risk", run, "Tell how near attackers come to the originals, before masking or after it."
-    )
-    new.add_argument("file", metavar="IN", help=IN)
+        commands, "risk", run, "Tell how near attackers come to the originals, before masking or after it.",
+        "condmask risk people.csv -c income --p 0.6 --sigma 500 --within 250",
+    )  # fmt: skip
+    files = add_files(new)
+    files.add_argument("file", metavar="IN", help=IN)
+    add_release(new, files, "--release", "the release of IN, whose scheme is taken: its risk stands beside")
     add_scheme(new, required=False)
-    add_csv(new)
-    new.add_argument(
-        "--within", type=float, nargs="+", required=True, metavar="D",
-        help="how near a guess must come, in units of the data",
+    risks = new.add_argument_group("the risk")
+    risks.add_argument(
+        "--within", type=typed(number), action="append", required=True, metavar="D",
+        help="how near a guess must come, in units of the data (repeat for more)",
     )  # fmt: skip
-    new.add_argument(
-        "--others", nargs="+", default=[], metavar="COLUMN",
-        help="columns that are not masked, and known to an attacker",
+    risks.add_argument(
+        "--other", action="append", dest="others", default=[], metavar="COLUMN",
+        help="column that is not masked, and known to an attacker (repeat for more)",
     )  # fmt: skip
-    new.add_argument(
+    risks.add_argument(
         "--thorough", action="store_true", help="train an attacker on releases of half of the file, too"
     )
-    add_release(new, "--release", "the release of IN, whose scheme is taken: its risk stands beside")
-    new.add_argument(
-        "--exposed", type=int, metavar="K",
+    risks.add_argument(
+        "--exposed", type=typed(whole), metavar="K",
         help="with --release: the K records that the best attacker is surest of, for your eyes only",
     )  # fmt: skip
+    add_csv(new)
+    add_running(new)
 
 
 def run(args: argparse.Namespace) -> str:
@@ -55,7 +60,7 @@ def run(args: argparse.Namespace) -> str:
         if rest:
             raise UsageError("--column must be given once here: attackers are tried column by column")
         if args.column[0] in args.others:
-            raise UsageError(f"--others must name other columns, got {args.column[0]!r}")
+            raise UsageError(f"--other must name other columns, got {args.column[0]!r}")
     from condmask.disclosure.insider_risk import insider_risk
     from condmask.disclosure.record_risk import record_risk
     from condmask.disclosure.risk import release_risk, risk

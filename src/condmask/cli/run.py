@@ -3,17 +3,21 @@
 import argparse
 from typing import Any
 
-from condmask.cli.arguments import add_again, add_workers, command, usage, workers
+from condmask.cli.arguments import add_again, add_running, command, usage, workers
 from condmask.cli.output import entries, listing, progress, to_json
+from condmask.cli.streams import add_files
 
 
 def add(commands: Any) -> None:
-    new = command(commands, "run", run, "Mask a file and write its reports as a recipe says.")
-    new.add_argument("recipe", metavar="RECIPE.toml", help="every choice of the release")
-    new.add_argument("--dry-run", action="store_true", help="audit and check everything, write nothing")
-    new.add_argument("--force", action="store_true", help="replace files that exist")
-    add_again(new)
-    add_workers(new)
+    text = "Mask a file and write its reports as a recipe says."
+    new = command(commands, "run", run, text, "condmask run recipe.toml")
+    files = add_files(new)
+    files.add_argument("recipe", metavar="IN", help="the recipe, a TOML file: every choice of the release")
+    files.add_argument("--force", action="store_true", help="replace files that exist")
+    release = new.add_argument_group("the release")
+    release.add_argument("--dry-run", action="store_true", help="audit and check everything, write nothing")
+    add_again(release)
+    add_running(new, workers=True)
 
 
 def run(args: argparse.Namespace) -> str:

@@ -6,6 +6,7 @@ from dataclasses import MISSING
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from condmask.cli.arguments import typed
 from condmask.cli.streams import word
 from condmask.errors import ArgumentError
 from condmask.schemes.parameters import PARAMETERS, Parameter, option_of
@@ -21,56 +22,62 @@ FILENAME = "__filename"  # of `files.formats`, which would be slow to import
 
 def add_scheme(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """The columns, and how each is masked."""
-    parser.add_argument(
+    scheme = parser.add_argument_group("the scheme")
+    scheme.add_argument(
         "-c", "--column", action="append", required=True, help="column to mask (repeat for more)"
     )
     for name in PARAMETERS:
-        add_parameter(parser, name, required=required)
+        add_parameter(scheme, name, required=required)
 
 
-def add_parameter(parser: argparse.ArgumentParser, name: str, *, required: bool = False) -> None:
+def add_parameter(group: Any, name: str, *, required: bool = False) -> None:
     """The option of a parameter."""
     parameter = PARAMETERS[name]
     text = parameter.help.replace("%", "%%")
     if parameter.read is bool:
-        parser.add_argument(option_of(name), action="store_true", default=None, help=text)
+        group.add_argument(option_of(name), action="store_true", default=None, help=text)
         return
-    text += ": once, or once per column" if parameter.by_column else ""
-    text += " (repeat for more)" if parameter.several else ""
-    parser.add_argument(
-        option_of(name), type=parameter.read, metavar=parameter.metavar, help=text,
+    text += "; none for one of several columns" if parameter.by_column and parameter.default is None else ""
+    text += (
+        " (repeat for more)"
+        if parameter.several
+        else " (once, or once per column)"
+        if parameter.by_column
+        else ""
+    )
+    group.add_argument(
+        option_of(name), type=typed(parameter.read), metavar=parameter.metavar, help=text,
         action="append" if parameter.by_column or parameter.several else "store",
         required=required and parameter.default is MISSING, **_takes(parameter),
     )  # fmt: skip
     if name == "strata":
-        parser.add_argument(
+        group.add_argument(
             "--strata-by-file", dest=name, action="append_const", const=FILENAME,
             help="draw donors within each file of a folder",
         )  # fmt: skip
     if name == "missing":
-        parser.add_argument(
+        group.add_argument(
             "--no-missing", dest=name, action="append_const", const=None,
             help="no number, or no other one, stands for a missing value: do not ask",
         )  # fmt: skip
 
 
 def _takes(parameter: Parameter) -> dict[str, Any]:
-    """How many values an option takes, where these are several."""
-    return {"nargs": len(parameter.metavar)} if isinstance(parameter.metavar, tuple) else {}
+    """How many values an option takes, where these are two, and which ones, where these are few."""
+    pair = {"nargs": len(parameter.metavar)} if isinstance(parameter.metavar, tuple) else {}
+    return pair | ({"choices": parameter.choices} if parameter.choices else {})
 
 
-def add_csv(parser: argparse.ArgumentParser) -> None:
+def add_csv(parser: argparse.ArgumentParser, of: str = "IN") -> None:
     """How a CSV file is written."""
-    parser.add_argument("--delimiter", help="CSV: the character between fields, \\t for a tab")
-    parser.add_argument("--decimal", help="CSV: the decimal mark, . or ,")
-    parser.add_argument("--encoding", help="CSV: latin-1, cp1252, utf-16, ... (default utf-8)")
-    parser.add_argument(
-        "--na",
-        nargs="+",
-        default=[],
-        metavar="WORD",
-        help="CSV: fields that mean a missing value (. '*')",
-    )
+    csv = parser.add_argument_group("CSV files", f"How {of} is written, where its text does not tell.")
+    csv.add_argument("--delimiter", metavar="CHARACTER", help="what parts the fields, \\t for a tab")
+    csv.add_argument("--decimal", metavar="MARK", choices=(".", ","), help="decimal mark: . or ,")
+    csv.add_argument("--encoding", metavar="NAME", help="latin-1, cp1252, utf-16, ... (default utf-8)")
+    csv.add_argument(
+        "--na", action="append", default=[], metavar="WORD",
+        help="field that means a missing value, such as . (repeat for more)",
+    )  # fmt: skip
 
 
 def given_parameters(args: argparse.Namespace) -> dict[str, Any]:
@@ -132,8 +139,7 @@ def mask_command(
             continue  # the step says how many decimals there are
         words += _scheme_words(name, parameter, [getattr(scheme, name) for scheme in schemes])
     for name in CSV:
-        value = getattr(args, name)
-        words += ["--na", *value] if name == "na" and value else _words(option_of(name), value or [])
+        words += _words(option_of(name), getattr(args, name) or [])
     return " ".join(map(quote, [*words, *more]))
 
 
@@ -168,7 +174,7 @@ def _end(value: float | None) -> str:
 def _words(option: str, value: Any) -> list[str]:
     """An option once for each of its values."""
     values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-    return [word for value in values for word in (option, str(value))]
+    return [word for value in values for word in (option, "none" if value is None else str(value))]
 
 
 def _for_each(values: list[Any], name: str, columns: int) -> list[Any]:

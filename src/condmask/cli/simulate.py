@@ -3,19 +3,20 @@
 import argparse
 from typing import Any
 
-from condmask.cli.arguments import add_workers, command, usage, workers
+from condmask.cli.arguments import add_running, command, usage, workers
 from condmask.cli.output import to_json
+from condmask.cli.streams import add_files
 
 
 def add(commands: Any) -> None:
-    new = command(
-        commands, "simulate", run, "Run a Monte Carlo study: bias, RMSE and risk of masking schemes."
-    )
-    new.add_argument("study", metavar="STUDY.toml", help="what to simulate")
-    new.add_argument("--checkpoint", metavar="FILE", help="keep the state here, and go on from it")
-    new.add_argument("--out", metavar="FILE", help="save the result")
-    new.add_argument("--plot", metavar="FILE", help="draw bias and RMSE")
-    add_workers(new)
+    text = "Run a Monte Carlo study: bias, RMSE and risk of masking schemes."
+    new = command(commands, "simulate", run, text, "condmask simulate study.toml --out study.npz")
+    files = add_files(new)
+    files.add_argument("study", metavar="IN", help="what to simulate, a TOML file")
+    files.add_argument("--checkpoint", metavar="FILE", help="keep the state here, and go on from it")
+    files.add_argument("--out", metavar="FILE", help="save the result")
+    files.add_argument("--plot", metavar="FILE", help="draw bias and RMSE")
+    add_running(new, workers=True)
 
 
 def run(args: argparse.Namespace) -> str:

@@ -24,27 +24,38 @@ BLOCK = 1 << 20
 MAGIC = {b"PAR1": "Parquet", b"ARROW1": "Arrow"}
 
 
-def add_scheme_file(parser: argparse.ArgumentParser, text: str) -> None:
+def add_files(parser: argparse.ArgumentParser) -> Any:
+    """The group of what is read and written: the first one."""
+    return parser.add_argument_group("files")
+
+
+def add_scheme_file(group: Any, text: str) -> None:
     """``--scheme``, the file of what is published with the data."""
-    parser.add_argument("--scheme", dest="scheme_file", metavar="FILE", help=text)
+    group.add_argument("--scheme", dest="scheme_file", metavar="FILE", help=text)
 
 
-def add_release(parser: argparse.ArgumentParser, name: str, text: str = "masked file or folder") -> None:
-    """A release that is read, and where its scheme stands."""
-    parser.add_argument(name, metavar="OUT", help=f"{text}, or - for CSV from standard input")
-    parser.set_defaults(released=name.lstrip("-"))
+def add_release(
+    parser: argparse.ArgumentParser, group: Any, name: str, text: str = "masked file or folder"
+) -> None:
+    """A release that is read, IN or an option, and where its scheme stands."""
+    metavar, place = ("FILE", name) if name.startswith("-") else ("IN", "IN")
+    group.add_argument(name, metavar=metavar, help=f"{text}, or - for CSV from standard input")
+    parser.set_defaults(released=name.lstrip("-"), release_place=place)
     add_scheme_file(
-        parser, "what was published with OUT, where it is - or its scheme does not stand beside it"
+        group, f"what was published with {place}, where that is - or its scheme does not stand beside it"
     )
 
 
-def add_target(parser: argparse.ArgumentParser) -> None:
+def add_target(parser: argparse.ArgumentParser, group: Any) -> None:
     """Where a release goes, and what is published with it."""
-    parser.add_argument(
+    group.add_argument(
         "target", metavar="OUT", help="file to write, or - for CSV to standard output, not compressed"
     )
     parser.set_defaults(written="target")
-    add_scheme_file(parser, "where what is published with OUT goes, if that is -")
+    add_scheme_file(group, "where what is published with OUT goes, if that is -")
+    group.add_argument(
+        "--force", action="store_true", help="replace OUT, or the file of --scheme, where it exists"
+    )
 
 
 @contextlib.contextmanager
@@ -140,7 +151,10 @@ def _check_scheme(args: argparse.Namespace, *, writes: bool) -> None:
         if writes:
             raise UsageError("--scheme must name the file of what is published with OUT, where that is -")
         if data == "-":
-            raise UsageError("--scheme must name the file of what was published with OUT, where that is -")
+            raise UsageError(
+                f"--scheme must name the file of what was published with {args.release_place}, where that "
+                "is -"
+            )
         return
     if released is None and not writes:
         raise UsageError(f"--scheme must go with - as OUT, got {args.target}, which brings its own")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
+from condmask._log import logger
 from condmask.audit_input import AuditInput
 from condmask.clear_columns import Clear, clear_of_frame, columns_in_clear
 from condmask.disclosure import boosting, swap_attack
@@ -24,6 +25,8 @@ from condmask.grids import check_fits, check_released
 from condmask.missing_codes import drop_codes, released_codes, without_codes
 from condmask.scheme import Scheme, common_method
 from condmask.strata import labels_of, not_masked
+
+LOG = logger(__name__)
 
 
 def audit(data: Any, scheme: Any, *, strata: Any = None, thorough: bool = False) -> Audit:
@@ -149,6 +152,7 @@ def posterior(x: Any, z: Any, scheme: Any, *, strata: Any = None) -> np.ndarray:
 
 def audit_table(data: AuditInput, schemes: dict[str, Any], *, thorough: bool = False) -> Audit:
     """The audit of columns to be masked, with proposals where swapped records are visible."""
+    LOG.info("auditing %d records, columns to mask: %d, in clear: %d", data.n, len(schemes), len(data.clear))
     audit = audit_columns(data, schemes, FULL)
     file = trained_file(data) if thorough and audit.n >= FEWEST else None
     if file is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from condmask._blocks import Workers
+from condmask._log import logger
 from condmask._scratch import joined
 from condmask.errors import ArgumentError, MissingPackageError
 from condmask.files.csv import CsvFile
@@ -23,6 +24,8 @@ from condmask.frames import Labels
 
 if TYPE_CHECKING:
     from condmask.files.arrow import ArrowFile
+
+LOG = logger(__name__)
 
 
 def read_column(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | None = None) -> np.ndarray:
@@ -48,6 +51,7 @@ def read_column(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | Non
 
 def column_of(table: Table, name: str) -> np.ndarray:
     """One column of an open file, as `read_column` has it."""
+    LOG.info("reading a column of %s", table.path)
     try:
         return joined(part[name] for part in numbers_of(table, [name]))
     except TypeError:
@@ -126,6 +130,7 @@ def converted(table: Table) -> Table:
 
 def labels_of_column(table: Table, name: str) -> np.ndarray:
     """A column as objects."""
+    LOG.info("reading labels of %s", table.path)
     labels = [part.labels[name] for part in table.parts([], [name])]
     parts = [np.array([*distinct, None], dtype=object)[code] for code, distinct in labels]
     return np.concatenate(parts) if parts else np.empty(0, dtype=object)
@@ -133,6 +138,7 @@ def labels_of_column(table: Table, name: str) -> np.ndarray:
 
 def coded_column(table: Table, name: str) -> Labels:
     """A column as labels, numbered as they come."""
+    LOG.info("reading labels of %s", table.path)
     numbers: dict[Any, int] = {}
     code = joined(part.astype(CODE) for part in coded(table, name, numbers))
     return Labels(code.astype(CODE, copy=False), list(numbers))

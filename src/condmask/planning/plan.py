@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
+from condmask._log import logger
 from condmask.donor_pools import pools_of
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.missing_codes import drop_codes
@@ -16,6 +17,8 @@ from condmask.planning.gate import Gate
 from condmask.planning.result import NAMES, Plan, Suggestion
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.strata import labels_of
+
+LOG = logger(__name__)
 
 CLOSE = 1.5  # times the least loss, up to which safety is looked for
 ENDS = 3  # values at either end that become their means, where the largest ones come back too often
@@ -132,6 +135,7 @@ def plan(
         column, p=p, sigma=sigma, noise=noise, reverse_mapping=reverse_mapping, scale=scale, donors=donors,
         decimals=decimals, step=step, common=common,
     )  # fmt: skip
+    LOG.info("trying %d schemes on %d records", len(schemes), column.x.size)
     constant = by_constant(column.file(schemes[0]), distances)
     _refuse_hopeless(caps, distances, constant)
     candidates = [evaluate(column, scheme, distances) for scheme in schemes]

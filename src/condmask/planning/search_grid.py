@@ -10,7 +10,8 @@ from condmask import _checks
 from condmask._grid import default_step, step_for, suits, visible_grid
 from condmask.errors import ArgumentError
 from condmask.planning.candidates import Column
-from condmask.schemes.conditional import DONORS, NOISES, SCALES, ConditionalMasking
+from condmask.schemes.conditional import ConditionalMasking
+from condmask.schemes.parameters import choices_of
 
 P = tuple(round(0.1 * k, 1) for k in range(1, 10))
 SHARES = (0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)  # sigma over the standard deviation
@@ -23,9 +24,9 @@ def schemes(
 ) -> list[ConditionalMasking]:  # fmt: skip
     """Every combination that can mask the data, with parameters common to all; refused where none can."""
     chances = P if p is None else [_checks.probability(value, "p") for value in _several(p)]
-    noises = [_checks.choice(value, "noise", NOISES) for value in _several(noise)]
-    rules = [_checks.choice(value, "donors", DONORS) for value in _several(donors)]
-    scales = [_checks.choice(value, "scale", SCALES) for value in _several(scale)]
+    noises = [_checks.choice(value, "noise", choices_of("noise")) for value in _several(noise)]
+    rules = [_checks.choice(value, "donors", choices_of("donors")) for value in _several(donors)]
+    scales = [_checks.choice(value, "scale", choices_of("scale")) for value in _several(scale)]
     kinds: list[dict[str, Any]] = []
     if reverse_mapping is None or not _checks.truth(reverse_mapping, "reverse_mapping"):
         kinds += [{"donors": rule} for rule in rules]

@@ -147,8 +147,8 @@ def _in_python(options: dict[str, Any], of_column: set[str]) -> dict[str, Any]:
     if isinstance(step, str):
         try:
             options["step"] = number_or_fraction(step)
-        except (ValueError, ZeroDivisionError):
-            raise ArgumentError(f"step must be a number or a fraction of two, got {step!r}") from None
+        except ArgumentError as error:
+            raise ArgumentError(f"step {error}") from None
     return options
 
 

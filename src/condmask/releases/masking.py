@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from condmask import _checks
 from condmask._blocks import Workers
 from condmask._grid import decimals_of
+from condmask._log import logger
 from condmask._randomness import check_rng
 from condmask.clear_columns import columns_in_clear
 from condmask.disclosure.release_check import ReleaseError
@@ -31,6 +32,8 @@ from condmask.scheme import common_method
 from condmask.schemes.prepare import prepare
 from condmask.schemes.rounding import asked
 from condmask.strata import not_masked
+
+LOG = logger(__name__)
 
 
 class Job(NamedTuple):
@@ -105,6 +108,7 @@ def release(job: Job, table: Table, targets: dict[Path, Any], before: Published 
         job.progress.begin(stages, room.rows)  # type: ignore[union-attr]
 
     def stage(name: str) -> None:
+        LOG.info("%s", name)
         if staged and name in stages:
             job.progress.stage(name)  # type: ignore[union-attr]
 
@@ -112,6 +116,7 @@ def release(job: Job, table: Table, targets: dict[Path, Any], before: Published 
     with spool() as create, in_lines(table):
         columns, kinds, labels = spool_columns(table, list(schemes), job.groups, create, job.progress)
         n = next(iter(columns.values())).size
+        LOG.info("%d records of %s, columns to mask: %d", n, table.path, len(columns))
         entry = None
         if job.ledger is not None:  # before columns are prepared in place
             stage("looking up")
@@ -148,6 +153,9 @@ def release(job: Job, table: Table, targets: dict[Path, Any], before: Published 
             rows = ReleasedRows(parts, schemes, kinds, n, job.progress, places)
             rows.workers = job.workers if isinstance(job.workers, int) else 1
             publish(table, targets, rows, published, original, None if entry is None else entry.entering())
+            target = next(iter(targets))
+            size = f", {target.stat().st_size} bytes" if target.is_file() else ""
+            LOG.info("published %s: %d records%s", target, n, size)
     return published
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from condmask._log import logger
 from condmask._warn import warn
 from condmask.disclosure.release_check import ReleaseError, ReleaseWarning
 from condmask.files.streams import OPENED
@@ -16,6 +17,8 @@ from condmask.releases.ledger import Content, Entry, Ledger
 from condmask.releases.repeated_release import guessed_coins
 from condmask.releases.sketch import Overlap, Sketch, keyed, overlap
 from condmask.scheme import Scheme
+
+LOG = logger(__name__)
 
 GO_ON = (
     "; publish that one alone, or both with --again (again=True); condmask ledger --forget {number} takes "
@@ -83,6 +86,7 @@ class Registration:
             target = self._target if self._target in OPENED else self._target.absolute()
             entry = Entry(str(target), now, schemes, self._sketch)
             self._ledger.add(file, entry, self._seen)
+            LOG.info("entered in the ledger %s", self._ledger.path)
 
     def _review(self, content: Content | None) -> None:
         """Refuse, or warn of, releases that have come since the last look."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from condmask import _checks
 from condmask._blocks import Workers
+from condmask._log import logger
 from condmask.disclosure.boosting import check_available
 from condmask.errors import ArgumentError
 from condmask.files.atomic import FileError, fingerprint, publishing
@@ -15,6 +16,8 @@ from condmask.reports import charts, disclaimers, html, internal_sections, publi
 from condmask.reports.html import section
 from condmask.reports.original import Original
 from condmask.reports.release_view import ReleaseView
+
+LOG = logger(__name__)
 
 SUFFIXES = (".html", ".htm")
 PARTS = (0.25, 0.5, 1.0)  # of sigma: distances where none are given
@@ -124,6 +127,7 @@ def report(
         text = internal_page(view, Original(Path(source), view, csv, thorough=thorough), distances)
     with publishing({out: previous}) as (output,):
         output.write(text.encode())
+    LOG.info("wrote %s", out)
 
 
 def public_page(view: ReleaseView) -> str:

@@ -19,18 +19,14 @@ from condmask.estimates.constructors import estimate_counts, estimate_records
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.law import Law
-from condmask.missing_codes import RELEASED_AS, is_code, restore_codes
+from condmask.missing_codes import is_code, restore_codes
 from condmask.scheme import Scheme
 from condmask.schemes import description, reverse_mapping
-from condmask.schemes.parameters import parameter, refuse_by_mapping
+from condmask.schemes.parameters import choices_of, parameter, refuse_by_mapping
 from condmask.schemes.prepare import prepare
 from condmask.schemes.reverse_mapping import blocks_of
 from condmask.schemes.rounding import asked
-from condmask.strata import POLICIES, labels_of
-
-NOISES = ("normal", "laplace")
-DONORS = ("permutation", "sample")
-SCALES = ("linear", "log")
+from condmask.strata import labels_of
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -163,17 +159,17 @@ class ConditionalMasking(Scheme):
         canonical: dict[str, Any] = {
             "p": _checks.probability(p, "p"),
             "sigma": _checks.deviation(sigma),
-            "noise": _checks.choice(noise, "noise", NOISES),
-            "donors": _checks.choice(donors, "donors", DONORS),
+            "noise": _checks.choice(noise, "noise", choices_of("noise")),
+            "donors": _checks.choice(donors, "donors", choices_of("donors")),
             "reverse_mapping": _checks.truth(reverse_mapping, "reverse_mapping"),
             "aggregate_ends": _checks.aggregated(aggregate_ends),
             "decimals": _checks.decimals(decimals),
-            "scale": _checks.choice(scale, "scale", SCALES),
+            "scale": _checks.choice(scale, "scale", choices_of("scale")),
             "range": _checks.limits(range),
             "strata": _checks.strata(strata),
-            "small_strata": _checks.choice(small_strata, "small_strata", POLICIES),
+            "small_strata": _checks.choice(small_strata, "small_strata", choices_of("small_strata")),
             "missing": _checks.codes(missing),
-            "missing_as": _checks.choice(missing_as, "missing_as", RELEASED_AS),
+            "missing_as": _checks.choice(missing_as, "missing_as", choices_of("missing_as")),
         }
         refuse_by_mapping({**canonical, "step": step})
         mapped = canonical["reverse_mapping"]

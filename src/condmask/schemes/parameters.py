@@ -26,6 +26,8 @@ class Parameter(NamedTuple):
         `dataclasses.MISSING` where it has none; None of a step that follows from `sigma` or `decimals`.
     read : callable
         Takes the text of an option; bool where the option has none.
+    choices : tuple of str
+        The values that it may have, where these are few.
     metavar : str or tuple of str, optional
         What its option calls a value, or the values that it takes.
     several : bool
@@ -42,6 +44,7 @@ class Parameter(NamedTuple):
     help: str
     default: Any = MISSING
     read: Callable[[str], Any] = str
+    choices: tuple[str, ...] = ()
     metavar: str | tuple[str, ...] | None = None
     several: bool = False
     by_column: bool = False
@@ -49,14 +52,33 @@ class Parameter(NamedTuple):
     why: str = ""
 
 
-def bound(text: str) -> float | None:
-    """A number, or none."""
-    return None if text == "none" else float(text)
+def number(text: str) -> float:
+    """A number from its text."""
+    try:
+        return float(text)
+    except ValueError:
+        raise ArgumentError(f"must be a number, got {text!r}") from None
+
+
+def whole(text: str) -> int:
+    """A whole number from its text."""
+    try:
+        return int(text)
+    except ValueError:
+        raise ArgumentError(f"must be a whole number, got {text!r}") from None
 
 
 def number_or_fraction(text: str) -> float:
     """A number, or a fraction of two: 0.05 or 1/3."""
-    return float(Fraction(text)) if "/" in text else float(text)
+    try:
+        return float(Fraction(text)) if "/" in text else float(text)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        raise ArgumentError(f"must be a number or a fraction of two, got {text!r}") from None
+
+
+def or_none(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """What reads ``none``, too: for one of several columns, or an end that is open."""
+    return lambda text: None if text == "none" else read(text)
 
 
 def in_words(limits: tuple[float | None, float | None]) -> str:
@@ -69,14 +91,17 @@ def in_words(limits: tuple[float | None, float | None]) -> str:
 
 NOT_ROUNDED = "released values are those of the data, and nothing is rounded"
 PARAMETERS = {
-    "p": Parameter("swap probability", "swap probability, 0 < p < 1", read=float),
+    "p": Parameter("swap probability", "swap probability, 0 < p < 1", read=number),
     "sigma": Parameter(
-        "s.d. of the noise", "s.d. of the noise, in units of the data", read=float, by_column=True
+        "s.d. of the noise", "s.d. of the noise, in units of the data", read=number, by_column=True
     ),
-    "noise": Parameter("law of the noise", "normal (default) or laplace", "normal"),
+    "noise": Parameter(
+        "law of the noise", "law of the noise (default normal)", "normal", choices=("normal", "laplace")
+    ),
     "donors": Parameter(
-        "donors", "permutation (default) or sample", "permutation",
-        mapping=False, why="the swapped records take their values from one another",
+        "donors", "how donors are drawn (default permutation)", "permutation",
+        choices=("permutation", "sample"), mapping=False,
+        why="the swapped records take their values from one another",
     ),
     "reverse_mapping": Parameter(
         "reverse mapping",
@@ -86,40 +111,41 @@ PARAMETERS = {
     "aggregate_ends": Parameter(
         "aggregated values at either end",
         "with --reverse-mapping: release the K smallest and largest values as their means (3 to 5)",
-        0, read=int, metavar="K", mapping=True,
+        0, read=whole, metavar="K", mapping=True,
     ),
     "decimals": Parameter(
         "decimals", "decimal places of the data, where they are rounded",
-        None, read=int, metavar="N", by_column=True, mapping=False, why=NOT_ROUNDED,
+        None, read=or_none(whole), metavar="N", by_column=True, mapping=False, why=NOT_ROUNDED,
     ),
     "step": Parameter(
         "step of the grid", "step of the data's grid, where it is no power of ten (0.05, 1/3)",
-        None, read=number_or_fraction, by_column=True, mapping=False, why=NOT_ROUNDED,
+        None, read=or_none(number_or_fraction), by_column=True, mapping=False, why=NOT_ROUNDED,
     ),
     "scale": Parameter(
         "scale of the noise",
-        "linear (default); with --reverse-mapping also log: noise in proportion, --sigma .3 some 30%",
-        "linear", by_column=True, mapping=True,
+        "log only with --reverse-mapping: noise in proportion, --sigma .3 some 30% (default linear)",
+        "linear", choices=("linear", "log"), by_column=True, mapping=True,
     ),
     "range": Parameter(
         "range of the values",
         "public bounds (0 100), none for an open end: what would be released outside is refused",
-        None, read=bound, metavar=("LOW", "HIGH"), by_column=True,
+        None, read=or_none(number), metavar=("LOW", "HIGH"), by_column=True,
     ),
     "strata": Parameter(
         "strata", "draw donors within the groups of this column, or of several columns, crossed",
         None, metavar="COLUMN", several=True,
     ),
     "small_strata": Parameter(
-        "small strata", "fewer than 10 records: refuse (default) or merge them", "refuse"
+        "small strata", "what becomes of strata of fewer than 10 records (default refuse)", "refuse",
+        choices=("refuse", "merge"),
     ),
     "missing": Parameter(
         "missing codes", "number that stands for a missing value (-8) and stays in its place",
-        (), read=float, metavar="CODE", several=True,
+        (), read=number, metavar="CODE", several=True,
     ),
     "missing_as": Parameter(
-        "missing codes released as", "what stands in the place of such numbers: code (default) or null",
-        "code",
+        "missing codes released as", "what stands in the place of such numbers (default code)",
+        "code", choices=("code", "null"),
     ),
 }  # fmt: skip
 
@@ -127,6 +153,11 @@ PARAMETERS = {
 def parameter(name: str) -> Any:
     """The field of a parameter."""
     return field(default=PARAMETERS[name].default)
+
+
+def choices_of(name: str) -> tuple[str, ...]:
+    """The values that a parameter may have."""
+    return PARAMETERS[name].choices
 
 
 def option_of(name: str) -> str:

@@ -22,11 +22,14 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import Workers, ordered_map
+from condmask._log import logger
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.scheme import Scheme
 from condmask.studies import coverage, replicates
 from condmask.studies.replicates import Design, Samples
 from condmask.studies.result import CLOSED, PARTS, Column, StudyResult
+
+LOG = logger(__name__)
 
 DIFFERENCE = "difference"  # of the means of two halves, by the other column
 DECILES = tuple(k / 10 for k in range(1, 10))
@@ -169,6 +172,7 @@ def _run(
                 before = index * size
                 reached = _added(reached, values[reached.replications - before : wanted - before], centers)
                 advance(reached.replications)
+                LOG.info("%d of %d replications", reached.replications, wanted)
                 if path is not None and time.perf_counter() - saved > SAVE_SECONDS:
                     _save(now(), path)
                     saved = time.perf_counter()
