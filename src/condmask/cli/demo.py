@@ -10,7 +10,7 @@ from condmask.schemes.parameters import whole
 
 def add(commands: Any) -> None:
     text = "Mask weekly earnings of a survey and estimate from the masked file."
-    new = command(commands, "demo", run, text, "condmask demo --out masked.csv")
+    new = command(commands, "demo", run, text, "condmask demo")
     shown = new.add_argument_group("the demonstration")
     shown.add_argument("--rows", type=typed(whole), metavar="N", help="draw N records with replacement")
     shown.add_argument("--out", metavar="FILE", help="keep the masked file")
