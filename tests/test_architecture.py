@@ -36,9 +36,10 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"draws"},
     {"donor_pools"},
     {"clear_columns", "closed_form_risk", "strata"},
-    {"kernels", "correlations", "frames", "missing_codes", "plot"},
+    {"correlations", "frames", "missing_codes", "plot"},
     {"audit_input", "grids", "suspected_codes"},
     {"law"},
+    {"kernels"},
     {"_grid"},
     {
         "_blocks",

@@ -42,6 +42,10 @@ def test_a_task_that_fails_ends_the_rest_in_its_turn():
     assert max(begun) < 20
 
 
+def test_more_workers_than_a_machine_can_count_serve():
+    assert list(ordered_map(abs, range(-9, 0), 10**20)) == [*range(9, 0, -1)]
+
+
 # --- columns ---------------------------------------------------------------------------------------------
 
 N = 240

@@ -6,6 +6,7 @@ added in block order. Nothing therefore depends on the number of workers. Where 
 are evenly spaced.
 """
 
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -44,7 +45,7 @@ def ordered_map(
     remaining = iter(tasks)
     pool = ThreadPoolExecutor(workers - 1)
     try:
-        most = 2 * workers if ahead is None else ahead
+        most = min(2 * workers, sys.maxsize) if ahead is None else ahead
         begun = deque((task, pool.submit(function, task)) for task in islice(remaining, most))
         while begun:
             _help(function, begun)

@@ -113,14 +113,11 @@ def path(value: Any, name: str) -> Path:
     return Path(value)
 
 
-def writable(path: Any, name: str) -> Path:
+def writable(value: Any, name: str) -> Path:
     """A file that can be written, once there is something to write."""
-    try:
-        target = Path(path)
-    except TypeError:
-        raise ArgumentTypeError(f"{name} must be a path, got {shown(path)}") from None
+    target = path(value, name)
     if target.is_dir() or not os.access(target.parent, os.W_OK):
-        raise ArgumentError(f"{name} must be a file in a folder that can be written, got {path}")
+        raise ArgumentError(f"{name} must be a file in a folder that can be written, got {value}")
     return target
 
 

@@ -37,8 +37,10 @@ class KernelCache:
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         from numba.core.compiler import CompileResult
+        from numba.core.runtime import rtsys  # type: ignore[attr-defined]
 
-        target_context.refresh()
+        # not refresh(), which is for compiling: it imports all that numba knows, for .4 s
+        rtsys.initialize(target_context)
         try:
             key, path = self._place(sig, target_context)
             with open(path, "rb") as file:
@@ -76,7 +78,7 @@ class KernelCache:
         key = (self._name, types, [_layout(one) for one in types], processor)
         digest = hashlib.sha256(repr(key).encode()).hexdigest()
         where = folder()
-        if where is None or _kernel_texts() != TEXTS:  # edited since this process read them
+        if where is None or _stamps() != STAMPS:  # edited since this process read them
             raise FileNotFoundError
         return key, where / f"{self._name}-{digest[:32]}"
 
@@ -129,12 +131,24 @@ def _name() -> str:
 
 def _kernel_texts() -> str | None:
     """A digest of the text of every kernel and of how they are compiled; None where none can be read."""
-    paths = [HERE / "_jit.py", *sorted((HERE / "kernels").rglob("*.py"))]
     try:
-        texts = [(str(path.relative_to(HERE)), path.read_bytes()) for path in paths]
+        texts = [(str(path.relative_to(HERE)), path.read_bytes()) for path in _paths()]
     except OSError:
         return None
     return hashlib.sha256(repr(texts).encode()).hexdigest()
+
+
+def _paths() -> list[Path]:
+    return [HERE / "_jit.py", *sorted((HERE / "kernels").rglob("*.py"))]
+
+
+def _stamps() -> list[tuple[int, ...]] | None:
+    """What changes with each of these files; reading all of them for every kernel would take longer."""
+    try:
+        stats = [path.stat() for path in _paths()]
+    except OSError:
+        return None
+    return [(one.st_ino, one.st_size, one.st_mtime_ns) for one in stats]
 
 
 def _layout(one: Any) -> Any:
@@ -156,4 +170,5 @@ def _forget(ours: Path) -> None:
         shutil.rmtree(old, ignore_errors=True)
 
 
+STAMPS = _stamps()  # before the texts: an edit in between is seen
 TEXTS = _kernel_texts()

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask._grid import Grid
+from condmask.kernels import normal
 
 # Grids at most this wide (in units of sigma) leave no trace of aliasing in rounded normal noise:
 # exp(-pi^2 / (2 delta^2)) = 5e-20.
@@ -44,11 +45,11 @@ class Law(NamedTuple):
         """P(|Y| < d) for the noise as it is added."""
         if self.grid is not None:
             d = (self.grid.above(d) - 0.5) * self.step
-        u = np.maximum(d, 0.0) / self.sigma
+        u = np.ascontiguousarray(np.maximum(d, 0.0) / self.sigma)
         if self.noise == "normal":
-            from scipy.special import ndtr  # takes .1 s to import
-
-            return np.asarray(ndtr(u) - ndtr(-u))
+            shares = np.empty(u.shape)
+            normal.within(u.ravel(), shares.reshape(-1))
+            return shares
         return np.asarray(-np.expm1(-u * np.sqrt(2.0)))
 
     def draw(self, stream: np.random.Generator, shape: int | tuple[int, ...]) -> np.ndarray:

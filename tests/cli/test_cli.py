@@ -250,6 +250,16 @@ def test_info_compiles_nothing(masked):
     assert not imported(["info", masked]) & (UNUSED | {"numba", "llvmlite"})
 
 
+def test_a_later_run_loads_kernels_and_compiles_nothing(source, tmp_path):
+    path = tmp_path / "a.csv"
+    pd.read_parquet(source, columns=["income", "region"]).head(300).to_csv(path, index=False)
+    mask = ("mask", path, tmp_path / "b.csv", "-c", "income", *MASK, "--force", "--no-ledger", "--verbose")
+    compiler = {"numba.np.arraymath", "numba.np.linalg", "scipy.linalg", "scipy.special"}
+
+    imported(mask)  # keeps what it compiles
+    assert imported(mask) & (compiler | UNUSED) == set()
+
+
 def test_what_is_imported_would_be_seen(source, tmp_path):
     mask_file(source, tmp_path / "out.parquet", {"income": ConditionalMasking(0.6, 400.0)})
 

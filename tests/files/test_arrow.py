@@ -201,6 +201,28 @@ def test_labels_of_nested_type_are_refused(tmp_path, suffix):
         cm.mask_file(source, tmp_path / f"b{suffix}", {"income": SCHEME}, strata="list")
 
 
+def test_texts_that_lie_elsewhere_are_refused(tmp_path):
+    """Arrow takes the places of texts from an IPC file as they are; what reads there reads other memory."""
+    source = tmp_path / "a.arrow"
+    town = pa.array([f"town {k}" for k in range(400)])
+    table = pa.table({"income": np.arange(400.0) * 7 % 301, "town": town})
+    with pa.ipc.new_file(source, table.schema) as file:
+        file.write_table(table)
+    content = source.read_bytes()
+    places = np.frombuffer(town.buffers()[1], dtype=np.int32)[:401].tobytes()
+    assert content.count(places) == 1
+    wrong = np.frombuffer(places, dtype=np.int32).copy()
+    wrong[200] = 2**30
+    source.write_bytes(content.replace(places, wrong.tobytes()))
+
+    for strata in (None, "town"):
+        with pytest.raises(cm.CondmaskError, match=r"a\.arrow cannot be read: "):
+            cm.mask_file(
+                source, tmp_path / "b.arrow", {"income": cm.ConditionalMasking(0.6, 50.0, strata=strata)}
+            )
+    assert list(tmp_path.iterdir()) == [source]
+
+
 def test_a_corrupt_page_names_the_file(tmp_path):
     source = tmp_path / "a.parquet"
     pq.write_table(rich(50_000).select(["income", "time"]), source, compression="gzip")

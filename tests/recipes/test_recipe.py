@@ -166,6 +166,7 @@ SCHEME = ", ".join(PARAMETERS)
         ("p = 0.6", "p = 0.6\nstep = '1/0'", "step must be a number or a fraction of two, got '1/0'"),
         ("p = 0.6", "p = 0.6\nstrata = 'income'", "strata must not be a column that is masked, got 'income'"),
         ('"people.csv"', "1", "source must be a path, got 1"),
+        ('"people.csv"', '"people\\u0000.csv"', "source must be a path, got 'people"),
         ('"people.csv"', '"people.doc"', "people.doc must end in one of .parquet"),
         ("out/released.parquet", "people.csv", "source and target must be different files"),
         ("[columns.income]", "columns = 1\n[scheme]", "columns must be a table, [columns], got 1"),

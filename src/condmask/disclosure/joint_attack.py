@@ -26,6 +26,7 @@ from condmask.disclosure.coin_classes import CoinClasses
 from condmask.disclosure.identity import Table
 from condmask.disclosure.redrawn import redrawn
 from condmask.disclosure.swap_attack import ColumnAttack
+from condmask.kernels import normal
 
 FEWEST = 64  # rows that teach anything
 FEW_VALUES = 24  # of a column in clear: each is a class
@@ -154,9 +155,9 @@ def _powers(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _uniform(scores: np.ndarray) -> np.ndarray:
     """Between 0 and 1; 1 where missing."""
-    from scipy.special import ndtr  # takes .1 s to import
-
-    return np.asarray(np.nan_to_num(ndtr(scores), nan=1.0))
+    shares = np.empty(scores.size)
+    normal.below(np.ascontiguousarray(scores).ravel(), shares)
+    return np.asarray(np.nan_to_num(shares.reshape(scores.shape), nan=1.0))
 
 
 def _of_pair(

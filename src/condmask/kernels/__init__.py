@@ -23,6 +23,8 @@ bisection
     Where piecewise polynomials of many samples cross many probabilities.
 counting
     Records counted by grid point.
+normal
+    The normal law: shares and quantiles.
 moments
     Powers about a centre, and the recursion of Theorem 2.1.
 pairs
@@ -57,6 +59,7 @@ from condmask.kernels import (
     lattice,
     masking,
     moments,
+    normal,
     pairs,
     quantile,
     replicate,
@@ -74,6 +77,7 @@ __all__ = [
     "lattice",
     "masking",
     "moments",
+    "normal",
     "pairs",
     "quantile",
     "replicate",

@@ -205,7 +205,7 @@ def _table(entries: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _text(value: Any, name: str) -> str:
-    if not isinstance(value, str) or not value:
+    if not isinstance(value, str) or not value or "\0" in value:
         raise ArgumentTypeError(f"{name} must be a path, got {value!r}")
     return value
 
