@@ -311,6 +311,34 @@ def test_one_kernels_file_under_the_name_of_anothers_is_not_used(world):
     assert world.run() == [30, 0]
 
 
+NEEDS = """
+import pickle, sys
+import llvmlite.binding as llvm
+from numba.core.registry import cpu_target
+from numba.core.runtime import rtsys
+from condmask import _kernel_cache, kernels
+kernels.normal.below(__import__("numpy").zeros(1), __import__("numpy").zeros(1))
+rtsys.initialize(cpu_target.target_context)
+named = 0
+for path in _kernel_cache.folder().iterdir():
+    _, (library, *_) = pickle.loads(path.read_bytes()[32:])
+    module = llvm.parse_bitcode(library[2][1])
+    for each in (*module.functions, *module.global_variables):
+        if each.is_declaration and not each.name.startswith("llvm."):
+            named += 1
+            assert llvm.address_of_symbol(each.name), (path.name, each.name)
+print(named)
+"""
+
+
+def test_kept_kernels_name_nothing_that_only_compiling_brings():
+    """Of those that this user keeps; a name without an address would end the process."""
+    done = subprocess.run([sys.executable, "-c", NEEDS], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 0
+
+
 # --- where nothing can be kept ---
 
 

@@ -36,12 +36,12 @@ class KernelCache:
         self._name = f"{function.__module__}.{function.__qualname__}"
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        from numba.core.compiler import CompileResult
-        from numba.core.runtime import rtsys  # type: ignore[attr-defined]
-
-        # not refresh(), which is for compiling: it imports all that numba knows, for .4 s
-        rtsys.initialize(target_context)
         try:
+            from numba.core.compiler import CompileResult
+            from numba.core.runtime import rtsys  # type: ignore[attr-defined]
+
+            # not refresh(), which is for compiling: it imports all that numba knows, for .4 s
+            rtsys.initialize(target_context)
             key, path = self._place(sig, target_context)
             with open(path, "rb") as file:
                 content = file.read() if _private(os.fstat(file.fileno())) else b""
