@@ -1,6 +1,7 @@
 """The grammar of all commands: one rule for values, groups, choices, examples that run."""
 
 import argparse
+import re
 import shlex
 from pathlib import Path
 
@@ -185,3 +186,29 @@ def test_help_says_the_exit_codes(run):
         line.split()[0] for line in text.partition("The exit code is")[2].splitlines() if line[:2] == "  "
     ]
     assert codes == ["0", "1", "2", "70", "130", "143"]  # which test_cli and test_bugs see
+
+
+PAGES = [*sorted((Path(__file__).parents[2] / "docs").glob("*.rst")), Path(__file__).parents[2] / "README.md"]
+
+
+def commands_on(page):
+    """Every command line of a page, without what a shell makes of it."""
+    text = page.read_text().replace("\\\n", " ")
+    for line in text.splitlines():
+        match = re.search(r"(?:^ *|\| )(condmask [a-z]+ .*)", line)
+        if match and "``" not in line:
+            words = shlex.split(match[1].split(" < ")[0].split(" > ")[0], comments=True)
+            yield words[1:]
+
+
+def test_every_command_of_the_pages_is_one():
+    found = 0
+    for page in PAGES:
+        for words in commands_on(page):
+            if words[0] in COMMANDS:
+                found += 1
+                try:
+                    parser().parse_args(words)
+                except SystemExit:
+                    pytest.fail(f"{page.name}: condmask {shlex.join(words)}")
+    assert found >= 30

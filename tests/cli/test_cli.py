@@ -81,7 +81,7 @@ def test_a_wrong_value_for_estimate(run, options, sentence):
 
 
 @pytest.mark.parametrize(
-    "arguments", [(), ("unmask",), ("mask", "a"), ("mask", "a", "b", "--seed", "1"), ("demo", "--rows", "x")]
+    "arguments", [("unmask",), ("mask", "a"), ("mask", "a", "b", "--seed", "1"), ("demo", "--rows", "x")]
 )
 def test_argparse_errors_are_wrong_usage(run, arguments):
     code, out, err = run(*arguments)
@@ -188,6 +188,24 @@ def test_help_imports_nothing_heavy():
 
     assert (finished.returncode, finished.stderr) == (0, "")
     assert finished.stdout.count("usage: condmask") == len(commands)
+
+
+def test_nothing_is_asked_for_help(run):
+    code, out, err = run()
+
+    assert (code, out) == (2, "")
+    assert err == run("--help")[1]
+
+
+@pytest.mark.parametrize("command", ["plan", "risk", "compare"])
+def test_a_column_that_is_no_number_is_named_by_its_line(run, tmp_path, command):
+    rows = "".join(f"{100 + k}\n" for k in range(200))
+    (tmp_path / "a.csv").write_text(f"pay\n{rows[:20]}.\n{rows[20:]}")
+    scheme = () if command == "plan" else MASK
+
+    code, _, err = run(command, tmp_path / "a.csv", "-c", "pay", *scheme, "--within", "9")
+
+    assert (code, err) == (1, "condmask: error: pay must be numeric, got text in line 7\n")
 
 
 def test_version(run):

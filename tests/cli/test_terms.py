@@ -5,12 +5,11 @@ from command_line import MASK
 
 from condmask.cli import parser
 
+COMMANDS = {"mask": ["mask", "a", "b", "-c", "x", *MASK], "estimate": ["estimate", "a"], "run": ["run", "a"]}
+
 
 def to_cli_terms(text, command="mask"):
-    args = parser().parse_args(
-        {"mask": ["mask", "a", "b", "-c", "x", *MASK], "estimate": ["estimate", "a"]}[command]
-    )
-    return args.to_cli_terms(text)
+    return parser().parse_args(COMMANDS[command]).to_cli_terms(text)
 
 
 @pytest.mark.parametrize(
@@ -41,3 +40,29 @@ def test_arguments_become_options(said, heard):
 
 def test_only_options_of_the_command_are_meant():
     assert to_cli_terms("pass step=1000", "estimate") == "pass step=1000"
+
+
+CODED = 'got other bytes in line 5; encoding="latin-1", "cp1252", ... (--encoding) says what it is'
+
+
+@pytest.mark.parametrize(
+    ("command", "said", "heard"),
+    [
+        ("mask", CODED, 'got other bytes in line 5; --encoding "latin-1", "cp1252", ... says what it is'),
+        (
+            "estimate",
+            CODED,
+            "got other bytes in line 5; condmask mask --encoding says, when it is masked, what it is",
+        ),
+        ("run", CODED, CODED),
+        (
+            "run",
+            "; --accept-visible-coins (accept_visible_coins=True) goes on",
+            "; accept_visible_coins=True goes on",
+        ),
+        ("run", "it goes with --force (overwrite=True)", "it goes with --force"),
+        ("run", 'decimal="," (--decimal ,) says', 'decimal="," says'),
+    ],
+)
+def test_a_remedy_is_one_that_can_be_given(command, said, heard):
+    assert to_cli_terms(said, command) == heard

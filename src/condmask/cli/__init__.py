@@ -71,8 +71,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         The exit code.
     """
+    words = sys.argv[1:] if argv is None else argv
+    if not words:
+        parser().print_help(sys.stderr)
+        return 2
     try:
-        args = parser().parse_args(argv)
+        args = parser().parse_args(words)
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0
     try:

@@ -46,7 +46,8 @@ class Parser(argparse.ArgumentParser):
     def to_cli_terms(self, text: str) -> str:
         """What the API says of its arguments, in terms of this command's options."""
         options = [action for action in self._actions if action.option_strings]
-        return to_cli_terms(text, {action.dest: action for action in reversed(options)})
+        by_name = {action.dest: action for action in reversed(options)}
+        return to_cli_terms(text, by_name, recipe=any(action.dest == "recipe" for action in self._actions))
 
     def format_usage(self) -> str:
         self.usage = usage_of(self)

@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> str:
             raise UsageError(f"--other must name another column, got {args.other!r} twice")
         if scheme.strata is not None:
             raise UsageError("--strata must be left out: other methods have no donor pools")
-    from condmask.files.read import read_column
+    from condmask.files.read import read_column, read_numbers
     from condmask.studies.compare import compare
 
     if args.out is not None:  # before the work is done
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> str:
         Path(args.out).mkdir(parents=True, exist_ok=True)
     args.to_cli_terms = in_terms_of_column(args.to_cli_terms, column)
     comparison = compare(
-        read_column(args.file, column, csv=csv), scheme, d=within,
+        read_numbers(args.file, column, csv=csv), scheme, d=within,
         other=None if args.other is None else read_column(args.file, args.other, csv=csv),
         replications=args.replications, workers=threads, progress=True,
     )  # fmt: skip

@@ -105,11 +105,11 @@ def run(args: argparse.Namespace) -> str:
             check_format(_checks.writable(args.plot, "--plot"), "--plot")
         common = {name: getattr(args, name) for name in COMMON if getattr(args, name) is not None}
         strata = not_masked(_checks.strata(common.pop("strata", None)), [args.column])
-    from condmask.files.read import read_column, read_labels
+    from condmask.files.read import read_column, read_labels, read_numbers
     from condmask.planning.plan import plan
 
     result = plan(
-        read_column(args.file, args.column, csv=csv),
+        read_numbers(args.file, args.column, csv=csv),
         strata={name: read_labels(args.file, name, csv=csv) for name in strata} or None, **common,
         max_risk=risks or None, max_record_risk=record_risks or None, max_error=errors or None, d=args.within,
         other=None if args.other is None else read_column(args.file, args.other, csv=csv),

@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> str:
     from condmask.disclosure.insider_risk import insider_risk
     from condmask.disclosure.record_risk import record_risk
     from condmask.disclosure.risk import release_risk, risk
-    from condmask.files.read import read_column, read_labels
+    from condmask.files.read import read_column, read_labels, read_numbers
     from condmask.releases.read import masked_column, read_schemes
     from condmask.strata import names_of
 
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> str:
         column = masked_column(schemes, args.column[0])
         scheme = schemes[column]
     args.to_cli_terms = in_terms_of_column(args.to_cli_terms, column)
-    x = read_column(args.file, column, csv=csv)
+    x = read_numbers(args.file, column, csv=csv)
     strata = {name: read_labels(args.file, name, csv=csv) for name in names_of(scheme.strata)}
     options: dict[str, Any] = {"strata": strata or None}
     others = {name: read_column(args.file, name, csv=csv) for name in args.others} or None
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> str:
     risks: dict[str, Any] = {"scheme": expected}
     exposed: dict[str, Any] = {}
     if args.release is not None:
-        z = read_column(args.release, column)
+        z = read_numbers(args.release, column)
         risks["release"] = release_risk(x, z, scheme, d=within, others=others, audit=False, **options)
         if args.exposed is not None:
             records = record_risk(x, z, scheme, d=float(within[0]), **options)

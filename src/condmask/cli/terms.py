@@ -10,7 +10,7 @@ def in_terms_of_column(to_cli_terms: Callable[[str], str], column: str) -> Calla
     return lambda text: re.sub(r"\bx (?=must |\(\d)", lambda _: f"{column} ", to_cli_terms(text))
 
 
-def to_cli_terms(text: str, options: dict[str, argparse.Action]) -> str:
+def to_cli_terms(text: str, options: dict[str, argparse.Action], *, recipe: bool = False) -> str:
     """A sentence about arguments of the API, about options instead."""
 
     def option(match: re.Match[str]) -> str:
@@ -20,8 +20,21 @@ def to_cli_terms(text: str, options: dict[str, argparse.Action]) -> str:
         long = options[name].option_strings[-1]
         return long if options[name].nargs == 0 else f"{long} {value}"
 
-    text = re.sub(r"(--[a-z-]+) \(\w+=\w+\)", r"\1", text)
-    text = re.sub(r"\w+=(?:\([^)]*\)|\S+) \((--[^)]+)\)", r"\1", text)
+    known = {word for action in options.values() for word in action.option_strings}
+
+    def here(match: re.Match[str]) -> str:
+        """The option that stands beside an argument; the keys of a recipe are arguments."""
+        named = match["option"].split()[0]
+        return match["argument"] if recipe and named not in known else match["option"]
+
+    text = re.sub(r"(?P<option>--[a-z-]+) \((?P<argument>\w+=\w+)\)", here, text)
+    text = re.sub(r"(?P<argument>\w+=(?:\([^)]*\)|\S+)) \((?P<option>--[^)]+)\)", here, text)
+    if not recipe:
+        text = re.sub(r'encoding=("[^(]*) \(--encoding\)', r"--encoding \1", text)
+        if "--encoding" not in known:  # of a release, whose analysts cannot say it
+            text = re.sub(
+                r"; --encoding .* says", "; condmask mask --encoding says, when it is masked,", text
+            )
     text = text.replace(" or a map-like callable", "").replace('nan_policy="omit"', "--omit-missing")
     text = text.replace("round=True", "--round")
     text = re.sub(

@@ -15,7 +15,16 @@ from condmask.files.csv import CsvFile
 from condmask.files.csv_folder import CsvFiles
 from condmask.files.csv_format import CsvFormat
 from condmask.files.folder import FolderTable
-from condmask.files.formats import FORMATS, ROOMY, Table, columns_exist, format_of, reading, suffix_of
+from condmask.files.formats import (
+    FORMATS,
+    ROOMY,
+    Table,
+    columns_exist,
+    format_of,
+    in_lines,
+    reading,
+    suffix_of,
+)
 from condmask.files.metadata import read_list
 from condmask.files.part_files import is_folder, part_files
 from condmask.files.spool import CODE, coded
@@ -47,6 +56,16 @@ def read_column(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | Non
         table = open_table(Path(path), csv)
         columns_exist(table, [name])
         return column_of(table, name)
+
+
+def read_numbers(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | None = None) -> np.ndarray:
+    """One column of a file, as `read_column` has it, that must be numeric; the line says where it is not."""
+    with reading(Path(path)):
+        table = open_table(Path(path), csv)
+        columns_exist(table, [name])
+        LOG.info("reading a column of %s", table.path)
+        with in_lines(table):
+            return joined(part[name] for part in numbers_of(table, [name]))
 
 
 def column_of(table: Table, name: str) -> np.ndarray:

@@ -11,10 +11,10 @@ from condmask.disclosure.boosting import check_available
 from condmask.disclosure.release_check import GO_ON, ReleaseError
 from condmask.disclosure.risk import risk, with_trained
 from condmask.disclosure.risk_result import BEST, TRAINED
-from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.errors import ArgumentError
 from condmask.files.formats import reading
 from condmask.files.publish import targets_of
-from condmask.files.read import read_column, read_labels
+from condmask.files.read import read_labels, read_numbers
 from condmask.recipes.recipe import Recipe, read_recipe
 from condmask.releases.mask_file import audit_file, audited_table, mask_file
 from condmask.reports import charts
@@ -165,9 +165,7 @@ def _check_risks(recipe: Recipe) -> None:
     source, csv = recipe.source, recipe.csv
     for name, caps in recipe.checks.items():
         scheme, distances = recipe.schemes[name], list(caps)
-        x = read_column(source, name, csv=csv)
-        if x.dtype == object:
-            raise ArgumentTypeError(f"{name} must be numbers in {source}, got something else")
+        x = read_numbers(source, name, csv=csv)
         strata = {group: read_labels(source, group, csv=csv) for group in names_of(scheme.strata)}
         by_value = risk(x, scheme, d=distances, strata=strata or None, audit=False)
         best = by_value.attackers[BEST]
