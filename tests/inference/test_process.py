@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import reference
 from scipy.special import ndtr, ndtri
-from scipy.stats import kstwobign, multivariate_normal
+from scipy.stats import kstest, kstwobign, multivariate_normal
 
 import condmask as cm
 from condmask.inference import process
@@ -98,6 +98,32 @@ def test_without_masking_the_covariance_is_that_of_the_bridge():
     bridge = [[min(s, t) - s * t for t in shares] for s in shares]
     np.testing.assert_allclose(found, bridge, rtol=0.0, atol=1e-6)
     np.testing.assert_allclose(estimate._covariance(points, "file"), 0.0, rtol=0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("count", [400_000, 399_999])
+def test_deviates_are_normal_and_independent(count):
+    # a false alarm in 1 of 1000, and of correlations in 7 of 10^6; single precision has no room for more
+    drawn = process._normal(np.random.default_rng(9), count)
+
+    assert (drawn.shape, drawn.dtype) == ((count,), np.float32)
+    assert kstest(drawn, "norm").pvalue > 1e-3
+    half = (count + 1) // 2
+    one, other = drawn[: count - half].astype(float), drawn[half:].astype(float)  # of one radius each
+    for power in (1, 2):
+        for first, second in ((one, other), (drawn[:-1], drawn[1:])):
+            r = np.corrcoef(first**power, second**power)[0, 1]
+            assert abs(r) < 4.5 / np.sqrt(first.size)
+
+
+def test_deviates_are_finite_whatever_the_words():
+    class Words:
+        def integers(self, low, high, size, **_):
+            return np.resize(np.array([low, high], dtype=np.uint64), size)
+
+    drawn = process._normal(Words(), 8)
+
+    assert np.isfinite(drawn).all()
+    assert np.abs(drawn).max() == pytest.approx(np.sqrt(66.0 * np.log(2.0)))
 
 
 def test_the_largest_size_of_a_bridge_has_the_law_of_kolmogorov():
