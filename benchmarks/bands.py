@@ -15,9 +15,11 @@ import numpy as np
 import condmask as cm
 from benchmarks.cells import command, row
 from benchmarks.coverage import PLAIN, SIGMA
+from benchmarks.laws import LAWS
 
 DONORS = ("sample", "permutation")
 N, SD = 2_000, 50.0  # records; steps of the grid in a standard deviation of the data
+BLOCK = 50  # files that are drawn and masked together
 OTHER = cm.ConditionalMasking(0.7, 0.5 * SD, noise="laplace", donors="permutation", decimals=0)
 HEADS = {
     "population": "band, population, 95%",
@@ -30,39 +32,59 @@ HEADS = {
 
 
 def cells():
-    """(name, data, p, donors) of all of them, the most telling first."""
-    found = itertools.product(("normal", "lognormal", "laplace", "uniform"), (0.6, 0.3, 0.8), DONORS)
+    """(name, data, p, donors) of all of them, the most telling first; "reverse" for reverse mapping."""
+    found = itertools.chain(
+        itertools.product(("normal", "lognormal", "laplace", "uniform"), (0.6, 0.3, 0.8), DONORS),
+        itertools.product(("mixture",), (0.6, 0.3), DONORS),
+        itertools.product(("normal", "mixture"), (0.6,), ("reverse",)),
+    )
     return [(f"{data}-{donors}-{p}", data, p, donors) for data, p, donors in found]
+
+
+def scheme_of(p, donors):
+    if donors == "reverse":
+        return cm.ConditionalMasking(p, SIGMA * SD, reverse_mapping=True)
+    return cm.ConditionalMasking(p, SIGMA * SD, donors=donors, decimals=0)
 
 
 def run(cell, replications, seed):
     """How often bands hold and tests reject."""
     name, data, p, donors = cell
     rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
-    law = PLAIN[data]
-    scheme = cm.ConditionalMasking(p, SIGMA * SD, donors=donors, decimals=0)
-    t = np.arange(math.floor(SD * law.ppf(1e-7)) - 5.0 * SD, SD * law.ppf(1.0 - 1e-7) + 5.0 * SD)
-    truth = law.cdf((t + 0.5) / SD)  # of rounded values
+    law, scheme = PLAIN.get(data) or LAWS[data], scheme_of(p, donors)
+    unit = SD / float(law.std())
+    low, high = unit * law.ppf([1e-6, 1.0 - 1e-6])
+    t = np.arange(math.floor(low) - 5.0 * SD, high + 5.0 * SD)
     counted = dict.fromkeys(HEADS, 0)
 
-    def released(own, shift=0.0):
-        x = np.rint(SD * (law.rvs(N, rng) + shift))
-        stream = np.random.default_rng(rng.integers(0, 2**63, 4))
-        return x, own.estimate(own.mask_rows(x[None], stream, ())[0])
+    def of_rounded(shift):
+        """The distribution function of values that are shifted and rounded, from all points of the grid."""
+        shares = law.cdf((t + 0.5 + shift * SD) / unit)
+        return lambda at: shares[np.clip(np.floor(at) - t[0], 0, t.size - 1).astype(np.int64)]
 
-    for k in range(replications):
-        x, estimate = released(scheme)
-        whole = estimate.cdf(t, monotone=True)
-        of_file = np.searchsorted(np.sort(x), t, side="right") / N
-        for target, aim in (("population", truth), ("file", of_file)):
-            half = estimate.cdf_band(target=target, rng=k).half_width
-            counted[target] += int(np.abs(whole - aim).max() <= half)
-        for shift in (0.0, 0.1):
-            found = cm.compare_distributions(estimate, lambda at, s=shift: law.cdf(at / SD + s), rng=k)
-            counted[f"one {shift:g}"] += int(found.pvalue <= 0.05)
-        for shift in (0.0, 0.15):
-            found = cm.compare_distributions(estimate, released(OTHER, shift)[1], rng=k)
-            counted[f"two {shift:g}"] += int(found.pvalue <= 0.05)
+    def released(own, size, shift=0.0):
+        """So many files, and the estimates from their releases."""
+        x = np.rint(unit * law.rvs((size, N), rng) + shift * SD)
+        z = own.mask_rows(x, np.random.default_rng(rng.integers(0, 2**63, 4)), ())
+        return [(row, own.estimate(masked)) for row, masked in zip(x, z, strict=True)]
+
+    given = {shift: of_rounded(shift) for shift in (0.0, 0.1)}
+    for start in range(0, replications, BLOCK):
+        size = min(BLOCK, replications - start)
+        files = released(scheme, size)
+        others = {shift: released(OTHER, size, shift) for shift in (0.0, 0.15)}
+        for k, (x, estimate) in enumerate(files):
+            whole = estimate.cdf(t, monotone=True)
+            of_file = np.searchsorted(np.sort(x), t, side="right") / N
+            for target, aim in (("population", given[0.0](t)), ("file", of_file)):
+                half = estimate.cdf_band(target=target, rng=start + k).half_width
+                counted[target] += int(np.abs(whole - aim).max() <= half)
+            for shift, law_given in given.items():
+                found = cm.compare_distributions(estimate, law_given, rng=start + k)
+                counted[f"one {shift:g}"] += int(found.pvalue <= 0.05)
+            for shift, other in others.items():
+                found = cm.compare_distributions(estimate, other[k][1], rng=start + k)
+                counted[f"two {shift:g}"] += int(found.pvalue <= 0.05)
     return {"cell": name, "seed": seed, "replications": replications, "counted": counted}
 
 

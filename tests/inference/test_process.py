@@ -100,30 +100,39 @@ def test_without_masking_the_covariance_is_that_of_the_bridge():
     np.testing.assert_allclose(estimate._covariance(points, "file"), 0.0, rtol=0.0, atol=1e-6)
 
 
-@pytest.mark.parametrize("count", [400_000, 399_999])
-def test_deviates_are_normal_and_independent(count):
-    # a false alarm in 1 of 1000, and of correlations in 7 of 10^6; single precision has no room for more
-    drawn = process._normal(np.random.default_rng(9), count)
+@pytest.mark.parametrize("shape", [(4, 100_000), (3, 133_333)])
+def test_deviates_are_normal_and_independent(shape):
+    # a false alarm in 1 of 1000 of the law, and in 7 of 10^6 of a correlation
+    drawn = process._normal(np.random.default_rng(9), *shape)
 
-    assert (drawn.shape, drawn.dtype) == ((count,), np.float32)
-    assert kstest(drawn, "norm").pvalue > 1e-3
-    half = (count + 1) // 2
-    one, other = drawn[: count - half].astype(float), drawn[half:].astype(float)  # of one radius each
-    for power in (1, 2):
-        for first, second in ((one, other), (drawn[:-1], drawn[1:])):
-            r = np.corrcoef(first**power, second**power)[0, 1]
-            assert abs(r) < 4.5 / np.sqrt(first.size)
+    assert drawn.shape == shape
+    flat = drawn.ravel().astype(float)
+    assert kstest(flat, "norm").pvalue > 1e-3
+    half = (flat.size + 1) // 2
+    for apart in (1, half):  # neighbours, and those that share a radius
+        for power in (1, 2):
+            r = np.corrcoef(flat[:-apart] ** power, flat[apart:] ** power)[0, 1]
+            assert abs(r) < 4.5 / np.sqrt(flat.size - apart)
 
 
 def test_deviates_are_finite_whatever_the_words():
-    class Words:
+    class Ends:
         def integers(self, low, high, size, **_):
             return np.resize(np.array([low, high], dtype=np.uint64), size)
 
-    drawn = process._normal(Words(), 8)
+    drawn = process._normal(Ends(), 2, 4)
 
     assert np.isfinite(drawn).all()
     assert np.abs(drawn).max() == pytest.approx(np.sqrt(66.0 * np.log(2.0)))
+
+
+@pytest.mark.parametrize("at_once", [1, 700, 1 << 15])
+def test_draws_are_as_many_as_asked_for_and_none_twice(at_once, monkeypatch):
+    monkeypatch.setattr(process, "AT_ONCE", at_once)
+
+    draws = process.largest(np.diag([4.0, 1.0, 1.0]), 1001, np.random.default_rng(10))
+
+    assert draws.shape == np.unique(draws).shape == (1001,)
 
 
 def test_the_largest_size_of_a_bridge_has_the_law_of_kolmogorov():

@@ -19,6 +19,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from condmask._blocks import blocks
 from condmask.deconvolution import weight
 from condmask.deconvolution.weight import Masking
 from condmask.engines.counting import ValueCounts
@@ -27,6 +28,8 @@ from condmask.inference import cdf_variance
 CELLS_PER_SIGMA = 32
 NODES_PER_SIGMA = 8
 CHUNK = 1 << 12  # cells at a time
+CACHED = 1 << 9  # of them that are multiplied at a time, so that they stay near
+NOTHING = 1e-15  # of the records: what rounding leaves
 
 
 class Products(NamedTuple):
@@ -190,13 +193,16 @@ def _summed(
     firsts, lasts = np.append(at[:1], at[cuts + 1]) - reach, np.append(at[cuts], at[-1:]) + reach
     for first, last in zip(firsts, lasts, strict=True):
         for start in np.arange(first, last + 1.0, CHUNK):
-            mass = masses(start, min(start + CHUNK - 1.0, last))
-            values = _rows(kernel, at - start, mass.size, step)
-            sums += values @ mass
-            for sign in (1.0, -1.0):  # a matrix times itself takes half the time of one times another
-                used = np.flatnonzero(sign * mass > 0.0)
-                root = values[:, used] * np.sqrt(np.abs(mass[used]))
-                products += sign * (root @ root.T)
+            chunk = masses(start, min(start + CHUNK - 1.0, last))
+            nothing = NOTHING * np.abs(chunk).sum()
+            for low, high in blocks(chunk.size, CACHED):
+                mass = chunk[low:high]
+                values = _rows(kernel, at - (start + low * step), mass.size, step)
+                sums += values @ mass
+                for sign in (1.0, -1.0):  # a matrix times itself takes half the time of one times another
+                    used = np.flatnonzero(sign * mass > nothing)
+                    root = values[:, used] * np.sqrt(np.abs(mass[used]))
+                    products += sign * (root @ root.T)
     # where the kernel is 0 or its limit: before the first stretch and between two
     mass = up_to(firsts - 1.0) - np.append(0.0, up_to(lasts[:-1]))
     after = limit * (at[:, None] > firsts - 1.0)

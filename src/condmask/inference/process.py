@@ -1,9 +1,11 @@
 """T at many points together: a Gaussian process, whose covariances are known and which is simulated."""
 
 from collections.abc import Callable
+from math import pi, prod
 
 import numpy as np
 
+from condmask._blocks import blocks
 from condmask._randomness import words
 from condmask.inference.cdf_covariance import Counted, Expected, Records, WithoutNoise
 from condmask.inference.theorem import covariance_given_file
@@ -13,6 +15,7 @@ from condmask.samples.masked_sample import MaskedSample
 
 Share = Callable[[np.ndarray], np.ndarray]
 RIDGE = 1e-12  # against rounding
+AT_ONCE = 1 << 15  # normal deviates, so that they stay in the cache
 
 
 def covariance(curve: VarianceCurve, x: np.ndarray, *, target: str, under: Share | None = None) -> np.ndarray:
@@ -48,8 +51,12 @@ def largest(covariance: np.ndarray, draws: int, rng: np.random.Generator) -> np.
     except np.linalg.LinAlgError:  # of few records the estimate is not positive definite
         values, vectors = np.linalg.eigh(covariance)
         root = vectors * np.sqrt(np.maximum(values, 0.0))
-    drawn = _normal(rng, draws * len(covariance)).reshape(draws, -1) @ root.astype(np.float32).T
-    return np.asarray(np.abs(drawn).max(axis=1), dtype=np.float64)
+    root, at_once = root.astype(np.float32), max(1, AT_ONCE // len(root))
+    sizes = [
+        np.abs(root @ _normal(rng, len(root), stop - start)).max(axis=0)
+        for start, stop in blocks(draws, at_once)
+    ]
+    return np.concatenate(sizes, dtype=np.float64)
 
 
 def equal_steps(sample: MaskedSample, count: int) -> np.ndarray:
@@ -89,15 +96,16 @@ def _squares(means: np.ndarray, share: np.ndarray) -> np.ndarray:
     return np.asarray((share * means.T) @ means)
 
 
-def _normal(rng: np.random.Generator, count: int) -> np.ndarray:
-    """Normal deviates, in pairs of a radius and an angle: in half the time that the generator takes.
+def _normal(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    """Normal deviates to seven digits, in pairs of a radius and an angle: sooner than the generator has them.
 
-    They are right to seven digits, up to 6.8 standard deviations.
+    The farthest are 6.8 standard deviations out.
     """
-    half = (count + 1) // 2
-    uniform = words(rng, half).view(np.uint32).astype(np.float32)
-    uniform += np.float32(0.5)
-    uniform *= np.float32(2.0**-32)
-    radius, angle = uniform[:half], uniform[half:]
-    radius, angle = np.sqrt(-2.0 * np.log(radius)), np.float32(2.0 * np.pi) * angle
-    return np.concatenate((radius * np.cos(angle), radius * np.sin(angle)))[:count]
+    count = prod(shape)
+    drawn = words(rng, (count + 1) // 2).view(np.uint32).reshape(2, -1).astype(np.float32)
+    drawn += np.float32(0.5)  # so that none is 0
+    drawn *= np.float32(2.0**-32)
+    radius, angle = np.sqrt(-2.0 * np.log(drawn[0])), np.float32(2.0 * pi) * drawn[1]
+    np.multiply(radius, np.cos(angle), out=drawn[0])
+    np.multiply(radius, np.sin(angle), out=drawn[1])
+    return drawn.ravel()[:count].reshape(shape)
