@@ -16,6 +16,7 @@ import condmask as cm
 from benchmarks.cells import command, row
 from benchmarks.coverage import PLAIN, SIGMA
 from benchmarks.laws import LAWS
+from condmask.inference import process
 
 DONORS = ("sample", "permutation")
 N, SD = 2_000, 50.0  # records; steps of the grid in a standard deviation of the data
@@ -47,6 +48,27 @@ def scheme_of(p, donors):
     return cm.ConditionalMasking(p, SIGMA * SD, donors=donors, decimals=0)
 
 
+class Given:
+    """A distribution of values rounded to whole steps, and the covariances of T under it."""
+
+    def __init__(self, t, shares):
+        self.t, self.shares = t, shares  # it is at all points of the grid that matter
+
+    def __call__(self, at):
+        return self.shares[np.clip(np.floor(at) - self.t[0], 0, self.t.size - 1).astype(np.int64)]
+
+    def covariances(self, estimate):
+        """What estimates under its scheme would each work out at points of their own, from one matrix."""
+        curve = estimate._variance_curve(None)
+        whole = process.covariance(curve, self.t, target="population", under=self)
+
+        def between(x, *_):
+            places = (x - self.t[0]).astype(np.int64)
+            return whole[np.ix_(places, places)]
+
+        return between
+
+
 def run(cell, replications, seed):
     """How often bands hold and tests reject."""
     name, data, p, donors = cell
@@ -55,12 +77,8 @@ def run(cell, replications, seed):
     unit = SD / float(law.std())
     low, high = unit * law.ppf([1e-6, 1.0 - 1e-6])
     t = np.arange(math.floor(low) - 5.0 * SD, high + 5.0 * SD)
-    counted = dict.fromkeys(HEADS, 0)
-
-    def of_rounded(shift):
-        """The distribution function of values that are shifted and rounded, from all points of the grid."""
-        shares = law.cdf((t + 0.5 + shift * SD) / unit)
-        return lambda at: shares[np.clip(np.floor(at) - t[0], 0, t.size - 1).astype(np.int64)]
+    given = {shift: Given(t, law.cdf((t + 0.5 + shift * SD) / unit)) for shift in (0.0, 0.1)}
+    counted, known = dict.fromkeys(HEADS, 0), {}
 
     def released(own, size, shift=0.0):
         """So many files, and the estimates from their releases."""
@@ -68,7 +86,6 @@ def run(cell, replications, seed):
         z = own.mask_rows(x, np.random.default_rng(rng.integers(0, 2**63, 4)), ())
         return [(row, own.estimate(masked)) for row, masked in zip(x, z, strict=True)]
 
-    given = {shift: of_rounded(shift) for shift in (0.0, 0.1)}
     for start in range(0, replications, BLOCK):
         size = min(BLOCK, replications - start)
         files = released(scheme, size)
@@ -76,15 +93,17 @@ def run(cell, replications, seed):
         for k, (x, estimate) in enumerate(files):
             whole = estimate.cdf(t, monotone=True)
             of_file = np.searchsorted(np.sort(x), t, side="right") / N
-            for target, aim in (("population", given[0.0](t)), ("file", of_file)):
+            for target, aim in (("population", given[0.0].shares), ("file", of_file)):
                 half = estimate.cdf_band(target=target, rng=start + k).half_width
                 counted[target] += int(np.abs(whole - aim).max() <= half)
-            for shift, law_given in given.items():
-                found = cm.compare_distributions(estimate, law_given, rng=start + k)
-                counted[f"one {shift:g}"] += int(found.pvalue <= 0.05)
             for shift, other in others.items():
                 found = cm.compare_distributions(estimate, other[k][1], rng=start + k)
                 counted[f"two {shift:g}"] += int(found.pvalue <= 0.05)
+            known = known or {shift: one.covariances(estimate) for shift, one in given.items()}
+            for shift, one in given.items():
+                estimate._covariance = known[shift]
+                found = cm.compare_distributions(estimate, one, rng=start + k)
+                counted[f"one {shift:g}"] += int(found.pvalue <= 0.05)
     return {"cell": name, "seed": seed, "replications": replications, "counted": counted}
 
 
