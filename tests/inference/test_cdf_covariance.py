@@ -30,6 +30,7 @@ def found_by(records, x):
 def test_products_are_sums_over_the_records(noise, delta, chunk, monkeypatch):
     # on steps of sigma/8 and more nothing is approximated
     monkeypatch.setattr(cdf_covariance, "CHUNK", chunk)
+    monkeypatch.setattr(cdf_covariance, "CACHED", max(7, chunk // 9))
     p, z = 0.4, np.rint(np.random.default_rng(5).laplace(0.0, 1.5, 60) / delta)
     x, reach = np.array([-3.0, 0.0, 0.0, 9.0]), int(24.0 / delta)
     k = reference.rounded_weights(noise, p, delta, reach)
@@ -129,6 +130,24 @@ def test_products_under_a_hypothesis_are_their_expectation():
     expected = (psi @ of_z, (psi * of_z) @ psi.T, rest @ of_x, (rest * of_x) @ rest.T)
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=0.0, atol=1e-7)
+
+
+@pytest.mark.parametrize(("noise", "p"), [("normal", 0.4), ("laplace", 0.1), ("laplace", 0.8)])
+def test_what_is_expected_far_from_all_points_is_taken_together(noise, p):
+    # psi undoes the masking, so n times the distribution function is to be expected of it; and as a further
+    # point reaches farther, the rest is what it is with that. Points beside a mode that half of them are in.
+    below = lambda t: 0.5 * ndtr((np.floor(t) + 0.5) / 3.0) + 0.5 * ndtr((np.floor(t) + 0.5) / 400.0)  # noqa: E731
+    records = Expected(below, 500, Masking(noise, p, 0.0, 0.125))
+    x = np.array([records.reach - 2.0, records.reach + 5.0, 6.0 * records.reach])
+
+    found, wider = (
+        found_by(records, x),
+        found_by(records, np.append(np.arange(-30.0, -10.0) * records.reach, x)),
+    )
+
+    np.testing.assert_allclose(found[0], 500 * below(x), rtol=0.0, atol=1e-3)
+    for one, other in zip(found, wider, strict=True):
+        np.testing.assert_allclose(one, other[-3:] if one.ndim == 1 else other[-3:, -3:], rtol=0.0, atol=1e-3)
 
 
 def test_far_records_are_taken_together():

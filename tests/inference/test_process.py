@@ -100,6 +100,21 @@ def test_without_masking_the_covariance_is_that_of_the_bridge():
     np.testing.assert_allclose(estimate._covariance(points, "file"), 0.0, rtol=0.0, atol=1e-6)
 
 
+def test_after_reverse_mapping_a_given_law_has_the_covariance_of_a_bridge_too():
+    # of the given law and not of the file, which is another
+    x = np.rint(SD * np.random.default_rng(3).standard_normal(500) + 5.0)
+    scheme = cm.ConditionalMasking(0.6, SIGMA, reverse_mapping=True)
+    curve = VarianceCurve(scheme.estimate(x)._sample, [], None, shared_donors=False)
+
+    found = process.covariance(curve, POINTS, target="population", under=below)
+
+    bridge = np.minimum.outer(below(POINTS), below(POINTS)) - np.outer(below(POINTS), below(POINTS))
+    np.testing.assert_allclose(found, bridge, rtol=1e-12)
+    np.testing.assert_allclose(
+        process.covariance(curve, POINTS, target="file", under=below), 0.0, rtol=0.0, atol=1e-15
+    )
+
+
 @pytest.mark.parametrize("shape", [(4, 100_000), (3, 133_333)])
 def test_deviates_are_normal_and_independent(shape):
     # a false alarm in 1 of 1000 of the law, and in 7 of 10^6 of a correlation

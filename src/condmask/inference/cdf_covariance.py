@@ -152,7 +152,12 @@ class Expected(InCells):
         return np.diff(self.originals_up_to(np.arange(first - 1.0, last + 1.0)))
 
     def masked_up_to(self, at: np.ndarray) -> np.ndarray:
-        return self.originals_up_to(at)  # as no record about is any nearer
+        beside = 2 * self.reach
+        total = self.originals_up_to(at - beside)
+        for k, edge in enumerate(at):  # those about it may have been moved across
+            around = np.pad(self.originals(edge - beside + 1.0, edge + beside), beside)
+            total[k] += _filtered(around, self.noise, undone=False)[: 2 * beside].sum()
+        return total
 
     def originals_up_to(self, at: np.ndarray) -> np.ndarray:
         return np.asarray(self._n * self._share((at + 1.0) * self.width - 1.0))
