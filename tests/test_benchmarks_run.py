@@ -8,6 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
+
+import condmask as cm
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 PREFIXES = ("time_", "timeraw_", "peakmem_", "track_")
@@ -83,11 +86,41 @@ def test_the_table_of_coverage_is_made_from_cells():
 def test_the_table_of_bands_is_made_from_cells():
     from benchmarks import bands
 
-    found = bands.run(bands.cells()[0], 2, 1)
+    names = [name for name, *_ in bands.cells()]
+    chosen = [cell for cell in bands.cells() if cell[0] in ("normal-sample-0.6", "mixture-reverse-0.6")]
+    found = [bands.run(cell, 2, 1) for cell in chosen]
 
-    assert set(found["counted"]) == set(bands.HEADS)
-    assert all(0 <= count <= 2 for count in found["counted"].values())
-    assert "   * - normal-sample-0.6\n" in bands.table([found])
+    assert len(names) == len(set(names)) == 30
+    for result in found:
+        assert set(result["counted"]) == set(bands.HEADS)
+        assert all(0 <= count <= 2 for count in result["counted"].values())
+    assert found[1]["counted"]["file"] == 2  # which is known
+    text = bands.table(found)
+    assert "   * - normal-sample-0.6\n" in text
+    assert "   * - mixture-reverse-0.6\n" in text
+
+
+@pytest.mark.parametrize(("p", "donors"), [(0.6, "sample"), (0.3, "permutation"), (0.6, "reverse")])
+def test_files_of_a_study_share_the_covariances_that_each_would_work_out(p, donors):
+    from benchmarks import bands
+
+    rng, t = np.random.default_rng(1), np.arange(-500.0, 501.0)
+    given = bands.on_grid(t, ndtr((t + 0.5) / bands.SD))
+    scheme = bands.scheme_of(p, donors)
+    one, other = (
+        scheme.estimate(scheme.mask_rows(np.rint(bands.SD * rng.standard_normal((1, 500))), rng, ())[0])
+        for _ in range(2)
+    )
+    points = one.cdf_band(rng=1).x
+
+    shared = bands.covariances(other, t, given)
+
+    np.testing.assert_allclose(
+        shared(points), one._covariance(points, "population", given), rtol=0.0, atol=1e-9
+    )
+    expected = cm.compare_distributions(one, lambda at: ndtr((np.floor(at) + 0.5) / bands.SD), rng=2)
+    one._covariance = shared
+    assert cm.compare_distributions(one, given, rng=2) == expected
 
 
 def test_the_table_of_rearranging_is_made_from_cells():
