@@ -69,9 +69,10 @@ def test_standard_errors_on_fine_grids_are_right_to_a_percent(noise, p):
 @pytest.mark.parametrize("p", [0.1, 0.3, 0.6, 0.9])
 def test_on_nodes_the_variances_are_those_of_cells(noise, p, monkeypatch):
     # products of r, which nodes hold sigma/8 apart and cells sigma/32: to .2% of the variance of T about the
-    # file, which they are a part of; on nodes sigma/4 apart it would be .6% at p = .1
+    # file, which they are a part of; on nodes sigma/4 apart it would be .3% of Laplace noise at p = .1
     z = np.rint(np.random.default_rng(5).laplace(0.0, 48.0, 2000))
     x, masking = np.arange(-90.0, 91.0, 7.0), Masking(noise, p, 0.0, 1 / 32)
+    monkeypatch.setattr(cdf_covariance, "CACHED", 20)  # so that there are many blocks of nodes, too
     psi, psi_products, rest, products = found_by(Counted(counted(z), masking), x)
 
     monkeypatch.setattr(cdf_covariance, "NODES_PER_SIGMA", 32)
