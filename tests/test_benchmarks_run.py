@@ -95,6 +95,7 @@ def test_the_table_of_bands_is_made_from_cells():
         assert set(result["counted"]) == set(bands.HEADS)
         assert all(0 <= count <= 2 for count in result["counted"].values())
     assert found[1]["counted"]["file"] == 2  # which is known
+    assert bands.scheme_of(0.6, "reverse").reverse_mapping
     text = bands.table(found)
     assert "   * - normal-sample-0.6\n" in text
     assert "   * - mixture-reverse-0.6\n" in text
