@@ -198,26 +198,37 @@ def _summed(
     firsts, lasts = np.append(at[:1], at[cuts + 1]) - reach, np.append(at[cuts], at[-1:]) + reach
     for first, last in zip(firsts, lasts, strict=True):
         for start in np.arange(first, last + 1.0, CHUNK):
-            chunk = masses(start, min(start + CHUNK - 1.0, last))
-            nothing = NOTHING * np.abs(chunk).sum()
-            for low, high in blocks(chunk.size, CACHED):
-                mass = chunk[low:high]
-                values = _rows(kernel, at - (start + low * step), mass.size, step)
-                sums += values @ mass
-                for sign in (1.0, -1.0):  # a matrix times itself takes half the time of one times another
-                    used = np.flatnonzero(sign * mass > nothing)
-                    root = values[:, used] * np.sqrt(np.abs(mass[used]))
-                    products += sign * (root @ root.T)
+            near = _stretch(kernel, at - start, masses(start, min(start + CHUNK - 1.0, last)), step)
+            sums += near.sums
+            products += near.products
     # where the kernel is 0 or its limit: before the first stretch and between two
     mass = up_to(firsts - 1.0) - np.append(0.0, up_to(lasts[:-1]))
     after = limit * (at[:, None] > firsts - 1.0)
     return Products(sums + after @ mass, products + (after * mass) @ after.T)
 
 
+def _stretch(kernel: np.ndarray, apart: np.ndarray, masses: np.ndarray, step: int) -> Products:
+    """Sums over masses `step` cells apart, for points that lie `apart` after the first of them."""
+    sums, products = np.zeros(apart.size), np.zeros((apart.size, apart.size))
+    nothing = NOTHING * np.abs(masses).sum()
+    held = np.flatnonzero(np.abs(masses) > nothing)
+    first, masses = (held[0], masses[held[0] : held[-1] + 1]) if held.size else (0, masses[:0])
+    for low, high in blocks(masses.size, CACHED):
+        mass = masses[low:high]
+        values = _rows(kernel, apart - (first + low) * step, mass.size, step)
+        sums += values @ mass
+        for sign in (1.0, -1.0):  # a matrix times itself takes half the time of one times another
+            used = np.flatnonzero(sign * mass > nothing)
+            if used.size:
+                root = values[:, used] * np.sqrt(np.abs(mass[used]))
+                products += sign * (root @ root.T)
+    return Products(sums, products)
+
+
 def _rows(kernel: np.ndarray, apart: np.ndarray, size: int, step: int) -> np.ndarray:
     """The kernel at so many cells, `step` apart, for points that lie `apart` after the first of them."""
     reach, length = kernel.size // 2, step * (size - 1) + 1
-    line = np.pad(kernel[::-1], length, mode="edge")
+    line = np.concatenate((np.full(length, kernel[-1]), kernel[::-1], np.full(length, kernel[0])))
     first = np.clip(reach + length - apart, 0, line.size - length).astype(np.int64)
     return np.asarray(sliding_window_view(line, length)[:, ::step][first])
 
