@@ -10,7 +10,7 @@ grid T is exact at its points.
 Bandwidths and strata are left to single samples.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import ceil
 from typing import NamedTuple
@@ -21,6 +21,8 @@ from condmask.deconvolution import weight
 from condmask.deconvolution.expansion import fast_length
 from condmask.deconvolution.weight import Masking
 from condmask.inference import cdf_score, cdf_variance, rearranged_variance
+from condmask.inference.cdf_variance import Sums
+from condmask.inference.intervals import multiplier
 from condmask.inference.theorem import AsymptoticVariance
 from condmask.kernels import quantile_ends as kernels
 from condmask.kernels.quantile_ends import Lattice, Question, Row
@@ -31,6 +33,29 @@ TOL = 1e-10
 MARGIN = 4.0  # sigma on either side of the records, at most
 MOST_NODES = 1 << 16  # of a row
 MOST_STEPS = 4  # of a cell, up to which T is worked out at every point of the grid
+
+
+class Ends(NamedTuple):
+    """The ends of intervals of many rows.
+
+    Attributes
+    ----------
+    quantiles, cdf : ndarray of shape (2, levels, targets, statistics, rows)
+        The lower and the upper ends.
+    served : ndarray of bool of shape (rows,)
+        Whether they are known; rows that are spread too widely are left to single samples.
+    """
+
+    quantiles: np.ndarray
+    cdf: np.ndarray
+    served: np.ndarray
+
+    @classmethod
+    def empty(cls, rows: int, quantiles: int, points: int, levels: Sequence[float], targets: Sequence[str]) -> "Ends":
+        """Of nothing as yet."""
+        shape = 2, len(levels), len(targets)
+        of_both = (np.full((*shape, size, rows), np.nan) for size in (quantiles, points))
+        return cls(*of_both, np.zeros(rows, dtype=np.bool_))
 
 
 class CdfRows:
@@ -107,6 +132,29 @@ class CdfRows:
         limit = cdf_variance.kernels(whole.noise, whole.in_sigma).limits[0]
         return np.asarray((t + limit * np.cumsum(counts[:, :points], axis=1)) / self.n)
 
+    def ends(self, q: np.ndarray, x: np.ndarray, levels: Sequence[float], targets: Sequence[str]) -> Ends:
+        """Intervals of quantiles q and of the distribution function at points x, in the units of the data."""
+        found = Ends.empty(len(self._steps), q.size, x.size, levels, targets)
+        c = np.array([multiplier(level)[1] ** 2 / self.n for level in levels])
+        whole = np.array([target == "population" for target in targets])
+        crossing = rearranged_variance.crossing_of(self.law.p, self.n)
+        question = Question(
+            q, c, whole, crossing == "rearranged", TOL, rearranged_variance.GAIN, rearranged_variance.ROOM
+        )
+        points, value = self.grid.below(x), np.empty(q.size)
+        t, file = np.zeros((2, x.size, len(self._steps)))
+        for k, row in enumerate(self.rows()):
+            if row is None:
+                continue
+            low, high = np.empty((2, len(levels), len(targets), q.size))
+            found.served[k] = kernels.quantile_ends(row, self.lattice, question, value, low, high)
+            found.quantiles[0, ..., k], found.quantiles[1, ..., k] = low, high
+            t[:, k] = kernels.value_at(points, row, self.lattice)
+            file[:, k] = kernels.variance_at(points, row, self.lattice)
+        found.quantiles[:] = self.grid.values(found.quantiles)
+        found.cdf[:] = cdf_ends(t, file, c, targets)
+        return found
+
 
 class Shape(NamedTuple):
     """What the kernels of a lattice depend on.
@@ -163,3 +211,37 @@ def _transformed(around: np.ndarray, reach: int, size: int) -> np.ndarray:
     periodic = np.zeros((len(around), size))
     periodic[:, np.arange(-reach, reach + 1) % size] = around
     return np.asarray(np.fft.rfft(periodic))
+
+
+def cdf_ends(t: np.ndarray, file: np.ndarray, c: np.ndarray, targets: Sequence[str]) -> np.ndarray:
+    """The ends for values of T of these variances about the file, by side, level and target."""
+    nothing = np.zeros(t.shape)
+    variance = AsymptoticVariance(file, nothing, Sums(t, nothing, nothing, nothing, t))
+    ends = [[cdf_score.ends(t, variance, each, target) for target in targets] for each in c.tolist()]
+    return np.moveaxis(np.array(ends), 2, 0)
+
+
+def exact_ends(
+    z: np.ndarray, q: np.ndarray, x: np.ndarray, levels: Sequence[float], targets: Sequence[str]
+) -> Ends:
+    """Intervals from rows of the values of the originals in another order, as `CdfRows.ends` has them.
+
+    Only the sample of the population is uncertain; quantiles of the file are known.
+    """
+    ordered, n = np.sort(z, axis=1), z.shape[1]
+    found = Ends.empty(len(z), q.size, x.size, levels, targets)
+    c = np.array([multiplier(level)[1] ** 2 / n for level in levels])
+    for i, each in enumerate(c.tolist()):
+        for j, target in enumerate(targets):
+            whole = target == "population"
+            radius = np.sqrt(each / (1.0 - each) * q * (1.0 - q)) if whole and each < 1.0 else np.zeros(q.size)
+            first = np.ceil(n * (q - radius - TOL)).astype(np.int64) - 1
+            last = np.floor(n * (q + radius)).astype(np.int64) if whole else first
+            low, high = (ordered[:, np.clip(place, 0, n - 1)].T for place in (first, last))
+            if whole:
+                low[q <= each], high[1.0 - q <= each] = -np.inf, np.inf
+            found.quantiles[0, i, j], found.quantiles[1, i, j] = low, high
+    t = np.array([np.searchsorted(row, x, side="right") for row in ordered]).T / n
+    found.cdf[:] = cdf_ends(t, np.zeros(t.shape), c, targets)
+    found.served[:] = True
+    return found
