@@ -306,7 +306,7 @@ def together(tried, scheme, data, rng, rows, n):
     low, high = interval_rows.ends(scheme, z, w, design, LEVELS)
     named = [*_named("quantile", AT), "mean", "s.d.", "correlation", *_named("cdf", AT)]
     each = [statistics(row, points) for row in x]
-    of_file = {key: np.array([own[key] for own in each]) for key in each[0]}
+    of_file = {key: np.array([own[key] for own in each]) for key in named if key != "correlation"}
     of_file["correlation"] = _correlations(x, w)
     aims = {"population": truth, "file": of_file}
     naive = {} if law is None else Naive(law, points)(z)

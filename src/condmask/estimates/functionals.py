@@ -1,7 +1,6 @@
 """Means of any function of the original, with intervals."""
 
-from collections.abc import Callable
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from condmask.estimates.base import Shared
