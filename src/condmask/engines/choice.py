@@ -11,6 +11,7 @@ All differ from the exact sum by at most ``tol``.
 from condmask.deconvolution import series, weight
 from condmask.deconvolution.table import smallest_tol
 from condmask.deconvolution.weight import Masking
+from condmask.errors import ArgumentError
 
 METHODS = ("auto", "grid", "series", "interpolant", "lattice")
 
@@ -27,7 +28,7 @@ def check_tol(masking: Masking, tol: float) -> None:
     """Refuse a tolerance below the rounding error of a weight."""
     least = smallest_tol(masking.p)
     if tol < least:
-        raise ValueError(f"tol must be at least {least:.1e} at p={masking.p} (rounding), got {tol!r}")
+        raise ArgumentError(f"tol must be at least {least:.1e} at p={masking.p} (rounding), got {tol!r}")
 
 
 def summable(masking: Masking, tol: float) -> bool:
@@ -44,12 +45,12 @@ def choose(masking: Masking, n: int, points: int, tol: float, method: str) -> st
     """The engine that serves a request; what cannot be done is said, never replaced."""
     check_tol(masking, tol)
     if method == "grid":
-        raise ValueError(
+        raise ArgumentError(
             "method must be 'auto', 'series', 'interpolant' or 'lattice' for data without a grid, got 'grid'"
         )
     laplace, pairs = masking.noise == "laplace", n * points
     if method == "series" and not summable(masking, tol):
-        raise ValueError(
+        raise ArgumentError(
             f"method must be 'auto', 'interpolant' or 'lattice' for tol={tol!r} at p={masking.p}, "
             "got 'series'"
         )
@@ -70,9 +71,9 @@ def choose_counted(masking: Masking, serves: bool, tol: float, method: str) -> s
     if method == "auto":
         return "grid" if serves else "lattice"
     if method == "grid" and not serves:
-        raise ValueError("method must be 'auto' or 'lattice' for data spread so widely, got 'grid'")
+        raise ArgumentError("method must be 'auto' or 'lattice' for data spread so widely, got 'grid'")
     if method == "series" and not summable(masking, tol):
-        raise ValueError(
+        raise ArgumentError(
             "method must be 'auto', 'grid', 'interpolant' or 'lattice' for a step of "
             f"{masking.delta:g} sigma and tol={tol!r} at p={masking.p}, got 'series'"
         )

@@ -12,6 +12,7 @@ from condmask.engines.cdf import CDF, CurveCDF
 from condmask.engines.counting import ValueCounts
 from condmask.engines.crossings import FINEST_REARRANGED
 from condmask.engines.step_cdf import StepCDF
+from condmask.errors import ArgumentError
 from condmask.kernels.curve import Curve
 from condmask.law import Law
 from condmask.samples.bandwidth import check_rule, checked_masking, quartile_places, rule, search_lengths
@@ -138,7 +139,7 @@ class CountedSample:
         masking = checked_masking(self._counted_law, None)
         choice.check_tol(masking, tol)
         if not self._serves(masking):
-            raise ValueError("most_points must be larger for bounds of data spread so widely")
+            raise ArgumentError("most_points must be larger for bounds of data spread so widely")
         return grid.bounds(self._whole(masking, tol, False), self.counts, masking, self._times)
 
     def _serves(self, masking: Masking) -> bool:
