@@ -30,7 +30,7 @@ from condmask.law import Law
 from condmask.samples.bandwidth import masking
 
 TOL = 1e-10
-MARGIN = 4.0  # sigma on either side of the records, at most
+MARGIN = 8.0  # sigma on either side of the records, where T is within 1e-9 / p of 0 and 1; farther it counts as there
 MOST_NODES = 1 << 16  # of a row
 MOST_STEPS = 4  # of a cell, up to which T is worked out at every point of the grid
 

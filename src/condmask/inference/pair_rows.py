@@ -1,16 +1,19 @@
 """Correlations of many samples with a plain column, and their intervals: those of `pair_intervals`, at once."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask.inference import bounded, influence
+from condmask.inference.covariance import PairSums
 from condmask.inference.intervals import UndefinedError, multiplier
-from condmask.inference.pair_intervals import RHO, TARGETS, Pair, pair_variances, quadratic
+from condmask.inference.pair_intervals import RHO, TARGETS, quadratic
 from condmask.inference.pair_variance import DEGREE, original_moments
 from condmask.inference.polynomial_variance import Moments, polynomial_variance
 from condmask.inference.pseudo_values import covariance_factor
+from condmask.inference.reverse_mapped import ReverseMapped
+from condmask.inference.reverse_pairs import pair_variances
 from condmask.law import Law
 
 
@@ -66,22 +69,24 @@ def correlations(z: np.ndarray, w: np.ndarray, law: Law, *, shared_donors: bool)
     return _made(r, variance, first * degrees, np.array([file, file + sample]) / n)
 
 
-def correlations_of(pairs: Sequence[Pair]) -> Correlations:
-    """Those of columns one by one, of which the second of each is plain."""
-    found = [_of_one(pair) for pair in pairs]
+def reverse_mapped_correlations(z: np.ndarray, w: np.ndarray, scheme: Any) -> Correlations:
+    """Those of rows of values that were released by reverse mapping, undone one row after the other."""
+    found = [_reverse_mapped(row, other, scheme) for row, other in zip(z, w, strict=True)]
     return Correlations(*(np.concatenate(each, axis=int(each[0].ndim == 3)) for each in zip(*found, strict=True)))
 
 
-def _of_one(pair: Pair) -> Correlations:
+def _reverse_mapped(z: np.ndarray, w: np.ndarray, scheme: Any) -> Correlations:
     try:
-        value, variances, _ = pair.sums.product
+        pseudo = ReverseMapped(z, scheme, None)
+        sums = PairSums(pseudo, w, None)
+        value, variances, _ = sums.product
         first, second, value = (np.array([each]) for each in (*variances, value))
         weights, r = _weights(first, second, value)
-        squares = pair_variances(pair, [influence.Weights(*each) for each in weights[0].tolist()])
+        squares = pair_variances(sums, pseudo, [influence.Weights(*each) for each in weights[0].tolist()])
     except UndefinedError:
         unknown = np.full(1, np.nan)
         return Correlations(unknown, np.full((2, 1, 3), np.nan), unknown, unknown, unknown)
-    return _made(r, first, pair.sums.squares[:1], squares[:, None])
+    return _made(r, first, sums.squares[:1], squares[:, None])
 
 
 def _weights(variance: np.ndarray, of_w: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

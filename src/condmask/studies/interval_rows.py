@@ -15,10 +15,7 @@ import numpy as np
 from condmask.inference.cdf_rows import CdfRows, exact_ends
 from condmask.inference.intervals import TARGETS, EstimateWarning, Interval, UndefinedError
 from condmask.inference.moment_rows import MomentRows
-from condmask.inference.covariance import PairSums
-from condmask.inference.pair_intervals import Pair
-from condmask.inference.pair_rows import Correlations, correlations, correlations_of
-from condmask.inference.reverse_mapped import ReverseMapped
+from condmask.inference.pair_rows import Correlations, correlations, reverse_mapped_correlations
 from condmask.samples.exact import EXACT
 from condmask.scheme import Scheme
 from condmask.schemes.conditional import ConditionalMasking
@@ -69,17 +66,10 @@ def _together(scheme: Scheme) -> bool:
 
 def _correlations(scheme: ConditionalMasking, z: np.ndarray, other: np.ndarray) -> Correlations | None:
     """The correlations of rows with rows of the other column; None where samples of this size have none."""
-    law, shared = scheme.law, scheme.shared_donors
-    if law is not None:
-        with suppress(UndefinedError):
-            return correlations(z, other, law, shared_donors=shared)
-        return None
-    share = (1.0 - scheme.p) ** 2
+    if scheme.law is None:
+        return reverse_mapped_correlations(z, other, scheme)
     with suppress(UndefinedError):
-        return correlations_of([
-            Pair(PairSums(ReverseMapped(row, scheme, None), w, None), EXACT, None, shared, share)
-            for row, w in zip(z, other, strict=True)
-        ])  # fmt: skip
+        return correlations(z, other, scheme.law, shared_donors=scheme.shared_donors)
     return None
 
 
