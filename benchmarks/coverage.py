@@ -173,31 +173,29 @@ def _pairs(interval):
 # --- what else there is ---
 
 
-class Naive:
-    """T and mean -+ z sqrt(V/n), as if the masked values were the sample."""
+def naive(law, points):
+    """What gives T, the mean and their standard errors as if masked values were the sample: sqrt(V/n)."""
+    whole = masking(law, None)
+    # T_1 is constant from each point of the grid to the next, and exact half a step to the right
+    points = law.grid.values(law.grid.below(np.array(points)) + 0.5).tolist()
+    discrete = weight.is_discrete(whole)
+    finest = whole.delta if discrete else 1.0 / 256.0
+    last = math.ceil(weight.reach(whole, 1e-10) / finest) + 1
+    halves = weight.half_weight(whole, finest * np.arange(last + 1.0))
 
-    def __init__(self, law, points):
-        whole = masking(law, None)
-        # T_1 is constant from each point of the grid to the next, and exact half a step to the right
-        self.points = law.grid.values(law.grid.below(np.array(points)) + 0.5)
-        self.sigma, self.discrete = law.sigma, weight.is_discrete(whole)
-        self.finest = whole.delta if self.discrete else 1.0 / 256.0
-        last = math.ceil(weight.reach(whole, 1e-10) / self.finest) + 1
-        self.halves = weight.half_weight(whole, self.finest * np.arange(last + 1.0))
-
-    def __call__(self, z):
-        """T at each point, the mean, and the standard errors of both."""
+    def errors(z):
         found, n = {}, z.shape[1]
-        for a, point in zip(AT, self.points.tolist(), strict=True):
-            u = (point - z) / (self.sigma * self.finest)
-            size = np.minimum(np.abs(u), self.halves.size - 2)
+        for a, point in zip(AT, points, strict=True):
+            u = (point - z) / (law.sigma * finest)
+            size = np.minimum(np.abs(u), halves.size - 2)
             at = size.astype(np.int64)
-            along = 0.0 if self.discrete else size - at
-            half = self.halves[at] + along * (self.halves[at + 1] - self.halves[at])
-            k = 0.5 + np.copysign(half, u)
+            along = 0.0 if discrete else size - at
+            k = 0.5 + np.copysign(halves[at] + along * (halves[at + 1] - halves[at]), u)
             found[f"cdf {a:g}"] = k.mean(axis=1), k.std(axis=1) / math.sqrt(n)
         found["mean"] = z.mean(axis=1), z.std(axis=1, ddof=1) / math.sqrt(n)
         return found
+
+    return errors
 
 
 def of_level(errors, level):
@@ -251,48 +249,43 @@ def _student(level, n):
 # --- running ---
 
 
-class Tried:
-    """How often intervals covered, and how long they were."""
-
-    def __init__(self):
-        self.sums = {}
-
-    def add(self, kind, target, level, found, aims):
-        for statistic, (low, high) in found.items():
-            if statistic not in aims:
-                continue
-            low, high, aim = np.broadcast_arrays(low, high, aims[statistic])
-            known = ~np.isnan(low) & ~np.isnan(high)
-            low, high, aim = low[known], high[known], aim[known]
-            with np.errstate(invalid="ignore"):
-                length = high - low
-            finite = np.isfinite(length)
-            covers = (low <= aim) & (aim <= high)
-            # what is exact may differ from its target in rounding
-            slight = 1e-9 * np.abs(aim)
-            covers |= (length <= slight) & (np.abs(low - aim) <= slight)
-            own = self.sums.setdefault(f"{kind}|{target}|{level:g}|{statistic}", [0, 0, 0, 0.0])
-            every = known.sum(), covers.sum(), finite.sum(), length[finite].sum()
-            for k, one in enumerate(every):
-                own[k] += one.item()
+def tried(sums, kind, target, level, found, aims):
+    """Count how often intervals covered, and how long they were."""
+    for statistic, (low, high) in found.items():
+        if statistic not in aims:
+            continue
+        low, high, aim = np.broadcast_arrays(low, high, aims[statistic])
+        known = ~np.isnan(low) & ~np.isnan(high)
+        low, high, aim = low[known], high[known], aim[known]
+        with np.errstate(invalid="ignore"):
+            length = high - low
+        finite = np.isfinite(length)
+        covers = (low <= aim) & (aim <= high)
+        # what is exact may differ from its target in rounding
+        slight = 1e-9 * np.abs(aim)
+        covers |= (length <= slight) & (np.abs(low - aim) <= slight)
+        own = sums.setdefault(f"{kind}|{target}|{level:g}|{statistic}", [0, 0, 0, 0.0])
+        every = known.sum(), covers.sum(), finite.sum(), length[finite].sum()
+        for k, one in enumerate(every):
+            own[k] += one.item()
 
 
 def run(cell, replications, seed):
     """Shares that cover, and mean lengths, of one cell."""
     name, data, noise, donors, p, n = cell
     rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
-    tried, scheme = Tried(), scheme_of(data, noise, donors, p)
+    sums, scheme = {}, scheme_of(data, noise, donors, p)
     if data in OTHERS:
         for _ in range(replications):
-            one_by_one(tried, scheme, data, rng, n)
+            one_by_one(sums, scheme, data, rng, n)
     else:
         size = max(1, min(BLOCK // n, 32))
         for start in range(0, replications, size):
-            together(tried, scheme, data, rng, min(size, replications - start), n)
-    return {"cell": name, "seed": seed, "replications": replications, "sums": tried.sums}
+            together(sums, scheme, data, rng, min(size, replications - start), n)
+    return {"cell": name, "seed": seed, "replications": replications, "sums": sums}
 
 
-def together(tried, scheme, data, rng, rows, n):
+def together(sums, scheme, data, rng, rows, n):
     """A block of replicates."""
     points, truth = truth_of(data)
     law, original = scheme.law, _law(data)
@@ -309,16 +302,16 @@ def together(tried, scheme, data, rng, rows, n):
     of_file = {key: np.array([own[key] for own in each]) for key in named if key != "correlation"}
     of_file["correlation"] = _correlations(x, w)
     aims = {"population": truth, "file": of_file}
-    naive = {} if law is None else Naive(law, points)(z)
+    plain = {} if law is None else naive(law, points)(z)
     for level, own_low, own_high in zip(LEVELS, low, high, strict=True):
         for target, *ends in zip(interval_rows.TARGETS, own_low, own_high, strict=True):
             found = dict(zip(named, zip(*ends, strict=True), strict=True))
-            tried.add("masked", target, level, found, aims[target])
-        tried.add("naive", "population", level, of_level(naive, level), truth)
-        tried.add("unmasked", "population", level, unmasked(x, w, points, level), truth)
+            tried(sums, "masked", target, level, found, aims[target])
+        tried(sums, "naive", "population", level, of_level(plain, level), truth)
+        tried(sums, "unmasked", "population", level, unmasked(x, w, points, level), truth)
 
 
-def one_by_one(tried, scheme, data, rng, n):
+def one_by_one(sums, scheme, data, rng, n):
     """A replicate with strata, or of inequality."""
     points, truth = truth_of(data)
     law = scheme.law
@@ -335,10 +328,10 @@ def one_by_one(tried, scheme, data, rng, n):
     for level in LEVELS:
         for target in TARGETS:
             options = {"confidence_level": level, "target": target}
-            tried.add("masked", target, level, intervals(estimate, data, points, options), aims[target])
+            tried(sums, "masked", target, level, intervals(estimate, data, points, options), aims[target])
         if data == "strata":
-            tried.add("naive", "population", level, of_level(Naive(law, points)(z[None]), level), truth)
-            tried.add("unmasked", "population", level, unmasked(x[None], None, points, level), truth)
+            tried(sums, "naive", "population", level, of_level(naive(law, points)(z[None]), level), truth)
+            tried(sums, "unmasked", "population", level, unmasked(x[None], None, points, level), truth)
 
 
 def quietly(cell, replications, seed):
