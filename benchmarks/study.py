@@ -37,5 +37,10 @@ class StudyOfIntervals:
 
     def time_intervals(self, n, scheme):
         cm.simulate(
-            cm.paper_population(), self.schemes, n=n, replications=32, confidence_levels=(0.9, 0.95, 0.99), rng=1
+            cm.paper_population(),
+            self.schemes,
+            n=n,
+            replications=32,
+            confidence_levels=(0.9, 0.95, 0.99),
+            rng=1,
         )

@@ -1,4 +1,4 @@
-"""Intervals of many samples against one sample after the other: ``python benchmarks/versus/study_intervals.py``.
+"""Intervals of many samples, and one sample after the other: ``python benchmarks/versus/study_intervals.py``.
 
 Nine quantiles, mean, s.d. and correlation at three levels for both targets.
 """

@@ -47,9 +47,7 @@ def test_t_and_its_variance_are_those_of_single_samples(case):
         tol = 2e-7 / p if scheme.noise == "laplace" else 1e-9 / p
         np.testing.assert_allclose(found, estimate.cdf(x), rtol=0.0, atol=tol)
         variance = quantile_ends.variance_at(at, row, rows.lattice)
-        np.testing.assert_allclose(
-            variance, estimate._variance_curve(None).at(x).file, rtol=1e-9, atol=1e-12
-        )
+        np.testing.assert_allclose(variance, estimate._variance_curve(None).at(x).file, rtol=1e-9, atol=1e-12)
 
 
 def hull(scheme, own, q, level, target):
@@ -144,7 +142,9 @@ def test_a_row_that_is_spread_too_widely_is_left_to_others():
 
 def test_a_level_beyond_the_records_bounds_nothing():
     scheme, z, _ = samples(0.6, 20, rows=2)  # z^2 of .999999 is 24
-    found = CdfRows(z[:, :20], scheme.law, shared_donors=True).ends(Q, np.zeros(1), [0.999999], tuple(TARGETS))
+    found = CdfRows(z[:, :20], scheme.law, shared_donors=True).ends(
+        Q, np.zeros(1), [0.999999], tuple(TARGETS)
+    )
 
     assert (found.quantiles[0] == -np.inf).all()
     assert (found.quantiles[1] == np.inf).all()

@@ -21,11 +21,11 @@ def row(rng, n=30, nodes=60, first=-3.0):
 
 
 def on_a_mesh(own, times=4_000):
-    """T between the first and the last node."""
+    """T at even steps between the first and the last node."""
     nodes = own.smooth.size
     x = (own.first + (np.arange((nodes - 1) * times) + 0.5) / times) * WIDTH
     smooth = np.array([kernels._smooth(at, own, LINE) for at in x[:: times // 20]])
-    return x, np.interp(x, x[:: times // 20], smooth) + np.searchsorted(own.z, x, "right") / (P * own.z.size)
+    return np.interp(x, x[:: times // 20], smooth) + np.searchsorted(own.z, x, "right") / (P * own.z.size)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -37,7 +37,7 @@ def test_t_star_takes_in_the_line_as_t_does(seed):
     assert x[0] == own.first * WIDTH
     assert x[-1] == pytest.approx((own.first + own.smooth.size - 1) * WIDTH, abs=1e-6)
 
-    mesh, values = on_a_mesh(own)
+    values = on_a_mesh(own)
     for level in np.linspace(t[0], t[-1], 40)[1:-1]:
         less = np.mean(values < level) * (x[-1] - x[0]) + x[0]
         k = np.searchsorted(t, level)
@@ -48,7 +48,13 @@ def test_t_star_takes_in_the_line_as_t_does(seed):
 
 def test_values_are_ordered_whatever_they_are():
     rng = np.random.default_rng(4)
-    for values in (rng.normal(size=500), np.zeros(7), np.array([3.0]), rng.integers(0, 3, 90) * 1e9, np.arange(40.0)):
+    for values in (
+        rng.normal(size=500),
+        np.zeros(7),
+        np.array([3.0]),
+        rng.integers(0, 3, 90) * 1e9,
+        np.arange(40.0),
+    ):
         order = kernels._ascending(values.astype(float))
         assert sorted(order.tolist()) == list(range(values.size))
         assert (np.diff(values[order]) >= 0.0).all()
@@ -66,7 +72,9 @@ def test_the_kept_variance_is_that_of_the_formula(whole, shared):
     )  # fmt: skip
     low, value, high = own.z[5], own.z[11], own.z[24] + 3.0
 
-    variance = np.array([[kernels._variance(end, 0, own, lattice)] for end in (low, high)]) + whole * q * (1 - q)
+    variance = np.array([[kernels._variance(end, 0, own, lattice)] for end in (low, high)]) + whole * q * (
+        1 - q
+    )
     share = lambda x, side: np.searchsorted(own.z, x, side) / n  # noqa: E731
     records = np.array([
         [share(value, "right") - share(low, "left")], [share(high, "right") - share(value, "right")]

@@ -30,7 +30,7 @@ from condmask.law import Law
 from condmask.samples.bandwidth import masking
 
 TOL = 1e-10
-MARGIN = 8.0  # sigma on either side of the records, where T is within 1e-9 / p of 0 and 1; farther it counts as there
+MARGIN = 8.0  # sigma on either side of the records; farther T, 1e-9 / p from 0 or 1, counts as there
 MOST_NODES = 1 << 16  # of a row
 MOST_STEPS = 4  # of a cell, up to which T is worked out at every point of the grid
 
@@ -49,13 +49,6 @@ class Ends(NamedTuple):
     quantiles: np.ndarray
     cdf: np.ndarray
     served: np.ndarray
-
-    @classmethod
-    def empty(cls, rows: int, quantiles: int, points: int, levels: Sequence[float], targets: Sequence[str]) -> "Ends":
-        """Of nothing as yet."""
-        shape = 2, len(levels), len(targets)
-        of_both = (np.full((*shape, size, rows), np.nan) for size in (quantiles, points))
-        return cls(*of_both, np.zeros(rows, dtype=np.bool_))
 
 
 class CdfRows:
@@ -134,7 +127,7 @@ class CdfRows:
 
     def ends(self, q: np.ndarray, x: np.ndarray, levels: Sequence[float], targets: Sequence[str]) -> Ends:
         """Intervals of quantiles q and of the distribution function at points x, in the units of the data."""
-        found = Ends.empty(len(self._steps), q.size, x.size, levels, targets)
+        found = _no_ends(len(self._steps), q.size, x.size, levels, targets)
         c = np.array([multiplier(level)[1] ** 2 / self.n for level in levels])
         whole = np.array([target == "population" for target in targets])
         crossing = rearranged_variance.crossing_of(self.law.p, self.n)
@@ -213,6 +206,13 @@ def _transformed(around: np.ndarray, reach: int, size: int) -> np.ndarray:
     return np.asarray(np.fft.rfft(periodic))
 
 
+def _no_ends(rows: int, quantiles: int, points: int, levels: Sequence[float], targets: Sequence[str]) -> Ends:
+    """Ends that are not known as yet."""
+    shape = 2, len(levels), len(targets)
+    of_quantiles, of_points = (np.full((*shape, size, rows), np.nan) for size in (quantiles, points))
+    return Ends(of_quantiles, of_points, np.zeros(rows, dtype=np.bool_))
+
+
 def cdf_ends(t: np.ndarray, file: np.ndarray, c: np.ndarray, targets: Sequence[str]) -> np.ndarray:
     """The ends for values of T of these variances about the file, by side, level and target."""
     nothing = np.zeros(t.shape)
@@ -229,12 +229,14 @@ def exact_ends(
     Only the sample of the population is uncertain; quantiles of the file are known.
     """
     ordered, n = np.sort(z, axis=1), z.shape[1]
-    found = Ends.empty(len(z), q.size, x.size, levels, targets)
+    found = _no_ends(len(z), q.size, x.size, levels, targets)
     c = np.array([multiplier(level)[1] ** 2 / n for level in levels])
     for i, each in enumerate(c.tolist()):
         for j, target in enumerate(targets):
             whole = target == "population"
-            radius = np.sqrt(each / (1.0 - each) * q * (1.0 - q)) if whole and each < 1.0 else np.zeros(q.size)
+            radius = (
+                np.sqrt(each / (1.0 - each) * q * (1.0 - q)) if whole and each < 1.0 else np.zeros(q.size)
+            )
             first = np.ceil(n * (q - radius - TOL)).astype(np.int64) - 1
             last = np.floor(n * (q + radius)).astype(np.int64) if whole else first
             low, high = (ordered[:, np.clip(place, 0, n - 1)].T for place in (first, last))

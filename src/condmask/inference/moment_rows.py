@@ -1,4 +1,4 @@
-"""Moments of many samples under one law, and their intervals: those of `moment_intervals`, row by row at once."""
+"""Moments of many samples under one law, and their intervals: `moment_intervals` for rows."""
 
 from collections.abc import Sequence
 
@@ -62,7 +62,9 @@ class MomentRows:
     def std_ends(self, levels: Sequence[float], target: str) -> Ends:
         """The ends of intervals of the standard deviation, of shape (levels, rows)."""
         value, error = self.variances(), self._error(2, None, target) * self._scale**2
-        low, high = _stacked([interval(value, error, level, target, "", logarithmic=True) for level in levels])
+        low, high = _stacked(
+            [interval(value, error, level, target, "", logarithmic=True) for level in levels]
+        )
         return np.sqrt(low), np.sqrt(high)
 
     def _error(self, order: int, about: np.ndarray | None, target: str) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Correlations of many samples with a plain column, and their intervals: those of `pair_intervals`, at once."""
+"""Correlations of many samples with a plain column, and their intervals: `pair_intervals` for rows."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -72,16 +72,18 @@ def correlations(z: np.ndarray, w: np.ndarray, law: Law, *, shared_donors: bool)
 def reverse_mapped_correlations(z: np.ndarray, w: np.ndarray, scheme: Any) -> Correlations:
     """Those of rows of values that were released by reverse mapping, undone one row after the other."""
     found = [_reverse_mapped(row, other, scheme) for row, other in zip(z, w, strict=True)]
-    return Correlations(*(np.concatenate(each, axis=int(each[0].ndim == 3)) for each in zip(*found, strict=True)))
+    return Correlations(
+        *(np.concatenate(each, axis=int(each[0].ndim == 3)) for each in zip(*found, strict=True))
+    )
 
 
 def _reverse_mapped(z: np.ndarray, w: np.ndarray, scheme: Any) -> Correlations:
     try:
         pseudo = ReverseMapped(z, scheme, None)
         sums = PairSums(pseudo, w, None)
-        value, variances, _ = sums.product
-        first, second, value = (np.array([each]) for each in (*variances, value))
-        weights, r = _weights(first, second, value)
+        covariance, variances, _ = sums.product
+        first, second, product = (np.array([each]) for each in (*variances, covariance))
+        weights, r = _weights(first, second, product)
         squares = pair_variances(sums, pseudo, [influence.Weights(*each) for each in weights[0].tolist()])
     except UndefinedError:
         unknown = np.full(1, np.nan)

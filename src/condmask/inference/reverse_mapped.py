@@ -188,7 +188,7 @@ class ReverseMapped(PseudoValues):
             )
 
     def powers(self, middle: float) -> np.ndarray:
-        """By cell and order, to 3, what has the mean of a power of the original less `middle`, given the file.
+        """By order, to 3, and cell: what has as its mean a power of the original less `middle`.
 
         Of the first two the undone values and their variances are made.
         """

@@ -9,7 +9,11 @@ import math
 
 from condmask._jit import kernel
 
-MESH, NEAR, STEPS = 64, 48, 8  # parameters over the whole range, and about the estimate by 1/8 standard errors
+MESH, NEAR, STEPS = (
+    64,
+    48,
+    8,
+)  # parameters over the whole range, and about the estimate by 1/8 standard errors
 HALVINGS = 40  # of the last step of an end
 
 
@@ -85,7 +89,7 @@ def _error(square, r):
 
 @kernel
 def _reach(c, d):
-    """How many standard errors away this likelihood ratio is on the side of a bound that is d of them away."""
+    """At how many standard errors this likelihood ratio is on the side of a bound that is d of them away."""
     root = math.sqrt(c)
     return root if root <= d else 0.5 * (d + c / d)
 

@@ -221,7 +221,10 @@ def _variance(x, up_to, row, lattice):
     i = np.int64(np.floor(place))
     along = place - i
     between = row.below[i] + along * (row.below[i + 1] - row.below[i])
-    psi, square = _sum(0, i, along, between, up_to, row, lattice), _sum(1, i, along, between, up_to, row, lattice)
+    psi, square = (
+        _sum(0, i, along, between, up_to, row, lattice),
+        _sum(1, i, along, between, up_to, row, lattice),
+    )
     psi, square = psi / n, square / n
     v = square - psi * psi
     if lattice.shared_donors:
@@ -298,7 +301,7 @@ def _rearranged(row, lattice):
 
 @kernel
 def _with_variance(row, lattice, x, t):
-    """T* and n times the variance of T at its points; on a fine grid, where that jumps at records, there too."""
+    """T* and n times the variance of T at its points; on a fine grid also at records, where that jumps."""
     z, n, fine = row.z, row.z.size, lattice.fine
     most = x.size + 2 * n if fine else x.size
     points, values, variance = np.empty(most), np.empty(most), np.empty(most)
