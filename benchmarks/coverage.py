@@ -45,7 +45,7 @@ FLOOR = 1_000.0
 CENTERS = 1.5 * np.arange(4)  # of strata, a quarter of the records each
 OTHERS = ("inequality", "strata")
 CORRELATION = 0.6  # with a column in clear
-BLOCK = 1 << 16  # records of a block
+BLOCK = 1 << 18  # records of a block
 
 
 # --- cells ---
@@ -204,27 +204,36 @@ def of_level(errors, level):
     return {name: _about(value, normal * error) for name, (value, error) in errors.items()}
 
 
-def unmasked(x, w, points, level):
-    """Wilson's, of two order statistics, Student's, Fisher's and the normal one of the s.d., on originals."""
-    normal, n, ordered, found = float(ndtri(0.5 + 0.5 * level)), x.shape[1], np.sort(x, axis=1), {}
-    c = normal**2 / n
-    beyond = np.full((len(x), 1), math.inf)
-    ordered = np.concatenate((-beyond, ordered, beyond), axis=1)
-    for a, t in zip(AT, points, strict=True):
-        share = np.mean(x <= t, axis=1)
-        half = np.sqrt(c * share * (1.0 - share) + 0.25 * c * c)
-        found[f"cdf {a:g}"] = ((share + 0.5 * c - half) / (1.0 + c), (share + 0.5 * c + half) / (1.0 + c))
-        below, above = _ranks(level, n, a)
-        found[f"quantile {a:g}"] = ordered[:, below], ordered[:, above + 1]
-    deviation = x.std(axis=1, ddof=1)
-    found["mean"] = _about(x.mean(axis=1), _student(level, n) * deviation / math.sqrt(n))
-    fourth = np.mean((x - x.mean(axis=1)[:, None]) ** 4, axis=1) / deviation**4
-    factor = np.exp(normal * np.sqrt(np.maximum(fourth - 1.0, 0.0) / (4 * n)))
-    found["s.d."] = deviation / factor, deviation * factor
-    if w is not None:
-        low, high = _about(np.arctanh(_correlations(x, w)), normal / math.sqrt(n - 3))
-        found["correlation"] = np.tanh(low), np.tanh(high)
-    return found
+def unmasked(x, w, points):
+    """Wilson's, of two order statistics, Student's, Fisher's and the normal one of the s.d., on originals.
+
+    Gives the intervals of a level.
+    """
+    n, beyond = x.shape[1], np.full((len(x), 1), math.inf)
+    ordered = np.concatenate((-beyond, np.sort(x, axis=1), beyond), axis=1)
+    shares = [np.mean(x <= t, axis=1) for t in points]
+    mean, deviation = x.mean(axis=1), x.std(axis=1, ddof=1)
+    square = (x - mean[:, None]) ** 2
+    fourth = np.einsum("ij,ij->i", square, square) / n / deviation**4
+    along = np.sqrt(np.maximum(fourth - 1.0, 0.0) / (4 * n))
+    r = None if w is None else _correlations(x, w)
+
+    def intervals_of(level):
+        normal, found = float(ndtri(0.5 + 0.5 * level)), {}
+        c = normal**2 / n
+        for a, share in zip(AT, shares, strict=True):
+            half = np.sqrt(c * share * (1.0 - share) + 0.25 * c * c)
+            found[f"cdf {a:g}"] = (share + 0.5 * c - half) / (1.0 + c), (share + 0.5 * c + half) / (1.0 + c)
+            below, above = _ranks(level, n, a)
+            found[f"quantile {a:g}"] = ordered[:, below], ordered[:, above + 1]
+        found["mean"] = _about(mean, _student(level, n) * deviation / math.sqrt(n))
+        found["s.d."] = deviation / np.exp(normal * along), deviation * np.exp(normal * along)
+        if r is not None:
+            low, high = _about(np.arctanh(r), normal / math.sqrt(n - 3))
+            found["correlation"] = np.tanh(low), np.tanh(high)
+        return found
+
+    return intervals_of
 
 
 def _about(value, half):
@@ -302,13 +311,13 @@ def together(sums, scheme, data, rng, rows, n):
     of_file = {key: np.array([own[key] for own in each]) for key in named if key != "correlation"}
     of_file["correlation"] = _correlations(x, w)
     aims = {"population": truth, "file": of_file}
-    plain = {} if law is None else naive(law, points)(z)
+    plain, original_intervals = {} if law is None else naive(law, points)(z), unmasked(x, w, points)
     for level, own_low, own_high in zip(LEVELS, low, high, strict=True):
         for target, *ends in zip(interval_rows.TARGETS, own_low, own_high, strict=True):
             found = dict(zip(named, zip(*ends, strict=True), strict=True))
             tried(sums, "masked", target, level, found, aims[target])
         tried(sums, "naive", "population", level, of_level(plain, level), truth)
-        tried(sums, "unmasked", "population", level, unmasked(x, w, points, level), truth)
+        tried(sums, "unmasked", "population", level, original_intervals(level), truth)
 
 
 def one_by_one(sums, scheme, data, rng, n):
@@ -331,7 +340,7 @@ def one_by_one(sums, scheme, data, rng, n):
             tried(sums, "masked", target, level, intervals(estimate, data, points, options), aims[target])
         if data == "strata":
             tried(sums, "naive", "population", level, of_level(naive(law, points)(z[None]), level), truth)
-            tried(sums, "unmasked", "population", level, unmasked(x[None], None, points, level), truth)
+            tried(sums, "unmasked", "population", level, unmasked(x[None], None, points)(level), truth)
 
 
 def quietly(cell, replications, seed):
