@@ -31,7 +31,7 @@ from condmask.samples.bandwidth import masking
 
 TOL = 1e-10
 MARGIN = 8.0  # sigma on either side of the records; farther T, 1e-9 / p from 0 or 1, counts as there
-MOST_NODES = 1 << 16  # of a row
+MOST_NODES = 1 << 14  # of a row: two hundred sigma and more
 MOST_STEPS = 4  # of a cell, up to which T is worked out at every point of the grid
 
 
@@ -87,7 +87,7 @@ class CdfRows:
         many = int(nodes[served].max())
         size = fast_length(many - margin + reach_of(shape))
         steps, first = self._steps[served], first[served]
-        smooth, sums, below = np.empty((len(steps), many)), np.empty((5, len(steps), many)), None
+        sums = np.empty((5, len(steps), many))
         counts = np.zeros((len(steps), size))
         kernels.count(steps, first, width, counts)
         spectrum = np.fft.rfft(counts)
@@ -95,17 +95,9 @@ class CdfRows:
             sums[k] = np.fft.irfft(spectrum * transform, size)[:, :many]
         below = np.cumsum(counts[:, :many], axis=1)
         if self.lattice.fine:
-            spread = np.zeros((len(steps), size))
-            kernels.spread(steps, first, width, spread)
-            smooth = np.fft.irfft(np.fft.rfft(spread) * smooth_transform(shape, size), size)[:, :many]
-            spread = spread[:, :many]
-            before = np.cumsum(spread, axis=1)
-            smooth += smooth_limit(self.law.p) * (2.0 * before - spread)
-            smooth /= self.n
-        elif width == 1.0:
-            smooth = (sums[0] + self.lattice.limits[0] * below) / self.n
+            t = self._smooth_part(steps, first, many, size)
         else:
-            smooth = self._on_the_grid(steps, first * width, many * int(width))
+            t = self._on_the_grid(steps, first * width, many * int(width))
         own = iter(range(len(steps)))
         for fits, length in zip(served.tolist(), nodes.tolist(), strict=True):
             if not fits:
@@ -113,7 +105,16 @@ class CdfRows:
                 continue
             k, last = next(own), int(length)
             points = last if self.lattice.fine else last * int(width)
-            yield Row(steps[k], float(first[k]), smooth[k, :points], sums[:, k, :last], below[k, :last])
+            yield Row(steps[k], float(first[k]), t[k, :points], sums[:, k, :last], below[k, :last])
+
+    def _smooth_part(self, steps: np.ndarray, first: np.ndarray, nodes: int, size: int) -> np.ndarray:
+        """T without its steps at the records, at so many nodes from the first of each row on."""
+        weights = np.zeros((len(steps), size))
+        kernels.spread(steps, first, self.lattice.width, weights)
+        near = np.fft.irfft(np.fft.rfft(weights) * smooth_transform(self._shape, size), size)[:, :nodes]
+        weights = weights[:, :nodes]
+        before = 2.0 * np.cumsum(weights, axis=1) - weights
+        return np.asarray((near + smooth_limit(self.law.p) * before) / self.n)
 
     def _on_the_grid(self, steps: np.ndarray, first: np.ndarray, points: int) -> np.ndarray:
         """T at so many points of the grid, from the first of each row on."""

@@ -29,10 +29,9 @@ def ends(
     Statistics are the quantiles, the mean, the standard deviation, the moments, the correlation with the
     other column where there is one, and the distribution function at the points of the design.
     """
-    if not _together(scheme):
+    if not isinstance(scheme, ConditionalMasking) or (scheme.law is not None and scheme.grid is None):
         each = [_one_by_one(scheme, z, other, design, levels, row) for row in range(len(z))]
         return np.stack([low for low, _ in each], -1), np.stack([high for _, high in each], -1)
-    assert isinstance(scheme, ConditionalMasking)
     law, targets = scheme.law or EXACT, tuple(TARGETS)
     if law is EXACT:
         found = exact_ends(z, design.quantiles, design.points, levels, targets)
@@ -57,11 +56,6 @@ def ends(
     for row in np.flatnonzero(~found.served).tolist():
         both[..., row] = _one_by_one(scheme, z, other, design, levels, row)
     return both[0], both[1]
-
-
-def _together(scheme: Scheme) -> bool:
-    """Whether rows of this scheme are taken together."""
-    return isinstance(scheme, ConditionalMasking) and (scheme.reverse_mapping or scheme.grid is not None)
 
 
 def _correlations(scheme: ConditionalMasking, z: np.ndarray, other: np.ndarray) -> Correlations | None:
