@@ -2,7 +2,7 @@ r"""How far estimated quantiles will lie from their targets, from the originals 
 
 At a point x the variance of T is known given the law of the originals: with psi = K((x - Z)/sigma) and
 r = 1{X <= x} - p psi, n Var T is E psi^2 - F^2 less Var r about the file, and more by F (1 - F) about the
-population (`engines.covariances` sums both under any law). Where T is off by an error, which is nearly
+population (`inference.cdf_covariance` sums both under any law). Where T is off by an error, which is nearly
 normal, the estimated quantile is that of a probability that is off by as much. So values that many records
 share, which many probabilities have for their quantile, are allowed for.
 """
