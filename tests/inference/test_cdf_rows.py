@@ -140,6 +140,18 @@ def test_a_row_that_is_spread_too_widely_is_left_to_others():
     assert not every.ends(Q, np.zeros(1), LEVELS, tuple(TARGETS)).served.any()
 
 
+@pytest.mark.parametrize("step", [0.4, 0.9, 2.0])
+def test_kernels_that_are_shorter_than_the_margin_are_no_matter(step):
+    # at other widths of the data, a transform as long as all nodes need is longer than records reach
+    for width in np.linspace(2.0, 40.0, 39):
+        scheme = cm.ConditionalMasking(0.6, 0.7, step=step, noise="laplace")
+        x = scheme.law.from_units(scheme.law.to_units(np.linspace([0.0], [width], 30, axis=1)))
+        found = CdfRows(x, scheme.law, shared_donors=False).ends(Q, np.zeros(1), LEVELS, tuple(TARGETS))
+        assert found.served.all()
+        single = scheme.estimate(x[0]).quantile_interval(Q, confidence_level=LEVELS[0])
+        np.testing.assert_array_equal(found.quantiles[0, 0, 0, :, 0], single.low)
+
+
 def test_a_level_beyond_the_records_bounds_nothing():
     scheme, z, _ = samples(0.6, 20, rows=2)  # z^2 of .999999 is 24
     found = CdfRows(z[:, :20], scheme.law, shared_donors=True).ends(

@@ -85,7 +85,7 @@ class CdfRows:
             yield from [None] * len(self._steps)
             return
         many = int(nodes[served].max())
-        size = fast_length(many - margin + reach_of(shape))
+        size = fast_length(many + max(reach_of(shape) - margin, 0))
         steps, first = self._steps[served], first[served]
         sums = np.empty((5, len(steps), many))
         counts = np.zeros((len(steps), size))
