@@ -144,7 +144,7 @@ def test_a_row_that_is_spread_too_widely_is_left_to_others():
 def test_kernels_that_are_shorter_than_the_margin_are_no_matter(step):
     # at other widths of the data, a transform as long as all nodes need is longer than records reach
     for width in np.linspace(2.0, 40.0, 39):
-        scheme = cm.ConditionalMasking(0.6, 0.7, step=step, noise="laplace")
+        scheme = cm.ConditionalMasking(0.85, 0.7, step=step)
         x = scheme.law.from_units(scheme.law.to_units(np.linspace([0.0], [width], 30, axis=1)))
         found = CdfRows(x, scheme.law, shared_donors=False).ends(Q, np.zeros(1), LEVELS, tuple(TARGETS))
         assert found.served.all()
