@@ -11,7 +11,21 @@ import numpy as np
 
 COMMANDS = {
     "info": ["info", "masked.parquet"],
-    "mask": ["mask", "small.parquet", "out.parquet", "-c", "x", "--p", ".6", "--sigma", "100", "--force"],
+    "mask": [
+        "mask",
+        "small.csv",
+        "out.csv",
+        "-c",
+        "x",
+        "--p",
+        ".6",
+        "--sigma",
+        "100",
+        "--decimals",
+        "2",
+        "--force",
+        "--no-ledger",
+    ],
     "estimate": ["estimate", "masked.parquet"],
     "demo": ["demo"],
 }
@@ -56,7 +70,8 @@ def prepare(folder):
 
     x = np.random.default_rng(1).lognormal(7, 0.5, 30_000)
     pq.write_table(pa.table({"x": x}), folder / "original.parquet")
-    pq.write_table(pa.table({"x": x[:300]}), folder / "small.parquet")
+    rows = [f"{k},{value:.2f}\n" for k, value in enumerate(x[:300])]
+    (folder / "small.csv").write_text("".join(["id,x\n", *rows]))
     scheme = cm.ConditionalMasking(0.6, 500.0)
     cm.mask_file(folder / "original.parquet", folder / "masked.parquet", {"x": scheme}, ledger=False)
 

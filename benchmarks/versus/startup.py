@@ -44,7 +44,7 @@ def measure(args, commands=tuple(COMMANDS)):
             caches = [f"{command} {k}" for k in (*range(firsts), *[0] * laters)]
             times = [seconds(COMMANDS[command], name, cache) for cache in caches]
             taken[command] = statistics.median(times[:firsts]), statistics.median(times[firsts:])
-    asked = {"estimate": (3.5, 1.0), "mask": (None, 0.8), "demo": (5.0, None)}
+    asked = {"estimate": (3.5, 1.0), "mask": (None, 0.6), "demo": (5.0, None)}
     return [
         Line(f"condmask {command}, {said}", value, most, unit="s")
         for command, both in taken.items()

@@ -232,6 +232,7 @@ def simulated(population=POPULATION, schemes=None, **options):
         (lambda: simulated(risk_distances=[1.0, -2.0]), r"risk_distances must not be negative, got -2\.0"),
         (lambda: simulated(rng="a"), "rng must be a whole number of at least 0, got 'a'"),
         (lambda: simulated(checkpoint=5), "checkpoint must be a path, got 5"),
+        (lambda: simulated(checkpoint="a\0b"), r"checkpoint must be a path, got 'a\\x00b'"),
         (lambda: simulated(checkpoint="/nowhere/a.npz"), "checkpoint must be a file in a folder .*"),
         (lambda: cm.NormalCopula(["norm"]), "margins must be frozen SciPy distributions, got 'norm'"),
         (lambda: cm.NormalCopula([laplace()], 1.5), r"correlation must lie between -1 and 1, got 1\.5"),

@@ -21,7 +21,6 @@ from condmask.files.formats import (
     Table,
     columns_exist,
     format_of,
-    in_lines,
     reading,
     suffix_of,
 )
@@ -64,8 +63,7 @@ def read_numbers(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | No
         table = open_table(Path(path), csv)
         columns_exist(table, [name])
         LOG.info("reading a column of %s", table.path)
-        with in_lines(table):
-            return joined(part[name] for part in numbers_of(table, [name]))
+        return joined(part[name] for part in numbers_of(table, [name]))
 
 
 def column_of(table: Table, name: str) -> np.ndarray:

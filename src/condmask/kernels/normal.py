@@ -10,7 +10,7 @@ from condmask._jit import kernel
 
 @kernel
 def within(u, shares):
-    """shares[k] = P(|Y| < u[k]) of standard normal noise, u >= 0."""
+    """shares[k] = P(-u[k] < Y < u[k]) of standard normal noise, u >= 0."""
     for k in range(u.size):
         shares[k] = erf(u[k] / sqrt(2.0))
 
