@@ -12,23 +12,12 @@ import numpy as np
 COMMANDS = {
     "info": ["info", "masked.parquet"],
     "mask": [
-        "mask",
-        "small.csv",
-        "out.csv",
-        "-c",
-        "x",
-        "--p",
-        ".6",
-        "--sigma",
-        "100",
-        "--decimals",
-        "2",
-        "--force",
-        "--no-ledger",
+        "mask", "small.csv", "out.csv", "-c", "x", "--p", ".6", "--sigma", "100", "--decimals", "2",
+        "--force", "--no-ledger",
     ],
     "estimate": ["estimate", "masked.parquet"],
     "demo": ["demo"],
-}
+}  # fmt: skip
 
 
 def timeraw_import():

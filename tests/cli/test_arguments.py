@@ -61,6 +61,14 @@ def test_the_choices_of_a_scheme_are_shown_and_checked():
     assert "--target {population,file}" in COMMANDS["estimate"].format_help()
 
 
+@pytest.mark.parametrize(("command", "several"), [("mask", 1), ("audit", 1), ("risk", 0), ("compare", 0)])
+def test_options_by_column_are_offered_where_there_may_be_several(command, several):
+    text = " ".join(COMMANDS[command].format_help().split())
+
+    assert text.count("column to mask (repeat for more)") == several
+    assert text.count("(once, or once per column)") == several * 5
+
+
 @pytest.mark.parametrize(
     ("command", "option"),
     [

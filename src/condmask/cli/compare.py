@@ -21,7 +21,7 @@ def add(commands: Any) -> None:
         "condmask compare people.csv -c income --p 0.6 --sigma 500 --within 250 --replications 20",
     )
     add_files(new).add_argument("file", metavar="IN", help=IN)
-    add_scheme(new)
+    add_scheme(new, several=False)
     study = new.add_argument_group("the comparison")
     study.add_argument(
         "--within", type=typed(number), required=True, metavar="D",

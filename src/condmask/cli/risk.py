@@ -20,7 +20,12 @@ def add(commands: Any) -> None:
     files = add_files(new)
     files.add_argument("file", metavar="IN", help=IN)
     add_release(new, files, "--release", "the release of IN, whose scheme is taken: its risk stands beside")
-    add_scheme(new, required=False)
+    add_scheme(
+        new,
+        required=False,
+        several=False,
+        text="--p and --sigma have to be given, unless --release has the scheme.",
+    )
     risks = new.add_argument_group("the risk")
     risks.add_argument(
         "--within", type=typed(number), action="append", required=True, metavar="D",

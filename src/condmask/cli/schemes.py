@@ -20,31 +20,28 @@ CSV = ("delimiter", "decimal", "encoding", "na")
 FILENAME = "__filename"  # of `files.formats`, which would be slow to import
 
 
-def add_scheme(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
-    """The columns, and how each is masked."""
-    scheme = parser.add_argument_group("the scheme")
-    scheme.add_argument(
-        "-c", "--column", action="append", required=True, help="column to mask (repeat for more)"
-    )
+def add_scheme(
+    parser: argparse.ArgumentParser, *, required: bool = True, several: bool = True, text: str | None = None
+) -> None:
+    """The columns, or the one, and how each is masked."""
+    scheme = parser.add_argument_group("the scheme", text)
+    more = " (repeat for more)" if several else ""
+    scheme.add_argument("-c", "--column", action="append", required=True, help=f"column to mask{more}")
     for name in PARAMETERS:
-        add_parameter(scheme, name, required=required)
+        add_parameter(scheme, name, required=required, several=several)
 
 
-def add_parameter(group: Any, name: str, *, required: bool = False) -> None:
-    """The option of a parameter."""
+def add_parameter(group: Any, name: str, *, required: bool = False, several: bool = False) -> None:
+    """The option of a parameter, of one column or of several."""
     parameter = PARAMETERS[name]
     text = parameter.help.replace("%", "%%")
     if parameter.read is bool:
         group.add_argument(option_of(name), action="store_true", default=None, help=text)
         return
-    text += "; none for one of several columns" if parameter.by_column and parameter.default is None else ""
-    text += (
-        " (repeat for more)"
-        if parameter.several
-        else " (once, or once per column)"
-        if parameter.by_column
-        else ""
-    )
+    if several and parameter.by_column:
+        text += "; none for one of several columns" if parameter.default is None else ""
+        text += " (once, or once per column)"
+    text += " (repeat for more)" if parameter.several else ""
     group.add_argument(
         option_of(name), type=typed(parameter.read), metavar=parameter.metavar, help=text,
         action="append" if parameter.by_column or parameter.several else "store",
