@@ -2,7 +2,8 @@
 
 The line is cut into cells of width h. The records of a cell enter through their power sums about its
 centre, which give the Taylor expansion of the sum at any other centre; what a cell receives is a
-polynomial, evaluated at any x inside it. Between cells the sum is a convolution, done by FFT::
+polynomial, evaluated at any x inside it. Between cells the sum is a convolution, done by FFT or, for few
+cells, term by term::
 
     L_l[i] = sum_m sum_k (-1)^m / (l! m!) h^(l+m) g^(l+m)((i - k) h) M_m[k]
 
@@ -112,6 +113,38 @@ def scattered_power_sums(z, below, start, stop, origin, per_width, first, moment
             row[7] += w3 * t4
             row[8] += w4 * t4
             row[9] += w5 * t4
+
+
+@kernel
+def add_between_cells(moments, derivatives, odd, limit, local):
+    """local[l, i] += l! times the coefficient of t^l in target cell i, `reach` cells left of the first source.
+
+    `derivatives` as of expansion.py, for lags up to the reach; `odd`: whether the kernel's are those of an
+    odd function; `limit`: what a record counts beyond the reach to its right, and half of it within.
+    """
+    sources, reach = moments.shape[0], derivatives.shape[1] - 1
+    width = 2 * reach + 1
+    response = np.empty((2 * ORDER - 1, width))
+    for order in range(2 * ORDER - 1):
+        flip = -1.0 if (order % 2 == 1) != odd else 1.0
+        for lag in range(reach + 1):
+            response[order, reach - lag] = flip * derivatives[order, lag]
+            response[order, reach + lag] = derivatives[order, lag]
+    response[0] += 0.5 * limit
+    passed = 0.0
+    for k in range(sources):
+        count, share = moments[k, 0], 1.0
+        if count != 0.0:
+            for m in range(ORDER):
+                term = share * moments[k, m]
+                share *= -1.0 / (m + 1.0)
+                for power in range(ORDER):
+                    received, given = local[power], response[power + m]
+                    for i in range(width):  # this loop vectorises
+                        received[k + i] += term * given[i]
+        passed += count
+        if k + width < local.shape[1]:
+            local[0, k + width] += limit * passed
 
 
 @kernel
