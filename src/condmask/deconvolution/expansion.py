@@ -48,18 +48,14 @@ class Cells(NamedTuple):
 
 @lru_cache(maxsize=64)
 def widest(shape: Shape, tol: float) -> float:
-    """The h at which the error bound of the expansions equals half of `tol`, from below."""
-    w, size = bounds.spectral(partial(_transform, shape), _cutoff(shape))
-
-    def bound(h: float) -> float:
-        r = np.minimum((0.5 * w * h) ** ORDER / factorial(ORDER), 1e100)
-        return float(np.sum(size * (2.0 * r + r * r)))
-
-    low, high = 0.0, 64.0 / _cutoff(shape)
-    for _ in range(24):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if bound(middle) <= 0.5 * tol else (low, middle)
-    return low
+    """The h at which the error bound of the expansions equals half of `tol`."""
+    cutoff = _cutoff(shape)
+    w, size = bounds.spectral(partial(_transform, shape), cutoff)
+    # the bound is a polynomial of the second degree in (h cutoff)^ORDER
+    r = (0.5 * w / cutoff) ** ORDER / factorial(ORDER)
+    linear, square = float(np.sum(size * r)), float(np.sum(size * r * r))
+    power = 0.5 * tol / (linear + np.sqrt(linear**2 + 0.5 * tol * square))
+    return float(min(power ** (1.0 / ORDER), 64.0)) / cutoff
 
 
 @lru_cache(maxsize=64)
@@ -207,5 +203,6 @@ def _cutoff(shape: Shape) -> float:
 
 def _reach(shape: Shape, tol: float, spread: float) -> float:
     """Beyond this distance g, and its Taylor shifts by up to `spread`, are constant to `tol`."""
-    height = 12.0 if shape.masking is None else weight.contour(shape.masking)
-    return bounds.settled(*bounds.tail(partial(_transform, shape), height, _cutoff(shape), spread), tol)
+    if shape.masking is not None:
+        return bounds.settled(*weight.smooth_tail(shape.masking, shape.density, spread), tol)
+    return bounds.settled(*bounds.tail(partial(_transform, shape), 12.0, _cutoff(shape), spread), tol)
