@@ -1,5 +1,7 @@
 """Power sums, pages and polynomials of cells against loops over the records."""
 
+from math import factorial
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,31 @@ def test_scattered_power_sums_are_the_same_in_any_order(counted):
     lattice.scattered_power_sums(Z[order], below if counted else NONE, 0, Z.size, ORIGIN, PER_WIDTH, 0, found)
 
     assert found == pytest.approx(plain_sums(counts), abs=1e-11)
+
+
+@pytest.mark.parametrize("odd", [True, False])
+def test_what_cells_receive_is_the_sum_over_pairs_of_cells(odd):
+    limit, reach = 0.7, 3
+    moments = STREAM.normal(size=(6, lattice.ORDER))
+    moments[2] = 0.0  # an empty cell
+    derivatives = STREAM.normal(size=(2 * lattice.ORDER - 1, reach + 1))
+    found = np.ones((lattice.ORDER, 6 + 2 * reach))  # what is there stays
+
+    lattice.add_between_cells(moments, derivatives, odd, limit, found)
+
+    expected = np.ones_like(found)
+    for i in range(found.shape[1]):
+        for k in range(6):
+            lag = i - reach - k
+            for power in range(lattice.ORDER):
+                for m in range(lattice.ORDER):
+                    order, share = power + m, (-1) ** m / factorial(m) * moments[k, m]
+                    if abs(lag) <= reach:
+                        sign = -1 if lag < 0 and (order % 2 == 1) != odd else 1
+                        expected[power, i] += share * sign * derivatives[order, abs(lag)]
+            if lag >= -reach:
+                expected[0, i] += limit * (0.5 if lag <= reach else 1.0) * moments[k, 0]
+    assert found == pytest.approx(expected, rel=1e-11)
 
 
 def test_pages_are_as_wide_as_they_may_be_and_begin_at_records():

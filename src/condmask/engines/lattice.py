@@ -263,7 +263,8 @@ def _lattice(
 def _joined(curve: Curve, layers: list[Layer]) -> Curve:
     """The curve with these layers: the smooth part, and the steps of T_b."""
     constants = np.zeros(2, LAYER)
-    stretches, coefficients, tables = [], [_EMPTY.coefficients], []
+    stretches: list[tuple[float, ...]] = []
+    coefficients, tables = [_EMPTY.coefficients], []
     row = offset = 0
     for place, layer in zip((1, 0), layers, strict=False):
         own, *rest = layer.table

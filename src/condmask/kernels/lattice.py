@@ -117,10 +117,10 @@ def scattered_power_sums(z, below, start, stop, origin, per_width, first, moment
 
 @kernel
 def add_between_cells(moments, derivatives, odd, limit, local):
-    """local[l, i] += l! times the coefficient of t^l in target cell i, `reach` cells left of the first source.
+    """local[l, i] += l! times the coefficient of t^l in target cell i; the first source is cell `reach`.
 
-    `derivatives` as of expansion.py, for lags up to the reach; `odd`: whether the kernel's are those of an
-    odd function; `limit`: what a record counts beyond the reach to its right, and half of it within.
+    `derivatives` as of expansion.py, for lags up to the reach; `odd`: whether they are those of an odd
+    function; `limit`: what a record counts farther to its right than the reach, and half of it within.
     """
     sources, reach = moments.shape[0], derivatives.shape[1] - 1
     width = 2 * reach + 1
