@@ -34,7 +34,7 @@ def on_grid(n, masking, spread=16.0):
         (LAPLACE, ungridded(200), 1, "interpolant"),
         (FINE, on_grid(200, FINE), 5, "interpolant"),
         (TENTH, on_grid(200, TENTH), 5, "interpolant"),
-        (NORMAL, ungridded(10**6), 1, "interpolant"),  # sorting takes longer
+        (NORMAL, ungridded(10**6), 3, "interpolant"),  # sorting takes longer
         # many are not
         (NORMAL, ungridded(10**6), 100, "lattice"),
         (LAPLACE, ungridded(10**6), 100, "lattice"),
@@ -42,10 +42,10 @@ def on_grid(n, masking, spread=16.0):
         (FINE, on_grid(10**6, FINE), 5, "lattice"),
         (TENTH, on_grid(10**6, TENTH), 1000, "grid"),
         (COARSE, on_grid(10**6, COARSE), 1, "lattice"),  # a few steps within reach
-        (COARSE, on_grid(10**6, COARSE), 10**4, "grid"),
+        (COARSE, on_grid(10**6, COARSE), 2000, "grid"),  # too many points for that
         # a bandwidth has a table of its own, and a transform less
         (SMOOTH, ungridded(200), 5, "series"),
-        (SMOOTH_LAPLACE, ungridded(200), 5, "interpolant"),
+        (SMOOTH_LAPLACE, ungridded(60_000), 5, "interpolant"),  # its table is soon made
         (SMOOTH, ungridded(10**4), 5, "interpolant"),
         (SMOOTH, ungridded(10**4), 1000, "lattice"),
         (FINE._replace(beta=0.3), on_grid(200, FINE), 5, "series"),
@@ -76,11 +76,12 @@ def test_crossings_are_looked_up_where_there_are_many(masking, n, probabilities,
 
 @pytest.mark.parametrize("masking", [FINE, FINE._replace(beta=0.3)])
 def test_data_spread_too_widely_are_never_transformed(masking):
-    wide = Sizes(1000, 1000, 1e12)
+    wide = Sizes(1000, 1000, grid.LONGEST + 1.0)
     assert not wide.transformable
     for points in (1, 10**3, 10**6):
         assert choice.choose(masking, wide, points, TOL, "auto") != "grid"
         assert choice.choose_for_crossings(masking, wide, points, "first", TOL) == "lattice"
+        assert choice.choose_for_crossings(masking, wide, points, "rearranged", TOL) == "lattice"
 
 
 def test_sizes_are_those_of_the_counts():
