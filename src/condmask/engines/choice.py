@@ -21,6 +21,7 @@ from condmask.deconvolution.table import smallest_tol
 from condmask.deconvolution.weight import Masking
 from condmask.engines import grid, lattice
 from condmask.engines.counting import ValueCounts
+from condmask.errors import ArgumentError
 
 METHODS = ("auto", "grid", "series", "interpolant", "lattice")
 
@@ -81,7 +82,7 @@ def check_tol(masking: Masking, tol: float) -> None:
     """Refuse a tolerance below the rounding error of a weight."""
     least = smallest_tol(masking.p)
     if tol < least:
-        raise ValueError(f"tol must be at least {least:.1e} at p={masking.p} (rounding), got {tol!r}")
+        raise ArgumentError(f"tol must be at least {least:.1e} at p={masking.p} (rounding), got {tol!r}")
 
 
 def summable(masking: Masking, tol: float) -> bool:
@@ -95,7 +96,7 @@ def choose(masking: Masking, sizes: Sizes, points: int, tol: float, method: str)
     """The engine for T, or its density, at so many points; what cannot be done is said, never replaced."""
     check_tol(masking, tol)
     if method == "grid" and not sizes.transformable:
-        raise ValueError(
+        raise ArgumentError(
             "method must be 'auto' or 'lattice' for data spread so widely, got 'grid'"
             if sizes.gridded
             else "method must be 'auto', 'series', 'interpolant' or 'lattice' for data without a grid, "
@@ -105,7 +106,7 @@ def choose(masking: Masking, sizes: Sizes, points: int, tol: float, method: str)
         others, step = "'auto', 'interpolant'", ""
         if sizes.gridded:
             others, step = "'auto', 'grid', 'interpolant'", f"a step of {masking.delta:g} sigma and "
-        raise ValueError(
+        raise ArgumentError(
             f"method must be {others} or 'lattice' for {step}tol={tol!r} at p={masking.p}, got 'series'"
         )
     if method != "auto":

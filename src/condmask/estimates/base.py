@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
+from condmask.errors import ArgumentError
 from condmask.estimates.origin import Origin
 from condmask.inference import rearranged_variance
 from condmask.inference.far_expectations import Function
@@ -38,14 +39,14 @@ class Shared:
     def _records_for(self, purpose: str, missing: str) -> Records:
         """The records, refused where Counts stand for them."""
         if self._records is None:
-            raise ValueError(f"z must be masked values for {purpose}, got Counts, which keep no {missing}")
+            raise ArgumentError(f"z must be masked values for {purpose}, got Counts, which keep no {missing}")
         return self._records
 
     def _records_here(self, purpose: str, missing: str) -> Records:
         """The records, refused where they lie elsewhere, too."""
         records = self._records_for(purpose, missing)
         if records.elsewhere:
-            raise ValueError(f"z must be in memory or in a file for {purpose}, got a frame in partitions")
+            raise ArgumentError(f"z must be in memory or in a file for {purpose}, got a frame in partitions")
         return records
 
     def _pseudo_values(self) -> PseudoValues:
@@ -87,7 +88,7 @@ class Shared:
 
     def _refuse_batch(self, purpose: str) -> None:
         if self._replicates:
-            raise ValueError(f"z must be 1-D for {purpose}, got a batch; estimate its rows one by one")
+            raise ArgumentError(f"z must be 1-D for {purpose}, got a batch; estimate its rows one by one")
 
     @property
     def _shared_donors(self) -> bool:

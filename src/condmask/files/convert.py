@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from condmask.errors import ArgumentError
 from condmask.files.arrow import ArrowFile, line
 from condmask.files.atomic import Fingerprint, Output
 from condmask.files.batches import write_batches
@@ -85,7 +86,7 @@ class Converted:
         try:
             write_batches(schema, batches, target, rows, metadata, keep)
         except pa.ArrowException as error:  # a type that the target has not
-            raise ValueError(
+            raise ArgumentError(
                 f"{self.path} cannot become {target.final.name}: {line(error)}; drop or cast that column"
             ) from error
 
@@ -96,7 +97,7 @@ def typed(table: CsvFile, masked: set[str], strata: Collection[str]) -> Any:
     Labels of strata stay text where two of them, 1 and 1.0, or NA and nothing, would become one.
     """
     if len(set(table.names)) < len(table.names):
-        raise ValueError(f"{table.path} must name each column once, so that it can get types")
+        raise ArgumentError(f"{table.path} must name each column once, so that it can get types")
     types = {name: pa.float64() if name in masked else pa.int64() for name in table.names}
     for batch in _texts(table):
         for name, column in zip(table.names, batch.columns, strict=True):

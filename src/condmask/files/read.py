@@ -9,6 +9,7 @@ import numpy as np
 
 from condmask._blocks import Workers
 from condmask._scratch import joined
+from condmask.errors import ArgumentError, MissingPackageError
 from condmask.files.csv import CsvFile
 from condmask.files.csv_folder import CsvFiles
 from condmask.files.csv_format import CsvFormat
@@ -82,11 +83,11 @@ def open_table(path: Path, csv: CsvFormat | None = None, workers: Workers = 1) -
     if format_of(path) not in ROOMY:
         return CsvFile(path, csv, workers)
     if csv is not None:
-        raise ValueError(f"csv must be left out for {path.name}, which is no text, got {csv!r}")
+        raise ArgumentError(f"csv must be left out for {path.name}, which is no text, got {csv!r}")
     try:
         return _open_with_arrow(path)
     except ImportError as error:
-        raise ImportError(f"{path.name} needs pyarrow: pip install 'condmask[cli]'") from error
+        raise MissingPackageError(f"{path.name} needs pyarrow: pip install 'condmask[cli]'") from error
 
 
 def _open_with_arrow(path: Path) -> "ArrowFile":
@@ -94,7 +95,7 @@ def _open_with_arrow(path: Path) -> "ArrowFile":
     from condmask.files.parquet import ParquetFile
 
     if path.stat().st_size == 0:
-        raise ValueError(f"{path} is empty")
+        raise ArgumentError(f"{path} is empty")
     return ParquetFile(path) if format_of(path) == "Parquet" else ArrowFile(path)
 
 
@@ -106,11 +107,11 @@ def _open_folder(path: Path, csv: CsvFormat | None, workers: Workers) -> Table:
             path, files, CsvFiles(path, files, (csv or CsvFormat()).or_else(published), workers)
         )
     if csv is not None:
-        raise ValueError(f"csv must be left out for {path}, which holds no text, got {csv!r}")
+        raise ArgumentError(f"csv must be left out for {path}, which holds no text, got {csv!r}")
     try:
         from condmask.files.arrow_folder import ArrowFiles
     except ImportError as error:
-        raise ImportError(f"{path} needs pyarrow: pip install 'condmask[cli]'") from error
+        raise MissingPackageError(f"{path} needs pyarrow: pip install 'condmask[cli]'") from error
     return FolderTable(path, files, ArrowFiles(path, files, _open_with_arrow))
 
 
@@ -119,7 +120,7 @@ def converted(table: Table) -> Table:
     try:
         from condmask.files.convert import Converted
     except ImportError as error:
-        raise ImportError("another format needs pyarrow: pip install 'condmask[cli]'") from error
+        raise MissingPackageError("another format needs pyarrow: pip install 'condmask[cli]'") from error
     return Converted(table)
 
 

@@ -13,6 +13,7 @@ from condmask.engines.choice import Sizes
 from condmask.engines.counting import ValueCounts
 from condmask.engines.crossings import FINEST_REARRANGED
 from condmask.engines.step_cdf import StepCDF
+from condmask.errors import ArgumentError
 from condmask.kernels.curve import Curve
 from condmask.law import Law
 from condmask.samples.bandwidth import check_rule, checked_masking, quartile_places, rule, search_lengths
@@ -141,7 +142,7 @@ class CountedSample:
         masking = checked_masking(self._counted_law, None)
         choice.check_tol(masking, tol)
         if not self._sizes(masking).transformable:
-            raise ValueError("most_points must be larger for bounds of data spread so widely")
+            raise ArgumentError("most_points must be larger for bounds of data spread so widely")
         return grid.bounds(self._whole(masking, tol, False), self.counts, masking, self._times)
 
     def _sizes(self, masking: Masking) -> Sizes:
