@@ -30,7 +30,7 @@ def records(below, index):
     return below[index] if below.size > 0 else index
 
 
-assert ORDER == 10, "the power sums of the next two kernels are written out"
+assert ORDER == 10, "the next two kernels are written out, add_between_cells by five powers"
 
 
 @kernel(fastmath=SAFE_MATH)
@@ -115,7 +115,7 @@ def scattered_power_sums(z, below, start, stop, origin, per_width, first, moment
             row[9] += w5 * t4
 
 
-@kernel
+@kernel(fastmath=SAFE_MATH)
 def add_between_cells(moments, derivatives, odd, limit, local):
     """local[l, i] += l! times the coefficient of t^l in target cell i; the first source is cell `reach`.
 
@@ -131,17 +131,21 @@ def add_between_cells(moments, derivatives, odd, limit, local):
             response[order, reach - lag] = flip * derivatives[order, lag]
             response[order, reach + lag] = derivatives[order, lag]
     response[0] += 0.5 * limit
-    passed = 0.0
+    passed, terms = 0.0, np.empty(ORDER)
     for k in range(sources):
         count, share = moments[k, 0], 1.0
         if count != 0.0:
             for m in range(ORDER):
-                term = share * moments[k, m]
+                terms[m] = share * moments[k, m]
                 share *= -1.0 / (m + 1.0)
+            for m in range(0, ORDER, 5):  # five at a time load and store what is received but once
+                t0, t1, t2, t3, t4 = terms[m], terms[m + 1], terms[m + 2], terms[m + 3], terms[m + 4]
                 for power in range(ORDER):
-                    received, given = local[power], response[power + m]
+                    received, first = local[power], power + m
+                    g0, g1, g2 = response[first], response[first + 1], response[first + 2]
+                    g3, g4 = response[first + 3], response[first + 4]
                     for i in range(width):  # this loop vectorises
-                        received[k + i] += term * given[i]
+                        received[k + i] += t0 * g0[i] + t1 * g1[i] + t2 * g2[i] + t3 * g3[i] + t4 * g4[i]
         passed += count
         if k + width < local.shape[1]:
             local[0, k + width] += limit * passed
