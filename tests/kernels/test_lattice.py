@@ -76,6 +76,30 @@ def test_pages_are_as_wide_as_they_may_be_and_begin_at_records():
     assert starts[:count].tolist() == expected
 
 
+@pytest.mark.parametrize("fewest", [1, 3, 7, 10**6])
+def test_full_pages_are_joined_where_their_zones_overlap(fewest):
+    reach = 0.05
+    z = np.sort(np.concatenate((STREAM.normal(0.0, 3.0, 300), STREAM.normal(40.0, 1.0, 50))))
+    starts = np.empty(z.size + 1, dtype=np.int64)
+    pages = lattice.pages(z, reach, starts)
+    starts[pages] = z.size
+    ends = np.empty((pages, 2), dtype=np.int64)
+
+    found = ends[: lattice.join_pages(z, starts[: pages + 1], fewest, reach, ends)].tolist()
+
+    expected, before = [], None
+    for page in range(pages):
+        start, stop = int(starts[page]), int(starts[page + 1])
+        if stop - start >= fewest:
+            if before == page - 1 and expected and z[start] - z[start - 1] <= 2.0 * reach:
+                expected[-1][1] = stop
+            else:
+                expected.append([start, stop])
+            before = page
+    assert found == expected
+    assert (len(found) > 0) == (fewest < 10**6)
+
+
 def test_a_polynomial_is_that_of_the_cell_and_of_the_last_cells_beyond():
     coefficients = STREAM.random((7, lattice.ORDER))
     for x in (-1.0, 0.0, 0.37, 1.99, 9.0):  # origin 0, 2 cells to a unit, 1 to the left; cells 2 .. 5

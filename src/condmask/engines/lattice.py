@@ -320,33 +320,31 @@ def _block_moments(
 def _stretches(z: np.ndarray, width: float, reach: float) -> tuple[np.ndarray, np.ndarray]:
     """Ranges of records that lie densely enough for a lattice, the densest where not all have room."""
     most = int(min(z.size, (float(z[-1]) - float(z[0])) / reach + 2.0))
-    starts = np.empty(most, dtype=np.int64)
-    starts = np.append(starts[: lattice.pages(z, reach, starts)], z.size)
-    starts, counts = starts[:-1], starts[1:] - starts[:-1]
+    starts = np.empty(most + 1, dtype=np.int64)
+    pages = lattice.pages(z, reach, starts)
+    starts[pages] = z.size
+    starts = starts[: pages + 1]
+    counts = starts[1:] - starts[:-1]
     room = CELLS + z.size // RECORDS_PER_CELL
     fewest = min(FEWEST, int(counts.max()))
-    stretches = _merged(z, starts, counts, fewest, reach)
+    stretches = _merged(z, starts, fewest, reach)
     if _cells(z, *stretches, width, reach) <= room:
         return stretches
     levels = np.unique(counts[counts > fewest])
     low, high = 0, levels.size  # the smallest level that fits; none at all fits for certain
     while low < high:
         middle = (low + high) // 2
-        stretches = _merged(z, starts, counts, int(levels[middle]), reach)
+        stretches = _merged(z, starts, int(levels[middle]), reach)
         low, high = (low, middle) if _cells(z, *stretches, width, reach) <= room else (middle + 1, high)
     fewest = int(levels[low]) if low < levels.size else z.size + 1
-    return _merged(z, starts, counts, fewest, reach)
+    return _merged(z, starts, fewest, reach)
 
 
-def _merged(
-    z: np.ndarray, starts: np.ndarray, counts: np.ndarray, fewest: int, reach: float
-) -> tuple[np.ndarray, np.ndarray]:
+def _merged(z: np.ndarray, starts: np.ndarray, fewest: int, reach: float) -> tuple[np.ndarray, np.ndarray]:
     """Full pages, joined where their zones of influence overlap."""
-    page = np.flatnonzero(counts >= fewest)
-    first, last = starts[page], starts[page] + counts[page]
-    apart = np.ones(page.size, dtype=bool)
-    apart[1:] = (page[1:] - page[:-1] > 1) | (z[first[1:]] - z[last[:-1] - 1] > 2.0 * reach)
-    return first[apart], last[np.append(apart[1:], True)[: page.size]]
+    ends = np.empty((starts.size - 1, 2), dtype=np.int64)
+    ends = ends[: lattice.join_pages(z, starts, fewest, reach, ends)]
+    return ends[:, 0], ends[:, 1]
 
 
 def _cells(z: np.ndarray, starts: np.ndarray, stops: np.ndarray, width: float, reach: float) -> float:

@@ -174,6 +174,25 @@ def pages(z, width, starts):
     return count
 
 
+@kernel
+def join_pages(z, starts, fewest, reach, stretches):
+    """Full pages, joined where their zones of influence overlap: stretches[k] is (start, stop); their number.
+
+    `starts` are those of the pages, and the number of records.
+    """
+    count = 0
+    for page in range(starts.size - 1):
+        start, stop = starts[page], starts[page + 1]
+        if stop - start < fewest:
+            continue
+        if count > 0 and stretches[count - 1, 1] == start and z[start] - z[start - 1] <= 2.0 * reach:
+            stretches[count - 1, 1] = stop
+        else:
+            stretches[count, 0], stretches[count, 1] = start, stop
+            count += 1
+    return count
+
+
 @kernel(inline="always")
 def polynomial(x, origin, per_width, margin, offset, count, coefficients):
     """The local polynomial at x of a stretch of `count` cells."""
