@@ -76,6 +76,7 @@ THROUGH_OTHERS = {
     "inference.covariance",
     "inference.inequality",
     "inference.intervals",
+    "kernels.bounded",
     "samples.columns",
     "samples.counted",
     "samples.masked_sample",

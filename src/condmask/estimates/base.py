@@ -23,6 +23,7 @@ from condmask.samples.masked_sample import CROSSINGS, MaskedSample
 from condmask.samples.records import Records
 
 CURVES = 2  # of T_1 and a T_b
+VARIANCES = 4  # of means of functions
 CERTAIN = 3.0  # standard errors, beyond which a share is taken to be above 0
 
 
@@ -100,10 +101,19 @@ class Shared:
         """The records by pool of donors; none where all are one, or it makes no difference."""
         return samples_by_pool(self._records, self._law) if self._shared_donors else []
 
-    def _asymptotic_variance(self, *functions: Function) -> AsymptoticVariance:
-        """n times the variances of the means of functions."""
-        means, pools = means_of(functions, self._sample, self._donor_pools)
-        return asymptotic_variance(means, pools, shared_donors=self._shared_donors, p=self._law.p)
+    @cached_property
+    def _variances(self) -> BoundedCache:
+        return BoundedCache(VARIANCES)
+
+    def _asymptotic_variance(self, key: Any, *functions: Function) -> AsymptoticVariance:
+        """n times the variances of the means of functions, kept by `key` for other levels and targets."""
+
+        def make() -> AsymptoticVariance:
+            means, pools = means_of(functions, self._sample, self._donor_pools)
+            return asymptotic_variance(means, pools, shared_donors=self._shared_donors, p=self._law.p)
+
+        variance: AsymptoticVariance = self._variances.get(key, make)
+        return variance
 
     def _variance_curve(self, bandwidth: float | None) -> VarianceCurve:
         """The variances of T at all points, of T_b for a bandwidth: one for all levels and targets."""

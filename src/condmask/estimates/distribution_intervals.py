@@ -355,7 +355,8 @@ class DistributionIntervals(Shared):
 
         n = self._sample.n
         apart = self._variance_curve(None).at(x).standard_error(n, target)
-        difference = self._asymptotic_variance(between).standard_error(n, target).item()
+        of_difference = self._asymptotic_variance(("between", *x.tolist()), between)
+        difference = of_difference.standard_error(n, target).item()
         product = float(apart[0] * apart[1])
         if product == 0.0:
             return 0.0
