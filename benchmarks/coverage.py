@@ -386,7 +386,7 @@ WHY = {
     "d": "Tails too heavy for second moments of so few records, masked or not.",
     "e": "A skewed law, whose mean is not yet normal, masked or not.",
     "f": "Ten of 200 records lie beyond the point: the error of T given the file is not yet normal.",
-    "g": "200 records: their variance, a difference of that of masked values and that of the noise, is not "
+    "g": "200 records: their variance, a difference of those of masked values and noise, is not "
     "yet normal on its logarithm, least of all under Laplace noise.",
     "x": "Within two Monte Carlo standard errors of the limit.",
 }
