@@ -378,7 +378,7 @@ INSIDE = 0.94, 0.96  # shares at 95% that need no explanation
 HEAPED, TAILED = ("zeros", "scores"), ("laplace", "lognormal", "t4", "zeros")
 WHY = {
     "a": "Reverse mapping releases the values of the file: what concerns the column alone is known.",
-    "b": "Heaps: an interval of quantiles begins and ends at values that the data can have; of the scores, 10 "
+    "b": "Heaps: an interval of quantiles begins and ends at values that data can have; of the scores, 10 "
     "is the largest, and the distribution function there is 1.",
     "c": "An interval of quantiles goes from one of the values that T* has to another, as that of order "
     "statistics does (unmasked). These are far apart for 200 records; at p = .3 T goes up and down between "
