@@ -377,16 +377,16 @@ HEADS = (
 INSIDE = 0.94, 0.96  # shares at 95% that need no explanation
 HEAPED, TAILED = ("zeros", "scores"), ("laplace", "lognormal", "t4", "zeros")
 WHY = {
-    "a": "Reverse mapping releases the values of the file, so what concerns the column alone is known of it.",
-    "b": "Heaps: an interval of quantiles begins and ends at values that the data can have; of the scores, 10 "
+    "a": "Reverse mapping releases the values of the file: what concerns the column alone is known.",
+    "b": "Heaps: an interval of quantiles begins and ends at values that data can have; of the scores, 10 "
     "is the largest, and the distribution function there is 1.",
     "c": "An interval of quantiles goes from one of the values that T* has to another, as that of order "
     "statistics does (unmasked). These are far apart for 200 records; at p = .3 T goes up and down between "
-    "them, and the interval takes in what lies between.",
+    "them, all of which the interval takes in.",
     "d": "Tails too heavy for second moments of so few records, masked or not.",
     "e": "A skewed law, whose mean is not yet normal, masked or not.",
     "f": "Ten of 200 records lie beyond the point: the error of T given the file is not yet normal.",
-    "g": "200 records: their variance, a difference of that of the masked values and that of the noise, is not "
+    "g": "200 records: their variance, a difference of those of masked values and noise, is not "
     "yet normal on its logarithm, least of all under Laplace noise.",
     "x": "Within two Monte Carlo standard errors of the limit.",
 }
