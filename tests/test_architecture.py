@@ -107,6 +107,7 @@ OF_MANY = {
     "silence",
     "site",
     "strata_rows",
+    "cli.broken_files",
     "cli.cli",
     "cli.folders",
     "dask.cluster",
