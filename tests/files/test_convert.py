@@ -6,6 +6,7 @@ Oracles: the same column masked in memory, and what pandas, polars and pyarrow r
 import csv
 import gzip
 import io
+import traceback
 
 import numpy as np
 import pandas as pd
@@ -13,8 +14,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import condmask as cm
+from condmask.files.convert import texts
+from condmask.files.csv import CsvFile
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -187,6 +192,45 @@ def test_text_becomes_other_text(tmp_path, a, b):
     assert [row[1] for row in after] == ["t", *(texts[k % 8] for k in range(400))]
     expected = SCHEME.mask(pd.Series(np.arange(400) + 0.25, name="x"), rng=1)
     assert [float(row[0]) for row in after[1:]] == expected.tolist()
+
+
+CELL = st.text(st.characters(codec="cp1252", exclude_characters="\x00"), max_size=6)
+
+
+@given(
+    rows=st.lists(
+        st.tuples(CELL, CELL, st.sampled_from(["1.5", "007", " ", "NA", "-3"])), min_size=1, max_size=9
+    ),
+    ending=st.sampled_from(["\n", "\r\n"]),
+    delimiter=st.sampled_from([",", ";", "\t", ", "]),
+    encoding=st.sampled_from(["utf-8", "cp1252", "utf-16"]),
+    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+)
+def test_texts_are_those_of_the_csv_module(tmp_path_factory, rows, ending, delimiter, encoding, quoting):
+    """However the file is written; a blank after delimiters belongs to them."""
+    path, file = tmp_path_factory.mktemp("texts") / "a.csv", io.StringIO(newline="")
+    writer = csv.writer(file, delimiter=delimiter[0], lineterminator=ending, quoting=quoting)
+    for row in [("a", "b", "a"), *rows]:
+        if delimiter == ", ":
+            file.write(", ".join('"{}"'.format(cell.replace('"', '""')) for cell in row) + ending)
+        else:
+            writer.writerow(row)
+    path.write_bytes(file.getvalue().encode(encoding))
+
+    batches = list(texts(CsvFile(path, cm.CsvFormat(delimiter=delimiter[0], encoding=encoding))))
+
+    assert {tuple(batch.schema.names) for batch in batches} == {("a", "b", "a")}
+    found = [row for batch in batches for row in zip(*(column.to_pylist() for column in batch), strict=True)]
+    assert found == rows
+
+
+def test_a_carriage_return_that_nobody_can_place_is_refused_without_showing_a_record(tmp_path):
+    lines = [f"{k}.25,a{k}" for k in range(100)]
+    (tmp_path / "a.csv").write_bytes("\n".join(["x,t", *lines[:50], "50.25,b\rc", *lines[51:]]).encode())
+
+    with pytest.raises(ValueError, match=r"a\.csv must hold no carriage returns outside of quotes") as error:
+        cm.mask_file(tmp_path / "a.csv", tmp_path / "b.parquet", {"x": SCHEME})
+    assert "50.25" not in "".join(traceback.format_exception(error.value))
 
 
 @pytest.mark.parametrize(
