@@ -14,7 +14,7 @@ from condmask.files.atomic import Fingerprint, Output
 from condmask.files.batches import write_batches
 from condmask.files.csv import CsvFile
 from condmask.files.csv_format import not_encoded
-from condmask.files.csv_scan import CHUNK, line_at
+from condmask.files.csv_scan import CHUNK, line_at, scan
 from condmask.files.csv_texts import as_bytes, texts_of
 from condmask.files.formats import ROOMY, Part, Rows, Sample, Table, format_of
 from condmask.files.recoding import open_utf8, read_bytes, working
@@ -141,17 +141,23 @@ def _with_points(column: Any, table: CsvFile) -> Any:
 
 def texts(table: CsvFile) -> Iterator[Any]:
     """All columns as text."""
+    records = scan(table.path, table.dialect, [])
+    if table.dialect.blank or any(_alone(part.text) for part in records):  # pyarrow would part fields there
+        read = _texts_of_records
+    else:
+        read = _texts_of_pyarrow
     try:
-        if table.dialect.blank:  # which pyarrow would take for a part of the field
-            yield from _texts_of_records(table)
-        else:
-            yield from _texts_of_pyarrow(table)
+        yield from read(table)
     except (UnicodeDecodeError, pa.ArrowInvalid):  # whose message may show a record
         _check_encoding(table)
         raise ValueError(
-            f"{table.path} must hold no carriage returns outside of quotes, nor records of more than "
-            f"{CHUNK >> 20} MB, to become a file of another format"
+            f"{table.path} must hold records of at most {CHUNK >> 20} MB to become a file of another format"
         ) from None
+
+
+def _alone(text: bytes) -> bool:
+    """Whether carriage returns stand elsewhere than before line feeds."""
+    return text.count(b"\r") > text.count(b"\r\n")
 
 
 def _texts_of_pyarrow(table: CsvFile) -> Iterator[Any]:

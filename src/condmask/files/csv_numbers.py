@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from condmask import _checks
-from condmask._grid import LARGEST_UNITS
+from condmask._grid import INEXACT, LARGEST_UNITS
 from condmask.files.arrow_types import WIDEST, values_of, with_decimals
 from condmask.files.csv_scan import Fields
 from condmask.files.csv_texts import as_bytes, as_texts, content_of, some, texts_of, where
@@ -181,7 +181,7 @@ def formatted(values: np.ndarray, places: int) -> pa.LargeStringArray:
         texts = pa.Array.from_buffers(pa.float64(), values.size, [None, pa.py_buffer(values)])
         left = np.zeros(values.size, dtype=bool)
     else:
-        left = np.abs(values) * 10.0**places >= LARGEST_UNITS
+        left = np.abs(values) * 10.0**places >= INEXACT
         texts = with_decimals(np.where(left, 0.0, values), pa.decimal128(WIDEST[0], places), places, "")
     texts = texts.cast(pa.large_string())
     if np.frombuffer(content_of(texts)[0], np.uint8).max(initial=0) > ord("9"):
