@@ -95,6 +95,7 @@ OF_MANY = {
     "cli.cli",
     "cli.folders",
     "dask.cluster",
+    "files.parquet_readers",
     "estimates.unbiased",
     "schemes.attacks",
     "schemes.attacks_by_law",

@@ -266,6 +266,15 @@ def test_bytes_of_another_encoding_are_named_by_their_line(tmp_path):
     assert pq.read_table(tmp_path / "b.parquet")["t"].to_pylist()[39:42] == ["a", "ä", "a"]
 
 
+def test_small_numbers_with_many_decimals_get_no_exponents(tmp_path):
+    x = np.random.default_rng(1).integers(0, 200, 400) / 1e8
+    scheme = cm.ConditionalMasking(0.6, 2e-7, decimals=8)
+    cm.mask_table({"x": x}, {"x": scheme}, rng=1).write(tmp_path / "a.csv")
+
+    texts = [line.strip('"') for line in (tmp_path / "a.csv").read_text().splitlines()[1:]]
+    assert texts == [f"{v:.8f}" for v in scheme.mask(pd.Series(x, name="x"), rng=1)]
+
+
 def test_columns_of_one_name_cannot_get_types(tmp_path):
     lines = ["x,t,t", *(f"{k}.25,a,b" for k in range(100))]
     (tmp_path / "a.csv").write_text("\n".join(lines))

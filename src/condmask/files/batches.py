@@ -10,8 +10,9 @@ import pyarrow.parquet as pq
 from pyarrow import csv
 
 from condmask.files.arrow_schema import released_schema
-from condmask.files.arrow_types import WIDEST, numbers, released_columns, released_type, with_decimals
+from condmask.files.arrow_types import numbers, released_columns, released_type
 from condmask.files.atomic import Output
+from condmask.files.csv_numbers import formatted
 from condmask.files.formats import ROOMY, Rows, format_of
 from condmask.files.parquet_footer import footer_bytes, read_footer, written_by
 from condmask.files.parquet_readback import as_parquet, check_written, head_of, is_compared
@@ -108,5 +109,5 @@ def _fixed(column: Any, decimals: int | None, name: str) -> Any:
     if decimals is None or decimals <= 0 or not pa.types.is_floating(column.type):
         return column
     values = numbers(column, name, 0)[0]
-    decimal_column = with_decimals(np.nan_to_num(values), pa.decimal128(WIDEST[0], decimals), decimals, name)
-    return pc.if_else(pa.array(np.isnan(values)), pa.scalar(None, decimal_column.type), decimal_column)
+    texts = formatted(np.nan_to_num(values), decimals)
+    return pc.if_else(pa.array(np.isnan(values)), pa.scalar(None, texts.type), texts)
