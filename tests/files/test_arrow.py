@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 
 import condmask as cm
 from condmask.files import parquet as parquet_files
@@ -232,11 +233,12 @@ def test_a_corrupt_page_names_the_file(tmp_path):
     assert list(tmp_path.iterdir()) == [source]
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".csv"])
 def test_pandas_is_not_imported(tmp_path, suffix):
     labels = pa.array([None if i % 9 == 0 else f"s{i % 2}" for i in range(400)])
     values = pa.array([None if i % 11 == 0 else i + 0.5 for i in range(400)])
-    source = write(pa.table({"x": values, "s": labels}), tmp_path / f"a{suffix}")
+    source, table = tmp_path / f"a{suffix}", pa.table({"x": values, "s": labels})
+    csv.write_csv(table, source) if suffix == ".csv" else write(table, source)
     code = (
         "import sys, condmask as cm; scheme = cm.ConditionalMasking(0.6, 500.0, strata='s'); "
         "cm.mask_file(*sys.argv[1:], {'x': scheme}, nan_policy='omit', accept_visible_coins=True); "
