@@ -62,5 +62,5 @@ def expected(values=INCOME, scheme=CENTS):
 
 def shortest(value):
     """The shortest text that Python reads back as this number, without an exponent, and zero without a sign;
-    whole numbers with all of their digits."""
-    return f"{value:.0f}" if abs(value) >= 2**53 else f"{Decimal(repr(value + 0.0)):f}".removesuffix(".0")
+    beyond 2^53 no whole number."""
+    return f"{value:.1f}" if abs(value) > 2**53 else f"{Decimal(repr(value + 0.0)):f}".removesuffix(".0")

@@ -78,7 +78,7 @@ def of_python(word, decimal):
     except ValueError:
         return None
     whole = bare.lstrip("+-")
-    return None if whole.isdigit() and int(whole) != abs(value) else value
+    return None if whole.isdigit() and int(whole) > 2**53 else value
 
 
 def is_whole(word):
@@ -170,9 +170,10 @@ def test_fixed_decimals_are_those_of_python(units, places):
 
 
 def test_whole_numbers_of_any_size_have_fixed_decimals():
-    assert formatted(np.array([9e20, -(2.0**63), 1e300, 7.0]), 0).to_pylist() == [
-        "9" + "0" * 20, str(-(2**63)), str(int(1e300)), "7",
-    ]  # fmt: skip
+    """Those beyond 2^53 are written as what they are: not whole numbers that are exact."""
+    texts = formatted(np.array([9e20, -(2.0**63), 1e300, 2.0**53, 7.0]), 0).to_pylist()
+
+    assert texts == [f"9{'0' * 20}.0", f"{-(2**63)}.0", f"{int(1e300)}.0", str(2**53), "7"]
 
 
 def test_columns_have_places_of_their_own_and_gaps_no_text():

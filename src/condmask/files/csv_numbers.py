@@ -61,18 +61,15 @@ class _Present(NamedTuple):
 def read(fields: Fields, decimal: str | None, words: Words) -> tuple[np.ndarray, int]:
     """The numbers of fields, NaN where one is missing, and the decimal marks that they have.
 
-    Without ``decimal`` either mark is read, where there is no other in the field, and marks are told. A whole
-    number that no float64 equals is refused: it would come out as another one.
+    Without ``decimal`` either mark is read, where there is no other in the field, and marks are told.
     """
     texts, at = _present(fields, words)
     found = parse(texts, decimal)
     _fill_in(found, texts, at, decimal)
     large = np.flatnonzero((np.abs(found) >= _checks.LARGEST_EXACT_INTEGER) & np.isfinite(found))
-    for place, text, value in zip(
-        at[large].tolist(), as_bytes(some(texts, large)), found[large].tolist(), strict=True
-    ):
+    for place, text in zip(at[large].tolist(), as_bytes(some(texts, large)), strict=True):
         bare = text.lstrip(b"+-")
-        if bare.isdigit() and int(bare) != abs(value):
+        if bare.isdigit() and int(bare) > _checks.LARGEST_EXACT_INTEGER:
             raise NumberError("must hold integers of at most 2^53, got a larger one", place)
     marks = _marks(texts) if decimal is None else 0
     if at.size == fields.starts.size:
@@ -88,9 +85,9 @@ def parse(texts: pa.LargeStringArray, decimal: str | None) -> np.ndarray:
     values = None
     if decimal != "," or not pc.any(pc.match_substring(texts, ".")).as_py():
         with suppress(pa.ArrowInvalid):
-            for part in (points[:HEAD], points):
-                values = values_of(part.cast(pa.float64()), np.float64)
-    if values is None or values.size < len(texts):
+            points[:HEAD].cast(pa.float64())
+            values = values_of(points.cast(pa.float64()), np.float64)
+    if values is None:
         pattern = NUMBER.format(MARKS[decimal])
         numbers = where(pc.match_substring_regex(texts.view(pa.large_binary()), pattern))
         values = np.full(len(texts), np.nan)
@@ -194,6 +191,6 @@ def formatted(values: np.ndarray, places: int) -> pa.LargeStringArray:
 
 
 def _positional(value: float, places: int) -> str:
-    if places == SHORTEST and abs(value) < LARGEST_UNITS:
-        return np.format_float_positional(value, trim="-")
-    return f"{value:.{max(places, 0)}f}"  # with all digits, as whole numbers are read
+    if abs(value) > LARGEST_UNITS:  # none of the whole numbers that are refused when they are read
+        return f"{value:.{max(places, 1)}f}"
+    return np.format_float_positional(value, trim="-") if places == SHORTEST else f"{value:.{places}f}"
