@@ -22,3 +22,25 @@ class Study:
             cm.paper_population(), self.schemes, n=n, replications=replications, moments=(3,),
             risk_distances=(500.0, 1000.0), rng=1,
         )  # fmt: skip
+
+
+class StudyOfIntervals:
+    """Intervals of nine quantiles, mean, s.d. and correlation at three levels, for both targets."""
+
+    param_names = ["n", "scheme"]
+    params = [[200, 2_000], ["additive noise", "reverse mapping"]]
+
+    def setup(self, n, scheme):
+        mapped = scheme == "reverse mapping"
+        self.schemes = [cm.ConditionalMasking(0.6, data.SIGMA, reverse_mapping=mapped)]
+        self.time_intervals(n, scheme)
+
+    def time_intervals(self, n, scheme):
+        cm.simulate(
+            cm.paper_population(),
+            self.schemes,
+            n=n,
+            replications=32,
+            confidence_levels=(0.9, 0.95, 0.99),
+            rng=1,
+        )

@@ -4,6 +4,7 @@ Oracle: the ladder below, read against the syntax trees of the files.
 """
 
 import ast
+import builtins
 import graphlib
 import subprocess
 import sys
@@ -40,6 +41,7 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"law"},
     {"_grid"},
     {"_blocks", "_checks", "_digits", "_jit", "_kernel_cache", "_randomness", "_scratch", "_state", "_warn"},
+    {"errors"},
 ]
 ROW = {module: row for row, modules in enumerate(LADDER) for module in modules}
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -74,6 +76,7 @@ THROUGH_OTHERS = {
     "inference.covariance",
     "inference.inequality",
     "inference.intervals",
+    "kernels.bounded",
     "samples.columns",
     "samples.counted",
     "samples.masked_sample",
@@ -85,7 +88,6 @@ OF_MANY = {
     "benchmarks_run",
     "bounds",
     "docs",
-    "errors",
     "executors",
     "packaging",
     "routes",
@@ -240,6 +242,36 @@ def test_the_reference_imports_nothing_of_ours():
 @pytest.mark.parametrize("path", FILES, ids=lambda path: name_of(path) or "condmask")
 def test_a_source_file_has_at_most_500_lines(path):
     assert len(path.read_text().splitlines()) <= 500
+
+
+# exceptions that are no refusals: what Python asks of a mapping or a module, what is abstract, an interrupt
+ALLOWED = {"AttributeError", "IndexError", "KeyError", "KeyboardInterrupt", "NotImplementedError"}
+WITHIN = {  # raised and caught within the package
+    "_kernel_cache": {"FileNotFoundError"},
+    "engines.mapping_law": {"FloatingPointError"},
+}
+
+
+def plain_errors(source):
+    """Exceptions of Python's own that a source text raises by name."""
+    for node in ast.walk(ast.parse(source)):
+        for part in ast.walk(node.exc) if isinstance(node, ast.Raise) and node.exc else ():
+            known = getattr(builtins, part.id, None) if isinstance(part, ast.Name) else None
+            if isinstance(known, type) and issubclass(known, BaseException):
+                yield known.__name__
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: name_of(path) or "condmask")
+def test_refusals_are_errors_of_ours(path):
+    allowed = ALLOWED | WITHIN.get(name_of(path), set())
+
+    assert set(plain_errors(path.read_text())) <= allowed
+
+
+def test_a_plain_error_would_be_found():
+    source = "def f():\n    raise refusal or (ValueError if a else OSError)('b') from None"
+
+    assert set(plain_errors(source)) == {"ValueError", "OSError"}
 
 
 def apart(modules, tests):

@@ -4,6 +4,7 @@ The form is argument, rule, value: ``p must lie strictly between 0 and 1, got 1.
 append ``Row(call, exception, message)`` to the list of its section; `call` takes nothing.
 """
 
+import pickle
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from columns import GENERIC
 from releases import in_group
 
 import condmask as cm
+from condmask import errors
 from condmask._randomness import Key
 from condmask.grids import shown_digits
 from condmask.inference.intervals import UndefinedError
@@ -759,5 +761,26 @@ def test_a_wrong_argument_brings_its_message(row):
     with pytest.raises(row.exception) as caught:
         row.call()
 
-    assert type(caught.value) is row.exception
+    assert isinstance(caught.value, cm.CondmaskError)
     assert str(caught.value) == row.message
+
+
+@pytest.mark.parametrize(
+    ("error", "also"),
+    [
+        (errors.ArgumentError, ValueError),
+        (errors.ArgumentTypeError, TypeError),
+        (errors.MissingPackageError, ImportError),
+        (errors.StateError, RuntimeError),
+        (cm.FileError, OSError),
+        (cm.ReleaseError, ValueError),
+        (UndefinedError, ValueError),
+    ],
+)
+def test_an_error_is_ours_and_pythons_and_travels(error, also):
+    travelled = pickle.loads(pickle.dumps(error("p must lie strictly between 0 and 1, got 2")))
+
+    assert isinstance(travelled, cm.CondmaskError)
+    assert isinstance(travelled, also)
+    assert type(travelled) is error
+    assert str(travelled) == "p must lie strictly between 0 and 1, got 2"

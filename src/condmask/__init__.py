@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from condmask.disclosure.risk import release_risk, risk
     from condmask.disclosure.risk_result import Risk
     from condmask.disclosure.uniques import uniques
+    from condmask.errors import CondmaskError
     from condmask.estimates.bands import compare_distributions
     from condmask.estimates.counts import Counts
     from condmask.estimates.estimate import Estimate
@@ -47,6 +48,7 @@ _HOMES = {
     "Audit": "condmask.disclosure.audit_result",
     "audit": "condmask.disclosure.audit",
     "ConditionalMasking": "condmask.schemes.conditional",
+    "CondmaskError": "condmask.errors",
     "CsvFormat": "condmask.files.csv_format",
     "Estimate": "condmask.estimates.estimate",
     "EstimateWarning": "condmask.inference.intervals",
@@ -137,6 +139,7 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "Resampled",
     "paper_population",
     "Key",
+    "CondmaskError",
     "ReleaseError",
     "ReleaseWarning",
     "EstimateWarning",

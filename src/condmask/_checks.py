@@ -15,6 +15,7 @@ import numpy as np
 
 from condmask import _scratch
 from condmask._blocks import blocks
+from condmask.errors import ArgumentError, ArgumentTypeError
 
 LARGEST_EXACT_INTEGER = 2**53
 LARGEST = 2.0**1022  # so that the difference of two values is finite
@@ -26,7 +27,7 @@ NAN_POLICIES = ("raise", "omit")
 def probability(value: Any, name: str) -> float:
     number = _real(value, name, "a number strictly between 0 and 1")
     if not 0.0 < number < 1.0:
-        raise ValueError(f"{name} must lie strictly between 0 and 1, got {shown(value)}")
+        raise ArgumentError(f"{name} must lie strictly between 0 and 1, got {shown(value)}")
     return number
 
 
@@ -34,35 +35,35 @@ def probabilities(values: Any, name: str) -> np.ndarray:
     array = reals(values, name)
     outside = ~((array > 0.0) & (array < 1.0))
     if outside.any():
-        raise ValueError(f"{name} must lie strictly between 0 and 1, got {array[outside][0]}")
+        raise ArgumentError(f"{name} must lie strictly between 0 and 1, got {array[outside][0]}")
     return array
 
 
 def correlation(value: Any) -> float:
     number = _real(value, "correlation", "a number between -1 and 1")
     if not -1.0 < number < 1.0:
-        raise ValueError(f"correlation must lie between -1 and 1, got {shown(value)}")
+        raise ArgumentError(f"correlation must lie between -1 and 1, got {shown(value)}")
     return number
 
 
 def positive(value: Any, name: str) -> float:
     number = _real(value, name, "a positive finite number")
     if not (number > 0.0 and math.isfinite(number)):
-        raise ValueError(f"{name} must be positive and finite, got {shown(value)}")
+        raise ArgumentError(f"{name} must be positive and finite, got {shown(value)}")
     return number
 
 
 def deviation(value: Any) -> float:
     number = positive(value, "sigma")
     if number > LARGEST_SIGMA:
-        raise ValueError(f"sigma must be at most {LARGEST_SIGMA:g}, got {shown(value)}")
+        raise ArgumentError(f"sigma must be at most {LARGEST_SIGMA:g}, got {shown(value)}")
     return number
 
 
 def not_negative(value: Any, name: str) -> float:
     number = _real(value, name, "a finite number of at least 0")
     if not (number >= 0.0 and math.isfinite(number)):
-        raise ValueError(f"{name} must be at least 0 and finite, got {shown(value)}")
+        raise ArgumentError(f"{name} must be at least 0 and finite, got {shown(value)}")
     return number
 
 
@@ -71,15 +72,15 @@ def strata(value: Any) -> str | tuple[str, ...] | None:
     if value is None or (isinstance(value, str) and value):
         return value
     if not isinstance(value, (tuple, list)) or not value or not all(isinstance(n, str) and n for n in value):
-        raise TypeError(f"strata must be None, a name or a sequence of names, got {shown(value)}")
+        raise ArgumentTypeError(f"strata must be None, a name or a sequence of names, got {shown(value)}")
     if len(set(value)) < len(value):
-        raise ValueError(f"strata must name each column once, got {shown(value)}")
+        raise ArgumentError(f"strata must name each column once, got {shown(value)}")
     return tuple(value) if len(value) > 1 else str(value[0])
 
 
 def names(values: Any, name: str) -> tuple[str, ...]:
     if not isinstance(values, (tuple, list)) or not all(isinstance(value, str) for value in values):
-        raise TypeError(f"{name} must be a sequence of names, got {shown(values)}")
+        raise ArgumentTypeError(f"{name} must be a sequence of names, got {shown(values)}")
     return tuple(values)
 
 
@@ -87,10 +88,12 @@ def reals(values: Any, name: str) -> np.ndarray:
     """Points, not data: any shape, NaN refused, infinities kept."""
     array = np.asarray(values)
     if array.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must be a number or an array of numbers, got {_kind(array, shown(values))}")
+        raise ArgumentTypeError(
+            f"{name} must be a number or an array of numbers, got {_kind(array, shown(values))}"
+        )
     array = array.astype(np.float64)
     if np.isnan(array).any():
-        raise ValueError(
+        raise ArgumentError(
             f"{name} must not be NaN, got {shown(values)}" if array.ndim == 0 else f"{name} must not hold NaN"
         )
     return array
@@ -99,14 +102,14 @@ def reals(values: Any, name: str) -> np.ndarray:
 def distances(values: Any, name: str) -> np.ndarray:
     array = reals(values, name)
     if (array < 0.0).any():
-        raise ValueError(f"{name} must not be negative, got {array[array < 0.0][0]}")
+        raise ArgumentError(f"{name} must not be negative, got {array[array < 0.0][0]}")
     return array
 
 
 def path(value: Any, name: str) -> Path:
     """A place in a file system."""
     if not isinstance(value, str | os.PathLike) or "\0" in str(value):
-        raise TypeError(f"{name} must be a path, got {shown(value)}")
+        raise ArgumentTypeError(f"{name} must be a path, got {shown(value)}")
     return Path(value)
 
 
@@ -115,9 +118,9 @@ def writable(path: Any, name: str) -> Path:
     try:
         target = Path(path)
     except TypeError:
-        raise TypeError(f"{name} must be a path, got {shown(path)}") from None
+        raise ArgumentTypeError(f"{name} must be a path, got {shown(path)}") from None
     if target.is_dir() or not os.access(target.parent, os.W_OK):
-        raise ValueError(f"{name} must be a file in a folder that can be written, got {path}")
+        raise ArgumentError(f"{name} must be a file in a folder that can be written, got {path}")
     return target
 
 
@@ -126,15 +129,15 @@ def utf8(path: Path) -> None:
     try:
         str(path).encode()
     except UnicodeEncodeError:
-        raise ValueError(f"{str(path)!r} must be named in UTF-8: rename it") from None
+        raise ArgumentError(f"{str(path)!r} must be named in UTF-8: rename it") from None
 
 
 def whole(value: Any, name: str, *, least: int) -> int:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be a whole number of at least {least}, got {shown(value)}")
+        raise ArgumentTypeError(f"{name} must be a whole number of at least {least}, got {shown(value)}")
     number = int(value)
     if number < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {shown(value)}")
+        raise ArgumentError(f"{name} must be a whole number of at least {least}, got {shown(value)}")
     return number
 
 
@@ -142,7 +145,7 @@ def order(value: Any, name: str, *, most: int = MOST_ORDER) -> int:
     """The order of a moment: beyond the largest one those of the noise are larger than numbers can be."""
     number = whole(value, name, least=1)
     if number > most:
-        raise ValueError(
+        raise ArgumentError(
             f"{name} must be at most {most}, beyond which powers of the noise are too large for a number, "
             f"got {shown(value)}"
         )
@@ -152,13 +155,13 @@ def order(value: Any, name: str, *, most: int = MOST_ORDER) -> int:
 def truth(value: Any, name: str) -> bool:
     """True or False, and nothing that merely counts as one."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False, got {shown(value)}")
+        raise ArgumentTypeError(f"{name} must be True or False, got {shown(value)}")
     return bool(value)
 
 
 def choice(value: Any, name: str, allowed: Sequence[str]) -> str:
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {shown(value)}")
+        raise ArgumentError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {shown(value)}")
     return str(value)
 
 
@@ -166,10 +169,10 @@ def decimals(value: Any) -> int | None:
     if value is None:
         return None
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"decimals must be None or a whole number from -15 to 15, got {shown(value)}")
+        raise ArgumentTypeError(f"decimals must be None or a whole number from -15 to 15, got {shown(value)}")
     places = int(value)
     if not -15 <= places <= 15:
-        raise ValueError(f"decimals must be None or a whole number from -15 to 15, got {shown(value)}")
+        raise ArgumentError(f"decimals must be None or a whole number from -15 to 15, got {shown(value)}")
     return places
 
 
@@ -177,7 +180,7 @@ def aggregated(value: Any) -> int:
     """How many values at either end become their mean: none, or several."""
     count = whole(value, "aggregate_ends", least=0)
     if count == 1:
-        raise ValueError("aggregate_ends must be 0 or at least 2, got 1: one value is its own mean")
+        raise ArgumentError("aggregate_ends must be 0 or at least 2, got 1: one value is its own mean")
     return count
 
 
@@ -187,16 +190,16 @@ def limits(value: Any) -> tuple[float | None, float | None] | None:
     if value is None:
         return None
     if not isinstance(value, (tuple, list)) or len(value) != 2:
-        raise TypeError(f"{rule}, got {shown(value)}")
+        raise ArgumentTypeError(f"{rule}, got {shown(value)}")
     for end in value:
         if end is not None and (isinstance(end, (bool, np.bool_)) or not isinstance(end, numbers.Real)):
-            raise TypeError(f"{rule}, got {shown(value)}")
+            raise ArgumentTypeError(f"{rule}, got {shown(value)}")
     low, high = (None if end is None else float(end) + 0.0 for end in value)
     low, high = None if low == -math.inf else low, None if high == math.inf else high
     if any(end is not None and not math.isfinite(end) for end in (low, high)):
-        raise ValueError(f"{rule}, got {shown(value)}")
+        raise ArgumentError(f"{rule}, got {shown(value)}")
     if low is not None and high is not None and not low < high:
-        raise ValueError(f"{rule}, got {shown(value)}")
+        raise ArgumentError(f"{rule}, got {shown(value)}")
     return None if low is None and high is None else (low, high)
 
 
@@ -209,10 +212,10 @@ def codes(values: Any) -> tuple[float | None, ...] | None:
     numbers = [_real(value, "missing", rule) + 0.0 for value in given]
     for number, value in zip(numbers, given, strict=True):
         if not math.isfinite(number):
-            raise ValueError(f"missing must be {rule}, got {shown(value)}")
+            raise ArgumentError(f"missing must be {rule}, got {shown(value)}")
         if numbers.count(number) > 1:
             times = numbers.count(number)
-            raise ValueError(f"missing must name each code once, got {shown(value)} {times} times")
+            raise ArgumentError(f"missing must name each code once, got {shown(value)} {times} times")
     if not complete:
         return tuple(numbers)
     return (*numbers, None) if numbers else None
@@ -222,7 +225,7 @@ def workers(value: Any) -> Any:
     if callable(value):
         return value
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral) or value < 1:
-        raise ValueError(
+        raise ArgumentError(
             f"workers must be a whole number of at least 1 or a map-like callable, got {shown(value)}"
         )
     return int(value)
@@ -236,19 +239,19 @@ def column(
     ``finite`` is False where values are looked at one by one later, and each look at all of them counts.
     """
     if isinstance(values, np.ma.MaskedArray):
-        raise TypeError(f"{name} must be a plain array, got a masked one; fill its gaps with NaN")
+        raise ArgumentTypeError(f"{name} must be a plain array, got a masked one; fill its gaps with NaN")
     shape = " or ".join(f"{d}-D" for d in dimensions)
     try:
         array = np.asarray(values)
     except ValueError:
-        raise ValueError(f"{name} must be {shape}, got rows of unequal length") from None
+        raise ArgumentError(f"{name} must be {shape}, got rows of unequal length") from None
     if array.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must be numeric, got {_kind(array, type(values).__name__)}")
+        raise ArgumentTypeError(f"{name} must be numeric, got {_kind(array, type(values).__name__)}")
     if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
         # longer ones do not fit; of half precision, the coarse values would show who was swapped
-        raise TypeError(f"{name} must be float32 or float64, got dtype {array.dtype}")
+        raise ArgumentTypeError(f"{name} must be float32 or float64, got dtype {array.dtype}")
     if array.ndim not in dimensions:
-        raise ValueError(f"{name} must be {shape}, got {array.ndim}-D")
+        raise ArgumentError(f"{name} must be {shape}, got {array.ndim}-D")
     if least == 2:
         at_least_two(array.shape[-1], name)
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
@@ -263,7 +266,7 @@ def column(
 
 def at_least_two(count: int, name: str) -> None:
     if count < 2:
-        raise ValueError(f"{name} must have at least 2 values, got {count}")
+        raise ArgumentError(f"{name} must have at least 2 values, got {count}")
 
 
 def ends(array: np.ndarray) -> tuple[float, float]:
@@ -283,11 +286,11 @@ def no_infinities(array: np.ndarray, name: str, row: int = 0) -> None:
         first = row + int(np.flatnonzero(infinite.ravel())[0])
         count = int(infinite.sum())
         many = "1 infinite value" if count == 1 else f"{count} infinite values"
-        raise ValueError(f"{name} must be finite, got {many}, the first at position {first}")
+        raise ArgumentError(f"{name} must be finite, got {many}, the first at position {first}")
     beyond = np.flatnonzero(np.abs(array.ravel()) > LARGEST)
     if beyond.size:
         first = row + int(beyond[0])
-        raise ValueError(
+        raise ArgumentError(
             f"{name} must be at most {LARGEST:.1e} in size, got a larger one at position {first}"
         )
 
@@ -298,7 +301,9 @@ def exact_integers(array: np.ndarray, name: str, positions: Sequence[int] | np.n
     if beyond.any():
         first = int(np.flatnonzero(beyond.ravel())[0])
         first = first if positions is None else int(positions[first])
-        raise ValueError(f"{name} must hold integers of at most 2^53, got a larger one at position {first}")
+        raise ArgumentError(
+            f"{name} must hold integers of at most 2^53, got a larger one at position {first}"
+        )
 
 
 def present(array: np.ndarray, name: str, nan_policy: str) -> np.ndarray | None:
@@ -325,30 +330,30 @@ def refuse_gaps(count: int, first: int, of: int | None, name: str, nan_policy: s
     """Refuse missing values under "raise", and a column of so many records in which hardly any is left."""
     if nan_policy == "raise":
         values = "1 missing value" if count == 1 else f"{count} missing values"
-        raise ValueError(
+        raise ArgumentError(
             f'{name} has {values}, the first at position {first}; pass nan_policy="omit" to leave them out'
         )
     if of is not None and of - count < 2:
-        raise ValueError(f"{name} must have at least 2 values that are not missing, got {of - count}")
+        raise ArgumentError(f"{name} must have at least 2 values that are not missing, got {of - count}")
 
 
 def complete(array: np.ndarray, name: str) -> None:
     missing = np.flatnonzero(np.isnan(array.ravel()))
     if missing.size:
         values = "1 missing value" if missing.size == 1 else f"{missing.size} missing values"
-        raise ValueError(f"{name} must be complete, got {values}, the first at position {missing[0]}")
+        raise ArgumentError(f"{name} must be complete, got {values}, the first at position {missing[0]}")
 
 
 def same_length(array: Any, name: str, n: int, of: str) -> None:
     if np.ndim(array) != 1:
-        raise ValueError(f"{name} must be 1-D, got {np.ndim(array)}-D")
+        raise ArgumentError(f"{name} must be 1-D, got {np.ndim(array)}-D")
     if len(array) != n:
-        raise ValueError(f"{name} must be as long as {of}, {n} values, got {len(array)}")
+        raise ArgumentError(f"{name} must be as long as {of}, {n} values, got {len(array)}")
 
 
 def _real(value: Any, name: str, rule: str) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be {rule}, got {shown(value)}")
+        raise ArgumentTypeError(f"{name} must be {rule}, got {shown(value)}")
     try:
         return float(value)
     except OverflowError:  # a whole number of more than 308 digits

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from condmask.errors import ArgumentError
+
 LARGEST_UNITS = 2.0**53
 LARGEST_UNITS_FLOAT32 = 2.0**24
 INEXACT = 2.0**51  # from here on the rounding of a quotient may cost a step
@@ -265,7 +267,7 @@ def on_grid(array: np.ndarray, grid: Grid, name: str, kind: str, *, row: int = 0
     off = misses(array, grid.values(units), kind)
     if off.any():
         first = int(np.flatnonzero(off)[0])
-        raise ValueError(
+        raise ArgumentError(
             f"{name} must hold multiples of its step, {grid.step:g}, got another number at position "
             f"{row + first}; round=True rounds the data, which else would show swapped records"
         )
@@ -284,12 +286,12 @@ def within(units: np.ndarray, grid: Grid, margin: float, name: str, kind: str, *
     if not largest + margin <= most:
         needed = 2.0 ** np.ceil(np.log2((largest + margin) * grid.step / most)) if largest < 1e300 else 0.0
         hint = "" if needed <= grid.step else f"; {round_and_pass(needed)}"
-        raise ValueError(
+        raise ArgumentError(
             f"{name} must stay within 2^{int(np.log2(most))} steps of {grid.step:g}, noise included, "
             f"got a value beyond at position {_farthest(units, row)}{hint}"
         )
     if not (largest + margin) * grid.step < float(np.finfo(np.float32 if kind == "float32" else float).max):
-        raise ValueError(
+        raise ArgumentError(
             f"{name} must stay finite, noise included, got a value beyond at position {_farthest(units, row)}"
         )
 

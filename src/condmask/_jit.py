@@ -4,6 +4,7 @@ import functools
 import types
 
 from condmask._kernel_cache import KernelCache
+from condmask.errors import MissingPackageError
 
 # Flags that keep tests for NaN and inf alive; fastmath=True would let the compiler delete them.
 SAFE_MATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
@@ -47,7 +48,7 @@ class Kernel:
 
     def __getattr__(self, name):
         if name == "_dispatcher":  # looked for here where importing numba raised an AttributeError
-            raise ImportError("numba cannot be imported: python -c 'import numba' says why")
+            raise MissingPackageError("numba cannot be imported: python -c 'import numba' says why")
         return getattr(self._dispatcher, name)
 
     def __reduce__(self):

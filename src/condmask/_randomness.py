@@ -31,6 +31,8 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 from randomgen import AESCounter
 
+from condmask.errors import ArgumentError, ArgumentTypeError
+
 COIN, DONOR, NOISE, WHOLE = 0, 1, 2, 3
 
 ALL_ONES = np.iinfo(np.uint64).max
@@ -71,13 +73,13 @@ class Key:
             self._secret = Secret(secret)
             return
         del secret  # a traceback may show what a function holds
-        raise (ValueError if sound else TypeError)(f"secret must be 16 bytes, got {given}")
+        raise (ArgumentError if sound else ArgumentTypeError)(f"secret must be 16 bytes, got {given}")
 
     def __repr__(self) -> str:
         return "<Key: secret>"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a Key does not pickle, so that it cannot end in a file or a log by accident")
+        raise ArgumentTypeError("a Key does not pickle, so that it cannot end in a file or a log by accident")
 
     def __getstate__(self) -> NoReturn:  # which every object has, and tells the slots
         self.__reduce__()
@@ -114,7 +116,7 @@ class KeyTransport:
         return KeyTransport, (self._secret,)
 
     def __getstate__(self) -> NoReturn:
-        raise TypeError("a KeyTransport has no state to look at; pickle takes it whole")
+        raise ArgumentTypeError("a KeyTransport has no state to look at; pickle takes it whole")
 
     def open(self) -> Key:
         return Key(self._secret)
@@ -173,9 +175,11 @@ def check_rng(value: Any) -> Any:
     if value is None or isinstance(value, kinds):
         return value
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"rng must be None, a whole number, a Generator or a Key, got {type(value).__name__}")
+        raise ArgumentTypeError(
+            f"rng must be None, a whole number, a Generator or a Key, got {type(value).__name__}"
+        )
     if value < 0:
-        raise ValueError(f"rng must be at least 0, got {value!r}")
+        raise ArgumentError(f"rng must be at least 0, got {value!r}")
     return int(value)
 
 
@@ -185,14 +189,14 @@ def check_rows(value: Any, n: int, random: Any) -> tuple[int, int]:
         return 0, n
     if not (isinstance(random, (int, Key))):
         given = "None" if random is None else f"a {type(random).__name__}"
-        raise ValueError(
+        raise ArgumentError(
             f"rng must be a whole number or a Key where rows are given, got {given}: every part of the "
             "file would be masked under another key"
         )
     try:
         start, stop = (operator.index(bound) for bound in value)
     except (TypeError, ValueError):
-        raise TypeError(f"rows must be a pair (start, stop), got {value!r}") from None
+        raise ArgumentTypeError(f"rows must be a pair (start, stop), got {value!r}") from None
     if not 0 <= start < stop <= n:
-        raise ValueError(f"rows must be a pair 0 <= start < stop <= {n}, got {value!r}")
+        raise ArgumentError(f"rows must be a pair 0 <= start < stop <= {n}, got {value!r}")
     return start, stop

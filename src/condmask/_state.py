@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from condmask.errors import ArgumentError
+
 
 def pack(described: dict[str, Any], **arrays: Any) -> bytes:
     """Both as the bytes of an npz file."""
@@ -21,4 +23,4 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
             arrays = dict(state)
         return json.loads(bytes(arrays.pop("described"))), arrays
     except Exception as error:  # damage raises whatever zipfile, zlib, tokenize and struct do
-        raise ValueError("not a packed state") from error
+        raise ArgumentError("not a packed state") from error

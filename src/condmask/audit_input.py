@@ -4,6 +4,8 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from condmask.errors import ArgumentError
+
 
 class Unit(NamedTuple):
     """All rows of some of the firms, households or the like that a column in clear tells, ascending, and a
@@ -60,7 +62,7 @@ class AuditInput(NamedTuple):
     def take(self, rows: np.ndarray) -> Self:
         """The table of some rows, without units; columns in clear are those of all rows."""
         if self.rows is not None:
-            raise ValueError("rows are taken of a table whose columns are aligned")
+            raise ArgumentError("rows are taken of a table whose columns are aligned")
         values, clear, labels = (
             {name: x[rows] for name, x in table.items()} for table in (self.values, self.clear, self.labels)
         )

@@ -11,6 +11,7 @@ import numpy as np
 
 from condmask import _checks, _scratch
 from condmask._blocks import blocks
+from condmask.errors import ArgumentError
 from condmask.frames import Labels
 from condmask.strata import SMALLEST, by_stratum, crossed, index_type, merged
 
@@ -150,14 +151,14 @@ def refuse_small(size: np.ndarray, stratum: Callable[[int], Stratum], *, merge: 
     label, missing, alike = stratum(int(small[0]))
     gaps = "" if missing is None else f" without {', '.join(missing)}" if missing else " without a gap"
     if missing is not None and alike < SMALLEST:
-        raise ValueError(
+        raise ArgumentError(
             f"patterns of missing values must have at least {SMALLEST} records each, got {alike}{gaps}; "
             "a donor has what the record has, so mask the columns one by one or leave these records out"
         )
     if merge:
-        raise ValueError(f"strata must have at least {SMALLEST} records together, got {size.max()}")
+        raise ArgumentError(f"strata must have at least {SMALLEST} records together, got {size.max()}")
     more = "" if small.size == 1 else f" ({small.size} strata are too small)"
-    raise ValueError(
+    raise ArgumentError(
         f"strata must have at least {SMALLEST} records each, got {size[small[0]]} in stratum "
         f'{label[0] if len(label) == 1 else label!r}{gaps}{more}; small_strata="merge" makes one of them'
     )

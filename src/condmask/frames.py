@@ -14,6 +14,7 @@ import numpy as np
 
 from condmask import _checks, _scratch
 from condmask._blocks import blocks, evenly_spaced
+from condmask.errors import ArgumentError, ArgumentTypeError
 
 DIGESTED = 1 << 14  # rows of a column of text
 MASKED = "condmask_masked"  # the note of masked columns
@@ -87,12 +88,12 @@ def column(
     try:
         series = nw.from_native(values, series_only=True)
     except TypeError:
-        raise TypeError(
+        raise ArgumentTypeError(
             f"{name} must be an array or a series of numbers, got {type(values).__name__}"
         ) from None
     dtype = series.dtype
     if not dtype.is_numeric() or isinstance(dtype, nw.Decimal):
-        raise TypeError(f"{name} must be numeric, got dtype {dtype}")
+        raise ArgumentTypeError(f"{name} must be numeric, got dtype {dtype}")
     missing = series.is_null().to_numpy()
     if dtype.is_integer():
         present_values = series.filter(~series.is_null()).to_numpy()
@@ -139,7 +140,7 @@ def arrow_table(frame: Any) -> Any:
         return table.to_arrow()
     except (pa.ArrowException, TypeError, ValueError):  # what Arrow says of it holds values
         wrong = _checks.listed([name for name in table.columns if not _is_arrow(table[name])])
-        raise TypeError(
+        raise ArgumentTypeError(
             f"frame must have columns of one type each, got objects of several in {wrong}"
         ) from None
 
@@ -170,7 +171,7 @@ def label_columns(values: Any, names: Sequence[str], argument: str) -> list[np.n
     if isinstance(values, (list, tuple)) and len(values) == len(names):
         return [labels(column) for column in values]
     columns = ", ".join(map(repr, names))
-    raise ValueError(
+    raise ArgumentError(
         f"{argument} must be a table with the columns {columns} or a list of {len(names)} arrays, got "
         + (f"{len(values)} elements" if isinstance(values, (list, tuple)) else type(values).__name__)
     )
@@ -193,7 +194,7 @@ def table_column(frame: Any, name: str, argument: str = "frame") -> Any:
     table: Any = frame if isinstance(frame, dict) else as_frame(frame)
     names = column_names(table)
     if name not in names:
-        raise ValueError(f"{argument} must have the column {name!r}, it has {_checks.listed(names)}")
+        raise ArgumentError(f"{argument} must have the column {name!r}, it has {_checks.listed(names)}")
     return table[name] if isinstance(frame, dict) else table[name].to_native()
 
 
@@ -206,7 +207,7 @@ def check_names(names: Sequence[Any]) -> None:
     """Refuse columns that share a name, or whose name is no text: no file keeps them apart."""
     wrong = [name for k, name in enumerate(names) if not isinstance(name, str) or name in names[:k]]
     if wrong:
-        raise ValueError(
+        raise ArgumentError(
             "frame must have columns of different names, which are text, got also "
             f"{_checks.listed(list(dict.fromkeys(wrong)))}"
         )
@@ -310,7 +311,7 @@ def as_frame(frame: Any) -> Any:
     try:
         return nw.from_native(frame, eager_only=True)
     except TypeError:
-        raise TypeError(f"frame must be a data frame, got {type(frame).__name__}") from None
+        raise ArgumentTypeError(f"frame must be a data frame, got {type(frame).__name__}") from None
 
 
 def _arrow_array(values: Any, name: str, least: int, finite: bool) -> Column:
@@ -318,7 +319,9 @@ def _arrow_array(values: Any, name: str, least: int, finite: bool) -> Column:
     import pyarrow as pa
 
     if not isinstance(values, pa.Array):
-        raise TypeError(f"{name} must be an array or a series of numbers, got {type(values).__name__}")
+        raise ArgumentTypeError(
+            f"{name} must be an array or a series of numbers, got {type(values).__name__}"
+        )
     chunked = column(pa.chunked_array([values]), name, least=least, finite=finite)
     return chunked._replace(back=lambda z, nulls=None: chunked.back(z, nulls).combine_chunks())
 
@@ -429,14 +432,14 @@ def design(values: Any, name: str, *, least: int = 2) -> dict[str, Any]:
     elif isinstance(values, np.ndarray | list | tuple):
         array = np.asarray(values)
         if array.ndim not in (1, 2):
-            raise ValueError(f"{name} must have one or two dimensions, got {array.ndim}")
+            raise ArgumentError(f"{name} must have one or two dimensions, got {array.ndim}")
         # each column in one piece, before it is looked at several times
         parts = np.ascontiguousarray(array[:, None].T if array.ndim == 1 else array.T)
         columns = {f"w{k + 1}": part for k, part in enumerate(parts)}
     else:
         columns = _frame_columns(values, name)
     if not columns:
-        raise ValueError(f"{name} must have at least one column, got none")
+        raise ArgumentError(f"{name} must have at least one column, got none")
     return {key: _numbers(column, key, name, least) for key, column in columns.items()}
 
 
@@ -446,7 +449,7 @@ def _frame_columns(values: Any, name: str) -> dict[str, Any]:
     try:
         table = nw.from_native(values, eager_only=True, allow_series=True)
     except TypeError:
-        raise TypeError(
+        raise ArgumentTypeError(
             f"{name} must be a data frame, a dict of columns or an array, got {type(values).__name__}"
         ) from None
     if isinstance(table, nw.Series):
@@ -468,6 +471,6 @@ def _numbers(values: Any, key: str, name: str, least: int) -> Any:
     try:
         return column(values, key, least=least).array
     except TypeError as error:
-        raise TypeError(
+        raise ArgumentTypeError(
             f"{name} must hold numbers, so give an indicator column for each category but one: {error}"
         ) from None

@@ -19,6 +19,7 @@ from condmask._grid import (
     visible_grid,
     within,
 )
+from condmask.errors import ArgumentError
 from condmask.law import Law
 
 MARGIN = 64.0  # sigma; noise of either law stays within
@@ -32,10 +33,10 @@ def step_of(sigma: float, decimals: int | None, step: float | None) -> float:
     if decimals is not None:
         size = decimal_grid(decimals).step
         if step is not None and step != size:
-            raise ValueError(f"step must be left out where decimals={decimals} is given, got {step!r}")
+            raise ArgumentError(f"step must be left out where decimals={decimals} is given, got {step!r}")
     elif step is None:
         if sigma < SMALLEST_SIGMA:
-            raise ValueError(
+            raise ArgumentError(
                 f"sigma must be at least {SMALLEST_SIGMA:g} for its default step, got {sigma!r}; "
                 "pass step=0 for research"
             )
@@ -43,9 +44,9 @@ def step_of(sigma: float, decimals: int | None, step: float | None) -> float:
     else:
         size = _checks.not_negative(step, "step")
     if 0.0 < size < SMALLEST_STEP:
-        raise ValueError(f"step must be 0 or at least {SMALLEST_STEP:g}, got {step!r}")
+        raise ArgumentError(f"step must be 0 or at least {SMALLEST_STEP:g}, got {step!r}")
     if size > 0.0 and not sigma / size <= MOST_STEPS:
-        raise ValueError(f"step must be at least sigma / 2^40, got {size:g} with sigma={sigma!r}")
+        raise ArgumentError(f"step must be at least sigma / 2^40, got {size:g} with sigma={sigma!r}")
     return size
 
 
@@ -86,7 +87,7 @@ def check_released(units: np.ndarray, law: Law, name: str, rows: np.ndarray | No
         return
     beyond = np.flatnonzero(np.abs(units) > LARGEST_UNITS)
     if beyond.size:
-        raise ValueError(
+        raise ArgumentError(
             f"{name} must stay within 2^53 steps of {law.step:g}, as values released with this scheme do, "
             f"got a value beyond at position {beyond[0] if rows is None else rows[beyond[0]]}"
         )

@@ -11,6 +11,7 @@ import numpy as np
 
 from condmask import _checks, _scratch
 from condmask._blocks import blocks
+from condmask.errors import ArgumentError
 from condmask.law import Law
 from condmask.suspected_codes import Suspicion, suspicion
 
@@ -96,7 +97,7 @@ def refuse_undeclared(missing: Declared, x: np.ndarray, name: str, kind: str) ->
         return
     suspected = suspicion(x, kind)
     if suspected is not None:
-        raise ValueError(_question(suspected, missing, name))
+        raise ArgumentError(_question(suspected, missing, name))
 
 
 def _question(suspected: Suspicion, missing: tuple[float | None, ...], name: str) -> str:
@@ -142,7 +143,7 @@ def refuse_reachable(
 def refuse_hits(count: float, code: float, name: str) -> None:
     """Refuse a code on which so many masked values are expected to land."""
     if count > TOLERATED:
-        raise ValueError(
+        raise ArgumentError(
             f"missing must be out of reach of masked values, got {code:g}, on which {count:.2g} of "
             f"{name} are expected to land; {INSTEAD}"
         )
@@ -220,6 +221,6 @@ def not_hit(scheme: Any, z: np.ndarray, kind: str, name: str) -> None:
     """A last look at what is about to be published."""
     for code in released_codes(scheme):
         if is_code(z, (code,), kind).any():
-            raise ValueError(
+            raise ArgumentError(
                 f"{name} has a masked value that is its code {code:g}; nothing was released; {INSTEAD}"
             )

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from condmask.errors import ArgumentError, MissingPackageError
+
 QUANTILE = "quantile "
 MARKS = {"most useful": "^", "balanced": "D", "safest": "s"}
 
@@ -115,7 +117,7 @@ def check_format(path: Path, name: str) -> None:
 
     formats = sorted(FigureCanvasBase.get_supported_filetypes())
     if path.suffix.removeprefix(".").lower() not in formats:
-        raise ValueError(f"{name} must end in one of {', '.join(formats)}, got {path}")
+        raise ArgumentError(f"{name} must end in one of {', '.join(formats)}, got {path}")
 
 
 def _figure(**options: Any) -> Any:
@@ -123,7 +125,7 @@ def _figure(**options: Any) -> Any:
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
+        raise MissingPackageError(
             "matplotlib must be installed for a figure (pip install condmask[plot]), got none",
             name=error.name,
         ) from None

@@ -20,6 +20,7 @@ from condmask._randomness import WHOLE, Key, check_rng, working_key
 from condmask.audit_input import AuditInput
 from condmask.closed_form_risk import interval_risk, mean_squared_error, mean_squared_error_of_mean
 from condmask.donor_pools import Pools
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.law import Law
 from condmask.missing_codes import Declared, without_codes
 from condmask.strata import Names
@@ -150,7 +151,7 @@ class Scheme:
     def within(cls, schemes: dict[str, Self], strata: str | Sequence[str] | None) -> dict[str, Self]:
         """The schemes with the strata that the call names; refused here, where there are no donor pools."""
         if strata is not None:
-            raise ValueError(
+            raise ArgumentError(
                 f"strata must be None for {cls.method}, which has no donor pools, got {strata!r}"
             )
         return schemes
@@ -161,7 +162,9 @@ class Scheme:
 
     def estimate(self, z: Any, *, workers: Workers = 1) -> Any:
         """Estimates about the original; refused where a scheme has no estimator of it."""
-        raise TypeError(f"{self!r} has no estimator of the original; its masked values are read as they are")
+        raise ArgumentTypeError(
+            f"{self!r} has no estimator of the original; its masked values are read as they are"
+        )
 
     def risk(self, x: Any, d: Any) -> Any:
         """The chance that a masked value lies within d of its record's true one, averaged over a file.
@@ -251,7 +254,7 @@ class Scheme:
         options = dict(entries)
         method = scheme_class(options.pop("scheme", None), "scheme")
         if not issubclass(method, cls):
-            raise ValueError(f"scheme must be {cls.method!r}, got {method.method!r}")
+            raise ArgumentError(f"scheme must be {cls.method!r}, got {method.method!r}")
         return method.read(options)
 
     @classmethod
@@ -262,12 +265,12 @@ class Scheme:
         missing = {name for name, default in defaults.items() if default is MISSING} - options.keys()
         if unknown or missing:
             wrong = ", ".join(sorted(map(repr, unknown or missing)))
-            raise ValueError(f"scheme has {'unknown' if unknown else 'no'} entries {wrong}")
+            raise ArgumentError(f"scheme has {'unknown' if unknown else 'no'} entries {wrong}")
         return cls(**options)
 
     def _noise(self) -> Law:
         if self.law is None:
-            raise TypeError(f"{self!r} has no closed form of its risk; simulate it")
+            raise ArgumentTypeError(f"{self!r} has no closed form of its risk; simulate it")
         return self.law
 
 
@@ -276,7 +279,9 @@ def scheme_class(method: Any, name: str) -> type[Scheme]:
     for home in _HOMES:
         import_module(home)
     if method not in _REGISTER:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, sorted(_REGISTER)))}, got {method!r}")
+        raise ArgumentError(
+            f"{name} must be one of {', '.join(map(repr, sorted(_REGISTER)))}, got {method!r}"
+        )
     return _REGISTER[method]
 
 
@@ -295,16 +300,18 @@ def release_key(
 def common_method(schemes: Mapping[str, Scheme]) -> type[Scheme]:
     """The class of schemes whose columns are masked in one call; they must agree."""
     if not isinstance(schemes, Mapping):
-        raise TypeError(f"schemes must be a dict of schemes by column, got {type(schemes).__name__}")
+        raise ArgumentTypeError(f"schemes must be a dict of schemes by column, got {type(schemes).__name__}")
     for name, scheme in schemes.items():
         if not isinstance(scheme, Scheme):
-            raise TypeError(f"schemes must be masking schemes, got {_checks.shown(scheme)} for {name!r}")
+            raise ArgumentTypeError(
+                f"schemes must be masking schemes, got {_checks.shown(scheme)} for {name!r}"
+            )
     if not schemes:
-        raise ValueError("schemes must name at least one column, got none")
+        raise ArgumentError("schemes must name at least one column, got none")
     method = type(next(iter(schemes.values())))
     for name, scheme in schemes.items():
         if type(scheme) is not method:
-            raise ValueError(
+            raise ArgumentError(
                 f"schemes must be of one class, got {method.__name__} "
                 f"and for {name!r} {type(scheme).__name__}"
             )

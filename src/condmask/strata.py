@@ -14,6 +14,7 @@ import numpy as np
 
 from condmask import _checks, _scratch, frames
 from condmask._blocks import blocks
+from condmask.errors import ArgumentError
 from condmask.frames import Labels
 from condmask.kernels import counting_sort, range_partition
 
@@ -36,7 +37,7 @@ def not_masked(strata: Names, masked: Collection[str]) -> tuple[str, ...]:
     names = names_of(strata)
     for name in names:
         if name in masked:
-            raise ValueError(f"strata must not be a column that is masked, got {name!r}")
+            raise ArgumentError(f"strata must not be a column that is masked, got {name!r}")
     return names
 
 
@@ -52,11 +53,11 @@ def labels_of(values: Any, strata: Names, n: int, of: str, call: str) -> list[La
         return []
     if values is None:
         what = "that column" if len(names) == 1 else "these columns"
-        raise ValueError(
+        raise ArgumentError(
             f"strata must be given: the scheme names {listed(strata)}, so pass {what} to {call}()"
         )
     if not names:
-        raise ValueError(
+        raise ArgumentError(
             "strata must be left out where the scheme names none, got values; "
             "ConditionalMasking(..., strata=name) names their column"
         )

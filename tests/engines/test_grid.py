@@ -289,16 +289,18 @@ def test_what_is_too_wide_for_a_transform_is_not_served():
     masking = Masking("normal", 0.6, 0.0, 1e-3)
     reach = grid.length(ONE, masking)
 
-    assert grid.serves(counts(np.arange(1000)), masking)
-    assert grid.serves(counts([0, 10**15]), masking)
-    assert not grid.serves(counts(np.arange(0, 10**9, 10**6)), masking)
+    def serves(data):
+        return grid.serves(grid.length(data, masking), data.n)
+
+    assert serves(counts(np.arange(1000)))
+    assert serves(counts([0, 10**15]))
+    assert not serves(counts(np.arange(0, 10**9, 10**6)))
     # each isolated point takes twice the reach
     few = int(grid.LONGEST / reach)
-    assert grid.serves(counts(np.arange(few) * 10**6), masking)
-    assert not grid.serves(counts(np.arange(few + 2) * 10**6), masking)
+    assert serves(counts(np.arange(few) * 10**6))
+    assert not serves(counts(np.arange(few + 2) * 10**6))
     # unless there are records enough
-    many = ValueCounts(np.arange(few + 2) * 1e6, np.full(few + 2, 10**6))
-    assert grid.serves(many, masking)
+    assert serves(ValueCounts(np.arange(few + 2) * 1e6, np.full(few + 2, 10**6)))
 
 
 # --- neighbours counted together -------------------------------------------------------------------

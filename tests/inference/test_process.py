@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import reference
 from scipy.special import ndtr, ndtri
-from scipy.stats import kstwobign, multivariate_normal
+from scipy.stats import kstest, kstwobign, multivariate_normal
 
 import condmask as cm
 from condmask.inference import process
@@ -98,6 +98,56 @@ def test_without_masking_the_covariance_is_that_of_the_bridge():
     bridge = [[min(s, t) - s * t for t in shares] for s in shares]
     np.testing.assert_allclose(found, bridge, rtol=0.0, atol=1e-6)
     np.testing.assert_allclose(estimate._covariance(points, "file"), 0.0, rtol=0.0, atol=1e-6)
+
+
+def test_after_reverse_mapping_a_given_law_has_the_covariance_of_a_bridge_too():
+    # of the given law and not of the file, which is another
+    x = np.rint(SD * np.random.default_rng(3).standard_normal(500) + 5.0)
+    scheme = cm.ConditionalMasking(0.6, SIGMA, reverse_mapping=True)
+    curve = VarianceCurve(scheme.estimate(x)._sample, [], None, shared_donors=False)
+
+    found = process.covariance(curve, POINTS, target="population", under=below)
+
+    bridge = np.minimum.outer(below(POINTS), below(POINTS)) - np.outer(below(POINTS), below(POINTS))
+    np.testing.assert_allclose(found, bridge, rtol=1e-12)
+    np.testing.assert_allclose(
+        process.covariance(curve, POINTS, target="file", under=below), 0.0, rtol=0.0, atol=1e-15
+    )
+
+
+@pytest.mark.parametrize("shape", [(4, 100_000), (3, 133_333)])
+def test_deviates_are_normal_and_independent(shape):
+    # a false alarm in 1 of 1000 of the law, and in 7 of 10^6 of a correlation
+    drawn = process._normal(np.random.default_rng(9), *shape)
+
+    assert drawn.shape == shape
+    flat = drawn.ravel().astype(float)
+    assert kstest(flat, "norm").pvalue > 1e-3
+    half = (flat.size + 1) // 2
+    for apart in (1, half):  # neighbours, and those that share a radius
+        for power in (1, 2):
+            r = np.corrcoef(flat[:-apart] ** power, flat[apart:] ** power)[0, 1]
+            assert abs(r) < 4.5 / np.sqrt(flat.size - apart)
+
+
+def test_deviates_are_finite_whatever_the_words():
+    class Ends:
+        def integers(self, low, high, size, **_):
+            return np.resize(np.array([low, high], dtype=np.uint64), size)
+
+    drawn = process._normal(Ends(), 2, 4)
+
+    assert np.isfinite(drawn).all()
+    assert np.abs(drawn).max() == pytest.approx(np.sqrt(66.0 * np.log(2.0)))
+
+
+@pytest.mark.parametrize("at_once", [1, 700, 1 << 15])
+def test_draws_are_as_many_as_asked_for_and_none_twice(at_once, monkeypatch):
+    monkeypatch.setattr(process, "AT_ONCE", at_once)
+
+    draws = process.largest(np.diag([4.0, 1.0, 1.0]), 1001, np.random.default_rng(10))
+
+    assert draws.shape == np.unique(draws).shape == (1001,)
 
 
 def test_the_largest_size_of_a_bridge_has_the_law_of_kolmogorov():

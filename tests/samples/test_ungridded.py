@@ -11,8 +11,8 @@ Z = np.random.default_rng(3).normal(0.0, 1.0, 300)
 
 @pytest.fixture
 def calls(monkeypatch):
-    """How often records were sorted, and how often it was asked whether a transform serves."""
-    made = {"ascending": 0, "serves": 0}
+    """How often records were sorted, and how often a transform was measured."""
+    made = {"ascending": 0, "sizes_of": 0}
 
     def watch(module, name):
         function = getattr(module, name)
@@ -24,7 +24,7 @@ def calls(monkeypatch):
         monkeypatch.setattr(module, name, of)
 
     watch(ungridded, "ascending")
-    watch(counted.grid, "serves")
+    watch(counted.choice, "sizes_of")
     return made
 
 
@@ -37,15 +37,15 @@ def test_records_are_sorted_once_however_many_bandwidths_are_asked_for(calls):
     assert calls["ascending"] == 1
 
 
-def test_whether_a_transform_serves_is_known_of_so_many_bandwidths_and_no_more(calls):
+def test_how_long_a_transform_is_is_known_of_so_many_bandwidths_and_no_more(calls):
     estimate = cm.ConditionalMasking(0.6, 1.0, step=0.01).estimate(Z.round(2))
-    asked = np.linspace(0.5, 1.0, counted.SERVED)
+    asked = np.linspace(0.5, 1.0, counted.SIZED)
     for _ in range(2):
         for bandwidth in asked:
             estimate.engine(1, bandwidth=bandwidth)
-    assert calls["serves"] == counted.SERVED
+    assert calls["sizes_of"] == counted.SIZED
 
-    for bandwidth in (*np.linspace(1.1, 2.0, counted.SERVED), asked[0]):
+    for bandwidth in (*np.linspace(1.1, 2.0, counted.SIZED), asked[0]):
         estimate.engine(1, bandwidth=bandwidth)
 
-    assert calls["serves"] == 2 * counted.SERVED + 1
+    assert calls["sizes_of"] == 2 * counted.SIZED + 1

@@ -7,8 +7,10 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
+from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError
 
-class UsageError(Exception):
+
+class UsageError(CondmaskError):
     """An argument that no data could make right."""
 
 
@@ -124,5 +126,5 @@ def usage() -> Iterator[None]:
     """The API's complaint about an argument is one about usage."""
     try:
         yield
-    except (ValueError, TypeError) as error:
+    except (ArgumentError, ArgumentTypeError) as error:
         raise UsageError(str(error)) from error

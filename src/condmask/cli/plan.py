@@ -7,6 +7,7 @@ from condmask.cli.arguments import command, in_terms_of_column, usage
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, add_parameter, csv_of, mask_command
 from condmask.cli.streams import IN
+from condmask.errors import ArgumentError
 from condmask.schemes.parameters import number_or_fraction
 
 COMMON = ("strata", "small_strata", "missing", "missing_as")  # parameters of all schemes that are tried
@@ -80,7 +81,7 @@ def run(args: argparse.Namespace) -> str:
         )  # fmt: skip
         errors = dict(args.max_error)
         if not risks and not record_risks and not args.within:
-            raise ValueError("--max-risk, --max-record-risk or --within must be given, got none")
+            raise ArgumentError("--max-risk, --max-record-risk or --within must be given, got none")
         if args.check is not None:
             _checks.whole(args.check, "--check", least=10)
         if args.plot is not None:
@@ -158,4 +159,4 @@ def _distance(text: str, option: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"{option} must be of the form DISTANCE=RISK, got {text!r}") from None
+        raise ArgumentError(f"{option} must be of the form DISTANCE=RISK, got {text!r}") from None

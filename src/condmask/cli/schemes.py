@@ -7,6 +7,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from condmask.cli.streams import word
+from condmask.errors import ArgumentError
 from condmask.schemes.parameters import PARAMETERS, Parameter, option_of
 
 if TYPE_CHECKING:
@@ -96,7 +97,9 @@ def schemes_of(args: argparse.Namespace) -> "dict[str, ConditionalMasking]":
     columns, given = args.column, given_parameters(args)
     twice = {name for name in columns if columns.count(name) > 1}
     if twice:
-        raise ValueError(f"column must be named once, got {min(twice)!r} {columns.count(min(twice))} times")
+        raise ArgumentError(
+            f"column must be named once, got {min(twice)!r} {columns.count(min(twice))} times"
+        )
     not_masked(_checks.strata(args.strata), columns)
     by_column = {
         name: _for_each(given.pop(name), name, len(columns))
@@ -170,7 +173,7 @@ def _words(option: str, value: Any) -> list[str]:
 
 def _for_each(values: list[Any], name: str, columns: int) -> list[Any]:
     if len(values) not in (1, columns):
-        raise ValueError(
+        raise ArgumentError(
             f"{name} must be given once or once per column, got {len(values)} for {columns} columns"
         )
     return values * columns if len(values) == 1 else values

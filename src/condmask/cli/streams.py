@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from condmask.cli.arguments import UsageError, usage
+from condmask.errors import ArgumentError
 
 IN = "the original data: a file, a folder or 'glob' of many, or - for CSV from standard input"
 DATA = ("file", "source", "release")  # the arguments that name data to be read
@@ -197,9 +198,9 @@ def _standard_input() -> IO[bytes]:
     from condmask.files.atomic import in_temporary_place
 
     if sys.stdin is None:
-        raise ValueError("standard input is closed: pipe a CSV file into it, or name the file")
+        raise ArgumentError("standard input is closed: pipe a CSV file into it, or name the file")
     if sys.stdin.isatty():
-        raise ValueError("standard input is a terminal: pipe a CSV file into it, or name the file")
+        raise ArgumentError("standard input is a terminal: pipe a CSV file into it, or name the file")
     with contextlib.ExitStack() as stack, in_temporary_place():
         kept = stack.enter_context(nameless())
         while (data := sys.stdin.buffer.read(BLOCK)) != b"":
@@ -211,6 +212,8 @@ def _standard_input() -> IO[bytes]:
         start = kept.read(8)
         for magic, kind in MAGIC.items():
             if start.startswith(magic):
-                raise ValueError(f"standard input must be CSV, plain or in gzip, got {kind}: name the file")
+                raise ArgumentError(
+                    f"standard input must be CSV, plain or in gzip, got {kind}: name the file"
+                )
         stack.pop_all()
     return kept

@@ -6,6 +6,7 @@ from typing import Any
 from dask.dataframe import Series
 
 from condmask.dask.tree import reduced
+from condmask.errors import ArgumentTypeError
 from condmask.estimates.counts import MOST_POINTS, Counts
 from condmask.estimates.origin import NOWHERE, Origin
 
@@ -55,7 +56,7 @@ def counts(column: Any, scheme: Any, *, most_points: int = MOST_POINTS, origin: 
     351.25
     """
     if not isinstance(column, Series):
-        raise TypeError(f"column must be a series of Dask, got {type(column).__name__}")
+        raise ArgumentTypeError(f"column must be a series of Dask, got {type(column).__name__}")
     empty = Counts(scheme, most_points=most_points, origin=origin)
     return _merged(
         empty, reduced(column.to_delayed(), partial(_counted, most_points, origin), _merged, scheme)

@@ -14,6 +14,7 @@ from condmask.dask.columns import DaskColumn, DaskTable, numbers
 from condmask.dask.counting import counts
 from condmask.dask.pools import donor_pools
 from condmask.engines.counting import ValueCounts, merged
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.constructors import counted_sample
 from condmask.estimates.counts import MOST_POINTS
 from condmask.estimates.estimate import Estimate
@@ -82,13 +83,13 @@ def estimate(ddf: Any, release: Any, *, most_points: int = MOST_POINTS) -> Relea
     True
     """
     if not isinstance(ddf, DataFrame):
-        raise TypeError(f"ddf must be a data frame of Dask, got {type(ddf).__name__}")
+        raise ArgumentTypeError(f"ddf must be a data frame of Dask, got {type(ddf).__name__}")
     if isinstance(release, Release):
         published = release._published
     elif isinstance(release, str | os.PathLike):
         published = published_with(Path(release))
     else:
-        raise TypeError(f"release must be a Release or the path of one, got {type(release).__name__}")
+        raise ArgumentTypeError(f"release must be a Release or the path of one, got {type(release).__name__}")
     points = _checks.whole(most_points, "most_points", least=2)
     return Release(published, columns=DaskColumns(DaskTable(ddf), points))
 
@@ -120,7 +121,7 @@ class DaskColumns:
         if not scheme.estimators:
             scheme.estimate(None)  # refuses
         if (scheme.law is None or scheme.law.grid is None) and not scheme.reverse_mapping:
-            raise ValueError(
+            raise ArgumentError(
                 f"{name} must have a scheme with a grid, or with reverse mapping, for estimates from a Dask "
                 f"frame, got {scheme!r}; estimate it on one machine"
             )
@@ -149,7 +150,9 @@ class DaskRecords(Records):
         self._most_points = most_points
 
     def __reduce__(self) -> tuple[Any, ...]:
-        raise TypeError("estimates of a Dask frame do not travel: make them anew with condmask.dask.estimate")
+        raise ArgumentTypeError(
+            "estimates of a Dask frame do not travel: make them anew with condmask.dask.estimate"
+        )
 
     def samples_by_pool(self, law: Law) -> list[MaskedSample]:
         """The records by pool; none where these are on more points than are counted."""

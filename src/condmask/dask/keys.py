@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from distributed import Client, Worker, WorkerPlugin, default_client
 
 from condmask._randomness import Key, KeyTransport, group_name
+from condmask.errors import ArgumentTypeError, StateError
 
 MUST_AGREE = ("condmask", "numpy", "randomgen")  # with other versions, a row may get other noise
 
@@ -66,7 +67,7 @@ class HeldKey:
             client.register_plugin(KeyPlugin(self.name, held), name=self.name)
 
     def __reduce__(self) -> Any:
-        raise TypeError("a HeldKey does not travel; tasks are given its name")
+        raise ArgumentTypeError("a HeldKey does not travel; tasks are given its name")
 
 
 def _withdraw(name: str, client: Client | None) -> None:
@@ -79,7 +80,7 @@ def _withdraw(name: str, client: Client | None) -> None:
 def key_of(name: str) -> Key:
     """The key of that name."""
     if name not in _held:
-        raise RuntimeError(
+        raise StateError(
             "the key of this release is not in this process: mask with a distributed Client, or with Dask's "
             "threads, and keep the release while its frame is computed"
         )
@@ -98,7 +99,7 @@ def check_versions(sent: dict[str, str]) -> None:
     """Refuse to draw with other versions than those where the work was begun."""
     for package, own in own_versions().items():
         if own != sent[package]:
-            raise RuntimeError(
+            raise StateError(
                 f"{package} must be of one version on all machines, got {own} on this worker and "
                 f"{sent[package]} where the client is"
             )
@@ -108,7 +109,7 @@ def client_of(client: Any) -> Client | None:
     """The client that is meant: the default one where none is given, None where there is none."""
     if client is not None:
         if not isinstance(client, Client):
-            raise TypeError(f"client must be a distributed.Client, got {type(client).__name__}")
+            raise ArgumentTypeError(f"client must be a distributed.Client, got {type(client).__name__}")
         return _waiting(client)
     try:
         found: Client = default_client()
@@ -119,7 +120,7 @@ def client_of(client: Any) -> Client | None:
 
 def _waiting(client: Client) -> Client:
     if client.asynchronous:
-        raise TypeError(
+        raise ArgumentTypeError(
             "client must wait for its results, got an asynchronous one: make it without asynchronous=True, "
             "and call from a thread"
         )

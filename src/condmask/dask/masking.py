@@ -19,6 +19,7 @@ from condmask.dask.masked_parts import masked_parts
 from condmask.dask.originals import Task
 from condmask.dask.partitions import Layout
 from condmask.dask.release import DaskRelease
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.metadata import Published
 from condmask.releases.release import Release, origins_of
 from condmask.scheme import MASK, common_method
@@ -92,12 +93,12 @@ def mask_table(
     True
     """
     if isinstance(frame, Release):
-        raise TypeError(
+        raise ArgumentTypeError(
             "frame must hold the originals, got a Release: masked twice, estimates would be wrong"
         )
     originals.check_frame(frame)
     if not issubclass(common_method(schemes), ConditionalMasking):
-        raise TypeError(
+        raise ArgumentTypeError(
             "schemes must be ConditionalMasking for a Dask frame, got "
             f"{type(next(iter(schemes.values()))).__name__}; mask_table masks by others in memory"
         )
@@ -106,7 +107,7 @@ def mask_table(
     for name in schemes:
         frames.table_column(meta, name)
         if name in before:
-            raise ValueError(f"{name} is masked already, as the frame notes: mask the original instead")
+            raise ArgumentError(f"{name} is masked already, as the frame notes: mask the original instead")
     audited = not _checks.truth(accept_visible_coins, "accept_visible_coins")
     random, policy = check_rng(rng), _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
     named = ConditionalMasking.within(schemes, strata)

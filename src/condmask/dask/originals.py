@@ -13,6 +13,7 @@ import numpy as np
 from condmask import frames
 from condmask._grid import nearest
 from condmask.dask.narrow import Narrow
+from condmask.errors import ArgumentTypeError, StateError
 from condmask.files.frame_columns import column_of_frame
 from condmask.missing_codes import is_code, restore_codes, without_codes
 from condmask.schemes.rounding import STILL, Moved
@@ -24,7 +25,7 @@ Label = tuple[Any, ...]  # of a stratum, and where its records have values
 def check_frame(frame: Any) -> None:
     """Refuse what is no Dask frame."""
     if not isinstance(frame, dd.DataFrame):
-        raise TypeError(
+        raise ArgumentTypeError(
             f"frame must be a Dask DataFrame, got {type(frame).__name__}; dask.dataframe.from_pandas makes "
             "one"
         )
@@ -148,7 +149,7 @@ def same(part: Any, task: Task, digest: bytes, number: int) -> Originals:
     """The originals of a partition, which must be those that were audited."""
     own = originals(part, task)
     if own.digest() != digest:
-        raise RuntimeError(
+        raise StateError(
             f"partition {number} is not what it was when it was audited; nothing was released: persist the "
             "frame, or read it from files that stay as they are"
         )

@@ -16,6 +16,7 @@ from dask.delayed import delayed
 from condmask import _checks, frames
 from condmask.dask.originals import NO_KIND, Label, Task, originals, released, units_of
 from condmask.donor_pools import Stratum, refuse_small
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.missing_codes import expected_hits, refuse_hits, released_codes
 from condmask.schemes.limits import Outside, outside
 from condmask.schemes.rounding import STILL, Moved
@@ -170,7 +171,7 @@ def refuse_beyond(whole: Layout, task: Task) -> None:
 def _in_partition(error: Exception, number: int) -> Exception:
     """The error of a partition, with its number where it names a position."""
     text = str(error)
-    kind = TypeError if isinstance(error, TypeError) else ValueError
+    kind = ArgumentTypeError if isinstance(error, TypeError) else ArgumentError
     return kind(f"{text} (in partition {number})" if "position" in text else text)
 
 
@@ -187,7 +188,9 @@ def _common(kinds: Sequence[str], name: str) -> str:
     known = [kind for kind in kinds if kind != NO_KIND]
     for kind in known:
         if kind != known[0]:
-            raise TypeError(f"{name} must be of one type in all partitions, got {known[0]} and {kind}")
+            raise ArgumentTypeError(
+                f"{name} must be of one type in all partitions, got {known[0]} and {kind}"
+            )
     return known[0]
 
 

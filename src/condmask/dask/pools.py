@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask.dask.columns import DaskColumn, DaskTable, Partition
+from condmask.errors import ArgumentError
 from condmask.strata import index_type, listed, pooled
 
 MOST = 1 << 62  # combinations of labels, which a number is to hold
@@ -50,7 +51,7 @@ def donor_pools(
     if strata:
         labels = table.found(strata, partial(_distinct, strata), _both_distinct)
     if prod(own.size for own in labels) << len(patterns) > MOST:
-        raise ValueError(
+        raise ArgumentError(
             f"strata must have fewer than 2^62 combinations of labels, got those of {listed(tuple(strata))}"
         )
     names = dict.fromkeys([*strata, *z.names, *(name for own in patterns for name in own.names)])

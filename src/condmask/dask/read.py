@@ -9,6 +9,7 @@ from dask.utils import natural_sort_key
 
 from condmask import _checks
 from condmask.dask.release import DaskRelease
+from condmask.errors import ArgumentError
 from condmask.files.formats import format_of, reading
 from condmask.files.part_files import is_folder, part_files
 from condmask.releases.read import published_with
@@ -55,7 +56,7 @@ def read_release(path: str | os.PathLike[str]) -> DaskRelease:
     with reading(path):
         files = part_files(path).paths if is_folder(path) else [path]
     if format_of(files[0]) != "Parquet":
-        raise ValueError(f"path must be a release in Parquet, got {files[0]}")
+        raise ArgumentError(f"path must be a release in Parquet, got {files[0]}")
     frames = [dd.read_parquet([str(file) for file in run], index=False) for run in _runs(files)]
     data = frames[0] if len(frames) == 1 else dd.concat(frames)
     return DaskRelease(published, data=data, path=path)

@@ -16,6 +16,7 @@ from condmask.dask.keys import HeldKey
 from condmask.dask.sketch import sketch_of_partitions
 from condmask.dask.write import publish_frame
 from condmask.disclosure.release_check import refuse_few
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.counts import MOST_POINTS
 from condmask.files.formats import reading
 from condmask.files.metadata import Published
@@ -117,7 +118,7 @@ class DaskRelease(Release):
         the frame; an index that numbers the rows is left out. `cm.read_release` reads the folder.
         """
         if self.path is not None or self._starts is None:
-            raise ValueError(
+            raise ArgumentError(
                 "write must be called on the release of a table, this one is that of files already"
             )
         self._refuse_changed()
@@ -144,7 +145,7 @@ class DaskRelease(Release):
         Dask names a frame by what computes it.
         """
         if not isinstance(self.data, dd.DataFrame):
-            raise TypeError(
+            raise ArgumentTypeError(
                 f"data must be the Dask frame that was masked, got {type(self.data).__name__}: mask_table of "
                 "condmask releases that"
             )

@@ -14,6 +14,8 @@ from dask.base import compute
 from dask.dataframe.utils import UNKNOWN_CATEGORIES
 from dask.delayed import delayed
 
+from condmask.errors import ArgumentTypeError
+
 
 def schema_of(frame: Any) -> Any:
     """The Arrow schema of a Dask frame, its index included unless that numbers the rows."""
@@ -40,7 +42,7 @@ def arrow_part(part: Any, schema: Any) -> Any:
     except (pa.ArrowException, ValueError, TypeError, LookupError):
         # what Arrow says of it holds values
         wrong = next((field for field in schema if not _fits(part, field)), schema.field(0))
-        raise TypeError(
+        raise ArgumentTypeError(
             f"frame must have partitions of the same columns and types, got one whose {wrong.name!r} is no "
             f"column of {wrong.type}"
         ) from None
@@ -59,7 +61,7 @@ def _types_in_partitions(frame: Any, names: Sequence[str]) -> dict[str, Any]:
             types[name] = pa.unify_schemas(fields, promote_options="permissive").field(0).type
         except pa.ArrowException:
             kinds = dict.fromkeys(str(field.field(0).type) for field in fields)
-            raise TypeError(
+            raise ArgumentTypeError(
                 f"{name} must hold values of one type in all partitions, got {', '.join(kinds)}"
             ) from None
     return types
@@ -74,7 +76,7 @@ def _type_of(values: Any, name: str) -> Any:
     try:
         return pa.array(getattr(values.dtype, "categories", values), from_pandas=True).type
     except (pa.ArrowException, ValueError, TypeError):
-        raise TypeError(f"{name} must hold values of one type, got objects of several") from None
+        raise ArgumentTypeError(f"{name} must hold values of one type, got objects of several") from None
 
 
 def _fits(part: Any, field: Any) -> bool:

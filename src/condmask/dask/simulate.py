@@ -10,6 +10,7 @@ from distributed import Client
 
 from condmask._randomness import Secret
 from condmask.dask.keys import check_versions, client_of, own_versions
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.studies.result import StudyResult
 from condmask.studies.simulate import simulate as simulate_with
 
@@ -57,10 +58,12 @@ def simulate(population: Any, schemes: Any, *, client: Client | None = None, **o
     64
     """
     if "workers" in options:
-        raise TypeError(f"workers must be left out, as the cluster has its own, got {options['workers']!r}")
+        raise ArgumentTypeError(
+            f"workers must be left out, as the cluster has its own, got {options['workers']!r}"
+        )
     chosen = client_of(client)
     if chosen is None:
-        raise ValueError("client must be given where no distributed.Client was made before, got None")
+        raise ArgumentError("client must be given where no distributed.Client was made before, got None")
     return simulate_with(population, schemes, workers=cluster_map(chosen), **options)
 
 

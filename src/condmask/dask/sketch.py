@@ -17,6 +17,7 @@ from dask.delayed import delayed
 from condmask._blocks import BLOCK, evenly_spaced
 from condmask.dask.schema import arrow_part, schema_of
 from condmask.dask.tree import reduced
+from condmask.errors import ArgumentError
 from condmask.files.frame_columns import column_of_frame
 from condmask.releases.record_words import Originals, common_words, sketch_of_frame, some_values
 from condmask.releases.sketch import LOOKED_AT, Sketch, merged
@@ -53,7 +54,7 @@ def sketch_of_partitions(original: Any, schemes: Mapping[str, Any], starts: np.n
     looked = partial(_sketch_of_part, schema=schema, common=common)
     sketch: Sketch = reduced(original.to_delayed(), looked, _both)
     if sketch.records != starts[-1]:
-        raise ValueError(
+        raise ArgumentError(
             f"frame must have the {starts[-1]:,} rows that were masked, got {sketch.records:,} when it was "
             "read again"
         )
@@ -86,7 +87,7 @@ def _looked_at(
 def _rows_of_part(part: Any, rows: np.ndarray, schema: Any) -> dict[str, Held]:
     """Columns of a partition in some rows."""
     if rows[-1] >= len(part):
-        raise ValueError("frame must have the rows that were masked, got a partition with fewer")
+        raise ArgumentError("frame must have the rows that were masked, got a partition with fewer")
     table = arrow_part(part.iloc[rows], schema)
     columns = {name: column_of_frame(table, name, least=0) for name in schema.names}
     return {name: Held(column.array, column.kind) for name, column in columns.items()}

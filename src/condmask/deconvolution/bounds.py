@@ -25,11 +25,20 @@ def tail(
 
     With `spread`, of the Taylor polynomials of g about points up to v + spread as well, however many terms.
     """
-    c = height * np.linspace(0.05, 0.9, 18)[:, None]
-    v = np.sinh(np.linspace(0.0, np.arcsinh(50.0 * cutoff), 500)) / 50.0  # dense near the pole of 1/w
+    c, v = contours(height, cutoff)
     w = v + 1j * c
-    size = np.abs(transform(w)) * np.exp(spread * np.abs(w))
-    return c[:, 0], MARGIN / pi * np.trapezoid(size, v, axis=1)
+    return c[:, 0], integrals(np.abs(transform(w)) * np.exp(spread * np.abs(w)), v)
+
+
+def contours(height: float, cutoff: float) -> tuple[np.ndarray, np.ndarray]:
+    """How far up, of shape (18, 1), and the nodes along, dense near the pole of 1/w."""
+    v = np.sinh(np.linspace(0.0, np.arcsinh(50.0 * cutoff), 500)) / 50.0
+    return height * np.linspace(0.05, 0.9, 18)[:, None], v
+
+
+def integrals(size: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """What a transform of this size at the nodes adds up to, over pi."""
+    return np.asarray(MARGIN / pi * np.trapezoid(size, v, axis=1))
 
 
 def settled(c: np.ndarray, amplitude: np.ndarray, tol: float) -> float:

@@ -1,7 +1,7 @@
 """Expansions of a smooth kernel: cells so wide that two Taylor expansions keep the tolerance.
 
 The records of a cell enter through their power sums about its centre, and what a cell receives is a
-polynomial, so between cells the sum is a convolution, done by FFT::
+polynomial, so between cells the sum is a convolution, done by FFT or, for few cells, term by term::
 
     L_l[i] = sum_m sum_k (-1)^m / (l! m!) h^(l+m) g^(l+m)((i - k) h) M_m[k]
 
@@ -18,7 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask.deconvolution import bounds, weight
-from condmask.kernels.lattice import ORDER
+from condmask.kernels.lattice import ORDER, add_between_cells
+
+# Pairs of cells, times two, which are summed sooner than the transforms of a convolution begin.
+FEW_PAIRS = 2500
 
 _FACTORIALS = np.array([float(factorial(m)) for m in range(ORDER)])
 
@@ -45,18 +48,14 @@ class Cells(NamedTuple):
 
 @lru_cache(maxsize=64)
 def widest(shape: Shape, tol: float) -> float:
-    """The h at which the error bound of the expansions equals half of `tol`, from below."""
-    w, size = bounds.spectral(partial(_transform, shape), _cutoff(shape))
-
-    def bound(h: float) -> float:
-        r = np.minimum((0.5 * w * h) ** ORDER / factorial(ORDER), 1e100)
-        return float(np.sum(size * (2.0 * r + r * r)))
-
-    low, high = 0.0, 64.0 / _cutoff(shape)
-    for _ in range(24):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if bound(middle) <= 0.5 * tol else (low, middle)
-    return low
+    """The h at which the error bound of the expansions equals half of `tol`."""
+    cutoff = _cutoff(shape)
+    w, size = bounds.spectral(partial(_transform, shape), cutoff)
+    # the bound is a polynomial of the second degree in (h cutoff)^ORDER
+    r = (0.5 * w / cutoff) ** ORDER / factorial(ORDER)
+    linear, square = float(np.sum(size * r)), float(np.sum(size * r * r))
+    power = 0.5 * tol / (linear + np.sqrt(linear**2 + 0.5 * tol * square))
+    return float(min(power ** (1.0 / ORDER), 64.0)) / cutoff
 
 
 @lru_cache(maxsize=64)
@@ -156,6 +155,18 @@ def local_polynomials(moments: np.ndarray, lattice: Cells, density: bool, limit:
     """
     sources, reach = len(moments), lattice.reach
     targets = sources + 2 * reach
+    if sources * reach <= FEW_PAIRS:
+        received = np.zeros((ORDER, targets))
+        add_between_cells(moments, lattice.derivatives, not density, limit, received)
+    else:
+        received = _convolved(moments, lattice, density, limit)
+    return np.ascontiguousarray(received.T / _FACTORIALS)
+
+
+def _convolved(moments: np.ndarray, lattice: Cells, density: bool, limit: float) -> np.ndarray:
+    """The same by one FFT for each power, times factorials and not yet transposed."""
+    sources, reach = len(moments), lattice.reach
+    targets = sources + 2 * reach
     size = fast_length(targets + sources)
     signs = np.where(np.arange(ORDER) % 2, -1.0, 1.0)
     spectra = np.fft.rfft(np.ascontiguousarray((moments * (signs / _FACTORIALS)).T), size)
@@ -172,7 +183,7 @@ def local_polynomials(moments: np.ndarray, lattice: Cells, density: bool, limit:
     products = np.array(
         [np.einsum("mk,mk->k", waves[order : order + ORDER], spectra) for order in range(ORDER)]
     )
-    return np.ascontiguousarray(np.fft.irfft(products, size)[:, :targets].T / _FACTORIALS)
+    return np.fft.irfft(products, size)[:, :targets]
 
 
 def _transform(shape: Shape, w: np.ndarray) -> Any:
@@ -192,5 +203,6 @@ def _cutoff(shape: Shape) -> float:
 
 def _reach(shape: Shape, tol: float, spread: float) -> float:
     """Beyond this distance g, and its Taylor shifts by up to `spread`, are constant to `tol`."""
-    height = 12.0 if shape.masking is None else weight.contour(shape.masking)
-    return bounds.settled(*bounds.tail(partial(_transform, shape), height, _cutoff(shape), spread), tol)
+    if shape.masking is not None:
+        return bounds.settled(*weight.smooth_tail(shape.masking, shape.density, spread), tol)
+    return bounds.settled(*bounds.tail(partial(_transform, shape), 12.0, _cutoff(shape), spread), tol)

@@ -18,6 +18,7 @@ import numpy as np
 
 from condmask.deconvolution import weight
 from condmask.deconvolution.weight import Masking
+from condmask.errors import ArgumentError
 from condmask.kernels.interpolant import DEGREE, Table
 
 MOST_WORK, TRIALS = 2.0**26, 64  # waves summed for a table
@@ -101,7 +102,7 @@ def _check_work(masking: Masking, share: float, density: bool) -> None:
         if _work(masking._replace(beta=least), share, density) <= MOST_WORK:
             break
         least *= 1.1
-    raise ValueError(
+    raise ArgumentError(
         f"bandwidth must be at least {1.05 * least:.2g} sigma for Laplace noise on a grid where no transform "
         f"serves, got {masking.beta:.2g} sigma"
     )

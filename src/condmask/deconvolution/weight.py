@@ -18,7 +18,7 @@ Error (tests/deconvolution/test_weight.py): below 4e-15/p for the integral, 4e-1
 
 from collections.abc import Callable
 from functools import lru_cache
-from math import exp, log, log1p, pi, sqrt
+from math import ceil, exp, log, log1p, log2, pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,13 +73,18 @@ def symbol(masking: Masking, w: np.ndarray) -> Any:
 
 def smooth_symbol(masking: Masking, w: np.ndarray) -> Any:
     """S(w): transform of the smooth part of K', what remains of 1/(p + (1-p) phi) without its limit 1/p."""
+    return _unsmoothed_symbol(masking, w) * np.exp(-0.5 * (masking.beta * w) ** 2)
+
+
+def _unsmoothed_symbol(masking: Masking, w: np.ndarray) -> Any:
+    """Of S(w) what is the same for all bandwidths; without one there is another, on a grid."""
     p, phi = masking.p, symbol(masking, w)
     share = (1.0 - p) / p / (p + (1.0 - p) * phi)
     if masking.delta > 0.0 and masking.beta == 0.0:
         # T_1 on a grid: summing over whole steps divides by 2 sin(delta w / 2) / delta instead of w,
         # which takes the rounding out of the numerator (docs/theory.rst, "Rounding")
         phi = np.exp(-0.5 * w * w)
-    return -share * phi * np.exp(-0.5 * (masking.beta * w) ** 2)
+    return -share * phi
 
 
 def half_weight(masking: Masking, v: np.ndarray) -> Any:
@@ -183,7 +188,32 @@ def tail_bound(masking: Masking) -> tuple[np.ndarray, np.ndarray]:
         return np.array([1.0 / decay]), np.array(
             [amplitude * exp(min(0.5 * (masking.beta / decay) ** 2, 700.0))]
         )
-    return bounds.tail(lambda w: smooth_symbol(masking, w) / w, contour(masking), cutoff(masking))
+    return smooth_tail(masking)
+
+
+def smooth_tail(
+    masking: Masking, density: bool = False, spread: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """(c, A) of bounds.py for the smooth part of K, or of K'.
+
+    Other data have another bandwidth, so what does not depend on it is kept, at nodes up to the next power of
+    two.
+    """
+    beta = masking.beta
+    same = masking._replace(beta=1.0 if beta > 0.0 else 0.0)
+    c, v, far, size = _on_contours(same, contour(masking), 2.0 ** ceil(log2(cutoff(masking))))
+    size = size * np.exp(spread * far - 0.5 * (beta * v) ** 2 + 0.5 * (beta * c) ** 2)
+    return c[:, 0], bounds.integrals(size if density else size / far, v)
+
+
+@lru_cache(maxsize=8)
+def _on_contours(
+    masking: Masking, height: float, cutoff: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The nodes, their distances from 0, and the size of S there but for the bandwidth."""
+    c, v = bounds.contours(height, cutoff)
+    w = v + 1j * c
+    return c, v, np.abs(w), np.abs(_unsmoothed_symbol(masking, w))
 
 
 @lru_cache(maxsize=256)

@@ -18,6 +18,7 @@ from condmask.disclosure.remedies import with_proposals
 from condmask.disclosure.swap_attack import FULL
 from condmask.disclosure.trained_attack import TrainedFile, trained_file, with_trained
 from condmask.donor_pools import donor_pools, of_present, present_values
+from condmask.errors import ArgumentTypeError
 from condmask.frames import Labels
 from condmask.grids import check_fits, check_released
 from condmask.missing_codes import drop_codes, released_codes, without_codes
@@ -217,7 +218,7 @@ def check_schemes(schemes: dict[str, Any]) -> None:
     for method in schemes.values():
         law = method.law if isinstance(method, Scheme) else None
         if not (isinstance(method, Scheme) and method.reverse_mapping) and (law is None or law.p == 0.0):
-            raise TypeError(
+            raise ArgumentTypeError(
                 f"scheme must be one that swaps records, ConditionalMasking, got {_checks.shown(method)}"
             )
     common_method(schemes)

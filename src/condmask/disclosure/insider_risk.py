@@ -12,6 +12,7 @@ from condmask.disclosure import simulated_maps
 from condmask.disclosure.pools import pools_of
 from condmask.disclosure.reverse_mapped import ReverseMapped
 from condmask.disclosure.risk import checked_distances
+from condmask.errors import ArgumentTypeError
 from condmask.kernels.reverse_mapping import balance
 from condmask.kernels.windows import best_of_points
 from condmask.scheme import Scheme
@@ -167,7 +168,9 @@ def insider_risk(x: Any, scheme: Any, *, d: Any, strata: Any = None) -> InsiderR
     (True, True)
     """
     if not isinstance(scheme, Scheme) or not scheme.reverse_mapping:
-        raise TypeError(f"scheme must be ConditionalMasking with reverse_mapping=True, got {scheme!r}")
+        raise ArgumentTypeError(
+            f"scheme must be ConditionalMasking with reverse_mapping=True, got {scheme!r}"
+        )
     distances = checked_distances(d)
     smallest = min(
         (pool for _, pool in pools_of(x, scheme, strata, "insider_risk").pools), key=lambda pool: pool.n

@@ -13,6 +13,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._blocks import evenly_spaced
 from condmask.disclosure.risk_result import wilson
+from condmask.errors import ArgumentError
 
 TRIED = 1 << 13  # masked records that are linked
 SLACK = 1e-9  # of a distance, within which two are the same
@@ -116,7 +117,7 @@ def record_linkage(x: Any, z: Any, *, others: Any = None, k: Any = (1, 5, 10)) -
     numbers = _numbers(k)
     first, second = frames.design(x, "x"), frames.design(z, "z")
     if len(first) != len(second):
-        raise ValueError(f"z must have the {len(first)} columns of x, got {len(second)}")
+        raise ArgumentError(f"z must have the {len(first)} columns of x, got {len(second)}")
     clear = {} if others is None else frames.design(others, "others")
     names = (*first, *clear)
     original = _table([*first.values(), *clear.values()], names)
@@ -157,7 +158,7 @@ def record_linkage(x: Any, z: Any, *, others: Any = None, k: Any = (1, 5, 10)) -
 def _numbers(k: Any) -> list[int]:
     numbers = [k] if isinstance(k, int | np.integer) else list(k)
     if not numbers:
-        raise ValueError("k must hold at least one number, got none")
+        raise ArgumentError("k must hold at least one number, got none")
     return [_checks.whole(number, "k", least=1) for number in numbers]
 
 

@@ -10,6 +10,7 @@ from condmask.disclosure.audit_result import FEWEST, Audit, too_few
 from condmask.disclosure.guard_rails import Verdict
 from condmask.disclosure.long_columns import count_present
 from condmask.disclosure.remedies import reverse_mapping
+from condmask.errors import CondmaskError
 from condmask.grids import shown_digits
 
 GO_ON = "; --accept-visible-coins (accept_visible_coins=True) goes on"
@@ -19,7 +20,7 @@ class ReleaseWarning(UserWarning):
     """The release shows more than it should; the message says what to do."""
 
 
-class ReleaseError(ValueError):
+class ReleaseError(CondmaskError, ValueError):
     """The release would show which records were swapped; the message says what to do. Nothing is released."""
 
 

@@ -31,6 +31,7 @@ from condmask.disclosure.risk_result import BEST, MEAN, RELEASED
 from condmask.disclosure.swap_attack import Effort
 from condmask.disclosure.verbatim import Verbatim
 from condmask.engines.reverse_keys import Keys
+from condmask.errors import ArgumentError
 from condmask.kernels import reverse_mapping
 from condmask.law import Law
 
@@ -118,7 +119,7 @@ class ReverseMapped(Original):
         places = np.minimum(np.searchsorted(values, z), values.size - 1)
         wrong = np.flatnonzero(values[places] != z)
         if wrong.size:
-            raise ValueError(
+            raise ArgumentError(
                 "z must hold the values of x in another order, as a release by reverse mapping does, got "
                 f"{wrong.size} that x does not have"
             )

@@ -17,6 +17,7 @@ from condmask.disclosure.record_posteriors import RecordPosteriors
 from condmask.disclosure.risk_result import BEST, CONSTANT, LINKED, MEAN, RELEASED, TRAINED, Risk
 from condmask.disclosure.trained_values import by_training
 from condmask.disclosure.verbatim import Verbatim
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.grids import check_released
 from condmask.missing_codes import without_codes
 from condmask.scheme import Scheme
@@ -179,7 +180,7 @@ def release_risk(
     """
     distances = checked_distances(d)
     if not isinstance(scheme, Scheme):
-        raise TypeError(f"scheme must be a masking scheme, got {scheme!r}")
+        raise ArgumentTypeError(f"scheme must be a masking scheme, got {scheme!r}")
     present, (x, z), strata, others = both(x, z, strata, others, scheme)
     if scheme.law is None and not scheme.reverse_mapping:
         return _without_law(x, z, scheme, distances)
@@ -320,16 +321,18 @@ def both(x: Any, z: Any, strata: Any, others: Any, scheme: Any) -> tuple[np.ndar
 
 def _known(scheme: Any) -> Any:
     if not isinstance(scheme, Scheme):
-        raise TypeError(f"scheme must be a masking scheme, got {scheme!r}")
+        raise ArgumentTypeError(f"scheme must be a masking scheme, got {scheme!r}")
     if scheme.law is None and not scheme.reverse_mapping:
-        raise TypeError(f"{scheme!r} has no closed form of its risk; mask the file and ask release_risk")
+        raise ArgumentTypeError(
+            f"{scheme!r} has no closed form of its risk; mask the file and ask release_risk"
+        )
     return scheme
 
 
 def checked_distances(d: Any) -> np.ndarray:
     distances = np.atleast_1d(_checks.distances(d, "d")).ravel()
     if not distances.size:
-        raise ValueError("d must hold at least one distance, got none")
+        raise ArgumentError("d must hold at least one distance, got none")
     return distances
 
 

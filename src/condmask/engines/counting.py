@@ -129,7 +129,9 @@ def count(z: np.ndarray, grid: Grid, workers: Workers = 1) -> tuple[ValueCounts,
             units = grid.units(rest)
             on = np.abs(rest * per_step - units) <= SLACK * np.abs(units)
         off = rest[~on]
-        parts.append(ValueCounts(*np.unique(units[on], return_counts=True)))
+        ascending = units[on]
+        ascending.sort()
+        parts.append(by_value(ascending))
     return (parts[0] if len(parts) == 1 else merged(parts)), off
 
 

@@ -26,7 +26,7 @@ from condmask.engines.piecewise_cdf import PiecewiseCDF
 from condmask.engines.step_cdf import StepCDF
 from condmask.law import FINE_GRID
 
-LONGEST, RECORDS_PER_POINT = 1 << 18, 4  # points of all pieces together, beyond which a lattice is faster
+LONGEST, RECORDS_PER_POINT = 1 << 18, 4  # points of all pieces together, beyond which a lattice serves alone
 ORDER = 8  # coefficients of the polynomials of T_b
 STRIDE = 32
 
@@ -43,9 +43,9 @@ def pieces_length(counts: ValueCounts, reach: int) -> float:
     return float(counts.values[-1] - counts.values[0] - cut.sum() + 2.0 * reach * (1 + cut.size))
 
 
-def serves(counts: ValueCounts, masking: Masking) -> bool:
-    """Whether the pieces are short enough to be transformed."""
-    return length(counts, masking) <= max(LONGEST, counts.n / RECORDS_PER_POINT)
+def serves(length: float, n: int) -> bool:
+    """Whether the pieces of n records are short enough to be transformed."""
+    return length <= max(LONGEST, n / RECORDS_PER_POINT)
 
 
 def steps(counts: ValueCounts, masking: Masking) -> StepCDF:

@@ -38,6 +38,7 @@ PARALLEL = 1 << 19  # records from which threads pay
 # Values are summed in fixed blocks; unsorted ones as long as all cells fit into the cache.
 SCATTERED_CELLS, SUMMED_BLOCK = 1 << 13, 1 << 18
 
+LAYER_NAMES = LAYER.names or ()
 _ALL_RECORDS = np.empty(0, dtype=np.int64)
 _NO_TABLE = interpolant.Table(np.zeros((1, interpolant.DEGREE + 1)), 0.0, 1.0, 1.0, 0.0, 1.0)
 _EMPTY = Curve(
@@ -232,7 +233,7 @@ def _layer(z: np.ndarray, below: np.ndarray, sigma: float, kernel: Kernel, worke
         (start, stop, z[start], _moments(z, below, start, stop, 1.0 / width, workers))
         for start, stop in zip(starts, stops, strict=True)
     )
-    whole = int(np.sum(stops - starts)) == z.size
+    whole = int((stops - starts).sum()) == z.size
     return _lattice(kernel, cells, width, unit, stretches, _NO_TABLE if whole else kernel.table())
 
 
@@ -262,22 +263,22 @@ def _lattice(
 def _joined(curve: Curve, layers: list[Layer]) -> Curve:
     """The curve with these layers: the smooth part, and the steps of T_b."""
     constants = np.zeros(2, LAYER)
-    stretches = np.concatenate([_EMPTY.stretches, *(np.array(layer.stretches, STRETCH) for layer in layers)])
-    stretch = row = offset = 0
-    for own, layer in zip(constants[::-1], layers, strict=False):
-        rows, *rest = layer.table
-        own["stretch"], own["stretches"] = stretch, len(layer.stretches)
-        own["row"], own["cells"] = row, len(rows) - 1
-        for name, value in (*layer.constants.items(), *zip(interpolant.Table._fields[1:], rest, strict=True)):
-            own[name] = value
-        stretches["offset"][stretch : stretch + len(layer.stretches)] += offset
-        stretch, row = stretch + len(layer.stretches), row + len(rows)
-        offset += sum(len(part) for part in layer.coefficients)
-    parts = [part for layer in layers for part in layer.coefficients]
+    stretches: list[tuple[float, ...]] = []
+    coefficients, tables = [_EMPTY.coefficients], []
+    row = offset = 0
+    for place, layer in zip((1, 0), layers, strict=False):
+        own, *rest = layer.table
+        values = layer.constants | dict(zip(interpolant.Table._fields[1:], rest, strict=True))
+        values |= {"stretch": len(stretches), "stretches": len(layer.stretches)}
+        values |= {"row": row, "cells": len(own) - 1}
+        constants[place] = tuple(values.get(name, 0) for name in LAYER_NAMES)
+        stretches += [(start, stop, first + offset, *rest) for start, stop, first, *rest in layer.stretches]
+        coefficients += layer.coefficients
+        tables.append(own)
+        row, offset = row + len(own), offset + sum(len(part) for part in layer.coefficients)
     return curve._replace(
-        layers=constants, stretches=stretches,
-        coefficients=np.concatenate([_EMPTY.coefficients, *parts]),
-        tables=np.concatenate([layer.table.coefficients for layer in layers]),
+        layers=constants, stretches=np.array(stretches, STRETCH),
+        coefficients=np.concatenate(coefficients), tables=np.concatenate(tables),
     )  # fmt: skip
 
 
@@ -319,35 +320,33 @@ def _block_moments(
 def _stretches(z: np.ndarray, width: float, reach: float) -> tuple[np.ndarray, np.ndarray]:
     """Ranges of records that lie densely enough for a lattice, the densest where not all have room."""
     most = int(min(z.size, (float(z[-1]) - float(z[0])) / reach + 2.0))
-    starts = np.empty(most, dtype=np.int64)
-    starts = starts[: lattice.pages(z, reach, starts)].copy()
-    counts = np.diff(starts, append=z.size)
+    starts = np.empty(most + 1, dtype=np.int64)
+    pages = lattice.pages(z, reach, starts)
+    starts[pages] = z.size
+    starts = starts[: pages + 1]
+    counts = starts[1:] - starts[:-1]
     room = CELLS + z.size // RECORDS_PER_CELL
     fewest = min(FEWEST, int(counts.max()))
-    stretches = _merged(z, starts, counts, fewest, reach)
+    stretches = _merged(z, starts, fewest, reach)
     if _cells(z, *stretches, width, reach) <= room:
         return stretches
     levels = np.unique(counts[counts > fewest])
     low, high = 0, levels.size  # the smallest level that fits; none at all fits for certain
     while low < high:
         middle = (low + high) // 2
-        stretches = _merged(z, starts, counts, int(levels[middle]), reach)
+        stretches = _merged(z, starts, int(levels[middle]), reach)
         low, high = (low, middle) if _cells(z, *stretches, width, reach) <= room else (middle + 1, high)
     fewest = int(levels[low]) if low < levels.size else z.size + 1
-    return _merged(z, starts, counts, fewest, reach)
+    return _merged(z, starts, fewest, reach)
 
 
-def _merged(
-    z: np.ndarray, starts: np.ndarray, counts: np.ndarray, fewest: int, reach: float
-) -> tuple[np.ndarray, np.ndarray]:
+def _merged(z: np.ndarray, starts: np.ndarray, fewest: int, reach: float) -> tuple[np.ndarray, np.ndarray]:
     """Full pages, joined where their zones of influence overlap."""
-    page = np.flatnonzero(counts >= fewest)
-    first, last = starts[page], starts[page] + counts[page]
-    apart = np.ones(page.size, dtype=bool)
-    apart[1:] = (np.diff(page) > 1) | (z[first[1:]] - z[last[:-1] - 1] > 2.0 * reach)
-    return first[apart], last[np.append(apart[1:], True)[: page.size]]
+    ends = np.empty((starts.size - 1, 2), dtype=np.int64)
+    ends = ends[: lattice.join_pages(z, starts, fewest, reach, ends)]
+    return ends[:, 0], ends[:, 1]
 
 
 def _cells(z: np.ndarray, starts: np.ndarray, stops: np.ndarray, width: float, reach: float) -> float:
     """How many cells the stretches need."""
-    return float(np.sum((z[stops - 1] - z[starts] + 2.0 * reach) / width + 2.0))
+    return float(((z[stops - 1] - z[starts] + 2.0 * reach) / width + 2.0).sum())

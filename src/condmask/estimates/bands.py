@@ -7,6 +7,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._randomness import Key, check_rng
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
 from condmask.inference.intervals import TARGETS, check_target, multiplier
@@ -282,10 +283,10 @@ def _generator(rng: Any) -> np.random.Generator:
 
 def _single(estimate: Any, name: str) -> Bands:
     if not isinstance(estimate, Bands):
-        raise TypeError(f"{name} must be an Estimate, got {type(estimate).__name__}")
+        raise ArgumentTypeError(f"{name} must be an Estimate, got {type(estimate).__name__}")
     estimate._refuse_additive()
     if estimate._replicates:
-        raise ValueError(
+        raise ArgumentError(
             f"{name} must be the estimate of one column, got {len(estimate._replicates)} replicates"
         )
     return estimate
@@ -294,5 +295,5 @@ def _single(estimate: Any, name: str) -> Bands:
 def _probabilities(cdf: Callable[[np.ndarray], Any], x: np.ndarray) -> np.ndarray:
     shares = np.asarray(cdf(x), dtype=np.float64)
     if shares.shape != x.shape or not ((shares >= 0.0) & (shares <= 1.0)).all():
-        raise ValueError("b must give a probability for each value of an array")
+        raise ArgumentError("b must give a probability for each value of an array")
     return shares

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
+from condmask.errors import ArgumentError
 from condmask.estimates.origin import Origin
 from condmask.inference import rearranged_variance
 from condmask.inference.far_expectations import Function
@@ -22,6 +23,7 @@ from condmask.samples.masked_sample import CROSSINGS, MaskedSample
 from condmask.samples.records import Records
 
 CURVES = 2  # of T_1 and a T_b
+VARIANCES = 4  # of means of functions
 CERTAIN = 3.0  # standard errors, beyond which a share is taken to be above 0
 
 
@@ -38,14 +40,14 @@ class Shared:
     def _records_for(self, purpose: str, missing: str) -> Records:
         """The records, refused where Counts stand for them."""
         if self._records is None:
-            raise ValueError(f"z must be masked values for {purpose}, got Counts, which keep no {missing}")
+            raise ArgumentError(f"z must be masked values for {purpose}, got Counts, which keep no {missing}")
         return self._records
 
     def _records_here(self, purpose: str, missing: str) -> Records:
         """The records, refused where they lie elsewhere, too."""
         records = self._records_for(purpose, missing)
         if records.elsewhere:
-            raise ValueError(f"z must be in memory or in a file for {purpose}, got a frame in partitions")
+            raise ArgumentError(f"z must be in memory or in a file for {purpose}, got a frame in partitions")
         return records
 
     def _pseudo_values(self) -> PseudoValues:
@@ -87,7 +89,7 @@ class Shared:
 
     def _refuse_batch(self, purpose: str) -> None:
         if self._replicates:
-            raise ValueError(f"z must be 1-D for {purpose}, got a batch; estimate its rows one by one")
+            raise ArgumentError(f"z must be 1-D for {purpose}, got a batch; estimate its rows one by one")
 
     @property
     def _shared_donors(self) -> bool:
@@ -99,10 +101,19 @@ class Shared:
         """The records by pool of donors; none where all are one, or it makes no difference."""
         return samples_by_pool(self._records, self._law) if self._shared_donors else []
 
-    def _asymptotic_variance(self, *functions: Function) -> AsymptoticVariance:
-        """n times the variances of the means of functions."""
-        means, pools = means_of(functions, self._sample, self._donor_pools)
-        return asymptotic_variance(means, pools, shared_donors=self._shared_donors, p=self._law.p)
+    @cached_property
+    def _variances(self) -> BoundedCache:
+        return BoundedCache(VARIANCES)
+
+    def _asymptotic_variance(self, key: Any, *functions: Function) -> AsymptoticVariance:
+        """n times the variances of the means of functions, kept by `key` for other levels and targets."""
+
+        def make() -> AsymptoticVariance:
+            means, pools = means_of(functions, self._sample, self._donor_pools)
+            return asymptotic_variance(means, pools, shared_donors=self._shared_donors, p=self._law.p)
+
+        variance: AsymptoticVariance = self._variances.get(key, make)
+        return variance
 
     def _variance_curve(self, bandwidth: float | None) -> VarianceCurve:
         """The variances of T at all points, of T_b for a bandwidth: one for all levels and targets."""

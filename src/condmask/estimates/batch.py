@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from condmask._warn import each_once
+from condmask.errors import ArgumentError
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 Estimates = TypeVar("Estimates")
@@ -81,7 +82,7 @@ def check_replicates(argument: Any, name: str, count: int) -> None:
     """Refuse estimates and rows of another number of replicates; one row may serve all."""
     rows = _rows(argument)
     if rows is not None and len(rows) != count and (len(rows) > 1 or hasattr(argument, "_replicates")):
-        raise ValueError(f"{name} must have {count} replicates, as z has, got {len(rows)}")
+        raise ArgumentError(f"{name} must have {count} replicates, as z has, got {len(rows)}")
 
 
 def stacked(answers: list[Any]) -> Any:

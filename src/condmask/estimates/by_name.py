@@ -4,6 +4,7 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any, Self
 
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.batch import by_replicate
 from condmask.estimates.origin import Origin
 
@@ -38,16 +39,16 @@ class ByName:
         """The column that was given, or named; a masked one where an estimate may stand for it."""
         if not isinstance(given, str):
             if self._named_alone and given is not None and not isinstance(given, ByName):
-                raise TypeError(
+                raise ArgumentTypeError(
                     f"{argument} must be the name of a column that the frame has, got "
                     f"{type(given).__name__}; add the column to the frame"
                 )
             return given
         if self._read_column is None:
-            raise ValueError(
+            raise ArgumentError(
                 f"{argument} must be a column, got {given!r}: names are known to the estimates of a Release"
             )
         column = self._read_column(given, labels)
         if isinstance(column, ByName) and not masked:
-            raise ValueError(f"{argument} must be a column that was not masked, got {given!r}")
+            raise ArgumentError(f"{argument} must be a column that was not masked, got {given!r}")
         return column

@@ -10,6 +10,7 @@ from condmask._blocks import Workers, blocks
 from condmask._scratch import joined
 from condmask.donor_pools import donor_pools
 from condmask.engines.counting import TooManyPointsError
+from condmask.errors import ArgumentError
 from condmask.estimates.batch import batch_of
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
@@ -46,7 +47,7 @@ def estimate_records(
     samples = [_sample(row, law, column.kind, policy, threads) for row in rows]
     batch = column.array.ndim == 2
     if batch and any(sample.n < rows.shape[1] for sample in samples):
-        raise ValueError("z must have no missing values where it is 2-D; estimate its rows one by one")
+        raise ArgumentError("z must have no missing values where it is 2-D; estimate its rows one by one")
     pool, refusal = _donor_pools(scheme, rows, strata, patterns)
     estimates = [
         Estimate(scheme, sample, records=Records(row, pool, refusal))
@@ -104,7 +105,7 @@ def counted_sample(scheme: Any, counts: Counts, workers: Workers) -> MaskedSampl
     """The sample that counts stand for."""
     counts.check(scheme)
     if counts.n < 2:
-        raise ValueError(f"z must have at least 2 values, got Counts of {counts.n}")
+        raise ArgumentError(f"z must have at least 2 values, got Counts of {counts.n}")
     threads = _checks.workers(workers)
     if scheme.reverse_mapping:
         return ExactSample(counts.value_counts, threads, width=counts.resolution)

@@ -8,6 +8,7 @@ import numpy as np
 from condmask import _checks, _state, frames
 from condmask._grid import Grid, default_step
 from condmask.engines.counting import EMPTY, ValueCounts, by_value, coarser, in_cells, merged
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.origin import NOWHERE, Origin
 from condmask.law import Law
 from condmask.missing_codes import released_codes, without_codes
@@ -60,13 +61,13 @@ class Counts:
 
     def __init__(self, scheme: Any, *, most_points: int = MOST_POINTS, origin: Origin = NOWHERE) -> None:
         if not hasattr(scheme, "reverse_mapping"):
-            raise TypeError(f"scheme must be ConditionalMasking, got {_checks.shown(scheme)}")
+            raise ArgumentTypeError(f"scheme must be ConditionalMasking, got {_checks.shown(scheme)}")
         if not isinstance(origin, Origin):
-            raise TypeError(f"origin must be an Origin, got {_checks.shown(origin)}")
+            raise ArgumentTypeError(f"origin must be an Origin, got {_checks.shown(origin)}")
         self.law = scheme.law or Law(scheme.p, scheme.noise, scheme.sigma)
         self.mapped = (scheme.scale, scheme.aggregate_ends) if scheme.reverse_mapping else None
         if self.law.grid is None and self.mapped is None:
-            raise ValueError(
+            raise ArgumentError(
                 "scheme must have a grid for Counts, got step=0; mask with "
                 f"step={default_step(self.law.sigma):g}, the default for this sigma"
             )
@@ -120,7 +121,7 @@ class Counts:
             If a value is not on the grid. Nothing is added.
         """
         if other is not None and self.mapped is not None:
-            raise ValueError(
+            raise ArgumentError(
                 "other must be left out after reverse mapping, where Counts have no covariances; estimate "
                 "them from the values"
             )
@@ -140,9 +141,9 @@ class Counts:
     def merge(self, other: "Counts") -> None:
         """Add all that other counts of the same scheme hold."""
         if not isinstance(other, Counts):
-            raise TypeError(f"other must be Counts, got {type(other).__name__}")
+            raise ArgumentTypeError(f"other must be Counts, got {type(other).__name__}")
         if other._identity() != self._identity():
-            raise ValueError(f"other must be Counts of the same scheme as {self!r}, got {other!r}")
+            raise ArgumentError(f"other must be Counts of the same scheme as {self!r}, got {other!r}")
         self.pairs = _combined(self.pairs, other.pairs)
         self._add(other.value_counts, other.level)
 
@@ -155,7 +156,7 @@ class Counts:
     def check(self, scheme: Any) -> None:
         """Refuse a scheme that is not the one summarised."""
         if Counts(scheme, origin=self.origin)._identity() != self._identity():
-            raise ValueError(f"z must be Counts of the scheme {scheme!r}, got {self!r}")
+            raise ArgumentError(f"z must be Counts of the scheme {scheme!r}, got {self!r}")
 
     def to_bytes(self) -> bytes:
         """The whole state; `from_bytes` gives it back bit by bit."""
@@ -171,7 +172,7 @@ class Counts:
     def from_bytes(cls, data: bytes) -> Self:
         """Counts from what `to_bytes` gave."""
         if not isinstance(data, (bytes, bytearray)):
-            raise TypeError(f"data must be the bytes of Counts, got {type(data).__name__}")
+            raise ArgumentTypeError(f"data must be the bytes of Counts, got {type(data).__name__}")
         counts = cls.__new__(cls)
         try:
             described, arrays = _state.unpack(data)
@@ -186,7 +187,7 @@ class Counts:
             counts.value_counts = ValueCounts(arrays["values"], arrays["counts"])
             counts.pairs = arrays["pairs"]
         except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(
+            raise ArgumentError(
                 f"data must be the bytes of Counts, got {len(data)} bytes that are not"
             ) from error
         return counts

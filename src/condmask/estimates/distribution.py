@@ -6,6 +6,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask.engines.choice import METHODS
+from condmask.errors import ArgumentError
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
 from condmask.samples.bandwidth import RULES
@@ -72,7 +73,7 @@ class Distribution(Shared):
             _checks.choice(method, "method", METHODS)
             return shaped(self._values(points.ravel(), bandwidth, tol, method), points)
         if method not in ("auto", "grid", "lattice"):
-            raise ValueError(
+            raise ArgumentError(
                 f"method must be 'auto', 'grid' or 'lattice' where monotone=True, got {method!r}"
             )
         bandwidth = self._sample.bandwidth(bandwidth)
@@ -105,7 +106,7 @@ class Distribution(Shared):
             Per unit of the data. May be negative.
         """
         if bandwidth is None:
-            raise ValueError("bandwidth must be a positive number or a rule for a density, got None")
+            raise ArgumentError("bandwidth must be a positive number or a rule for a density, got None")
         points, tol = _checks.reals(t, "t"), _checks.positive(tol, "tol")
         _checks.choice(method, "method", METHODS)
         return shaped(self._values(points.ravel(), bandwidth, tol, method, density=True), points)

@@ -6,6 +6,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._warn import warn
+from condmask.errors import ArgumentError
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
 from condmask.estimates.distribution import shaped
@@ -354,7 +355,8 @@ class DistributionIntervals(Shared):
 
         n = self._sample.n
         apart = self._variance_curve(None).at(x).standard_error(n, target)
-        difference = self._asymptotic_variance(between).standard_error(n, target).item()
+        of_difference = self._asymptotic_variance(("between", *x.tolist()), between)
+        difference = of_difference.standard_error(n, target).item()
         product = float(apart[0] * apart[1])
         if product == 0.0:
             return 0.0
@@ -369,7 +371,7 @@ class DistributionIntervals(Shared):
 def _alike(values: np.ndarray, other: np.ndarray, name: str, of: str) -> np.ndarray:
     """Values, one for each of others."""
     if values.shape not in ((), other.shape):
-        raise ValueError(
+        raise ArgumentError(
             f"{name} must be a number or of the shape of {of}, {other.shape}, got {values.shape}"
         )
     return np.broadcast_to(values, other.shape).ravel()

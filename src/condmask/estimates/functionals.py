@@ -1,6 +1,6 @@
 """Means of any function of the original, with intervals."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from condmask.estimates.base import Shared
@@ -99,7 +99,8 @@ class Functionals(Shared):
         self._refuse_additive()
         level, _ = multiplier(confidence_level)
         target = check_target(target)
-        variance = self._asymptotic_variance(function)
+        key = (g, floor) if isinstance(g, Hashable) else object()
+        variance = self._asymptotic_variance(key, function)
         known(variance.file)
         error = variance.standard_error(self._sample.n, target).item()
         return interval(known(variance.means.psi).item(), error, level, target, "the mean of g(X)")

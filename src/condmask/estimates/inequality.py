@@ -60,7 +60,9 @@ class Inequality(Shared):
         """
         self._refuse_additive()
         target = check_target(target)
-        intervals = self._bounded([self._gini()], 1.0, confidence_level, target, "the Gini coefficient")
+        intervals = self._bounded(
+            "Gini", [self._gini()], 1.0, confidence_level, target, "the Gini coefficient"
+        )
         return intervals._replace(**{name: getattr(intervals, name).item() for name in Interval._fields[:4]})
 
     @by_replicate()
@@ -113,8 +115,11 @@ class Inequality(Shared):
         """
         shares = _checks.probabilities(q, "q")
         self._refuse_additive()
-        target, ordinates = check_target(target), inequality.lorenz(self._sample, shares.ravel())
-        intervals = self._bounded(ordinates, shares.ravel(), confidence_level, target, "the Lorenz curve")
+        target, q = check_target(target), shares.ravel()
+        intervals = self._bounded(
+            ("Lorenz", *q.tolist()), inequality.lorenz(self._sample, q), q, confidence_level, target,
+            "the Lorenz curve",
+        )  # fmt: skip
         return intervals._replace(
             **{name: shaped(getattr(intervals, name), shares) for name in Interval._fields[:4]}
         )
@@ -125,11 +130,12 @@ class Inequality(Shared):
         return inequality.gini(self._sample, self._variance_curve(None))
 
     def _bounded(
-        self, functionals: list[Functional], highest: Any, confidence_level: Any, target: str, quantity: str
-    ) -> Interval:
+        self, key: Any, functionals: list[Functional], highest: Any, confidence_level: Any, target: str,
+        quantity: str,
+    ) -> Interval:  # fmt: skip
         """Intervals between 0 and `highest`, where no amount is negative."""
         level = _checks.probability(confidence_level, "confidence_level")
-        variance = self._asymptotic_variance(*(functional.influence for functional in functionals))
+        variance = self._asymptotic_variance(key, *(functional.influence for functional in functionals))
         value = np.array([each.value for each in functionals])
         error = variance.standard_error(self._sample.n, target)
         negative, apart = self._below_zero()

@@ -9,6 +9,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._warn import warn
+from condmask.errors import ArgumentError
 from condmask.estimates.base import CERTAIN, Shared
 from condmask.estimates.batch import by_replicate
 from condmask.estimates.by_name import ByName
@@ -182,7 +183,7 @@ class LinearEstimates(ByName, Shared):
         w = self._weights(weights)
         negative = complete_rows(w).fold(partial(_first_negative, w), 0.0, _first)
         if negative < 0.0:
-            raise ValueError(f"weights must not be negative, got {negative:g}")
+            raise ArgumentError(f"weights must not be negative, got {negative:g}")
         return self._weighted(weighted_mean, w, options)
 
     def total(
@@ -288,7 +289,7 @@ class LinearEstimates(ByName, Shared):
         for name, column in design.items():
             _checks.same_length(column, name, n, "z")
         if intercept and "intercept" in design:
-            raise ValueError("W must have no column called 'intercept' where intercept=True")
+            raise ArgumentError("W must have no column called 'intercept' where intercept=True")
         space = basis(list(design), list(design.values()), self._row, options.clusters, intercept=intercept)
         names = [*(["intercept"] if intercept else []), *design]
         return self._regression(names, space, options, intercept=intercept)
@@ -320,7 +321,7 @@ class LinearEstimates(ByName, Shared):
         True
         """
         if not self.scheme.reverse_mapping:
-            raise ValueError(f"scheme must be one with reverse_mapping for spreads, got {self.scheme!r}")
+            raise ArgumentError(f"scheme must be one with reverse_mapping for spreads, got {self.scheme!r}")
         self._refuse_batch("spreads")
         return self._reverse_mapped.spreads()
 

@@ -7,6 +7,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._warn import warn
 from condmask.engines.counting import ValueCounts
+from condmask.errors import ArgumentError
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate, check_replicates
 from condmask.estimates.by_name import ByName
@@ -196,7 +197,7 @@ class Pairs(ByName, Shared):
         """The covariance and the variances of the originals, in safe units, and the product of the units."""
         if self._pairs is not None and not self.scheme.reverse_mapping:
             if other is not None:
-                raise ValueError(
+                raise ArgumentError(
                     "other must be left out: Counts have the column that its updates brought along"
                 )
             return products_of_counts(*self._pairs, self._law, self.scheme.strata, self.origin.patterns)
@@ -226,11 +227,11 @@ class Pairs(ByName, Shared):
     def _values_of_other(self, other: Any) -> Any:
         """The released values of the other column."""
         if other is None:
-            raise ValueError("other must be a column or an Estimate, got None")
+            raise ArgumentError("other must be a column or an Estimate, got None")
         z = self._released()
         if isinstance(other, Pairs):
             if self.origin.group is None or self.origin.group != other.origin.group:
-                raise ValueError(
+                raise ArgumentError(
                     "other must have been masked together with this column (mask_table), got groups "
                     f"{self.origin.group!r} and {other.origin.group!r}"
                 )
@@ -246,5 +247,5 @@ class Pairs(ByName, Shared):
     def _released(self) -> Any:
         """The released values of the records."""
         if self._records is None:
-            raise ValueError("other must be masked values: Counts keep no records")
+            raise ArgumentError("other must be masked values: Counts keep no records")
         return self._records.z

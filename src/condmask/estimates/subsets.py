@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from condmask import _checks
+from condmask.errors import ArgumentError
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
 from condmask.samples.by_pool import sample_of
@@ -55,7 +56,7 @@ class Selection(Shared):
         records = self._records_here("a part of them", "records")
         chosen, masked = np.asarray(rows), records.z
         if chosen.dtype != np.bool_ or chosen.shape != masked.shape:
-            raise ValueError(
+            raise ArgumentError(
                 f"rows must be True or False for each of {masked.size} records, got {chosen.dtype} of "
                 f"shape {chosen.shape}"
             )
@@ -78,7 +79,7 @@ def _check_whole(chosen: np.ndarray, pool: np.ndarray) -> None:
     size, inside = np.bincount(pool), np.bincount(pool, chosen)
     cut = int(np.count_nonzero((inside > 0) & (inside < size)))
     if cut:
-        raise ValueError(
+        raise ArgumentError(
             f"rows must be whole strata, within which donors were drawn, got parts of {cut} of them: swapped "
             "records show values from all of their stratum, and the noise of the rest cannot be undone, so "
             "only means of such parts can be had, by group_means, weighted_mean and regress"

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from condmask._blocks import BLOCK
+from condmask.errors import ArgumentError
 from condmask.files.arrow_schema import released_schema
 from condmask.files.arrow_types import parts_of, plain, released_columns, released_type
 from condmask.files.atomic import Fingerprint, Output, fingerprint
@@ -29,7 +30,7 @@ class ArrowFile:
         try:
             self.schema = self._schema()
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            raise ValueError(f"{path} is no readable {self.kind} file: {line(error)}") from None
+            raise ArgumentError(f"{path} is no readable {self.kind} file: {line(error)}") from None
         self.names = self.schema.names
 
     def metadata(self) -> dict[str, Any] | None:
@@ -104,7 +105,7 @@ class ArrowFile:
         try:
             yield
         except (pa.ArrowException, OSError) as error:
-            raise ValueError(f"{self.path} cannot be read: {line(error)}") from error
+            raise ArgumentError(f"{self.path} cannot be read: {line(error)}") from error
 
     def _schema(self) -> Any:
         with pa.memory_map(str(self.path)) as source:

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from condmask._blocks import BLOCK
+from condmask.errors import ArgumentError
 from condmask.files.arrow import ArrowFile
 from condmask.files.arrow_types import parts_of, plain
 from condmask.files.formats import Part, Sample
@@ -125,7 +126,7 @@ def _check_columns(first: Any, other: Any, path: Path, of_first: str, of_other: 
     for k in range(max(len(first), len(other))):
         a, b = (_column(schema, k) for schema in (first, other))
         if a != b:
-            raise ValueError(
+            raise ArgumentError(
                 f"{path} must hold files with the same columns, got as column {k + 1} {a} in {of_first} and "
                 f"{b} in {of_other}"
             )

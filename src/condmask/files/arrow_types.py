@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from condmask import _checks
 from condmask._grid import decimal_grid
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.formats import Part, Rows
 
 WIDEST = 38, 76  # digits of decimal128 and decimal256
@@ -83,7 +84,7 @@ def labels_of(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:
         try:
             column = column.dictionary_encode()
         except pa.ArrowNotImplementedError:
-            raise TypeError(f"{name} must hold labels, got {column.type}") from None
+            raise ArgumentTypeError(f"{name} must hold labels, got {column.type}") from None
     code = values_of(column.indices.cast(pa.int64()), np.int64)
     if column.indices.null_count:
         code = np.where(null(column.indices), len(column.dictionary), code)
@@ -103,7 +104,7 @@ def kind_of(dtype: Any, name: str) -> str:
     """The kind of a column of numbers; other types are refused."""
     dtype = unwrapped_type(dtype)
     if pa.types.is_boolean(dtype):
-        raise TypeError(f"{name} must be numeric, got booleans")
+        raise ArgumentTypeError(f"{name} must be numeric, got booleans")
     if pa.types.is_integer(dtype):
         return "int"
     if pa.types.is_float32(dtype):
@@ -111,11 +112,11 @@ def kind_of(dtype: Any, name: str) -> str:
     if pa.types.is_float64(dtype) or pa.types.is_decimal(dtype):
         return "float64"
     if pa.types.is_float16(dtype):
-        raise TypeError(
+        raise ArgumentTypeError(
             f"{name} must be float32 or float64, got float16, whose few digits would show which records were "
             "swapped; make it float32 and pass the step to which it is rounded"
         )
-    raise TypeError(f"{name} must be numeric (integer, decimal, float32 or float64), got {dtype}")
+    raise ArgumentTypeError(f"{name} must be numeric (integer, decimal, float32 or float64), got {dtype}")
 
 
 def released_type(dtype: Any, kind: str, decimals: int | None) -> Any:
@@ -148,7 +149,7 @@ def released(
         z = np.where(missing, 0.0, z).astype(z.dtype)
     if pa.types.is_integer(dtype):
         if (np.abs(z) > _checks.LARGEST_EXACT_INTEGER).any():
-            raise ValueError(f"{name} must stay below 2^53 when it is masked: sigma is too large")
+            raise ArgumentError(f"{name} must stay below 2^53 when it is masked: sigma is too large")
         z = z.astype(np.int64)
     elif pa.types.is_decimal(dtype):
         return _gaps(with_decimals(z, dtype, decimals or 0, name), original, missing if gaps else None, nulls)
@@ -200,7 +201,7 @@ def with_decimals(z: np.ndarray, dtype: Any, decimals: int, name: str) -> Any:
     try:
         return exact.cast(dtype)
     except pa.ArrowInvalid:
-        raise ValueError(
+        raise ArgumentError(
             f"{name} must stay within {dtype.precision} digits when it is masked, got more"
         ) from None
 

@@ -19,12 +19,13 @@ from pathlib import Path
 from typing import IO, Any
 
 from condmask._scratch import nameless
+from condmask.errors import CondmaskError
 from condmask.files.streams import OPENED
 
 Fingerprint = tuple[int, ...] | None  # of a file; None where there is none
 
 
-class FileError(OSError):
+class FileError(CondmaskError, OSError):
     """A file cannot be read or written; the message is one sentence that names it."""
 
 

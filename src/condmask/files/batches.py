@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import csv
 
+from condmask.errors import ArgumentError
 from condmask.files.arrow_schema import released_schema
 from condmask.files.arrow_types import numbers, released_columns, released_type
 from condmask.files.atomic import Output
@@ -80,7 +81,7 @@ def _write_text(schema: Any, batches: Iterator[Any], target: Output, decimals: d
     """Text, in UTF-8, words in quotes."""
     for field in schema:
         if pa.types.is_nested(field.type):
-            raise ValueError(f"{field.name} must hold plain values in a file of text, got {field.type}")
+            raise ArgumentError(f"{field.name} must hold plain values in a file of text, got {field.type}")
     delimiter = "\t" if "TSV" in format_of(target.final) else ","
     written, header = compressed_writer(target, target.final, "utf-8"), True
     for batch in batches:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
+from condmask.errors import ArgumentError
 from condmask.files.arrow import ArrowFile, line
 from condmask.files.atomic import Fingerprint, Output
 from condmask.files.batches import write_batches
@@ -87,7 +88,7 @@ class Converted:
         try:
             write_batches(schema, batches, target, rows, metadata, keep)
         except pa.ArrowException as error:  # a type that the target has not
-            raise ValueError(
+            raise ArgumentError(
                 f"{self.path} cannot become {target.final.name}: {line(error)}; drop or cast that column"
             ) from error
 
@@ -98,7 +99,7 @@ def typed(table: CsvFile, masked: set[str], strata: Collection[str]) -> Any:
     Labels of strata stay text where two of them, 1 and 1.0, or NA and nothing, would become one.
     """
     if len(set(table.names)) < len(table.names):
-        raise ValueError(f"{table.path} must name each column once, so that it can get types")
+        raise ArgumentError(f"{table.path} must name each column once, so that it can get types")
     types = {name: pa.float64() if name in masked else pa.int64() for name in table.names}
     for batch in texts(table):
         for name, column in zip(table.names, batch.columns, strict=True):
@@ -150,7 +151,7 @@ def texts(table: CsvFile) -> Iterator[Any]:
         yield from read(table)
     except (UnicodeDecodeError, pa.ArrowInvalid):  # whose message may show a record
         _check_encoding(table)
-        raise ValueError(
+        raise ArgumentError(
             f"{table.path} must hold records of at most {CHUNK >> 20} MB to become a file of another format"
         ) from None
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from condmask._blocks import Workers, in_stretches, ordered_map
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files import csv_numbers, quoting
 from condmask.files.arrow_types import values_of
 from condmask.files.atomic import Fingerprint, Output, fingerprint
@@ -71,7 +72,7 @@ class CsvFile:
     def keep(self, notes: Collection[str]) -> None:
         """Text has no notes to keep."""
         if notes:
-            raise ValueError(
+            raise ArgumentError(
                 f"keep_metadata must be left out for a file of text, which has no metadata, got {notes!r}"
             )
 
@@ -126,7 +127,7 @@ class CsvFile:
         if decimal is None and names:
             decimal = "," if marks & COMMA else "."
             if (marks & DOT and not marks & CLEAR_DOT) or (marks & COMMA and not marks & CLEAR_COMMA):
-                raise ValueError(f"{' and '.join(names)} {UNSURE.format(mark=decimal)}")
+                raise ArgumentError(f"{' and '.join(names)} {UNSURE.format(mark=decimal)}")
         self._decimal = decimal
 
     def sample(self, names: Sequence[str], rows: np.ndarray) -> Sample:
@@ -190,7 +191,7 @@ class CsvFile:
         places = np.array([SHORTEST if k is None else max(k, 0) for k in fixed], dtype=np.int64)
         nulls = [k for k, name in enumerate(names) if name in rows.nulls]
         if nulls and len(self.names) == 1:
-            raise ValueError(
+            raise ArgumentError(
                 'missing_as must be "code" in a file of one column, where a null would be an empty line'
             )
         decimal, blank = self.decimal, self.dialect.blank
@@ -236,7 +237,7 @@ class CsvFile:
             return csv_numbers.read(part.fields(k), decimal, self._words)
         except NumberError as error:
             line = self._line(part, int(part.starts[error.at, k]))
-            raise (ValueError if "2^53" in error.why else TypeError)(
+            raise (ArgumentError if "2^53" in error.why else ArgumentTypeError)(
                 f"{name} {error.why} in {line}"
             ) from None
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from condmask._blocks import Workers
+from condmask.errors import ArgumentError
 from condmask.files.csv import CsvFile
 from condmask.files.csv_format import CsvFormat, Dialect
 from condmask.files.csv_scan import Records, line_at, scan
@@ -65,14 +66,14 @@ class CsvFiles(CsvFile):
         for field, (what, remedy) in WRITTEN.items():
             a, b = getattr(first, field), getattr(dialect, field)
             if a != b:
-                raise ValueError(
+                raise ArgumentError(
                     f"{self.path} must hold files with one {what}, got {a!r} in {of_first} and {b!r} in "
                     f"{name}{remedy}"
                 )
         for k in range(max(len(first.names), len(dialect.names))):
             a, b = (names[k : k + 1] for names in (first.names, dialect.names))
             if a != b:
-                raise ValueError(
+                raise ArgumentError(
                     f"{self.path} must hold files with the same columns, got as column {k + 1} "
                     f"{repr(a[0]) if a else 'none'} in {of_first} and {repr(b[0]) if b else 'none'} in {name}"
                 )

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from condmask import _checks
+from condmask.errors import ArgumentError
 from condmask.files.recoding import open_bytes, open_utf8, read_bytes, working
 from condmask.kernels.csv_scan import find_fields
 
@@ -70,7 +71,7 @@ class CsvFormat:
 
     def __post_init__(self) -> None:
         if self.delimiter is not None and not _can_delimit(self.delimiter):
-            raise ValueError(
+            raise ArgumentError(
                 "delimiter must be one character that is no letter, digit, quote or line break, got "
                 f"{self.delimiter!r}"
             )
@@ -81,7 +82,7 @@ class CsvFormat:
         words = _checks.names([self.na] if isinstance(self.na, str) else self.na, "na")
         for word in words:
             if _checks.listed([word]) != repr(word):  # a number
-                raise ValueError(
+                raise ArgumentError(
                     f"na must hold words, got {word!r}; a number that stands for missing values is declared "
                     "with the scheme (missing, --missing)"
                 )
@@ -124,7 +125,7 @@ class Dialect(NamedTuple):
         except UnicodeDecodeError:
             raise not_encoded(path, encoding, 1) from None
         if not text.strip():
-            raise ValueError(f"{path} is empty: it has no header")
+            raise ArgumentError(f"{path} is empty: it has no header")
         outside = "".join(text.split('"')[::2])  # quoted names may hold delimiters
         delimiter = form.delimiter or preamble.removeprefix(BOM)[4:5].decode("latin-1") or None
         if delimiter is None and ".tsv" in path.suffixes[-2:]:
@@ -137,7 +138,7 @@ class Dialect(NamedTuple):
                 csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=blank)
             )
         except csv.Error as error:
-            raise ValueError(f"{path} has a header that is no line of CSV: {error}") from None
+            raise ArgumentError(f"{path} has a header that is no line of CSV: {error}") from None
         decimal = form.decimal or ("." if delimiter == "," else None)
         return cls(delimiter, decimal, encoding, form.na, blank, preamble + header, names)
 
@@ -166,9 +167,9 @@ class Dialect(NamedTuple):
         return text.encode(working(self.encoding), "replace")
 
 
-def not_encoded(path: Path, encoding: str, line: int) -> ValueError:
+def not_encoded(path: Path, encoding: str, line: int) -> ArgumentError:
     """The error about text that is none in this encoding."""
-    return ValueError(
+    return ArgumentError(
         f"{path} must be written in {encoding}, got other bytes in line {line}; "
         'encoding="latin-1", "cp1252", "utf-16", ... (--encoding) says what it is'
     )
@@ -180,7 +181,7 @@ def _encoding_name(name: Any) -> str:
     try:
         codec = codecs.lookup(name).name
     except (LookupError, TypeError):
-        raise ValueError(f"{rule} {name!r}") from None
+        raise ArgumentError(f"{rule} {name!r}") from None
     if codec.startswith(("utf-16", "utf-32")):
         return codec
     if codec in ("utf-8", "utf-8-sig", "ascii"):
@@ -191,7 +192,7 @@ def _encoding_name(name: Any) -> str:
     except (UnicodeError, LookupError):
         same = single = False
     if not (same and single):
-        raise ValueError(f"{rule} {name!r}")
+        raise ArgumentError(f"{rule} {name!r}")
     return codec
 
 
@@ -200,7 +201,7 @@ def _encoding_of(path: Path, start: bytes, given: str | None) -> str:
     marked = next((encoding for mark, encoding in MARKS.items() if start.startswith(mark)), None)
     if given in ("utf-16", "utf-32"):
         if marked is None or not marked.startswith(given):
-            raise ValueError(
+            raise ArgumentError(
                 f"{path} must begin with a byte order mark where encoding={given!r}; {given}-le or "
                 f"{given}-be says the order"
             )
@@ -208,7 +209,7 @@ def _encoding_of(path: Path, start: bytes, given: str | None) -> str:
     if given is not None or marked is not None:
         return given or marked or "utf-8"
     if b"\0" in start:
-        raise ValueError(
+        raise ArgumentError(
             f'{path} must hold no null bytes where its encoding is not given; encoding="utf-16-le" or '
             '"utf-16-be" (--encoding) says what it is'
         )
@@ -250,7 +251,7 @@ def _delimiter_of(path: Path, header: str, sample: bytes, decimal: str | None) -
         first, *others = [mark for mark in candidates if _fits(sample, mark, header)] or candidates
     if others:
         names = " and ".join(NAMES.get(mark, repr(mark)) for mark in (first, *others))
-        raise ValueError(
+        raise ArgumentError(
             f"delimiter must be given for {path}, whose first lines may be parted by {names} "
             f'(delimiter="{first}", --delimiter "{first}")'.replace("\t", "\\t")
         )

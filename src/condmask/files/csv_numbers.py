@@ -119,17 +119,21 @@ def _fill_in(values: np.ndarray, texts: pa.LargeStringArray, at: np.ndarray, dec
     code = values_of(coded.indices, np.int32)
     numbers: list[float] = []
     for word in as_bytes(coded.dictionary):
-        try:
-            numbers.append(_number(word, decimal))
-        except ValueError:
-            raise NumberError(_why(word, decimal), int(at[unread[np.argmax(code == len(numbers))]])) from None
+        number = _number(word, decimal)
+        if number is None:
+            raise NumberError(_why(word, decimal), int(at[unread[np.argmax(code == len(numbers))]]))
+        numbers.append(number)
     values[unread] = np.array(numbers, dtype=np.float64)[code]
 
 
-def _number(word: bytes, decimal: str | None) -> float:
+def _number(word: bytes, decimal: str | None) -> float | None:
+    """What Python reads; None where that is no number of a table."""
     if b"_" in word or (decimal == "," and POINT in word):
-        raise ValueError
-    return float(word if decimal == "." else word.replace(COMMA_BYTE, POINT))
+        return None
+    try:
+        return float(word if decimal == "." else word.replace(COMMA_BYTE, POINT))
+    except ValueError:
+        return None
 
 
 def _why(field: bytes, decimal: str | None) -> str:

@@ -6,6 +6,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from condmask.errors import ArgumentError
 from condmask.files.csv_format import Dialect
 from condmask.files.recoding import open_utf8, read_bytes
 from condmask.kernels.csv_scan import AFTER_QUOTE, TOO_FEW, TOO_MANY, find_fields
@@ -113,12 +114,12 @@ def scan(path: Path, dialect: Dialect, wanted: list[int], *, tail: bool = False)
             starts, stops, size, fault = find(scanned, dialect, wanted, len(scanned) // width)
             if fault:
                 line = line_at(path, dialect, offset + size)
-                raise ValueError(f"{path} has {FAULTS[fault]} in line {line}")
+                raise ArgumentError(f"{path} has {FAULTS[fault]} in line {line}")
             if len(scanned) - size > (LONGEST if read else 0):
                 line = line_at(path, dialect, offset + size)
                 record = f"a record of more than {LONGEST >> 20} MB"
                 endless = record if read else "a quoted field that never ends"
-                raise ValueError(f"{path} has {endless}, from line {line} on")
+                raise ArgumentError(f"{path} has {endless}, from line {line} on")
             rest = b"" if unended else text[size:]
             if len(starts) or (tail and size):
                 yield Records(text[: min(size, len(text))], starts, stops, offset, row, path)

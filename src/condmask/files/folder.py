@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from condmask._blocks import BLOCK
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.atomic import Fingerprint
 from condmask.files.formats import FILENAME, Part, Rows, Sample
 from condmask.files.metadata import part_entry, read_list
@@ -38,7 +39,7 @@ class FolderTable:
         for name in self.virtual:
             if name in original.names:
                 where = "the names of their folders" if name != FILENAME else "their own names"
-                raise ValueError(
+                raise ArgumentError(
                     f"{path} must hold files without a column {name!r}, which {where} tell: rename one"
                 )
         self.names: list[str] = [*original.names, *self.virtual]
@@ -89,7 +90,7 @@ class FolderTable:
         values = {name: self._values(name) for name in names if name in virtual}
         for name in values:
             if values[name].dtype == object:
-                raise TypeError(f"{name} must be numeric, got text, in the names of the files")
+                raise ArgumentTypeError(f"{name} must be numeric, got text, in the names of the files")
         kinds = {name: self._kind(name) for name in values}
         if not virtual:
             yield from self.original.parts(names, labels)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from condmask import _checks
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.atomic import FileError, Fingerprint, Output, reason
 from condmask.files.recoding import is_packed
 from condmask.files.streams import OPENED
@@ -114,7 +115,9 @@ def format_of(path: Path) -> str:
         return "CSV" + PACKED * is_packed(path)
     suffix = suffix_of(path)
     if suffix not in FORMATS:
-        raise ValueError(f"{path} must end in one of {', '.join(FORMATS)}, got {path.suffix or 'no suffix'}")
+        raise ArgumentError(
+            f"{path} must end in one of {', '.join(FORMATS)}, got {path.suffix or 'no suffix'}"
+        )
     return FORMATS[suffix]
 
 
@@ -128,19 +131,19 @@ def columns_exist(table: Table, names: Sequence[str]) -> None:
     """Refuse names that a table has not, or has several times."""
     for name in names:
         if name == FILENAME and name not in table.names:
-            raise ValueError(
+            raise ArgumentError(
                 f"{table.path} is one file, and only many have strata by file (--strata-by-file)"
             )
         if table.names.count(name) != 1:
             number = "no column" if name not in table.names else "several columns"
-            raise ValueError(f"{table.path} has {number} {name!r}, it has {_checks.listed(table.names)}")
+            raise ArgumentError(f"{table.path} has {number} {name!r}, it has {_checks.listed(table.names)}")
 
 
 def in_the_files(table: Table, names: Collection[str]) -> None:
     """Refuse columns to mask that the names of folders or files tell, which stay as they are."""
     for name in names:
         if name in getattr(table, "virtual", ()):
-            raise ValueError(
+            raise ArgumentError(
                 f"{name} cannot be masked: it stands in the names of files of {table.path}, and these are "
                 "released"
             )
@@ -161,7 +164,7 @@ def named_once(table: Table) -> None:
     """Refuse columns that share a name: an audit looks at columns by name, and would leave them out."""
     for name in table.names:
         if table.names.count(name) > 1:
-            raise ValueError(
+            raise ArgumentError(
                 f"{table.path} must have one column of each name to be audited, got {name!r} "
                 f"{table.names.count(name)} times: rename them"
             )
@@ -172,7 +175,7 @@ def in_lines(table: Table) -> Iterator[None]:
     """Errors about a row name the line of a file of text, which editors count, and which of many it is."""
     try:
         yield
-    except (TypeError, ValueError) as error:
+    except (ArgumentError, ArgumentTypeError) as error:
         position = re.search(r"at position (\d+)", str(error))
         place_of = getattr(table, "place_of", None)
         if position is None or place_of is None:

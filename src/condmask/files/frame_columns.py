@@ -6,6 +6,7 @@ import numpy as np
 
 from condmask import frames
 from condmask._grid import decimals_of
+from condmask.errors import MissingPackageError
 
 
 def column_of_frame(frame: Any, name: str, *, least: int = 2) -> frames.Column:
@@ -21,7 +22,7 @@ def _decimals(values: Any, name: str) -> frames.Column:
 
         from condmask.files.arrow_types import numbers, released, released_type
     except ImportError as error:
-        raise ImportError(f"{name} holds decimals, for which pyarrow is needed") from error
+        raise MissingPackageError(f"{name} holds decimals, for which pyarrow is needed") from error
     import narwhals as nw
 
     series = nw.from_native(values, series_only=True)

@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from condmask.errors import ArgumentError
 from condmask.estimates.origin import NOWHERE, Origin
 from condmask.files.atomic import FileError, Fingerprint, fingerprint
 from condmask.files.formats import ROOMY, Table, format_of
@@ -161,7 +162,7 @@ def _damaged(place: Any) -> FileError:
 def _of_this_version(metadata: Any, path: Path) -> None:
     version = metadata.get("version") if isinstance(metadata, dict) else None
     if type(version) is int and version > VERSION:
-        raise ValueError(f"{path} was masked by a newer condmask, got version {version}")
+        raise ArgumentError(f"{path} was masked by a newer condmask, got version {version}")
 
 
 def part_entry(metadata: dict[str, Any], part: int) -> dict[str, Any]:
@@ -204,7 +205,7 @@ def published(table: Table) -> Published | None:
         return None
     _of_this_version(metadata, table.path)
     if isinstance(metadata, dict) and "part" in metadata:
-        raise ValueError(part_of(table.path, metadata))
+        raise ArgumentError(part_of(table.path, metadata))
     if not is_sound(metadata):
         raise _damaged(f"what was published with {table.path}, {place_of_metadata(table.path)},")
     schemes = {name: Scheme.from_dict(entries) for name, entries in metadata["columns"].items()}

@@ -14,6 +14,7 @@ from typing import IO, Any, NamedTuple
 
 import pyarrow as pa
 
+from condmask.errors import ArgumentError
 from condmask.files.arrow_schema import released_schema
 from condmask.files.source_metadata import ARROW_SCHEMA, METADATA, released_notes, released_writer
 from condmask.files.thrift import BINARY, I64, LIST, STRUCT, Struct, read_struct, write_struct
@@ -74,14 +75,14 @@ def read_footer(source: IO[bytes], path: Path) -> Footer:
     tail = source.read(8)
     length = int.from_bytes(tail[:4], "little")
     if size < 12 or tail[4:] != MAGIC or length > size - 12:
-        raise ValueError(f"{path} is no readable Parquet file")
+        raise ArgumentError(f"{path} is no readable Parquet file")
     source.seek(size - 8 - length)
     try:
         footer = Footer(read_struct(source.read(length)), size - 8 - length)
     except ValueError as error:
-        raise ValueError(f"{path} cannot be read: {error}") from None
+        raise ArgumentError(f"{path} cannot be read: {error}") from None
     if ENCRYPTION in footer.fields:
-        raise ValueError(f"{path} must not be encrypted")
+        raise ArgumentError(f"{path} must not be encrypted")
     return footer
 
 
@@ -90,14 +91,14 @@ def chunks_of(group: Struct, footer: Footer, path: Path) -> list[Chunk]:
     chunks = []
     for fields in group[CHUNKS][1][1]:
         if OTHER_FILE in fields or any(key in fields for key in CRYPTO):
-            raise ValueError(f"{path} must hold its columns itself, and not encrypted")
+            raise ArgumentError(f"{path} must hold its columns itself, and not encrypted")
         metadata = fields[CHUNK][1]
         pages = [metadata[key][1] for key in (DATA, DICTIONARY) if key in metadata]
         # without rows there may be none
         start = min((page for page in pages if page > 0), default=len(MAGIC))
         length = metadata[COMPRESSED][1]
         if start < len(MAGIC) or length < 0 or start + length > footer.stop:
-            raise ValueError(f"{path} cannot be read: a column lies outside of it")
+            raise ArgumentError(f"{path} cannot be read: a column lies outside of it")
         chunks.append(Chunk(start, length, metadata))
     return chunks
 

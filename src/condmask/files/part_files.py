@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from condmask import _checks
+from condmask.errors import ArgumentError
 from condmask.files.atomic import FileError, Fingerprint, fingerprint
 from condmask.files.formats import FORMATS, ROOMY, reading, suffix_of
 from condmask.files.streams import OPENED
@@ -96,7 +97,7 @@ def _one_format(path: Path, base: Path, names: list[str]) -> None:
         if ending is None or ending != usual:
             what = f"that end in one of {', '.join(FORMATS)}" if usual is None else "of one format"
             others = "" if ending is None else f" beside {names[endings.index(usual)]}"
-            raise ValueError(
+            raise ArgumentError(
                 f"{path} must hold files {what}, got {name}{others}: name those that are meant by a pattern "
                 f"in quotes ({_pattern(base, usual or '.parquet')}), or begin its name with _"
             )
@@ -118,7 +119,7 @@ def _once(path: Path, base: Path, names: list[str]) -> None:
             raise FileError(f"{base / name} is no ordinary file")
         before = names_of.setdefault((status.st_dev, status.st_ino), name)
         if before != name:
-            raise ValueError(
+            raise ArgumentError(
                 f"{path} must hold each file once, got {before} and {name}, which are one: begin the name of "
                 "one with _"
             )
@@ -140,13 +141,15 @@ def partitions(names: Sequence[str], path: Path) -> dict[str, list[Any]]:
     rows = [_keys(name) for name in names]
     for name, keys in zip(names, rows, strict=True):
         if [key for key, _ in keys] != [key for key, _ in rows[0]]:
-            raise ValueError(
+            raise ArgumentError(
                 f"{path} must have folders of the same keys above all its files, got {_told(rows[0])} for "
                 f"{names[0]} and {_told(keys)} for {name}"
             )
     columns = {key: [keys[k][1] for keys in rows] for k, (key, _) in enumerate(rows[0])}
     if len(columns) < len(rows[0]):
-        raise ValueError(f"{path} must have folders of different keys, one below the other, got {names[0]}")
+        raise ArgumentError(
+            f"{path} must have folders of different keys, one below the other, got {names[0]}"
+        )
     return {key: _typed(values) for key, values in columns.items()}
 
 

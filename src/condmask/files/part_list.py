@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from condmask import _checks
+from condmask.errors import ArgumentError
 from condmask.files.atomic import FileError
 from condmask.files.formats import ROOMY, format_of
 from condmask.files.metadata import FOLDER_METADATA, digest_of, part_of
@@ -60,5 +61,5 @@ def refuse_release(path: Path, metadata: dict[str, Any] | None) -> None:
     if metadata is None:
         return
     if isinstance(metadata, dict) and "part" in metadata:
-        raise ValueError(part_of(path, metadata))
-    raise ValueError(f"{path} is a release of its own: read it alone, and mask the original of it instead")
+        raise ArgumentError(part_of(path, metadata))
+    raise ArgumentError(f"{path} is a release of its own: read it alone, and mask the original of it instead")

@@ -21,6 +21,7 @@ from typing import Any
 
 from condmask import _checks
 from condmask._randomness import group_name
+from condmask.errors import ArgumentError
 from condmask.files.atomic import FileError, Output, fingerprint, hidden_name, locked, reason
 from condmask.files.folder import FolderTable
 from condmask.files.formats import FORMATS, Rows
@@ -49,7 +50,7 @@ def writable_folder(target: Path, state: State, source: Path | None, *, overwrit
     alike = source is not None and source.suffix.lower() == suffix and not is_glob(source)
     if suffix in FORMATS and not alike:
         stay = "" if source is None else ": many files stay many, of their names and format"
-        raise ValueError(f"{must}, got {target}, which is called as a file{stay}")
+        raise ArgumentError(f"{must}, got {target}, which is called as a file{stay}")
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         what = "a link" if target.is_symlink() else "a file"
         raise FileError(f"{must}, got {target}, which is {what}")

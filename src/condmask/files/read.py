@@ -10,6 +10,7 @@ import numpy as np
 
 from condmask._blocks import Workers
 from condmask._scratch import joined
+from condmask.errors import ArgumentError, MissingPackageError
 from condmask.files.csv_format import CsvFormat
 from condmask.files.folder import FolderTable
 from condmask.files.formats import FORMATS, ROOMY, Table, columns_exist, format_of, reading, suffix_of
@@ -80,7 +81,7 @@ def open_table(path: Path, csv: CsvFormat | None = None, workers: Workers = 1) -
         path.stat()  # a folder, most likely: that it is not there says more than what its suffix should be
     is_text = format_of(path) not in ROOMY
     if csv is not None and not is_text:
-        raise ValueError(f"csv must be left out for {path.name}, which is no text, got {csv!r}")
+        raise ArgumentError(f"csv must be left out for {path.name}, which is no text, got {csv!r}")
     with _with_pyarrow(path.name):
         if not is_text:
             return _open_with_arrow(path)
@@ -94,7 +95,7 @@ def _open_with_arrow(path: Path) -> "ArrowFile":
     from condmask.files.parquet import ParquetFile
 
     if path.stat().st_size == 0:
-        raise ValueError(f"{path} is empty")
+        raise ArgumentError(f"{path} is empty")
     return ParquetFile(path) if format_of(path) == "Parquet" else ArrowFile(path)
 
 
@@ -102,7 +103,7 @@ def _open_folder(path: Path, csv: CsvFormat | None, workers: Workers) -> Table:
     files = part_files(path)
     is_text = format_of(files.paths[0]) not in ROOMY
     if csv is not None and not is_text:
-        raise ValueError(f"csv must be left out for {path}, which holds no text, got {csv!r}")
+        raise ArgumentError(f"csv must be left out for {path}, which holds no text, got {csv!r}")
     with _with_pyarrow(str(path)):
         if not is_text:
             from condmask.files.arrow_folder import ArrowFiles
@@ -128,7 +129,7 @@ def _with_pyarrow(name: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        raise ImportError(f"{name} needs pyarrow: pip install 'condmask[cli]'") from error
+        raise MissingPackageError(f"{name} needs pyarrow: pip install 'condmask[cli]'") from error
 
 
 def labels_of_column(table: Table, name: str) -> np.ndarray:

@@ -7,6 +7,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import blocks
+from condmask.errors import ArgumentError
 from condmask.files.atomic import FileError
 from condmask.files.formats import Table
 from condmask.frames import Labels, codes
@@ -68,7 +69,7 @@ class ReleasedRows:
             with np.errstate(over="ignore"):
                 published[name] = scheme.publish(column[:count], self._kinds[name])
             if np.isinf(published[name]).any():
-                raise ValueError(f"{name} must stay finite when it is masked: its noise is too large")
+                raise ArgumentError(f"{name} must stay finite when it is masked: its noise is too large")
             not_hit(scheme, published[name], self._kinds[name], name)
         if self._progress is not None:
             self._progress(self.done, self.total)

@@ -9,6 +9,8 @@ Source: "Thrift Compact protocol encoding" of the Apache Thrift specification.
 import struct
 from typing import Any
 
+from condmask.errors import ArgumentError
+
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT, UUID = range(1, 14)
 WIDTH = {DOUBLE: 8, UUID: 16, BYTE: 1}  # bytes of the types that are kept as bytes
 DEEPEST = 64  # values in values: damaged bytes must not exhaust the stack
@@ -21,7 +23,7 @@ def read_struct(data: bytes) -> Struct:
     try:
         return _Reader(data).struct(0)
     except (IndexError, struct.error):
-        raise ValueError("the footer ends too early") from None
+        raise ArgumentError("the footer ends too early") from None
 
 
 def write_struct(fields: Struct) -> bytes:
@@ -48,7 +50,7 @@ class _Reader:
 
     def value(self, kind: int, depth: int) -> Any:
         if depth > DEEPEST:
-            raise ValueError("the footer is nested too deeply")
+            raise ArgumentError("the footer is nested too deeply")
         if kind in (I16, I32, I64):
             return self.signed()
         if kind == BINARY:
@@ -66,7 +68,7 @@ class _Reader:
             count = self.unsigned()
             kinds = divmod(self.byte(), 16) if count else (0, 0)
             return kinds, [tuple(self.element(of, depth + 1) for of in kinds) for _ in range(count)]
-        raise ValueError(f"the footer has a field of unknown type {kind}")
+        raise ArgumentError(f"the footer has a field of unknown type {kind}")
 
     def element(self, kind: int, depth: int) -> Any:
         return self.byte() if kind in (TRUE, FALSE) else self.value(kind, depth)

@@ -11,33 +11,26 @@ G. J. Feldman and R. D. Cousins, "Unified approach to the classical statistical 
 Phys. Rev. D 57 (1998) 3873-3889.
 """
 
-from collections.abc import Callable
-from functools import partial
-
 import numpy as np
 
-HALVINGS = 40  # of the likelihood ratio: to 1e-11
-# where an end is looked for, from the estimate outwards: in standard errors, and over the whole range
-NEAR, FAR = np.linspace(0.0, 6.0, 49), np.linspace(0.0, 2.0, 65)
-WITHIN, TIMES = np.linspace(0.0, 1.0, 33), 5  # by how many finer ones, again and again: to 32^-4 of a step
+from condmask.kernels import bounded as kernels
 
 
-def interval(estimate: float, error: Callable[[np.ndarray], np.ndarray], level: float) -> tuple[float, float]:
-    """The ends, for a standard error that depends on the parameter."""
-    nearest = float(np.clip(estimate, -1.0, 1.0))
-    unit = float(error(np.array([nearest]))[0])
-    steps = np.unique(np.concatenate((unit * NEAR, FAR)))
-    found = []
-    for side in (-1.0, 1.0):
-        points = np.unique(np.clip(nearest + side * steps, -1.0, 1.0))[:: int(side)]
-        for _ in range(TIMES):
-            last = int(np.flatnonzero(_accepted(estimate, points, error(points), level)).max(initial=0))
-            end = float(points[last])
-            if last == points.size - 1:
-                break
-            points = end + (points[last + 1] - end) * WITHIN
-        found.append(end)
-    return found[0], found[1]
+def interval(estimate: np.ndarray, square: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """The ends, for standard errors that depend on the parameter.
+
+    Parameters
+    ----------
+    estimate : ndarray of shape (estimates,)
+    square : ndarray of shape (estimates, 3)
+        The factors of 1, r and r^2 in the squared standard error if r is the parameter.
+    level : float
+    """
+    from scipy.special import ndtri  # takes .1 s to import
+
+    low, high = np.empty((2, estimate.size))
+    kernels.ends(estimate, square, float(ndtri(0.5 + 0.5 * level)), level, low, high)
+    return low, high
 
 
 def placed(
@@ -50,33 +43,8 @@ def placed(
     ends = np.array([value - reach, value + reach])
     high = np.broadcast_to(high, value.shape)
     # further in than that no bound matters
-    for at in zip(*np.nonzero((ends[0] - reach < low) | (ends[1] + reach > high)), strict=True):
-        half = 0.5 * (high[at] - low)
-        own = interval(
-            (value[at] - low) / half - 1.0, partial(np.full_like, fill_value=error[at] / half), level
-        )
-        ends[(slice(None), *at)] = low + half * (1.0 + np.array(own))
+    near = (ends[0] - reach < low) | (ends[1] + reach > high)
+    half = 0.5 * (high[near] - low)
+    square = (error[near] / half)[:, None] ** 2 * np.array([1.0, 0.0, 0.0])
+    ends[:, near] = low + half * (1.0 + np.array(interval((value[near] - low) / half - 1.0, square, level)))
     return ends[0], ends[1]
-
-
-def _accepted(estimate: float, r: np.ndarray, error: np.ndarray, level: float) -> np.ndarray:
-    """Which of the parameters explain the estimate well enough."""
-    from scipy.special import ndtr, ndtri  # takes .1 s to import
-
-    with np.errstate(divide="ignore", invalid="ignore"):
-        above, below = (1.0 - r) / error, (1.0 + r) / error
-        apart = (estimate - r) / error
-        least, most = np.zeros(r.size), np.full(r.size, ndtri(0.5 + 0.5 * level) ** 2)
-        near = np.flatnonzero(np.minimum(above, below) ** 2 < most)  # elsewhere no bound matters
-        for _ in range(HALVINGS if near.size else 0):
-            c = 0.5 * (least[near] + most[near])
-            enough = ndtr(_reach(c, above[near])) - ndtr(-_reach(c, below[near])) >= level
-            least[near], most[near] = np.where(enough, least[near], c), np.where(enough, c, most[near])
-        known = (-_reach(most, below) <= apart) & (apart <= _reach(most, above))
-    return np.asarray(known | (estimate == r))
-
-
-def _reach(c: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """How many standard errors an estimate may lie on the side of a bound that is d of them away."""
-    root = np.sqrt(c)
-    return np.asarray(np.where(root <= d, root, 0.5 * (d + c / d)))

@@ -21,7 +21,7 @@ def test(
 def ends(t: np.ndarray, variance: AsymptoticVariance, c: float, target: str) -> tuple[np.ndarray, np.ndarray]:
     """The ends of intervals about values of T; c = z^2/n."""
     if c >= 1.0:
-        return np.zeros(t.size), np.ones(t.size)
+        return np.zeros(t.shape), np.ones(t.shape)
     if target == "file":
         radius = np.sqrt(variance.file * c / (1.0 - c))
         return np.clip(t - radius, 0.0, 1.0), np.clip(t + radius, 0.0, 1.0)

@@ -27,6 +27,7 @@ from condmask.deconvolution import weight
 from condmask.deconvolution.expansion import fast_length
 from condmask.deconvolution.weight import SATURATION, Masking
 from condmask.engines.counting import ValueCounts
+from condmask.errors import ArgumentError
 from condmask.kernels.pools import add_pool_sums
 
 CELLS_PER_SIGMA = 64
@@ -270,7 +271,7 @@ def kernels(noise: Masking, width: float) -> Kernels:
     p, beta = noise.p, noise.beta
     reach = ceil((weight.reach(noise._replace(beta=0.0), TAIL) + SATURATION * beta) / width) + 1
     if reach > MOST_REACH:
-        raise ValueError(
+        raise ArgumentError(
             f"bandwidth must be at least {1.05 * beta * reach / MOST_REACH:.2g} sigma for a standard error, "
             f"got {beta:.2g} sigma"
         )

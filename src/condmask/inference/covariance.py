@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from condmask.engines.counting import ValueCounts
+from condmask.errors import ArgumentError
 from condmask.inference import heavy_tails
 from condmask.inference.heavy_tails import PlainTails
 from condmask.inference.interval_options import IntervalOptions
@@ -171,9 +172,9 @@ def products_of_counts(
     """Covariance and variances of the originals from the pairs and the counts that Counts keep."""
     count, _, _, root, other_root, product = pairs.tolist()
     if count < 2:
-        raise ValueError(f"other must have been given to update with at least 2 records, got {int(count)}")
+        raise ArgumentError(f"other must have been given to update with at least 2 records, got {int(count)}")
     if strata is not None or patterns:
-        raise ValueError(
+        raise ArgumentError(
             "strata must be known for a covariance: donors were drawn within "
             f"{listed(strata or tuple(patterns))}, and Counts keep no strata; estimate from the values"
         )

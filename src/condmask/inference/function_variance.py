@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from condmask.engines.counting import ValueCounts
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.inference import expectations
 from condmask.inference.cdf_variance import Sums
 from condmask.inference.far_expectations import Function, NotFiniteError
@@ -34,7 +35,7 @@ def means_of(
 def known(value: Any) -> Any:
     """What `means_of` gave, refused where g grows too fast."""
     if np.isnan(value).any():
-        raise ValueError(
+        raise ArgumentError(
             "g must grow more slowly beyond the data: where the estimated distribution has next to no mass g "
             "(for intervals g^2) is too large for its mean to be known; moments have methods of their own"
         )
@@ -44,13 +45,13 @@ def known(value: Any) -> Any:
 def checked(g: Any, floor: float | None) -> Function:
     """A user's function, of values of at least `floor`; what it may do at points without mass is ignored."""
     if not callable(g):
-        raise TypeError(f"g must be a function of an array of values, got {type(g).__name__}")
+        raise ArgumentTypeError(f"g must be a function of an array of values, got {type(g).__name__}")
 
     def function(x: np.ndarray) -> np.ndarray:
         with np.errstate(all="ignore"):
             found = np.asarray(g(x if floor is None else np.maximum(x, floor)))
         if found.shape != x.shape or found.dtype.kind not in "biuf":
-            raise TypeError(
+            raise ArgumentTypeError(
                 f"g must give numbers, one for each value, got {found.dtype} of shape {found.shape} for "
                 f"shape {x.shape}"
             )
@@ -72,7 +73,7 @@ def _sums(
         return expectations.sums_by_pool(part.counts, pools, masking(part.law, None), of_steps)
     except expectations.TooManyPointsError as error:
         assert part.law is not None
-        raise ValueError(
+        raise ArgumentError(
             "the mean of a function needs its value at every point of the grid within reach of the data, at "
             f"most 2^27, got {error.args[0]:.2g} of step {part.law.step:g} with sigma={part.law.sigma:g}; "
             "moment and cdf need none, and a release on a coarser grid has fewer"
@@ -80,7 +81,7 @@ def _sums(
     except NotFiniteError as error:
         step, value = error.args
         at = float(part.values(np.array([step]))[0])
-        raise ValueError(
+        raise ArgumentError(
             "g must be finite wherever the estimated distribution has mass, beyond the data too, got "
             f"{value} at {at:g}; floor= replaces smaller values by itself"
         ) from None

@@ -6,6 +6,7 @@ import numpy as np
 
 from condmask.deconvolution.weight import Masking
 from condmask.engines.grid import LONGEST, pieces, pieces_length, reach_of
+from condmask.errors import ArgumentError
 from condmask.inference.far_expectations import Function
 from condmask.inference.variance_curve import VarianceCurve, finest_tol
 from condmask.samples.bandwidth import masking
@@ -78,7 +79,7 @@ def _around(records: NoiseClass, own: Masking) -> tuple[np.ndarray, bool]:
         most -= int((last - first) // step) + 2
         if most < 0:
             assert records.law is not None
-            raise ValueError(
+            raise ArgumentError(
                 "the data must lie closer together for the Gini coefficient and the Lorenz curve, got values "
                 f"with gaps around which T varies over more than {MOST_POINTS // FINEST:,} times "
                 f"sigma={records.law.sigma:g}; quantile and moment serve there"
@@ -91,5 +92,5 @@ def _positive_mean(sample: MaskedSample) -> float:
     center, scale, means = sample.moments(1)
     mean = float(center + scale * means[1])
     if not mean > 0.0:
-        raise ValueError(f"the mean must be estimated positive for shares of the total, got {mean:g}")
+        raise ArgumentError(f"the mean must be estimated positive for shares of the total, got {mean:g}")
     return mean

@@ -7,7 +7,7 @@ what masking leaves of a covariance.
 """
 
 from math import comb
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,33 +25,38 @@ class Weights(NamedTuple):
     second: float = 0.0
 
 
-def of_moment(means: np.ndarray, order: int, about: float | None, noise: np.ndarray, p: float) -> Influence:
+def of_moment(
+    means: np.ndarray, order: int, about: float | np.ndarray | None, noise: np.ndarray, p: float
+) -> Influence:
     """The influence functions of a moment of one column, polynomials in its deviations from a centre.
 
     Parameters
     ----------
-    means : ndarray
-        Moments of the original about the centre, to this order at least.
+    means : ndarray of shape (orders, ...)
+        Moments of the original about the centre, to this order at least; of one sample or of several.
     order : int
-    about : float, optional
+    about : float or ndarray, optional
         How far the centre lies above the point that the moment is about; None for a central moment, where
         the mean is estimated, too.
     noise : ndarray
         Moments of the noise, to this order.
     p : float
     """
-    distance = -means[1] if about is None else about
+    distance = -means[1] if about is None else np.asarray(about)
     moments = shift(means, distance)
     h = np.array([comb(order, k) * distance ** (order - k) for k in range(order + 1)])
     if about is None:
-        h[:2] -= order * moments[order - 1] * np.array([distance, 1.0])
+        slope = order * moments[order - 1]
+        h[0] -= slope * distance
+        h[1] -= slope
     h[0] -= moments[order]
     phi = theorem_2_1(np.eye(order + 1), p, noise).T @ h
-    return _swapped_whole(h[None, :, None], phi[None, :, None], p)
+    h, phi = (np.moveaxis(each, 0, -1)[..., None, :, None] for each in (h, phi))
+    return _swapped_whole(h, phi, p)
 
 
 def of_pair(
-    weights: list[Weights],
+    weights: Any,
     means: tuple[float, float],
     p: float,
     *,
@@ -62,8 +67,8 @@ def of_pair(
 
     Parameters
     ----------
-    weights : list of Weights
-        Of each function.
+    weights : array_like of shape (..., functions, 3)
+        `Weights` of each function.
     means : (float, float)
         Of the originals of all donor pools.
     p : float
@@ -72,9 +77,9 @@ def of_pair(
     factor : ndarray of shape (pools,)
         What masking leaves of a covariance with a plain column.
     """
-    c, first, second = np.array(weights).T[:, :, None]
+    c, first, second = np.moveaxis(np.asarray(weights), -1, 0)[..., None]
     (m, n), pools = means, 1 if plain is None else plain[0].size
-    h = np.zeros((len(weights), pools, 3, 3))
+    h = np.zeros((*c.shape[:-1], pools, 3, 3))
     h[..., 1, 1], h[..., 2, 0], h[..., 0, 2] = c, first, second
     h[..., 1, 0], h[..., 0, 1] = -n * c - 2.0 * m * first, -m * c - 2.0 * n * second
     if plain is None:

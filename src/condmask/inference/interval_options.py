@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks, frames
+from condmask.errors import ArgumentError
 from condmask.inference.intervals import Interval, check_target, interval
 
 
@@ -38,7 +39,7 @@ class IntervalOptions(NamedTuple):
         variance = np.maximum(file, 0.0)
         if self.target == "population":
             if n > self.population_size:
-                raise ValueError(
+                raise ArgumentError(
                     f"population_size must be at least the number of records, {n}, "
                     f"got {self.population_size:g}"
                 )
@@ -59,7 +60,7 @@ def interval_options(
     target = check_target(target)
     for name, value in (("clusters", clusters), ("population_size", population_size)):
         if target == "file" and value is not None:
-            raise ValueError(
+            raise ArgumentError(
                 f"{name} must be left out for target='file', where the records are no sample, got {value!r}"
             )
     size = np.inf if population_size is None else _checks.positive(population_size, "population_size")

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks
+from condmask.errors import CondmaskError
 
 TARGETS = {"population": "in the population", "file": "in the original file"}
 
@@ -13,7 +14,7 @@ class EstimateWarning(UserWarning):
     """An estimate, as it is given, that tells little or lies where no original value could, and why."""
 
 
-class UndefinedError(ValueError):
+class UndefinedError(CondmaskError, ValueError):
     """What is asked does not exist for these records under this scheme; for others it may."""
 
 

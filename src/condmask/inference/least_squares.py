@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from condmask.errors import ArgumentError
 from condmask.inference.heavy_tails import PlainTails
 from condmask.inference.interval_options import IntervalOptions
 from condmask.inference.intervals import Interval
@@ -162,21 +163,21 @@ def basis(names: list[str], columns: list[Any], *needed: Any, intercept: bool) -
     space, first = Basis(columns, needed, intercept=intercept), int(intercept)
     count = first + len(columns)
     if space.records <= count:
-        raise ValueError(
+        raise ArgumentError(
             f"W must have fewer coefficients than records, got {count} for {space.records} records"
         )
     products = space.products(space.centre())
     norms = np.sqrt(np.diag(products))
     constant = np.flatnonzero(norms[first:] <= DETERMINED * np.sqrt(space.records))
     if constant.size:
-        raise ValueError(_dependent(names[constant[0]], intercept=intercept))
+        raise ArgumentError(_dependent(names[constant[0]], intercept=intercept))
     factor = _cholesky(products / np.outer(norms, norms))
     least = 0.0 if factor is None else np.abs(np.diag(factor)).min()
     if factor is None or least < CLOSE:
         upper = space.reflected(norms)
         last = int(np.abs(np.diag(upper)).argmin())
         if abs(upper[last, last]) < DETERMINED:
-            raise ValueError(_dependent(names[last - first], intercept=intercept))
+            raise ArgumentError(_dependent(names[last - first], intercept=intercept))
         space.divide(norms, upper)
     else:
         space.turn(np.linalg.inv(factor) / norms)

@@ -16,6 +16,7 @@ from condmask.inference.reverse_mapped import ReverseMapped
 from condmask.law import Law
 
 TARGETS = ("file", "population")  # in the order of `pair_variances`
+RHO = (-1.0, 0.0, 1.0)  # hypotheses of a correlation
 ENOUGH = 10.0  # unmasked records, whose correlation is known to some .3
 
 
@@ -95,19 +96,17 @@ def correlation_interval(pair: Pair, options: IntervalOptions) -> Interval:
         size = float(np.sqrt(first) * np.sqrt(second))
         r = value / size
         # r - rho, the estimate less a hypothesis, is linear in rho, and so its variance is a quadratic
-        weights = [Weights(1.0 / size, -0.5 * rho / first, -0.5 * rho / second) for rho in (-1.0, 0.0, 1.0)]
+        weights = [Weights(1.0 / size, -0.5 * rho / first, -0.5 * rho / second) for rho in RHO]
         squares = pair_variances(pair, [*weights, *lone])
-        low, middle, high = squares[TARGETS.index(options.target), :3]
-
-        def error(rho: np.ndarray) -> np.ndarray:
-            square = middle + 0.5 * (high - low) * rho + (0.5 * (high + low) - middle) * rho**2
-            return np.asarray(np.sqrt(np.maximum(square, 0.0)))
-
+        square = quadratic(squares[TARGETS.index(options.target), :3])
         nearest = float(np.clip(r, -1.0, 1.0))
         little = _hidden(pair, variances, np.sqrt(squares[0, 3:]), options.level)
-        ends = (-1.0, 1.0) if little else bounded.interval(r, error, options.level)
+        ends = -1.0, 1.0
+        if not little:
+            low, high = bounded.interval(np.array([r]), square[None], options.level)
+            ends = low.item(), high.item()
         little = little or _few(pair, variances)
-        standard_error = float(error(np.array([nearest]))[0])
+        standard_error = float(np.sqrt(max(square @ nearest ** np.arange(3), 0.0)))
         found = interval(nearest, standard_error, options.level, options.target, "correlation", ends=ends)
         if r != nearest:
             outside = f"the estimate, {r:.4g}, lies outside [-1, 1], and the nearest end is given"
@@ -117,6 +116,12 @@ def correlation_interval(pair: Pair, options: IntervalOptions) -> Interval:
     else:
         _warn_of_heavy_tails(pair, "correlations")
     return found
+
+
+def quadratic(squares: np.ndarray) -> np.ndarray:
+    """The factors of 1, rho and rho^2 in what has these values at `RHO`, along the last axis."""
+    low, middle, high = np.moveaxis(squares, -1, 0)
+    return np.stack([middle, 0.5 * (high - low), 0.5 * (high + low) - middle], axis=-1)
 
 
 def _hidden(pair: Pair, variances: tuple[float, float], errors: np.ndarray, level: float) -> str:

@@ -1,12 +1,13 @@
 """T at many points together: a Gaussian process, whose covariances are known and which is simulated."""
 
 from collections.abc import Callable
-from typing import Any
+from math import pi, prod
 
 import numpy as np
 
-from condmask.inference import cdf_covariance
-from condmask.inference.cdf_covariance import Products
+from condmask._blocks import blocks
+from condmask._randomness import words
+from condmask.inference.cdf_covariance import Counted, Expected, Records, WithoutNoise
 from condmask.inference.theorem import covariance_given_file
 from condmask.inference.variance_curve import VarianceCurve, finest_tol
 from condmask.samples.bandwidth import masking
@@ -14,6 +15,7 @@ from condmask.samples.masked_sample import MaskedSample
 
 Share = Callable[[np.ndarray], np.ndarray]
 RIDGE = 1e-12  # against rounding
+AT_ONCE = 1 << 15  # normal deviates, so that they stay in the cache
 
 
 def covariance(curve: VarianceCurve, x: np.ndarray, *, target: str, under: Share | None = None) -> np.ndarray:
@@ -22,33 +24,39 @@ def covariance(curve: VarianceCurve, x: np.ndarray, *, target: str, under: Share
     `curve` has its variances. `under` is a hypothetical distribution function of the originals as they were
     rounded; without, the distribution is estimated.
     """
-    sample, n = curve.sample, curve.sample.n
-    products = _products(sample, x, under)
-    t, residual = products.psi / n, products.residual / n
-    mean_products, residual_products = np.outer(t, t), np.outer(residual, residual)
-    if curve.pools:
-        pools = curve.pool_means(x)
-        mean_products, residual_products = (
-            (pools.share * means.T) @ means for means in (pools.psi, pools.residual)
-        )
-    order = np.arange(x.size)
+    sample, n, order = curve.sample, curve.sample.n, np.arange(x.size)
+    records, points = _records(sample, under), sample.noise_class().points(x, None)
+    pools = curve.pool_means(x) if curve.pools else None
+
+    psi = records.psi(points)
+    t = psi.sums / n
     both = t[np.minimum(order[:, None], order)]  # the chance that a value lies below two points
+    squares = np.outer(t, t) if pools is None else _squares(pools.psi, pools.share)
+    d: np.ndarray | float = 0.0
+    if curve.shared_donors:
+        residual = records.residual(points)
+        r = residual.sums / n
+        d = residual.products / n
+        d -= np.outer(r, r) if pools is None else _squares(pools.residual, pools.share)
     file = covariance_given_file(
-        products.psi_products / n - mean_products, products.residual_products / n - residual_products,
-        both - mean_products, 0.0, shared_donors=curve.shared_donors, p=sample.law.p,
-    )  # fmt: skip
-    return file + (both - np.outer(t, t)) if target == "population" else file
+        psi.products / n - squares, d, both - squares, 0.0, shared_donors=curve.shared_donors, p=sample.law.p
+    )
+    return np.asarray(file + (both - np.outer(t, t)) if target == "population" else file)
 
 
-def largest(covariance: np.ndarray, draws: int, rng: Any) -> np.ndarray:
-    """The largest sizes of so many draws of a Gaussian process."""
+def largest(covariance: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
+    """The largest sizes of so many draws of a Gaussian process, in single precision."""
     try:
         root = np.linalg.cholesky(covariance + RIDGE * np.trace(covariance) * np.eye(len(covariance)))
     except np.linalg.LinAlgError:  # of few records the estimate is not positive definite
         values, vectors = np.linalg.eigh(covariance)
         root = vectors * np.sqrt(np.maximum(values, 0.0))
-    drawn = rng.standard_normal((draws, len(covariance))) @ root.T
-    return np.asarray(np.abs(drawn).max(axis=1))
+    root, at_once = root.astype(np.float32), max(1, AT_ONCE // len(root))
+    sizes = [
+        np.abs(root @ _normal(rng, len(root), stop - start)).max(axis=0)
+        for start, stop in blocks(draws, at_once)
+    ]
+    return np.concatenate(sizes, dtype=np.float64)
 
 
 def equal_steps(sample: MaskedSample, count: int) -> np.ndarray:
@@ -68,13 +76,36 @@ def half_step(sample: MaskedSample) -> float:
     return 0.5 * sample.law.step
 
 
-def _products(sample: MaskedSample, x: np.ndarray, under: Share | None) -> Products:
-    records = sample.noise_class()
-    points = records.points(x, None)
-    if records.law is None:
-        up_to = records.counts.below[np.searchsorted(records.counts.values, points, side="right")]
-        return cdf_covariance.without_noise(up_to.astype(np.float64), sample.law.p)
-    own = masking(records.law, None)
-    if under is None:
-        return cdf_covariance.products(records.counts, own, points)
-    return cdf_covariance.products_under(lambda steps: under(records.values(steps)), sample.n, own, points)
+def _records(sample: MaskedSample, under: Share | None) -> Records:
+    """The records of a sample, or what a hypothesis makes expect of them."""
+    counts, law, _, values, _ = sample.noise_class()
+
+    def share(steps: np.ndarray) -> np.ndarray:
+        if under is None:
+            return counts.below[np.searchsorted(counts.values, steps, side="right")] / sample.n
+        return under(values(steps))
+
+    if law is None:
+        return WithoutNoise(share, sample.n, sample.law.p)
+    own = masking(law, None)
+    return Counted(counts, own) if under is None else Expected(share, sample.n, own)
+
+
+def _squares(means: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Mean products of the means of pools with these shares of the records."""
+    return np.asarray((share * means.T) @ means)
+
+
+def _normal(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    """Normal deviates to seven digits, in pairs of a radius and an angle: sooner than the generator has them.
+
+    The farthest are 6.8 standard deviations out.
+    """
+    count = prod(shape)
+    drawn = words(rng, (count + 1) // 2).view(np.uint32).reshape(2, -1).astype(np.float32)
+    drawn += np.float32(0.5)  # so that none is 0
+    drawn *= np.float32(2.0**-32)
+    radius, angle = np.sqrt(-2.0 * np.log(drawn[0])), np.float32(2.0 * pi) * drawn[1]
+    np.multiply(radius, np.cos(angle), out=drawn[0])
+    np.multiply(radius, np.sin(angle), out=drawn[1])
+    return drawn.ravel()[:count].reshape(shape)

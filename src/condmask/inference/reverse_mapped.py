@@ -187,12 +187,21 @@ class ReverseMapped(PseudoValues):
                 EstimateWarning,
             )
 
-    def inverse(self, function: Callable[[np.ndarray], np.ndarray], middle: float) -> np.ndarray:
-        """By cell, what has the mean of a function of the original less `middle`, given the file."""
-        inverse = np.empty(self.means.size)
-        for cells, law in self.pools.values():
-            inverse[cells] = self._solved(law, function(self.means[cells] - middle))
-        return inverse
+    def powers(self, middle: float) -> np.ndarray:
+        """By order, to 3, and cell: what has as its mean a power of the original less `middle`.
+
+        Of the first two the undone values and their variances are made.
+        """
+        powers = np.ones((4, self.means.size))
+        for number, (cells, law) in self.pools.items():
+            mean = self.pool_mean[number]
+            first = self.undone.values[cells] - mean
+            second, d = first * first - self.undone.variances[cells], mean - middle
+            third = self._solved(law, (self.means[cells] - mean) ** 3)
+            powers[1, cells] = first + d
+            powers[2, cells] = second + d * (2.0 * first + d)
+            powers[3, cells] = third + d * (3.0 * second + d * (3.0 * first + d))
+        return powers
 
     def spreads(self) -> dict[int, Spread]:
         """How much the undone values of each pool vary, by its number."""

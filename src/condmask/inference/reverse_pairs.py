@@ -69,9 +69,7 @@ def pair_variances(sums: PairSums, own: ReverseMapped, weights: list[Weights]) -
     """
     a, b, _ = sums.means
     of_covariance = float(sums.variation()[0].file[0])
-    undone = [np.ones(own.means.size)]
-    undone += [own.inverse(lambda x, k=k: x**k, a) for k in range(1, DEGREE)]  # type: ignore[misc]
-    step = partial(_moments, sums, (a, b), undone)
+    step = partial(_moments, sums, (a, b), own.powers(a))
     (moments,) = sums.parts.fold(step, (np.zeros((DEGREE + 1, DEGREE + 1)),))
     moments /= sums.n
     h = of_pair(weights, (0.0, 0.0), own.law.p).h
@@ -85,7 +83,7 @@ def _joint(x: np.ndarray, y: np.ndarray, cell: Any, sums: tuple[float], part: An
 
 
 def _moments(
-    pairs: PairSums, means: tuple[float, float], undone: list[np.ndarray], sums: tuple[np.ndarray], part: Any
+    pairs: PairSums, means: tuple[float, float], undone: np.ndarray, sums: tuple[np.ndarray], part: Any
 ) -> tuple[np.ndarray]:
     """Add what the moments of the original and the other column are the means of."""
     released, of_w = (powers(x) for x in (part.masked - means[0], pairs.other(part) - means[1]))

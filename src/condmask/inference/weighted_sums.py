@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from condmask.errors import ArgumentError
 from condmask.inference.interval_options import IntervalOptions
 from condmask.inference.intervals import Interval
 from condmask.inference.linear_variance import Sampled, SampledSums, Variation
@@ -17,7 +18,7 @@ def weighted_mean(weights: Any, pseudo: PseudoValues, options: IntervalOptions) 
     total, products, _ = parts.fold(partial(_products, weights, 0.0), (pseudo.sums(1), 0.0, 0))
     size = float(total.sum())
     if not size > 0.0:
-        raise ValueError("weights must not all be 0")
+        raise ArgumentError("weights must not all be 0")
     estimate = np.array([products / size])
     sums = SampledSums(np.zeros(1), clusters, options.cluster_count)
     start = Variation(pseudo, total / size), sums, 0.0

@@ -2,7 +2,8 @@
 
 The line is cut into cells of width h. The records of a cell enter through their power sums about its
 centre, which give the Taylor expansion of the sum at any other centre; what a cell receives is a
-polynomial, evaluated at any x inside it. Between cells the sum is a convolution, done by FFT::
+polynomial, evaluated at any x inside it. Between cells the sum is a convolution, done by FFT or, for few
+cells, term by term::
 
     L_l[i] = sum_m sum_k (-1)^m / (l! m!) h^(l+m) g^(l+m)((i - k) h) M_m[k]
 
@@ -29,7 +30,7 @@ def records(below, index):
     return below[index] if below.size > 0 else index
 
 
-assert ORDER == 10, "the power sums of the next two kernels are written out"
+assert ORDER == 10, "the next two kernels are written out, add_between_cells by five powers"
 
 
 @kernel(fastmath=SAFE_MATH)
@@ -114,6 +115,42 @@ def scattered_power_sums(z, below, start, stop, origin, per_width, first, moment
             row[9] += w5 * t4
 
 
+@kernel(fastmath=SAFE_MATH)
+def add_between_cells(moments, derivatives, odd, limit, local):
+    """local[l, i] += l! times the coefficient of t^l in target cell i; the first source is cell `reach`.
+
+    `derivatives` as of expansion.py, for lags up to the reach; `odd`: whether they are those of an odd
+    function; `limit`: what a record counts farther to its right than the reach, and half of it within.
+    """
+    sources, reach = moments.shape[0], derivatives.shape[1] - 1
+    width = 2 * reach + 1
+    response = np.empty((2 * ORDER - 1, width))
+    for order in range(2 * ORDER - 1):
+        flip = -1.0 if (order % 2 == 1) != odd else 1.0
+        for lag in range(reach + 1):
+            response[order, reach - lag] = flip * derivatives[order, lag]
+            response[order, reach + lag] = derivatives[order, lag]
+    response[0] += 0.5 * limit
+    passed, terms = 0.0, np.empty(ORDER)
+    for k in range(sources):
+        count, share = moments[k, 0], 1.0
+        if count != 0.0:
+            for m in range(ORDER):
+                terms[m] = share * moments[k, m]
+                share *= -1.0 / (m + 1.0)
+            for m in range(0, ORDER, 5):  # five at a time load and store what is received but once
+                t0, t1, t2, t3, t4 = terms[m], terms[m + 1], terms[m + 2], terms[m + 3], terms[m + 4]
+                for power in range(ORDER):
+                    received, first = local[power], power + m
+                    g0, g1, g2 = response[first], response[first + 1], response[first + 2]
+                    g3, g4 = response[first + 3], response[first + 4]
+                    for i in range(width):  # this loop vectorises
+                        received[k + i] += t0 * g0[i] + t1 * g1[i] + t2 * g2[i] + t3 * g3[i] + t4 * g4[i]
+        passed += count
+        if k + width < local.shape[1]:
+            local[0, k + width] += limit * passed
+
+
 @kernel
 def pages(z, width, starts):
     """Cut sorted z into pages at most `width` wide, each beginning at a record; returns their number."""
@@ -134,6 +171,25 @@ def pages(z, width, starts):
             else:
                 high = middle
         j = high
+    return count
+
+
+@kernel
+def join_pages(z, starts, fewest, reach, stretches):
+    """Full pages, joined where their zones of influence overlap: stretches[k] is (start, stop); their number.
+
+    `starts` are those of the pages, and the number of records.
+    """
+    count = 0
+    for page in range(starts.size - 1):
+        start, stop = starts[page], starts[page + 1]
+        if stop - start < fewest:
+            continue
+        if count > 0 and stretches[count - 1, 1] == start and z[start] - z[start - 1] <= 2.0 * reach:
+            stretches[count - 1, 1] = stop
+        else:
+            stretches[count, 0], stretches[count, 1] = start, stop
+            count += 1
     return count
 
 

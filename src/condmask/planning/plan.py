@@ -8,6 +8,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask.donor_pools import pools_of
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.missing_codes import drop_codes
 from condmask.planning import search_grid
 from condmask.planning.candidates import Candidate, Column, by_constant, column_of, evaluate, statistics
@@ -182,7 +183,7 @@ class _Scored:
         for name, cap in self.limits.items():
             least = min(float(getattr(candidate, self.target)[name]) for candidate in self.candidates)
             unmet.append(f"error of {name} at most {cap:g} (the least is {least:.4g})")
-        raise ValueError(
+        raise ArgumentError(
             "max_risk and max_record_risk and max_error must be met by one of the "
             f"{len(self.candidates)} schemes, got none with {' and '.join(unmet)}"
         )
@@ -340,7 +341,7 @@ def _column(x: Any, other: Any, groups: Mapping[str, Any], common: ConditionalMa
 
 def _caps(given: Any, name: str) -> dict[float, float]:
     if not isinstance(given, Mapping) or not given:
-        raise TypeError(f"{name} must be a dict of risks by distance, got {given!r}")
+        raise ArgumentTypeError(f"{name} must be a dict of risks by distance, got {given!r}")
     return {
         float(_checks.positive(at, name)): float(_checks.probability(cap, name)) for at, cap in given.items()
     }
@@ -348,12 +349,14 @@ def _caps(given: Any, name: str) -> dict[float, float]:
 
 def _limits(max_error: Any, *, other: bool) -> dict[str, float]:
     if not isinstance(max_error, Mapping) or not max_error:
-        raise TypeError(f"max_error must be a dict of standard errors by statistic, got {max_error!r}")
+        raise ArgumentTypeError(
+            f"max_error must be a dict of standard errors by statistic, got {max_error!r}"
+        )
     limits, names = {}, statistics(other=other)
     for name, cap in max_error.items():
         statistic = "quantile 0.5" if name == "median" else name
         if statistic not in names:
-            raise ValueError(f"max_error must name {', '.join(names)}, got {name!r}")
+            raise ArgumentError(f"max_error must name {', '.join(names)}, got {name!r}")
         limits[statistic] = float(_checks.positive(cap, "max_error"))
     return limits
 
@@ -362,7 +365,7 @@ def _distances(d: Any, caps: list[float]) -> np.ndarray:
     given = np.atleast_1d(_checks.distances(d, "d")).ravel() if d is not None else np.empty(0)
     distances = np.unique(np.concatenate((given, caps)))
     if not distances.size:
-        raise ValueError("d must be given where max_risk and max_record_risk are left out, got None")
+        raise ArgumentError("d must be given where max_risk and max_record_risk are left out, got None")
     return distances
 
 
@@ -370,7 +373,7 @@ def _refuse_hopeless(caps: dict[float, float], d: np.ndarray, constant: np.ndarr
     for at, cap in caps.items():
         least = float(constant[np.flatnonzero(d == at)[0]])
         if cap < least:
-            raise ValueError(
+            raise ArgumentError(
                 f"max_risk at d={at:g} must be at least {least:.3f}, what a constant guess reaches whatever "
                 f"is released, got {cap:g}"
             )

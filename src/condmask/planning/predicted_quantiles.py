@@ -2,7 +2,7 @@ r"""How far estimated quantiles will lie from their targets, from the originals 
 
 At a point x the variance of T is known given the law of the originals: with psi = K((x - Z)/sigma) and
 r = 1{X <= x} - p psi, n Var T is E psi^2 - F^2 less Var r about the file, and more by F (1 - F) about the
-population (`engines.covariances` sums both under any law). Where T is off by an error, which is nearly
+population (`inference.cdf_covariance` sums both under any law). Where T is off by an error, which is nearly
 normal, the estimated quantile is that of a probability that is off by as much. So values that many records
 share, which many probabilities have for their quantile, are allowed for.
 """
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from condmask.deconvolution.weight import Masking
-from condmask.inference import cdf_covariance
+from condmask.inference.cdf_covariance import Expected
 from condmask.inference.theorem import variance_given_file
 from condmask.law import Law
 from condmask.planning.predicted_moments import Variances
@@ -45,10 +45,7 @@ def errors(
     x = file.quantile(q)
     at, about = np.zeros(x.size), np.zeros(x.size)
     for share, pool in pools:
-        products = _products(pool.units, masking(law, None), law.to_units(x))
-        psi, rest = products.psi / pool.n, products.residual / pool.n
-        squares = np.diag(products.psi_products) / pool.n
-        rest_squares = np.diag(products.residual_products) / pool.n
+        (psi, squares), (rest, rest_squares) = _means(pool, masking(law, None), law.to_units(x))
         within = np.maximum(psi * (1.0 - psi), 0.0)
         at += share * psi
         about += share * variance_given_file(
@@ -82,17 +79,13 @@ def _ascending(values: np.ndarray) -> np.ndarray:
     return values if (values[1:] >= values[:-1]).all() else np.sort(values)
 
 
-def _products(steps: np.ndarray, masking_: Masking, points: np.ndarray) -> cdf_covariance.Products:
-    """Products for originals at ascending whole steps."""
+def _means(pool: Ordered, own: Masking, points: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The means of psi and of its square at points in steps, and those of r."""
 
     def share(at: np.ndarray) -> np.ndarray:
-        return np.asarray(np.searchsorted(steps, at, side="right") / steps.size)
+        return np.asarray(np.searchsorted(pool.units, at, side="right") / pool.n)
 
-    order = np.argsort(points, kind="stable")
-    products = cdf_covariance.products_under(share, steps.size, masking_, points[order])
-    back = np.empty(order.size, dtype=np.int64)
-    back[order] = np.arange(order.size)
-    return cdf_covariance.Products(
-        products.psi[back], products.psi_products[np.ix_(back, back)],
-        products.residual[back], products.residual_products[np.ix_(back, back)],
-    )  # fmt: skip
+    ascending, back = np.unique(points, return_inverse=True)
+    records = Expected(share, 1, own)
+    found = (records.psi(ascending), records.residual(ascending))
+    return [(sums[back], np.diag(products)[back]) for sums, products in found]

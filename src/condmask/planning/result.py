@@ -10,6 +10,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._digits import finite
+from condmask.errors import ArgumentError
 from condmask.planning.candidates import Candidate, Column
 from condmask.planning.check import Checked, checked
 
@@ -103,7 +104,7 @@ class Plan:
     def best(self) -> Suggestion:
         """The cheapest scheme under caps on risk; under caps on errors alone the safest one."""
         if not self.suggestions:
-            raise ValueError(self.refusal)
+            raise ArgumentError(self.refusal)
         return self.suggestions[-1 if self.limits and not (self.caps or self.record_caps) else 0]
 
     @property

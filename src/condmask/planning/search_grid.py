@@ -8,6 +8,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._grid import default_step, step_for, suits, visible_grid
+from condmask.errors import ArgumentError
 from condmask.planning.candidates import Column
 from condmask.schemes.conditional import DONORS, NOISES, SCALES, ConditionalMasking
 
@@ -44,7 +45,7 @@ def schemes(
             if scheme not in tried:
                 tried.append(scheme)
     if not tried:
-        raise refusal or ValueError("p and sigma must name at least one scheme, got none")
+        raise refusal or ArgumentError("p and sigma must name at least one scheme, got none")
     return tried
 
 
@@ -61,7 +62,7 @@ def _sizes(column: Column, scale: str | None) -> Iterator[float]:
         return
     spread = float(column.x.std())
     if not spread > 0.0:
-        raise ValueError("x must not be constant where sigma is left out, got one value")
+        raise ArgumentError("x must not be constant where sigma is left out, got one value")
     for share in SHARES:
         yield float(f"{share * spread:.1e}")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from condmask import _checks
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.csv_format import CsvFormat
 from condmask.files.formats import format_of, reading
 from condmask.files.part_files import is_folder
@@ -71,10 +72,10 @@ def read_recipe(path: str | os.PathLike[str]) -> Recipe:
         with reading(path):
             entries = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path} is no TOML: {error}") from None
+        raise ArgumentError(f"{path} is no TOML: {error}") from None
     try:
         return _recipe(path, entries)
-    except (ValueError, TypeError) as error:
+    except (ArgumentError, ArgumentTypeError) as error:
         raise type(error)(f"{path}: {error}") from None
 
 
@@ -92,12 +93,12 @@ def _recipe(path: Path, entries: dict[str, Any]) -> Recipe:
     }
     twice = [name for name, file in paths.items() if [*paths.values()].count(file) > 1]
     if twice:
-        raise ValueError(f"{' and '.join(twice)} must be different files, got {paths[twice[0]]}")
+        raise ArgumentError(f"{' and '.join(twice)} must be different files, got {paths[twice[0]]}")
     for name in ("source", "target") if not is_folder(paths["source"]) else ():
         format_of(paths[name])  # refuses formats that nobody knows
     for name in ("internal", "public"):
         if name in paths and paths[name].suffix.lower() not in (".html", ".htm"):
-            raise ValueError(f"{name} must end in .html or .htm, got {report[name]!r}")
+            raise ArgumentError(f"{name} must end in .html or .htm, got {report[name]!r}")
     return Recipe(
         path, paths["source"], paths["target"], schemes,
         _flag(entries, "omit_missing"), _flag(entries, "round"), _flag(entries, "accept_visible_coins"),
@@ -114,7 +115,7 @@ def _schemes(shared: dict[str, Any], columns: dict[str, Any]) -> dict[str, Condi
     """The schemes of the columns; what they share stands under scheme."""
     _check_keys(shared, "scheme", PARAMETERS)
     if not columns:
-        raise ValueError("columns must have a table for each column to mask, [columns.income], got none")
+        raise ArgumentError("columns must have a table for each column to mask, [columns.income], got none")
     schemes = {}
     for name in columns:
         entries = _table(columns, name)
@@ -122,10 +123,10 @@ def _schemes(shared: dict[str, Any], columns: dict[str, Any]) -> dict[str, Condi
         options = _in_python({**shared, **entries}, set(entries))
         for key, parameter in PARAMETERS.items():
             if parameter.default is MISSING and key not in options:
-                raise ValueError(f"columns.{name} must have {key!r}, or [scheme] must, got neither")
+                raise ArgumentError(f"columns.{name} must have {key!r}, or [scheme] must, got neither")
         try:
             schemes[name] = ConditionalMasking(**options)
-        except (ValueError, TypeError) as error:
+        except (ArgumentError, ArgumentTypeError) as error:
             raise type(error)(f"columns.{name}: {error}") from None
     common_method(schemes)
     not_masked(next(iter(schemes.values())).strata, schemes)
@@ -147,7 +148,7 @@ def _in_python(options: dict[str, Any], of_column: set[str]) -> dict[str, Any]:
         try:
             options["step"] = number_or_fraction(step)
         except (ValueError, ZeroDivisionError):
-            raise ValueError(f"step must be a number or a fraction of two, got {step!r}") from None
+            raise ArgumentError(f"step must be a number or a fraction of two, got {step!r}") from None
     return options
 
 
@@ -175,7 +176,7 @@ def _caps(checks: dict[str, Any], schemes: Mapping[str, Any]) -> dict[str, dict[
             try:
                 distance = float(key)
             except ValueError:
-                raise ValueError(f"checks.{name} must have distances for keys, got {key!r}") from None
+                raise ArgumentError(f"checks.{name} must have distances for keys, got {key!r}") from None
             caps[name][_checks.positive(distance, f"checks.{name}")] = _checks.probability(
                 cap, f"checks.{name}.{key}"
             )
@@ -188,29 +189,31 @@ def _check_keys(
     """Refuse what is unknown, and what is left out."""
     for name in entries:
         if name not in allowed:
-            raise ValueError(f"{where} may have {', '.join(allowed)}, got {name!r}")
+            raise ArgumentError(f"{where} may have {', '.join(allowed)}, got {name!r}")
     for name in needed:
         if name not in entries:
-            raise ValueError(f"{where} must have {name!r}, got {_checks.listed(list(entries)) or 'nothing'}")
+            raise ArgumentError(
+                f"{where} must have {name!r}, got {_checks.listed(list(entries)) or 'nothing'}"
+            )
 
 
 def _table(entries: dict[str, Any], name: str) -> dict[str, Any]:
     table = entries.get(name, {})
     if not isinstance(table, dict):
-        raise TypeError(f"{name} must be a table, [{name}], got {table!r}")
+        raise ArgumentTypeError(f"{name} must be a table, [{name}], got {table!r}")
     return table
 
 
 def _text(value: Any, name: str) -> str:
     if not isinstance(value, str) or not value:
-        raise TypeError(f"{name} must be a path, got {value!r}")
+        raise ArgumentTypeError(f"{name} must be a path, got {value!r}")
     return value
 
 
 def _names(entries: dict[str, Any], name: str) -> list[str]:
     value = entries.get(name, [])
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise TypeError(f"{name} must be a list of names, got {value!r}")
+        raise ArgumentTypeError(f"{name} must be a list of names, got {value!r}")
     return value
 
 
@@ -222,5 +225,5 @@ def _ledger(path: Path, value: Any) -> bool | Path:
 def _flag(entries: dict[str, Any], name: str) -> bool:
     value = entries.get(name, False)
     if not isinstance(value, bool):
-        raise TypeError(f"{name} must be true or false, got {value!r}")
+        raise ArgumentTypeError(f"{name} must be true or false, got {value!r}")
     return value

@@ -11,6 +11,7 @@ from condmask.disclosure.boosting import check_available
 from condmask.disclosure.release_check import GO_ON, ReleaseError
 from condmask.disclosure.risk import risk, with_trained
 from condmask.disclosure.risk_result import BEST, TRAINED
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.formats import reading
 from condmask.files.publish import targets_of
 from condmask.files.read import read_column, read_labels
@@ -166,7 +167,7 @@ def _check_risks(recipe: Recipe) -> None:
         scheme, distances = recipe.schemes[name], list(caps)
         x = read_column(source, name, csv=csv)
         if x.dtype == object:
-            raise TypeError(f"{name} must be numbers in {source}, got something else")
+            raise ArgumentTypeError(f"{name} must be numbers in {source}, got something else")
         strata = {group: read_labels(source, group, csv=csv) for group in names_of(scheme.strata)}
         by_value = risk(x, scheme, d=distances, strata=strata or None, audit=False)
         best = by_value.attackers[BEST]
@@ -175,7 +176,7 @@ def _check_risks(recipe: Recipe) -> None:
                 best = with_trained(by_value, data, name, recipe.schemes).attackers[TRAINED]
         for d, share in zip(distances, best, strict=True):
             if share > caps[d]:
-                raise ValueError(
+                raise ArgumentError(
                     f"checks.{name} allows the best attacker to come nearer than {d:g} to {caps[d]:g} of the "
                     f"records, got {share:.3f}; a larger sigma or another p makes that less (condmask plan)"
                 )

@@ -20,6 +20,7 @@ import numpy as np
 from condmask import _checks
 from condmask._warn import warn
 from condmask.disclosure.release_check import ReleaseWarning
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.atomic import FileError
 from condmask.releases.sketch import Sample, Sketch, keyed
 
@@ -73,7 +74,7 @@ def _state_folder() -> Path:
 def ledger_of(where: Where) -> "Ledger | None":
     """The ledger that is asked for."""
     if not isinstance(where, bool | str | os.PathLike):
-        raise TypeError(f"ledger must be True, False or a path, got {_checks.shown(where)}")
+        raise ArgumentTypeError(f"ledger must be True, False or a path, got {_checks.shown(where)}")
     if where is False:
         return None
     path = default_path() if where is True else Path(where)
@@ -118,7 +119,7 @@ class Ledger:
             entries = {} if content is None else content.entries
             if number not in entries:
                 known = ", ".join(map(str, entries)) or "none"
-                raise ValueError(
+                raise ArgumentError(
                     f"forget must be the number of a release in {self.path} ({known}), got {number}"
                 )
             _append(file, [{"forgotten": number}])
@@ -138,7 +139,7 @@ class Ledger:
             key = bytes.fromhex(first["key"])
             if lines.pop():
                 line = len(lines) + 2
-                raise ValueError("no end of line")
+                raise ArgumentError("no end of line")
             for line, content in enumerate(lines, 2):
                 fields = json.loads(content)
                 if "forgotten" in fields:

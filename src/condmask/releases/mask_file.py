@@ -14,6 +14,7 @@ from condmask.clear_columns import columns_in_clear
 from condmask.disclosure.audit import audit_table, check_schemes, table_of
 from condmask.disclosure.audit_result import Audit
 from condmask.disclosure.boosting import check_available
+from condmask.errors import ArgumentError
 from condmask.files.atomic import spool
 from condmask.files.csv_format import CsvFormat
 from condmask.files.formats import (
@@ -147,7 +148,7 @@ def mask_file(
         before = published(table)
         for name in schemes:
             if before is not None and name in before.schemes:
-                raise ValueError(f"{name} is masked already in {source}: mask the original instead")
+                raise ArgumentError(f"{name} is masked already in {source}: mask the original instead")
         if not is_folder(origin) and not _same_format(table, target):
             table = converted(table)
         made = release(job, table, targets, before)

@@ -11,6 +11,7 @@ from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._randomness import check_rng
 from condmask.clear_columns import clear_of_frame, columns_in_clear
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.frame_columns import column_of_frame
 from condmask.files.metadata import Published
 from condmask.frames import Labels
@@ -90,14 +91,14 @@ def mask_table(
     True
     """
     if isinstance(frame, Release):
-        raise TypeError(
+        raise ArgumentTypeError(
             "frame must hold the originals, got a Release: masked twice, estimates would be wrong"
         )
     masking = common_method(schemes)
     before = frames.masked_columns(frame)
     for name in schemes:
         if name in before:
-            raise ValueError(f"{name} is masked already, as the frame notes: mask the original instead")
+            raise ArgumentError(f"{name} is masked already, as the frame notes: mask the original instead")
     audited = not _checks.truth(accept_visible_coins, "accept_visible_coins")
     random = check_rng(rng)
     named = masking.within(schemes, strata)

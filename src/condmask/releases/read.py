@@ -7,6 +7,7 @@ from typing import Any
 
 from condmask import _checks
 from condmask._blocks import Workers
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.counts import Counts
 from condmask.files.formats import columns_exist, reading
 from condmask.files.metadata import Published, place_of_metadata, published
@@ -44,7 +45,7 @@ def published_with(path: str | os.PathLike[str]) -> Published:
         released = published(open_table(path))
     if released is None:
         where = place_of_metadata(path)
-        raise ValueError(
+        raise ArgumentError(
             f"{path} holds no scheme: it was not masked by condmask, or what was published {where} is lost"
         )
     return released
@@ -104,7 +105,9 @@ def read_counts(
     name = masked_column(released.schemes, column)
     scheme, rows = released.schemes[name], 0
     if not scheme.estimators:
-        raise TypeError(f"{name} must be masked by a scheme with estimates for Counts, got {scheme!r}")
+        raise ArgumentTypeError(
+            f"{name} must be masked by a scheme with estimates for Counts, got {scheme!r}"
+        )
     counts = Counts(scheme, origin=released.origins[name])
     names = [name] if other is None else [name, other]
     with reading(Path(path)):
@@ -121,8 +124,8 @@ def masked_column(schemes: Mapping[str, Scheme], column: str | None) -> str:
     """The name of a masked column; None stands for the only one."""
     masked = ", ".join(map(repr, schemes))
     if column is None and len(schemes) > 1:
-        raise ValueError(f"column must be one of the masked columns {masked}, got None")
+        raise ArgumentError(f"column must be one of the masked columns {masked}, got None")
     name = next(iter(schemes)) if column is None else column
     if name not in schemes:
-        raise ValueError(f"column must be one of the masked columns {masked}, got {name!r}")
+        raise ArgumentError(f"column must be one of the masked columns {masked}, got {name!r}")
     return name

@@ -10,6 +10,7 @@ from condmask._blocks import Workers
 from condmask._randomness import group_name
 from condmask._warn import warn
 from condmask.disclosure.release_check import refuse_few
+from condmask.errors import ArgumentError, MissingPackageError
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.origin import Origin
 from condmask.files.formats import reading
@@ -221,13 +222,13 @@ class Release(Mapping[str, Estimate]):
         >>> folder.cleanup()
         """
         if self.data is None:
-            raise ValueError(
+            raise ArgumentError(
                 "write must be called on the release of a table, a masked file is written already"
             )
         try:
             from condmask.files.frame_table import FrameTable, MaskedRows
         except ImportError as error:
-            raise ImportError("write needs pyarrow: pip install 'condmask[cli]'") from error
+            raise MissingPackageError("write needs pyarrow: pip install 'condmask[cli]'") from error
         self._refuse_changed()
         if self._audited and any(scheme.law is not None for scheme in self.schemes.values()):
             refuse_few(self.records)
@@ -261,7 +262,7 @@ class Release(Mapping[str, Estimate]):
 
     def _estimate(self, column: str) -> Estimate:
         if self._columns is None:
-            raise ValueError(f"{column!r} has no estimate: nothing was written (dry_run=True)")
+            raise ArgumentError(f"{column!r} has no estimate: nothing was written (dry_run=True)")
         estimate, records = self._columns.estimate(column, self._published, self._workers)
         warn_of_a_part(column, self.schemes[column], records, self.records)
         return estimate.of_release(self.origins[column], self._column)
@@ -279,7 +280,7 @@ def refuse_changes(lost: list[str], added: list[str], changed: list[str]) -> Non
     for names, what in ((lost, "lost"), (added, "got"), (changed, "changed")):
         if names:
             shown = _checks.listed([name or "the index" for name in names])
-            raise ValueError(
+            raise ArgumentError(
                 f"data must be as they were masked and audited, but have {what} {shown} since: change "
                 "the original, mask it again and publish that release alone"
             )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from condmask._digits import number
+from condmask.errors import MissingPackageError
 from condmask.reports.html import Html, text
 
 SIZE = (5.4, 3.6)  # inches; letters can be read where this is shown 360 px wide
@@ -62,7 +63,7 @@ def ready() -> None:
     try:
         import matplotlib.figure  # noqa: F401
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
+        raise MissingPackageError(
             "matplotlib must be installed for a report (pip install condmask[plot]), got none",
             name=error.name,
         ) from None

@@ -19,6 +19,7 @@ from condmask.disclosure.record_risk import RecordRisk, record_risk
 from condmask.disclosure.risk import release_risk, with_trained
 from condmask.disclosure.risk_result import Risk
 from condmask.disclosure.uniques import Uniques, uniques
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.csv_format import CsvFormat
 from condmask.files.formats import columns_exist, reading
 from condmask.files.read import column_of, open_table
@@ -80,11 +81,11 @@ class Original:
             self._raw = {name: column_of(table, name) for name in view.schemes}
         for name, values in self._raw.items():
             if values.size != view.rows:
-                raise ValueError(
+                raise ArgumentError(
                     f"source must have the {view.rows} rows of the release, got {values.size} in {path}"
                 )
             if values.dtype == object:
-                raise TypeError(
+                raise ArgumentTypeError(
                     f"{name} must be numbers in {path}, as it is in the release, got something else"
                 )
         self.sha256 = digest(path)
@@ -160,7 +161,7 @@ class Original:
         x, z = self._columns(name)
         rows = ~(np.isnan(x) | np.isnan(z))
         if not rows.any() or not np.array_equal(np.isnan(x), np.isnan(z)):
-            raise ValueError(f"{name} must be missing in the same rows of source and release, got others")
+            raise ArgumentError(f"{name} must be missing in the same rows of source and release, got others")
         return x[rows], z[rows], rows
 
     def _partners(self, name: str, rows: np.ndarray, *, masked: bool) -> dict[str, np.ndarray]:

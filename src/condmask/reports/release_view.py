@@ -12,6 +12,7 @@ from condmask import frames
 from condmask._blocks import Workers
 from condmask._digits import number
 from condmask.clear_columns import Clear, columns_in_clear
+from condmask.errors import ArgumentTypeError
 from condmask.files.formats import Table, reading
 from condmask.files.metadata import digest_of
 from condmask.files.note import sentence
@@ -48,7 +49,9 @@ class ReleaseView:
             self.names = list(open_table(path).names)
         for name, scheme in self.schemes.items():
             if not isinstance(scheme, ConditionalMasking):
-                raise TypeError(f"release must be masked by ConditionalMasking, got {scheme!r} for {name!r}")
+                raise ArgumentTypeError(
+                    f"release must be masked by ConditionalMasking, got {scheme!r} for {name!r}"
+                )
         first = next(iter(self.schemes.values()))
         self.reverse_mapping: bool = first.reverse_mapping  # all columns, or none
         self.strata = names_of(first.strata)

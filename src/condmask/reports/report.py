@@ -8,6 +8,7 @@ from typing import Any
 from condmask import _checks
 from condmask._blocks import Workers
 from condmask.disclosure.boosting import check_available
+from condmask.errors import ArgumentError
 from condmask.files.atomic import FileError, fingerprint, publishing
 from condmask.files.csv_format import CsvFormat
 from condmask.reports import charts, disclaimers, html, internal_sections, public_sections
@@ -106,14 +107,14 @@ def report(
     out, previous = Path(path), to_write(path, [release, *([] if source is None else [source])], overwrite)
     distances = None if d is None else _distances(d)
     if source is None and not public:
-        raise ValueError("source must be the original where public is False, got None")
+        raise ArgumentError("source must be the original where public is False, got None")
     if thorough:
         check_available()
     charts.ready()
     view = ReleaseView(Path(release), threads)
     for name in distances or ():
         if name is not None and name not in view.schemes:
-            raise ValueError(
+            raise ArgumentError(
                 f"d must be of the masked columns {_checks.listed(list(view.schemes))}, got {name!r}"
             )
     if public:
@@ -173,7 +174,7 @@ def to_write(path: Any, others: list[Any], overwrite: bool) -> tuple[int, ...] |
     """The state of the file that a report goes to; refused where it may not."""
     out = Path(path)
     if out.suffix.lower() not in SUFFIXES:
-        raise ValueError(f"path must end in one of {', '.join(SUFFIXES)}, got {out}")
+        raise ArgumentError(f"path must end in one of {', '.join(SUFFIXES)}, got {out}")
     for other in map(Path, others):
         if out.resolve() == other.resolve():
             raise FileError(f"path must be another file than those it reports on, got {out}")
@@ -197,7 +198,7 @@ def _distances(d: Any) -> dict[str | None, list[float]]:
         argument = "d" if name is None else f"d for {name!r}"
         distances[name] = sorted(set(_checks.distances(values, argument).ravel().tolist()))
         if not distances[name]:
-            raise ValueError(f"{argument} must hold at least one distance, got none")
+            raise ArgumentError(f"{argument} must hold at least one distance, got none")
     return distances
 
 

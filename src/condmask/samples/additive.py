@@ -12,6 +12,7 @@ import numpy as np
 from condmask.deconvolution.table import smallest_tol
 from condmask.engines import lattice as curves
 from condmask.engines.cdf import CDF, CurveCDF
+from condmask.errors import ArgumentError
 from condmask.kernels.curve import Curve
 from condmask.samples.bandwidth import check_bandwidth
 from condmask.samples.ungridded import UngriddedSample
@@ -31,15 +32,15 @@ class NoisySample(UngriddedSample):
         self, x: np.ndarray, bandwidth: float | None, tol: float, method: str, *, density: bool = False
     ) -> np.ndarray:
         if method not in ("auto", "lattice"):
-            raise ValueError(f"method must be 'auto' or 'lattice' for additive noise, got {method!r}")
+            raise ArgumentError(f"method must be 'auto' or 'lattice' for additive noise, got {method!r}")
         if density:
-            raise ValueError("the density of the original is not estimated from additive noise; use cdf")
+            raise ArgumentError("the density of the original is not estimated from additive noise; use cdf")
         return self.cdf(bandwidth, tol).at(x)
 
     def cdf(self, bandwidth: float | None, tol: float) -> CDF:
         assert bandwidth is not None
         if self.law.noise != "laplace":
-            raise ValueError(
+            raise ArgumentError(
                 "noise must be 'laplace' for a distribution function, got 'normal': normal noise has no "
                 "bounded inverse, so only moments and correlations can be estimated"
             )
@@ -47,7 +48,7 @@ class NoisySample(UngriddedSample):
         boost = 0.5 * (self.law.sigma / bandwidth) ** 2
         least = smallest_tol(1.0) * (1.0 + boost)  # the kernel reaches some boost / 2
         if tol < least:
-            raise ValueError(
+            raise ArgumentError(
                 f"tol must be at least {least:.1e} at bandwidth={bandwidth:g} and sigma={self.law.sigma:g} "
                 f"(rounding), got {tol!r}"
             )

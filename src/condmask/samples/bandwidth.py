@@ -7,6 +7,7 @@ import numpy as np
 from condmask import _checks
 from condmask.deconvolution import weight
 from condmask.deconvolution.weight import Masking
+from condmask.errors import ArgumentError
 from condmask.law import Law
 
 # "scott" is R's bw.nrd; it reproduces the paper's tables (docs/theory.rst, "Bandwidth")
@@ -29,7 +30,7 @@ def rule(name: str, spread: float, iqr: float, n: int) -> float:
     factor, power = RULES[name]
     spreads = [s for s in (spread, iqr / 1.34) if s > 0.0]
     if not spreads:
-        raise ValueError(f"bandwidth={name!r} needs masked values that differ; pass a number")
+        raise ArgumentError(f"bandwidth={name!r} needs masked values that differ; pass a number")
     return float(factor * min(spreads) * n**power)
 
 
@@ -49,12 +50,12 @@ def masking(law: Law, bandwidth: float | None) -> Masking:
 def check_bandwidth(width: float, law: Law) -> None:
     """Refuse a bandwidth so far from sigma that powers of their ratio overflow, or too fine for the grid."""
     if not NARROWEST <= width / law.sigma <= WIDEST:
-        raise ValueError(
+        raise ArgumentError(
             f"bandwidth must be between {NARROWEST:g} and {WIDEST:g} sigma, got {width:g} "
             f"with sigma={law.sigma:g}"
         )
     if width < FEWEST_STEPS * law.step:
-        raise ValueError(
+        raise ArgumentError(
             f"bandwidth must be at least {FEWEST_STEPS} steps of the grid, {FEWEST_STEPS * law.step:g}, "
             f"got {width:g} with step={law.step:g}"
         )

@@ -9,6 +9,7 @@ from condmask._blocks import Workers, ordered_map
 from condmask._grid import Grid
 from condmask._scratch import joined
 from condmask.engines.counting import EMPTY, Tally, ValueCounts, by_value, count, merged
+from condmask.errors import ArgumentError
 
 TASK = 1 << 18  # records at a time of several threads, which wait less; of one, what was just read is near
 
@@ -99,7 +100,7 @@ def _refuse(off: np.ndarray, z: np.ndarray, grid: Grid, row: int) -> None:
     """Refuse values off the grid, of a part that begins at this row."""
     if off.size:
         first = row + int(np.flatnonzero(z == off[0])[0])
-        raise ValueError(
+        raise ArgumentError(
             f"z must lie on the grid of its scheme, multiples of {grid.step:g}, got {float(off[0])!r} at "
             f"position {first} ({off.size} such values); data without a grid have a scheme of step=0"
         )

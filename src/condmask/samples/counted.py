@@ -9,9 +9,11 @@ from condmask.deconvolution.weight import Masking
 from condmask.engines import choice, grid, pairwise
 from condmask.engines import lattice as curves
 from condmask.engines.cdf import CDF, CurveCDF
+from condmask.engines.choice import Sizes
 from condmask.engines.counting import ValueCounts
 from condmask.engines.crossings import FINEST_REARRANGED
 from condmask.engines.step_cdf import StepCDF
+from condmask.errors import ArgumentError
 from condmask.kernels.curve import Curve
 from condmask.law import Law
 from condmask.samples.bandwidth import check_rule, checked_masking, quartile_places, rule, search_lengths
@@ -20,7 +22,7 @@ from condmask.samples.moments import Powers, counted_powers, original_moments, o
 from condmask.samples.noise_class import NoiseClass
 
 KEPT = 3  # T_1, a T_b and a density
-SERVED = 16  # bandwidths
+SIZED = 16  # bandwidths
 
 
 class CountedSample:
@@ -45,7 +47,7 @@ class CountedSample:
         # neighbours together are what a release on so coarse a grid would be
         self._counted_law = law if times == 1 else law._replace(grid=self._grid.times(times))
         self._kept = BoundedCache(KEPT)
-        self._served = BoundedCache(SERVED)
+        self._sized = BoundedCache(SIZED)
 
     def powers(self, order: int) -> Powers:
         """Mean powers of the masked values."""
@@ -75,13 +77,13 @@ class CountedSample:
 
     def engine(self, points: int, bandwidth: float | None, tol: float) -> str:
         masking = checked_masking(self._counted_law, bandwidth)
-        return choice.choose_counted(masking, self._serves(masking), tol, "auto")
+        return choice.choose(masking, self._sizes(masking), points, tol, "auto")
 
     def values(
         self, x: np.ndarray, bandwidth: float | None, tol: float, method: str, *, density: bool = False
     ) -> np.ndarray:
         masking = checked_masking(self._counted_law, bandwidth)
-        chosen = choice.choose_counted(masking, self._serves(masking), tol, method)
+        chosen = choice.choose(masking, self._sizes(masking), x.size, tol, method)
         at, half = self._points(x, bandwidth), 0.5 if bandwidth is None else 0.0
         sigma = self.law.sigma / self._counted_law.step
         if chosen == "grid":
@@ -97,7 +99,10 @@ class CountedSample:
         return np.asarray(t / self._counted_law.step if density else t)
 
     def quantiles(self, q: np.ndarray, bandwidth: float | None, tol: float, crossing: str) -> np.ndarray:
-        return self.from_steps(self.cdf(bandwidth, tol).quantile(q - tol, crossing))
+        masking = checked_masking(self._counted_law, bandwidth)
+        chosen = choice.choose_for_crossings(masking, self._sizes(masking), q.size, crossing, tol)
+        cdf = self._whole(masking, tol, False) if chosen == "grid" else self._searched(masking, tol)
+        return self.from_steps(cdf.quantile(q - tol, crossing))
 
     def monotone(self, x: np.ndarray, bandwidth: float | None, tol: float) -> np.ndarray:
         return self.cdf(bandwidth, tol).rearranged(self._points(x, bandwidth), max(tol, FINEST_REARRANGED))
@@ -121,11 +126,10 @@ class CountedSample:
     def cdf(self, bandwidth: float | None, tol: float) -> CDF:
         masking = checked_masking(self._counted_law, bandwidth)
         choice.check_tol(masking, tol)
-        if self._serves(masking):
+        if self._sizes(masking).transformable:
             whole: CDF = self._whole(masking, tol, False)
             return whole
-        reach, resolution = search_lengths(masking, self.law.sigma / self._counted_law.step, tol)
-        return CurveCDF(self._curve(masking, tol, False), reach, resolution, tol, self._workers)
+        return self._searched(masking, tol)
 
     def from_steps(self, steps: np.ndarray) -> np.ndarray:
         return self._amounts_of(steps) + 0.0
@@ -137,14 +141,14 @@ class CountedSample:
         """T_1 at its least and its largest, wherever in their cells the records lie."""
         masking = checked_masking(self._counted_law, None)
         choice.check_tol(masking, tol)
-        if not self._serves(masking):
-            raise ValueError("most_points must be larger for bounds of data spread so widely")
+        if not self._sizes(masking).transformable:
+            raise ArgumentError("most_points must be larger for bounds of data spread so widely")
         return grid.bounds(self._whole(masking, tol, False), self.counts, masking, self._times)
 
-    def _serves(self, masking: Masking) -> bool:
-        """Whether a transform serves; known from then on, for every request asks."""
-        serves: bool = self._served.get(masking, lambda: grid.serves(self.counts, masking))
-        return serves
+    def _sizes(self, masking: Masking) -> Sizes:
+        """What an engine is chosen by; known from then on, for every request asks."""
+        sizes: Sizes = self._sized.get(masking, lambda: choice.sizes_of(self.counts, masking))
+        return sizes
 
     def _whole(self, masking: Masking, tol: float, density: bool) -> Any:
         if masking.beta == 0.0:
@@ -155,6 +159,11 @@ class CountedSample:
             (masking, tol, density),
             lambda: grid.polynomials(self.counts, masking, tol * unit, density=density),
         )
+
+    def _searched(self, masking: Masking, tol: float) -> CDF:
+        """T as a curve, in which crossings are searched."""
+        reach, resolution = search_lengths(masking, self.law.sigma / self._counted_law.step, tol)
+        return CurveCDF(self._curve(masking, tol, False), reach, resolution, tol, self._workers)
 
     def _curve(self, masking: Masking, tol: float, density: bool) -> Curve:
         sigma = self.law.sigma / self._counted_law.step

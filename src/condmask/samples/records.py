@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from condmask.errors import ArgumentError
+
 
 class Records:
     """The masked values in their places, and the donor pools, for all that concerns other columns.
@@ -62,5 +64,5 @@ class Records:
     def pools(self) -> Any:
         """The pool of each record; refused where they are unknown."""
         if self.refusal is not None:
-            raise ValueError(self.refusal)
+            raise ArgumentError(self.refusal)
         return self.pool

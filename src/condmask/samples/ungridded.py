@@ -1,6 +1,7 @@
 """Masked values without a grid, sorted once. What was worked out is kept for all threads that ask."""
 
 from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from condmask.deconvolution.weight import Masking
 from condmask.engines import choice, pairwise
 from condmask.engines import lattice as curves
 from condmask.engines.cdf import CDF, CurveCDF
+from condmask.engines.choice import Sizes
 from condmask.engines.counting import ValueCounts, by_value
 from condmask.engines.crossings import FINEST_REARRANGED
 from condmask.engines.sorting import ascending
@@ -37,7 +39,7 @@ class UngriddedSample:
 
     def __init__(self, z: np.ndarray, law: Law, workers: Workers) -> None:
         self.z, self.law, self.n = z, law, int(z.size)
-        self._workers = workers
+        self._workers, self._sizes = workers, Sizes(self.n, self.n, inf)
         self._kept, self._powers = BoundedCache(KEPT), BoundedCache(KEPT)
 
     def powers(self, order: int) -> Powers:
@@ -65,13 +67,13 @@ class UngriddedSample:
         return rule(given, float(spread), float(quartiles[1] - quartiles[0]), self.n) * scale
 
     def engine(self, points: int, bandwidth: float | None, tol: float) -> str:
-        return choice.choose(checked_masking(self.law, bandwidth), self.n, points, tol, "auto")
+        return choice.choose(checked_masking(self.law, bandwidth), self._sizes, points, tol, "auto")
 
     def values(
         self, x: np.ndarray, bandwidth: float | None, tol: float, method: str, *, density: bool = False
     ) -> np.ndarray:
         masking = checked_masking(self.law, bandwidth)
-        chosen = choice.choose(masking, self.n, x.size, tol, method)
+        chosen = choice.choose(masking, self._sizes, x.size, tol, method)
         if chosen != "lattice":
             return pairwise.evaluate(
                 self.z, x, self.law.sigma, masking,

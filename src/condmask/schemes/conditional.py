@@ -14,6 +14,7 @@ from condmask.audit_input import AuditInput
 from condmask.disclosure.release_check import check_release
 from condmask.donor_pools import Pools
 from condmask.draws import mask_rows
+from condmask.errors import ArgumentError
 from condmask.estimates.constructors import estimate_counts, estimate_records
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
@@ -284,12 +285,12 @@ class ConditionalMasking(Scheme):
         first = next(iter(schemes.values()))
         for name, scheme in schemes.items():
             if scheme.reverse_mapping != first.reverse_mapping:
-                raise ValueError(
+                raise ArgumentError(
                     "schemes must all have reverse_mapping=True or none, since the columns of a table share "
                     f"their coins, got {first.reverse_mapping} and for {name!r} {scheme.reverse_mapping}"
                 )
             if scheme.p != first.p or scheme.donors != first.donors:
-                raise ValueError(
+                raise ArgumentError(
                     f"schemes must agree in p and donors, got p={first.p}, donors={first.donors!r} and for "
                     f"{name!r} p={scheme.p}, donors={scheme.donors!r}"
                 )
@@ -437,7 +438,7 @@ class ConditionalMasking(Scheme):
         for name, scheme in schemes.items():
             strata_of_scheme = common if named is not None and scheme.strata is None else scheme.strata
             if (strata_of_scheme, scheme.small_strata) != (common, first.small_strata):
-                raise ValueError(
+                raise ArgumentError(
                     f"schemes must agree in strata and small_strata, got strata={common!r}, "
                     f"small_strata={first.small_strata!r} and for {name!r} strata={scheme.strata!r}, "
                     f"small_strata={scheme.small_strata!r}"

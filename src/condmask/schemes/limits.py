@@ -17,6 +17,7 @@ from condmask._warn import warn
 from condmask.audit_input import AuditInput
 from condmask.disclosure.release_check import ReleaseWarning
 from condmask.disclosure.remedies import reverse_mapping
+from condmask.errors import ArgumentError
 from condmask.law import Law
 from condmask.schemes.parameters import in_words
 
@@ -67,7 +68,7 @@ def refuse_outside(
     scheme = schemes[name]
     if found.values:
         many = f"{found.values:,} values" if found.values > 1 else "a value"
-        raise ValueError(
+        raise ArgumentError(
             f"{name} must lie within its range, {in_words(scheme.range)}, got {many} outside, the first "
             f"at position {found.first}"
         )
@@ -77,7 +78,7 @@ def refuse_outside(
         counts = [
             f"{_number(count)} {side}" for count, side in zip(found.expected, SIDES, strict=True) if count
         ]
-        raise ValueError(
+        raise ArgumentError(
             f"{name} must stay within its range, {in_words(scheme.range)}, got noise that is expected to "
             f"take {' and '.join(counts)} it, of {records:,} values; {serves}leave range out"
         )

@@ -10,6 +10,8 @@ from dataclasses import MISSING, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from condmask.errors import ArgumentError
+
 
 class Parameter(NamedTuple):
     """What is said of a parameter beside its type.
@@ -143,4 +145,4 @@ def refuse_by_mapping(values: Mapping[str, Any]) -> None:
         rule = f"must be {default!r}" if isinstance(default, str) else "must be left out"
         where = "where" if reverse else "unless"
         why = f": {declared.why}" if declared.why else ""
-        raise ValueError(f"{name} {rule} {where} reverse_mapping=True, got {value!r}{why}")
+        raise ArgumentError(f"{name} {rule} {where} reverse_mapping=True, got {value!r}{why}")

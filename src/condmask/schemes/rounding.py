@@ -14,6 +14,7 @@ from condmask._blocks import blocks
 from condmask._grid import nearest
 from condmask._warn import warn
 from condmask.disclosure.release_check import ReleaseWarning
+from condmask.errors import ArgumentError
 
 Shifts = dict[str, tuple[float, float]]  # rounded less original: of the mean and of the largest value
 
@@ -24,12 +25,12 @@ def asked(value: Any, schemes: Mapping[str, Any]) -> bool:
         return False
     for scheme in schemes.values():
         if scheme.reverse_mapping:
-            raise ValueError(
+            raise ArgumentError(
                 "round must be left out where reverse_mapping=True, got True: released values are those "
                 "of the data, and nothing is rounded"
             )
         if scheme.grid is None:
-            raise ValueError(
+            raise ArgumentError(
                 f"round must be left out for a scheme without a grid, got True and {scheme!r}: "
                 "there is no step to round to"
             )

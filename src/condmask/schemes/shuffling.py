@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from condmask import _checks, frames
+from condmask.errors import ArgumentError
 from condmask.scheme import Scheme
 
 
@@ -45,7 +46,7 @@ class DataShuffling(Scheme):
     ) -> np.ndarray:
         """Every row of x, masked on its own, given the same row of the others."""
         if not others:
-            raise ValueError("others must have the unmasked columns that DataShuffling looks at, got none")
+            raise ArgumentError("others must have the unmasked columns that DataShuffling looks at, got none")
         z = np.empty_like(x)
         for row in range(len(x)):
             given = np.array([_scores(column[row]) for column in others])

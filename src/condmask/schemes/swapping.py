@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from condmask import _checks, frames
+from condmask.errors import ArgumentError
 from condmask.kernels.masking import swap_ranks
 from condmask.scheme import Scheme
 
@@ -48,7 +49,7 @@ class RankSwapping(Scheme):
     def __init__(self, percent: float) -> None:
         value = _checks.positive(percent, "percent")
         if value > 100.0:
-            raise ValueError(f"percent must be at most 100, got {percent!r}")
+            raise ArgumentError(f"percent must be at most 100, got {percent!r}")
         object.__setattr__(self, "percent", value)
 
     def mask_rows(

@@ -13,6 +13,7 @@ from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._digits import number
 from condmask._randomness import seeded_key
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.missing_codes import drop_codes
 from condmask.scheme import Scheme
 from condmask.schemes.conditional import ConditionalMasking
@@ -167,7 +168,7 @@ def compare(
     ['conditional masking', 'conditional masking', 'reverse mapping']
     """
     if not isinstance(scheme, ConditionalMasking):
-        raise TypeError(f"scheme must be a ConditionalMasking, got {scheme!r}")
+        raise ArgumentTypeError(f"scheme must be a ConditionalMasking, got {scheme!r}")
     d = _checks.positive(d, "d")
     count = _checks.whole(replications, "replications", least=10)
     values, beside = _complete(x, other, scheme)
@@ -181,7 +182,9 @@ def compare(
     attacker = FittedAttacker(values, beside, d)
     risk = attacker.risk(scheme, seeded_key(seed, b"risk").stream(0, 0))
     if attacker.constant() >= 1.0:
-        raise ValueError(f"d must leave a risk below 1, got {d:g}, within which one guess is of every value")
+        raise ArgumentError(
+            f"d must leave a risk below 1, got {d:g}, within which one guess is of every value"
+        )
     schemes, missing = _tuned(values, beside, scheme, risk, attacker, seed)
     study = simulate(
         Fixed(values, *beside), schemes, n=values.size, replications=count, quantiles=DECILES,
@@ -204,7 +207,7 @@ def _complete(x: Any, other: Any, scheme: ConditionalMasking) -> tuple[np.ndarra
     values, _ = drop_codes(dict.fromkeys(given, scheme), columns, kinds, "omit")
     present = ~np.isnan(np.vstack(list(values.values()))).any(axis=0)
     if present.sum() < 10:
-        raise ValueError(f"x must have at least 10 values, got {present.sum()}")
+        raise ArgumentError(f"x must have at least 10 values, got {present.sum()}")
     x, *beside = (column[present] for column in values.values())
     return x, beside
 

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from condmask import _checks
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.planning.predicted_relations import upper_half
 
 NODES = 1000  # of an axis of the double integral of a correlation
@@ -25,10 +26,10 @@ class NormalCopula:
     def __init__(self, margins: Any, correlation: float = 0.0) -> None:
         self.margins = tuple(margins)
         if len(self.margins) not in (1, 2):
-            raise ValueError(f"margins must be one or two distributions, got {len(self.margins)}")
+            raise ArgumentError(f"margins must be one or two distributions, got {len(self.margins)}")
         for margin in self.margins:
             if not hasattr(margin, "dist") or not hasattr(margin, "ppf"):
-                raise TypeError(f"margins must be frozen SciPy distributions, got {margin!r}")
+                raise ArgumentTypeError(f"margins must be frozen SciPy distributions, got {margin!r}")
         self.copula = _checks.correlation(correlation)
         self._correlation: float | None = None
 
@@ -137,13 +138,13 @@ class Resampled:
     def correlation(self) -> float:
         """Correlation of the pair."""
         if self.other is None:
-            raise ValueError("other must have been given for a correlation")
+            raise ArgumentError("other must have been given for a correlation")
         return float(np.corrcoef(self.x, self.other)[0, 1])
 
     def difference(self) -> float:
         """Mean of the records above the median of the other column, less that of the rest."""
         if self.other is None:
-            raise ValueError("other must have been given for a difference")
+            raise ArgumentError("other must have been given for a difference")
         above = upper_half(self.other[None])[0]
         return float(self.x @ above / above.sum() - self.x @ (1.0 - above) / (1.0 - above).sum())
 
@@ -163,7 +164,7 @@ class Fixed(Resampled):
     def __call__(self, rng: np.random.Generator, replications: int, n: int) -> tuple[np.ndarray, ...]:
         """The column, `replications` times; n must be its number of records."""
         if n != self.x.size:
-            raise ValueError(f"n must be the {self.x.size} records of a fixed file, got {n}")
+            raise ArgumentError(f"n must be the {self.x.size} records of a fixed file, got {n}")
         columns = (self.x,) if self.other is None else (self.x, self.other)
         return tuple(np.broadcast_to(column, (replications, n)) for column in columns)
 

@@ -8,6 +8,7 @@ import numpy as np
 from condmask import _checks, closed_form_risk
 from condmask._randomness import Key, seeded_key
 from condmask.deconvolution import stencil
+from condmask.errors import ArgumentError
 from condmask.inference.intervals import EstimateWarning, UndefinedError
 from condmask.inference.pseudo_values import covariance_factor
 from condmask.kernels import moments as powers
@@ -85,13 +86,13 @@ def samples(design: Design, seed: int, index: int = 0) -> Samples:
     parts = [np.asarray(part) for part in (drawn if isinstance(drawn, (tuple, list)) else [drawn])]
     for part in parts:
         if part.shape != shape or part.dtype.kind not in "iuf":
-            raise ValueError(
+            raise ArgumentError(
                 f"population must give arrays of numbers of shape {shape}, got {part.shape} of {part.dtype}"
             )
     x, *others = [np.ascontiguousarray(part, dtype=np.float64) for part in parts]
     for part in (x, *others):
         if not (part.min() >= -_checks.LARGEST and part.max() <= _checks.LARGEST):
-            raise ValueError("population must give finite numbers, got others among them")
+            raise ArgumentError("population must give finite numbers, got others among them")
     return x, tuple(others)
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _state, frames
+from condmask.errors import ArgumentError
 
 PARTS = 5  # powers of the errors that are summed, from 0
 CLOSED = "closed form of "  # the columns that hold closed forms, replicate by replicate
@@ -105,7 +106,7 @@ class StudyResult:
         for row in self.rows():
             if (row["scheme"], row["estimator"], row["statistic"]) == (scheme, estimator, statistic):
                 return float(row[what])
-        raise ValueError(f"statistic must be one of the study's, got {(scheme, estimator, statistic)!r}")
+        raise ArgumentError(f"statistic must be one of the study's, got {(scheme, estimator, statistic)!r}")
 
     def to_frame(self) -> Any:
         """The rows as a pandas data frame."""
@@ -135,7 +136,7 @@ class StudyResult:
         except (ValueError, KeyError, TypeError, AttributeError):
             whole = False
         if not whole:
-            raise ValueError(f"path must be a saved StudyResult, got {path}")
+            raise ArgumentError(f"path must be a saved StudyResult, got {path}")
         return state
 
     def _described(self) -> dict[str, Any]:

@@ -22,6 +22,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import Workers, ordered_map
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.scheme import Scheme
 from condmask.studies import coverage, replicates
 from condmask.studies.replicates import Design, Samples
@@ -107,7 +108,7 @@ def simulate(
     64
     """
     if not callable(population):
-        raise TypeError(f"population must be callable as (rng, replications, n), got {population!r}")
+        raise ArgumentTypeError(f"population must be callable as (rng, replications, n), got {population!r}")
     design = Design(
         population,
         _named(schemes),
@@ -142,7 +143,7 @@ def simulate(
         sums = np.zeros((PARTS, len(columns)))
         state = StudyResult(_identity(design, seed, samples), seed, 0, columns, sums, 0.0)
     if state.replications > wanted:
-        raise ValueError(
+        raise ArgumentError(
             f"replications must be at least the {state.replications} in {checkpoint}, got {replications}"
         )
     return _run(design, state, first_blocks, wanted, threads, progress, path)
@@ -209,21 +210,21 @@ def _named(schemes: Any) -> dict[str, Scheme]:
         listed = list(schemes) if isinstance(schemes, (list, tuple)) else [schemes]
         named = {repr(scheme): scheme for scheme in listed}
         if len(named) < len(listed):
-            raise ValueError(f"schemes must differ, or be a dict with names, got {schemes!r}")
+            raise ArgumentError(f"schemes must differ, or be a dict with names, got {schemes!r}")
     try:
         within = [scheme for scheme in named.values() if scheme.to_dict() and scheme.strata is not None]
     except (AttributeError, TypeError):
         named = {}
     if not named:
-        raise TypeError(f"schemes must be masking schemes, got {schemes!r}")
+        raise ArgumentTypeError(f"schemes must be masking schemes, got {schemes!r}")
     for name in named:
         if not (isinstance(name, str) and name):
-            raise TypeError(f"schemes must have names of text, got {name!r}")
+            raise ArgumentTypeError(f"schemes must have names of text, got {name!r}")
     coded = [scheme for scheme in named.values() if scheme.codes]
     if coded:
-        raise ValueError(f"schemes must have no missing codes, which samples have not, got {coded[0]!r}")
+        raise ArgumentError(f"schemes must have no missing codes, which samples have not, got {coded[0]!r}")
     if within:
-        raise ValueError(f"schemes must have no strata, which samples have not, got {within[0]!r}")
+        raise ArgumentError(f"schemes must have no strata, which samples have not, got {within[0]!r}")
     return named
 
 
@@ -308,10 +309,10 @@ def _resumed(path: Path, design: Design, seed: int | None) -> StudyResult:
     try:
         state = StudyResult.load(path)
     except ValueError as error:
-        raise ValueError(f"checkpoint must be the file of a study, got {path}, which is not") from error
+        raise ArgumentError(f"checkpoint must be the file of a study, got {path}, which is not") from error
     seed = state.seed if seed is None else seed
     if state.identity != _identity(design, seed, replicates.samples(design, seed)):
-        raise ValueError(f"checkpoint must be of the same study and seed, got another one in {path}")
+        raise ArgumentError(f"checkpoint must be of the same study and seed, got another one in {path}")
     return state
 
 

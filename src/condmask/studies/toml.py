@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from condmask._digits import line
+from condmask.errors import ArgumentError
 from condmask.scheme import scheme_class
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.studies.populations import NormalCopula, Resampled, paper_population
@@ -22,15 +23,15 @@ def read_study(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         described = tomllib.loads(Path(path).read_text())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is no TOML: {error}") from None
+        raise ArgumentError(f"{path} is no TOML: {error}") from None
     unknown = set(described) - {*PLAIN, "population", "schemes"}
     if unknown:
-        raise ValueError(
+        raise ArgumentError(
             f"{path} may have {', '.join((*PLAIN, 'population', 'schemes'))}, got {sorted(unknown)}"
         )
     for needed in ("n", "replications", "schemes"):
         if needed not in described:
-            raise ValueError(f"{path} must have {needed!r}")
+            raise ArgumentError(f"{path} must have {needed!r}")
     schemes = {}
     for entry in described["schemes"]:
         options = {"scheme": ConditionalMasking.method, **entry}
@@ -39,7 +40,9 @@ def read_study(path: str | os.PathLike[str]) -> dict[str, Any]:
             # made and not read: what was written without a step is a release from before there were grids
             scheme = scheme_class(method, "scheme")(**options)
         except TypeError as error:
-            raise ValueError(f"schemes in {path}: {method!r} does not take these options: {error}") from None
+            raise ArgumentError(
+                f"schemes in {path}: {method!r} does not take these options: {error}"
+            ) from None
         schemes[name or repr(scheme)] = scheme
     arguments = {name: described[name] for name in PLAIN if name in described}
     population = _population(described.get("population", {"kind": "paper"}), Path(path).parent)
@@ -59,7 +62,7 @@ def _population(described: dict[str, Any], folder: Path) -> Any:
             name = options.pop("name", "")
             law: Any = getattr(scipy.stats, str(name), None)
             if not hasattr(law, "ppf"):
-                raise ValueError(f"name of a margin must be a SciPy distribution, got {name!r}")
+                raise ArgumentError(f"name of a margin must be a SciPy distribution, got {name!r}")
             place, scale = options.pop("loc", 0.0), options.pop("scale", 1.0)
             shapes = [options.pop(shape.strip()) for shape in (law.shapes or "").split(",") if shape]
             margins.append(law(*shapes, place, scale))
@@ -72,7 +75,7 @@ def _population(described: dict[str, Any], folder: Path) -> Any:
         return Resampled(
             read_column(path, described["column"]), None if other is None else read_column(path, other)
         )
-    raise ValueError(f"kind of population must be 'paper', 'copula' or 'file', got {kind!r}")
+    raise ArgumentError(f"kind of population must be 'paper', 'copula' or 'file', got {kind!r}")
 
 
 def show(result: StudyResult) -> str:

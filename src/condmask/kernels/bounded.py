@@ -1,0 +1,99 @@
+"""The ends of intervals of parameters between -1 and 1, by the order of Feldman and Cousins.
+
+What an interval is, `inference.bounded` says: a parameter is in it if estimates that it explains better than
+this one, by the likelihood ratio, have less chance than the level. An end is looked for from the bound
+inwards: on a mesh, finer near the estimate, and then by halving.
+"""
+
+import math
+
+from condmask._jit import kernel
+
+MESH, NEAR, STEPS = (
+    64,
+    48,
+    8,
+)  # parameters over the whole range, and about the estimate by 1/8 standard errors
+HALVINGS = 40  # of the last step of an end
+
+
+@kernel
+def ends(estimate, square, quantile, level, low, high):
+    """Both ends for every estimate; square[k]: the factors of 1, r and r^2 in its squared standard error.
+
+    `quantile` is the normal one to either side of which the level lies.
+    """
+    for k in range(estimate.size):
+        low[k] = _end(estimate[k], square[k], quantile, level, -1.0)
+        high[k] = _end(estimate[k], square[k], quantile, level, 1.0)
+
+
+@kernel
+def _end(estimate, square, quantile, level, side):
+    nearest = min(max(estimate, -1.0), 1.0)
+    unit = _error(square, nearest)
+    beyond, accepted = side, side
+    mesh, near = MESH, NEAR
+    if _accepted(estimate, side, square, quantile, level):
+        return side
+    while True:  # the next point of either mesh towards the estimate
+        far = nearest + side * 2.0 * mesh / MESH
+        close = nearest + side * unit * near / STEPS
+        if mesh == 0 and near == 0:
+            accepted = nearest
+            break
+        if near == 0 or (mesh > 0 and side * far >= side * close):
+            mesh -= 1
+            accepted = far
+        else:
+            near -= 1
+            accepted = close
+        if abs(accepted) >= 1.0:
+            continue
+        if _accepted(estimate, accepted, square, quantile, level):
+            break
+        beyond = accepted
+    for _ in range(HALVINGS):
+        middle = 0.5 * (accepted + beyond)
+        if _accepted(estimate, middle, square, quantile, level):
+            accepted = middle
+        else:
+            beyond = middle
+    return accepted
+
+
+@kernel
+def _accepted(estimate, r, square, quantile, level):
+    """Whether a parameter explains the estimate well enough."""
+    if estimate == r:
+        return True
+    error = _error(square, r)
+    if error == 0.0:
+        return False
+    above, below = (1.0 - r) / error, (1.0 + r) / error
+    apart = (estimate - r) / error
+    own = above if apart > 0.0 else below
+    apart = abs(apart)
+    ratio = apart * apart if apart <= own else own * (2.0 * apart - own)
+    if ratio > quantile * quantile:  # enough are explained better even where no bound matters
+        return False
+    if min(above, below) >= quantile:
+        return True
+    return _normal(_reach(ratio, above)) - _normal(-_reach(ratio, below)) <= level
+
+
+@kernel
+def _error(square, r):
+    return math.sqrt(max(square[0] + (square[1] + square[2] * r) * r, 0.0))
+
+
+@kernel
+def _reach(c, d):
+    """At how many standard errors this likelihood ratio is on the side of a bound that is d of them away."""
+    root = math.sqrt(c)
+    return root if root <= d else 0.5 * (d + c / d)
+
+
+@kernel
+def _normal(x):
+    return 0.5 * math.erfc(-x / math.sqrt(2.0))

@@ -1,0 +1,112 @@
+"""The ends of the intervals of many samples of one law, for all levels and targets at once.
+
+Conditionally masked samples and released values in another order are taken together. Other schemes, and rows
+that are spread too widely for a lattice, are estimated one by one.
+"""
+
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from condmask.inference.cdf_rows import CdfRows, exact_ends
+from condmask.inference.intervals import TARGETS, EstimateWarning, Interval, UndefinedError
+from condmask.inference.moment_rows import MomentRows
+from condmask.inference.pair_rows import Correlations, correlations, reverse_mapped_correlations
+from condmask.samples.exact import EXACT
+from condmask.scheme import Scheme
+from condmask.schemes.conditional import ConditionalMasking
+
+
+def ends(
+    scheme: Scheme, z: np.ndarray, other: np.ndarray | None, design: Any, levels: Sequence[float]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Both ends, of shape (levels, targets, statistics, rows); NaN where a sample has none.
+
+    Statistics are the quantiles, the mean, the standard deviation, the moments, the correlation with the
+    other column where there is one, and the distribution function at the points of the design.
+    """
+    if not isinstance(scheme, ConditionalMasking) or (scheme.law is not None and scheme.grid is None):
+        each = [_one_by_one(scheme, z, other, design, levels, row) for row in range(len(z))]
+        return np.stack([low for low, _ in each], -1), np.stack([high for _, high in each], -1)
+    law, targets = scheme.law or EXACT, tuple(TARGETS)
+    if law is EXACT:
+        found = exact_ends(z, design.quantiles, design.points, levels, targets)
+    else:
+        rows = CdfRows(z, law, shared_donors=scheme.shared_donors)
+        found = rows.ends(design.quantiles, design.points, levels, targets)
+    highest = max((2, *design.moments))
+    moments = MomentRows(z, law, shared_donors=scheme.shared_donors, highest=highest)
+    of_moments = [
+        [
+            moments.moment_ends(1, levels, target), moments.std_ends(levels, target),
+            *(moments.moment_ends(order, levels, target) for order in design.moments),
+        ]
+        for target in targets
+    ]  # fmt: skip
+    parts = [found.quantiles, np.moveaxis(np.array(of_moments), (0, 1, 2, 3), (2, 3, 0, 1))]
+    if other is not None:
+        pairs, unknown = _correlations(scheme, z, other), np.full((2, len(levels), len(z)), np.nan)
+        of_pairs = [unknown if pairs is None else pairs.ends(levels, target) for target in targets]
+        parts.append(np.moveaxis(np.array(of_pairs), (0, 1, 2), (2, 0, 1))[:, :, :, None])
+    both = np.concatenate([*parts, found.cdf], axis=3)
+    for row in np.flatnonzero(~found.served).tolist():
+        both[..., row] = _one_by_one(scheme, z, other, design, levels, row)
+    return both[0], both[1]
+
+
+def _correlations(scheme: ConditionalMasking, z: np.ndarray, other: np.ndarray) -> Correlations | None:
+    """The correlations of rows with rows of the other column; None where samples of this size have none."""
+    if scheme.law is None:
+        return reverse_mapped_correlations(z, other, scheme)
+    with suppress(UndefinedError):
+        return correlations(z, other, scheme.law, shared_donors=scheme.shared_donors)
+    return None
+
+
+# --- one by one ---------------------------------------------------------------------------------------
+
+
+def _one_by_one(
+    scheme: Scheme, z: np.ndarray, other: np.ndarray | None, design: Any, levels: Sequence[float], row: int
+) -> np.ndarray:
+    """Both ends of one sample, of shape (2, levels, targets, statistics)."""
+    estimate, w = scheme.estimate(z[row]), None if other is None else other[row]
+    each = [
+        [
+            _ends(estimate, w, design, {"confidence_level": level, "target": target})
+            for target in TARGETS
+        ]
+        for level in levels
+    ]  # fmt: skip
+    return np.moveaxis(np.array(each), -1, 0)
+
+
+def _ends(
+    estimate: Any, w: np.ndarray | None, design: Any, options: dict[str, Any]
+) -> list[tuple[float, float]]:
+    """Both ends of the interval of every statistic; NaN where a sample has none."""
+    calls: list[tuple[int, Callable[..., Interval]]] = [
+        (design.quantiles.size, partial(estimate.quantile_interval, design.quantiles)),
+        (1, estimate.mean_interval),
+        (1, estimate.std_interval),
+        *((1, partial(estimate.moment_interval, order)) for order in design.moments),
+    ]
+    calls += [] if w is None else [(1, partial(estimate.correlation_interval, w))]
+    calls += (
+        [(design.points.size, partial(estimate.cdf_interval, design.points))] if design.points.size else []
+    )
+    ends: list[tuple[float, float]] = []
+    for size, call in calls:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", EstimateWarning)
+                interval = call(**options)
+        except UndefinedError:  # this statistic has none: too few records, say, or added noise alone
+            ends += [(np.nan, np.nan)] * size
+            continue
+        ends += list(zip(np.ravel(interval.low).tolist(), np.ravel(interval.high).tolist(), strict=True))
+    return ends
