@@ -164,15 +164,16 @@ def write(values: np.ndarray, places: np.ndarray, decimal: str) -> tuple[bytes, 
 
     ``places`` are fixed decimals by column, `SHORTEST` for the fewest digits that read back the same.
     """
-    contents, size = [], 0
+    contents, size, gaps = [], 0, np.isnan(values)
+    plain = np.where(gaps, 0.0, values)
     begins, ends = np.empty((2, *values.shape), dtype=np.int64)
     for k, place in enumerate(places.tolist()):
-        content, bounds = content_of(formatted(np.nan_to_num(values[:, k]), place))
+        content, bounds = content_of(formatted(plain[:, k], place))
         begins[:, k], ends[:, k] = bounds[:-1] + size, bounds[1:] + size
         contents.append(content)
         size += len(content)
     text = b"".join(contents)
-    return text.replace(b".", decimal.encode()), begins, np.where(np.isnan(values), begins, ends)
+    return text if decimal == "." else text.replace(b".", b","), begins, np.where(gaps, begins, ends)
 
 
 def formatted(values: np.ndarray, places: int) -> pa.LargeStringArray:
