@@ -3,6 +3,7 @@
 import csv
 import io
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -57,3 +58,9 @@ def mask_bytes(folder, data, *, name="a.csv", out="b.csv", schemes=None, **optio
 
 def expected(values=INCOME, scheme=CENTS):
     return scheme.mask(pd.Series(values, name="income"), rng=1).to_numpy()
+
+
+def shortest(value):
+    """The shortest text that Python reads back as this number, without an exponent, and zero without a sign;
+    beyond 2^53 no whole number."""
+    return f"{value:.1f}" if abs(value) > 2**53 else f"{Decimal(repr(value + 0.0)):f}".removesuffix(".0")

@@ -111,6 +111,7 @@ OF_MANY = {
     "cli.cli",
     "cli.folders",
     "dask.cluster",
+    "files.parquet_readers",
     "estimates.unbiased",
     "schemes.attacks",
     "schemes.attacks_by_law",

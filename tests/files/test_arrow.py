@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 
 import condmask as cm
 from condmask.files import parquet as parquet_files
@@ -133,6 +134,24 @@ def test_compression_is_kept(tmp_path, codec):
     assert found == {"UNCOMPRESSED" if codec == "none" else codec.upper()}
 
 
+@pytest.mark.parametrize("codec", [None, "lz4", "zstd"])
+def test_batches_that_were_compressed_are_compressed_again(tmp_path, codec):
+    source, target, plain = (tmp_path / f"{name}.arrow" for name in "abc")
+    table = pa.table({"income": rich()["income"], "same": pa.array(["north"] * N)})
+    for path, compression in ((source, codec), (plain, None)):
+        options = pa.ipc.IpcWriteOptions(compression=compression)
+        with pa.ipc.new_file(path, table.schema, options=options) as writer:
+            writer.write_table(table, max_chunksize=300)
+
+    cm.mask_file(source, target, {"income": SCHEME})
+
+    room = plain.stat().st_size - N * len("north") / 2
+    assert (target.stat().st_size < room) == (codec is not None)
+    with pa.ipc.open_file(target) as file:
+        assert [file.get_batch(k).num_rows for k in range(file.num_record_batches)] == [300, 300, 300, 100]
+        assert file.read_all()["same"].equals(table["same"])
+
+
 @pytest.mark.parametrize(("a", "b"), [("parquet", "arrow"), ("arrow", "parquet")])
 def test_every_kind_of_column_survives_another_format(tmp_path, a, b):
     source, target = write(rich(), tmp_path / f"a.{a}"), tmp_path / f"b.{b}"
@@ -236,11 +255,12 @@ def test_a_corrupt_page_names_the_file(tmp_path):
     assert list(tmp_path.iterdir()) == [source]
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".csv"])
 def test_pandas_is_not_imported(tmp_path, suffix):
     labels = pa.array([None if i % 9 == 0 else f"s{i % 2}" for i in range(400)])
     values = pa.array([None if i % 11 == 0 else i + 0.5 for i in range(400)])
-    source = write(pa.table({"x": values, "s": labels}), tmp_path / f"a{suffix}")
+    source, table = tmp_path / f"a{suffix}", pa.table({"x": values, "s": labels})
+    csv.write_csv(table, source) if suffix == ".csv" else write(table, source)
     code = (
         "import sys, condmask as cm; scheme = cm.ConditionalMasking(0.6, 500.0, strata='s'); "
         "cm.mask_file(*sys.argv[1:], {'x': scheme}, nan_policy='omit', accept_visible_coins=True); "

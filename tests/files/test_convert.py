@@ -6,6 +6,7 @@ Oracles: the same column masked in memory, and what pandas, polars and pyarrow r
 import csv
 import gzip
 import io
+import traceback
 
 import numpy as np
 import pandas as pd
@@ -13,8 +14,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import condmask as cm
+from condmask.files import convert
+from condmask.files.csv import CsvFile
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -189,6 +194,60 @@ def test_text_becomes_other_text(tmp_path, a, b):
     assert [float(row[0]) for row in after[1:]] == expected.tolist()
 
 
+CELL = st.text(st.characters(codec="cp1252", exclude_characters="\x00"), max_size=6)
+
+
+@given(
+    rows=st.lists(
+        st.tuples(CELL, CELL, st.sampled_from(["1.5", "007", " ", "NA", "-3"])), min_size=1, max_size=9
+    ),
+    ending=st.sampled_from(["\n", "\r\n"]),
+    delimiter=st.sampled_from([",", ";", "\t", ", "]),
+    encoding=st.sampled_from(["utf-8", "cp1252", "utf-16"]),
+    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+)
+@example(rows=[("", "\r", "1.5")], ending="\n", delimiter=",", encoding="utf-8", quoting=csv.QUOTE_MINIMAL)
+def test_texts_are_those_of_the_csv_module(tmp_path_factory, rows, ending, delimiter, encoding, quoting):
+    """However the file is written; a blank after delimiters belongs to them."""
+    path, file = tmp_path_factory.mktemp("texts") / "a.csv", io.StringIO(newline="")
+    writer = csv.writer(file, delimiter=delimiter[0], lineterminator=ending, quoting=quoting)
+    for row in [("a", "b", "a"), *rows]:
+        if delimiter == ", ":
+            file.write(", ".join('"{}"'.format(cell.replace('"', '""')) for cell in row) + ending)
+        else:
+            writer.writerow(row)
+    path.write_bytes(file.getvalue().encode(encoding))
+
+    batches = list(convert.texts(CsvFile(path, cm.CsvFormat(delimiter=delimiter[0], encoding=encoding))))
+
+    assert {tuple(batch.schema.names) for batch in batches} == {("a", "b", "a")}
+    found = [row for batch in batches for row in zip(*(column.to_pylist() for column in batch), strict=True)]
+    assert found == rows
+
+
+def test_a_line_break_within_quotes_may_stand_anywhere(tmp_path, monkeypatch):
+    monkeypatch.setattr(convert, "CHUNK", 256)
+    rows = [(f"{k}.25", "one\n" * (k % 30)) for k in range(300)]
+    with (tmp_path / "a.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("x", "t"), *rows])
+
+    batches = list(convert.texts(CsvFile(tmp_path / "a.csv")))
+
+    assert len(batches) > 9
+    found = [row for batch in batches for row in zip(*(column.to_pylist() for column in batch), strict=True)]
+    assert found == rows
+
+
+def test_a_record_too_long_for_pyarrow_is_refused_without_showing_one(tmp_path):
+    lines = [f"{k}.25,a{k}" for k in range(100)]
+    lines[50] += "b" * (1 << 24)
+    (tmp_path / "a.csv").write_text("\n".join(["x,t", *lines]))
+
+    with pytest.raises(ValueError, match=r"a\.csv must hold records of at most 8 MB") as error:
+        cm.mask_file(tmp_path / "a.csv", tmp_path / "b.parquet", {"x": SCHEME})
+    assert "50.25" not in "".join(traceback.format_exception(error.value))
+
+
 @pytest.mark.parametrize(
     "labels", [["1", "1.0", "NA", "", "n"], ["1", "2", "30", "-4", "0"], ["1", "", "NA", "2", "3"]]
 )
@@ -218,6 +277,15 @@ def test_bytes_of_another_encoding_are_named_by_their_line(tmp_path):
         tmp_path / "a.csv", tmp_path / "b.parquet", {"x": SCHEME}, csv=cm.CsvFormat(encoding="latin-1")
     )
     assert pq.read_table(tmp_path / "b.parquet")["t"].to_pylist()[39:42] == ["a", "ä", "a"]
+
+
+def test_small_numbers_with_many_decimals_get_no_exponents(tmp_path):
+    x = np.random.default_rng(1).integers(0, 200, 400) / 1e8
+    scheme = cm.ConditionalMasking(0.6, 2e-7, decimals=8)
+    cm.mask_table({"x": x}, {"x": scheme}, rng=1).write(tmp_path / "a.csv")
+
+    texts = [line.strip('"') for line in (tmp_path / "a.csv").read_text().splitlines()[1:]]
+    assert texts == [f"{v:.8f}" for v in scheme.mask(pd.Series(x, name="x"), rng=1)]
 
 
 def test_columns_of_one_name_cannot_get_types(tmp_path):

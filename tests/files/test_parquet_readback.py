@@ -1,6 +1,6 @@
-"""A Parquet file whose footer does not say what stands in it is not published.
+"""A Parquet file that does not hold what it was meant to, or whose footer says otherwise, is not published.
 
-Oracle: the bytes, which are changed on their way into the file.
+Oracle: bytes and values, which are changed on their way into the file.
 """
 
 import numpy as np
@@ -9,8 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import condmask as cm
+from condmask.files import batches, frame_table, parquet
 from condmask.files import parquet_footer as footers
 from condmask.files.parquet_footer import CHUNK, CHUNKS, COMPRESSED, DATA, GROUP_ROWS, ROWS, VALUES
+from condmask.files.thrift import I64
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -95,6 +97,87 @@ def test_rows_and_chunks_that_are_lost_are_refused(source, monkeypatch, lost):
 
     monkeypatch.setattr(footers, "released_footer", wrong)
     assert_refused(source)
+
+
+@pytest.mark.parametrize("group", [0, 1])
+def test_values_copied_from_elsewhere_are_refused_though_all_chunks_are_sound(source, monkeypatch, group):
+    table = pq.read_table(source).drop_columns("id")
+    pq.write_table(table, source, row_group_size=500, use_dictionary=False, compression="none")
+    copy = parquet._Writer._copy
+
+    def wrong(writer, chunks):
+        if chunks and len(writer.groups) == group:
+            chunks = footers.chunks_of(writer.footer.groups[1 - group], writer.footer, source)[1:]
+        copy(writer, chunks)
+
+    monkeypatch.setattr(parquet._Writer, "_copy", wrong)
+    assert_refused(source)
+
+
+TABLE = pa.table({"pay": np.random.default_rng(1).lognormal(8.0, 0.5, N), "id": range(N)})
+
+
+def write_frame(folder):
+    cm.mask_table(TABLE, {"pay": cm.ConditionalMasking(0.6, 500.0)}, rng=1).write(folder / "b.parquet")
+
+
+def write_arrow(folder):
+    with pa.ipc.new_file(folder / "a.arrow", TABLE.schema) as writer:
+        writer.write_table(TABLE, max_chunksize=300)
+    mask(folder / "a.arrow")
+
+
+def swapped(table, name):
+    """A table with a column upside down."""
+    if name not in table.column_names:
+        return table
+    return table.set_column(table.column_names.index(name), table.schema.field(name), table[name][::-1])
+
+
+@pytest.mark.parametrize("group", [1, 3])
+@pytest.mark.parametrize(
+    "change", [lambda t: swapped(t, "pay"), lambda t: swapped(t, "id"), lambda t: t.slice(1)]
+)
+@pytest.mark.parametrize("write", [write_frame, write_arrow])
+def test_values_that_were_not_meant_are_refused(tmp_path, monkeypatch, write, change, group):
+    whole, calls = pq.ParquetWriter.write_table, []
+
+    def wrong(writer, table, **options):
+        calls.append(writer)
+        whole(writer, change(table) if len(calls) == group else table, **options)
+
+    monkeypatch.setattr(batches, "GROUP", 300)
+    monkeypatch.setattr(frame_table, "BLOCK", 300)
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", wrong)
+    with pytest.raises(cm.FileError, match=r"b\.parquet is not read back as it was written; nothing was"):
+        write(tmp_path)
+    assert not (tmp_path / "b.parquet").exists()
+
+
+@pytest.mark.parametrize("name", ["masked", "rows"])
+def test_masked_values_that_were_not_meant_are_refused_in_a_copy(source, monkeypatch, name):
+    whole = pq.ParquetWriter.write_table
+
+    def wrong(writer, table, **options):
+        whole(writer, swapped(table, "pay") if name == "masked" else table.slice(1), **options)
+
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", wrong)
+    assert_refused(source)
+
+
+@pytest.mark.parametrize("lost", [footers.ENTRIES, footers.ROWS])
+@pytest.mark.parametrize("write", [write_frame, write_arrow])
+def test_what_a_footer_does_not_say_is_missed(tmp_path, monkeypatch, write, lost):
+    whole = footers.footer_bytes
+    changed = {footers.ROWS: (I64, N - 1)} if lost == footers.ROWS else {}
+
+    def wrong(fields):
+        return whole({**{key: value for key, value in fields.items() if key != lost}, **changed})
+
+    monkeypatch.setattr(batches, "footer_bytes", wrong)
+    with pytest.raises(cm.FileError, match=r"b\.parquet is not read back as it was written; nothing was"):
+        write(tmp_path)
+    assert not (tmp_path / "b.parquet").exists()
 
 
 def test_a_sound_file_is_published(source):

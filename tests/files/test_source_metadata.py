@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
 import condmask as cm
 from condmask.files import parquet_footer as footers
-from condmask.files.source_metadata import WRITER, released_writer
+from condmask.files.source_metadata import released_writer
 from condmask.files.thrift import BINARY, LIST, STRUCT, write_struct
 
 N = 500
@@ -167,20 +168,47 @@ def test_notes_on_chunks_and_the_writer_stay_behind(tmp_path):
     assert pq.read_table(target).num_rows == N
 
 
+US, ALONE = f"condmask {cm.__version__}", f"condmask version {cm.__version__}"
+
+
 @pytest.mark.parametrize(
-    ("text", "kept"),
+    ("text", "said"),
     [
-        ("parquet-cpp-arrow version 20.0.0", True),
-        ("parquet-mr version 1.13.1 (build db4183109d5b734ec5930d870cdae161e408ddba)", True),
-        ("Polars", True), ("Polars (python) version 2.1.0 (build 7f90)", True),
-        ("DuckDB version v1.2.0 (build 5f5512b827)", True),
-        ("fastparquet-python version 2024.2.0 (build 0)", True),
-        ("max income 123456.78", False), ("parquet-mr version 1.13.1\nmax income 7", False),
-        ("a note (build 1) max 7", False), ("", False),
+        ("parquet-cpp-arrow version 20.0.0", f"parquet-cpp-arrow version 20.0.0 (build {US})"),
+        ("parquet-mr version 1.13.1 (build db41)", f"parquet-mr version 1.13.1 (build db41; {US})"),
+        ("parquet-mr version 1.13.1 (build )", f"parquet-mr version 1.13.1 (build {US})"),
+        ("Polars", f"Polars (build {US})"),
+        ("Polars (python) version 2.1.0 (build 7f90)", f"Polars (python) version 2.1.0 (build 7f90; {US})"),
+        ("DuckDB version v1.2.0 (build 5f5512b827)", f"DuckDB version v1.2.0 (build 5f5512b827; {US})"),
+        ("Polars (build condmask 0.0.9)", f"Polars (build {US})"),
+        ("Polars version 1 (build 7; condmask 0.0.9)", f"Polars version 1 (build 7; {US})"),
+        ("condmask version 0.0.9", ALONE),
+        ("max income 123456.78", ALONE),
+        ("parquet-mr version 1.13.1\nmax income 7", ALONE),
+        ("a note (build 1) max 7", ALONE),
+        ("", ALONE),
     ],
-)  # fmt: skip
-def test_who_wrote_a_file_is_kept_where_it_says_no_more(text, kept):
-    assert (released_writer(text.encode()) is not None) == kept == bool(WRITER.fullmatch(text))
+)
+def test_who_wrote_a_file_is_kept_where_it_says_no_more_and_that_we_did(text, said):
+    assert released_writer(text.encode()).decode() == said
+    assert released_writer(said.encode()).decode() == said
+
+
+@pytest.mark.parametrize("route", ["copied", "converted", "of a frame", "again"])
+def test_a_file_says_that_condmask_wrote_it(tmp_path, route):
+    frame = pa.table({"pay": np.random.default_rng(1).lognormal(8.0, 0.5, N), "id": range(N)})
+    source, target = tmp_path / ("a.arrow" if route == "converted" else "a.parquet"), tmp_path / "b.parquet"
+    if route == "of a frame":
+        cm.mask_table(frame, SCHEMES).write(target)
+    else:
+        pq.write_table(frame, source) if route != "converted" else pa.feather.write_feather(frame, source)
+        cm.mask_file(source, target, SCHEMES)
+    if route == "again":
+        source, target = target, tmp_path / "c.parquet"
+        cm.mask_file(source, target, {"id": cm.ConditionalMasking(0.6, 9.0, decimals=0)}, again=True)
+
+    assert pq.read_metadata(target).created_by == f"parquet-cpp-arrow version {pa.__version__} (build {US})"
+    assert pq.read_table(target).num_rows == N
 
 
 def test_frames_come_back_as_they_were(tmp_path):

@@ -108,7 +108,8 @@ def test_splicing_replaces_what_is_not_kept(pieces, tail):
         stops.append(starts[-1] + len(old))
         text += before + old
         expected += before + (old if keep else new)
-    fields = b"".join(new for _, _, new, _ in pieces)
+    fields = b"-".join(new for _, _, new, _ in pieces)
+    ends = np.cumsum([len(new) + 1 for _, _, new, _ in pieces], dtype=np.int64) - 1
     out = np.zeros(len(text + fields + tail), dtype=np.uint8)
 
     length = splice(
@@ -118,7 +119,8 @@ def test_splicing_replaces_what_is_not_kept(pieces, tail):
         np.array([keep for *_, keep in pieces], dtype=bool),
         False,
         np.frombuffer(fields, dtype=np.uint8),
-        np.cumsum([len(new) for _, _, new, _ in pieces], dtype=np.int64),
+        ends - np.array([len(new) for _, _, new, _ in pieces], dtype=np.int64),
+        ends,
         out,
     )
 

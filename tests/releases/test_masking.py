@@ -56,7 +56,7 @@ def near_zero(numerator, denominator, dtype=np.float64):
     return (np.random.default_rng(3).integers(-40, 40, N) * numerator / denominator).astype(dtype)
 
 
-PLAIN = r"-?\d+\.\d+(e-\d+)?"
+PLAIN = r"-?\d+(\.\d+)?"
 GRIDS = {
     "whole": (whole(1), {"decimals": 0}, r"-?\d+"),
     "tens": (whole(10), {"decimals": -1}, r"-?\d+"),

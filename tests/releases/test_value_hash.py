@@ -21,6 +21,12 @@ def test_text_that_is_a_number_is_that_number():
     assert of_texts("1,5", decimal=",") == number_words(np.array([1.5]))
 
 
+def test_words_that_may_mean_a_number_are_text_whatever_stands_beside_them():
+    for word in ("inf", "1e999", "nan"):
+        alone, number = of_texts(word)[0], of_texts(word, "1")[0]
+        assert alone == number == of_texts(word, "x", "1")[0] not in number_words(np.array([np.inf, np.nan]))
+
+
 def test_other_text_differs_by_every_byte_and_its_place():
     words = of_texts("ab", "ba", "a", "b", "abc", "", "x" * 3_000, "x" * 3_001, "1a", "é")
 

@@ -1,6 +1,5 @@
 """Arrow IPC files, batch by batch: some columns out as numbers, other numbers into their place."""
 
-import struct
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,9 +17,6 @@ from condmask.files.formats import Part, Rows, Sample
 from condmask.files.metadata import from_json
 from condmask.files.sampling import by_piece, cheap_rows
 from condmask.files.source_metadata import METADATA, check_kept, notes_of
-
-CODECS = {b"\x04\x22\x4d\x18": "lz4", b"\x28\xb5\x2f\xfd": "zstd"}  # by how compressed buffers begin
-BATCHES, BLOCK_SIZE = 10, 24  # place in the table of the footer's fields, and bytes of an entry
 
 
 class ArrowFile:
@@ -96,7 +92,7 @@ class ArrowFile:
         types = {name: released_type(self.schema.field(name).type, *columns[name]) for name in columns}
         schema = released_schema(self.schema, types, metadata, nulls=rows.nulls, keep=self.kept)
         with pa.memory_map(str(self.path)) as source, pa.ipc.open_file(source) as file:
-            options = pa.ipc.IpcWriteOptions(compression=_codec(self.path))
+            options = pa.ipc.IpcWriteOptions(compression=_compression(file))
             with pa.ipc.new_file(target, schema, options=options) as writer:
                 for number in range(file.num_record_batches):
                     batch = self._batch(file, number)
@@ -159,33 +155,12 @@ def as_bytes(column: Any) -> Any:
     return column.view(pa.large_binary()) if pa.types.is_large_string(column.type) else column
 
 
-def _codec(path: Path) -> str | None:
-    """How the batches of a file are compressed: by the first bytes of the first buffer, behind its length.
-
-    Arrow does not tell. The footer, a flatbuffer (root, table, vector of blocks), says where batches stand.
-    """
-    with path.open("rb") as file:
-        size = file.seek(0, 2)
-        file.seek(size - 10)
-        (length,) = struct.unpack("<i", file.read(4))
-        file.seek(size - 10 - length)
-        footer = file.read(length)
-        try:
-            (root,) = struct.unpack_from("<I", footer)
-            fields = root - struct.unpack_from("<i", footer, root)[0]
-            if struct.unpack_from("<H", footer, fields)[0] <= BATCHES:
-                return None
-            at = root + struct.unpack_from("<H", footer, fields + BATCHES)[0]
-            at += struct.unpack_from("<I", footer, at)[0]
-            for block in range(struct.unpack_from("<I", footer, at)[0]):
-                start, before = struct.unpack_from("<qi", footer, at + 4 + BLOCK_SIZE * block)
-                file.seek(start + before + 8)
-                codec = CODECS.get(file.read(4))
-                if codec is not None:
-                    return codec
-        except struct.error:
-            pass
-    return None
+def _compression(file: Any) -> str | None:
+    """Zstandard where the first batch is compressed. With what, Arrow does not tell; that it is shows in its
+    buffers, which are memory of their own then, and not the mapped file."""
+    columns = file.get_batch(0).columns if file.num_record_batches else []
+    buffers = [buffer for column in columns for buffer in column.buffers() if buffer is not None]
+    return "zstd" if any(buffer.is_mutable for buffer in buffers) else None
 
 
 def line(error: Exception) -> str:

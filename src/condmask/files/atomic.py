@@ -104,6 +104,12 @@ class Output:
         self._file.flush()
         return open(self._hidden or f"/proc/self/fd/{self._file.fileno()}", "rb")
 
+    def cut(self, size: int) -> None:
+        """Take back what was written after so many bytes."""
+        assert self._digest is None
+        self._file.seek(size)
+        self._file.truncate()
+
     @property
     def sha256(self) -> str:
         assert self._digest is not None

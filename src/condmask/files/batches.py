@@ -11,12 +11,15 @@ from pyarrow import csv
 
 from condmask.errors import ArgumentError
 from condmask.files.arrow_schema import released_schema
-from condmask.files.arrow_types import WIDEST, numbers, released_columns, released_type, with_decimals
+from condmask.files.arrow_types import numbers, released_columns, released_type
 from condmask.files.atomic import Output
+from condmask.files.csv_numbers import formatted
 from condmask.files.formats import ROOMY, Rows, format_of
+from condmask.files.parquet_footer import footer_bytes, read_footer, written_by
+from condmask.files.parquet_readback import as_parquet, check_written, head_of, is_compared
 from condmask.files.recoding import compressed_writer
 
-GROUP = 1 << 20  # rows of a row group
+GROUP = 1 << 20  # rows of a row group, or some more
 
 
 def write_batches(
@@ -42,14 +45,36 @@ def write_batches(
             for batch in released:
                 writer.write_batch(batch)
     else:
-        with pq.ParquetWriter(target, schema) as writer:
-            held: list[Any] = []
-            for batch in released:
-                held.append(batch)
-                if sum(batch.num_rows for batch in held) >= GROUP:
-                    writer.write_table(pa.Table.from_batches(held), row_group_size=GROUP)
-                    held = []
-            writer.write_table(pa.Table.from_batches(held, schema), row_group_size=GROUP)
+        _write_parquet(schema, released, target, rows)
+
+
+def _write_parquet(schema: Any, batches: Iterator[Any], target: Output, rows: Rows) -> None:
+    """Row groups of about a million rows, and a footer that says who wrote them; they are read back."""
+    begun, heads = rows.done, {}
+    with pq.ParquetWriter(target, schema) as writer:
+        for number, held in enumerate(_groups(batches)):
+            if is_compared(number):
+                heads[number] = head_of(held[0])
+            table = pa.Table.from_batches(held)
+            writer.write_table(table, row_group_size=max(1, table.num_rows))
+    with target.read_back() as written:
+        footer = read_footer(written, target.final)
+    target.cut(footer.stop)
+    target.write(footer_bytes({**footer.fields, **written_by(footer)}))
+    check_written(target, as_parquet(schema), rows.done - begun, heads)
+
+
+def _groups(batches: Iterator[Any]) -> Iterator[list[Any]]:
+    """Batches with rows, so many of them together as make a row group."""
+    held: list[Any] = []
+    for batch in batches:
+        if batch.num_rows:
+            held.append(batch)
+        if sum(one.num_rows for one in held) >= GROUP:
+            yield held
+            held = []
+    if held:
+        yield held
 
 
 def _write_text(schema: Any, batches: Iterator[Any], target: Output, decimals: dict[str, int | None]) -> None:
@@ -85,5 +110,5 @@ def _fixed(column: Any, decimals: int | None, name: str) -> Any:
     if decimals is None or decimals <= 0 or not pa.types.is_floating(column.type):
         return column
     values = numbers(column, name, 0)[0]
-    decimal_column = with_decimals(np.nan_to_num(values), pa.decimal128(WIDEST[0], decimals), decimals, name)
-    return pc.if_else(pa.array(np.isnan(values)), pa.scalar(None, decimal_column.type), decimal_column)
+    texts = formatted(np.nan_to_num(values), decimals)
+    return pc.if_else(pa.array(np.isnan(values)), pa.scalar(None, texts.type), texts)

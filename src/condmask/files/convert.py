@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyarrow import csv
 
 from condmask.errors import ArgumentError
 from condmask.files.arrow import ArrowFile, line
@@ -14,13 +15,14 @@ from condmask.files.atomic import Fingerprint, Output
 from condmask.files.batches import write_batches
 from condmask.files.csv import CsvFile
 from condmask.files.csv_format import not_encoded
-from condmask.files.csv_scan import Records, line_at
+from condmask.files.csv_scan import CHUNK, line_at, scan
+from condmask.files.csv_texts import as_bytes, texts_of
 from condmask.files.formats import ROOMY, Part, Rows, Sample, Table, format_of
+from condmask.files.recoding import open_utf8, read_bytes, working
 from condmask.strata import names_of
 
 # what a column of text is taken for, if all of it is: 007 is no number, and 1e999 none that can be held
 WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
-ASCII = 127
 NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?$"
 
 
@@ -82,7 +84,7 @@ class Converted:
             else:  # text stays text, digit by digit
                 types = [pa.float64() if name in masked else pa.string() for name in self.names]
                 schema = pa.schema(list(zip(self.names, types, strict=True)))
-            batches = (_typed(batch, schema, self.original, masked) for batch in _texts(self.original))
+            batches = (_typed(batch, schema, self.original, masked) for batch in texts(self.original))
         try:
             write_batches(schema, batches, target, rows, metadata, keep)
         except pa.ArrowException as error:  # a type that the target has not
@@ -99,7 +101,7 @@ def typed(table: CsvFile, masked: set[str], strata: Collection[str]) -> Any:
     if len(set(table.names)) < len(table.names):
         raise ArgumentError(f"{table.path} must name each column once, so that it can get types")
     types = {name: pa.float64() if name in masked else pa.int64() for name in table.names}
-    for batch in _texts(table):
+    for batch in texts(table):
         for name, column in zip(table.names, batch.columns, strict=True):
             if name in masked:
                 continue
@@ -138,41 +140,54 @@ def _with_points(column: Any, table: CsvFile) -> Any:
     return pc.replace_substring(text, ",", ".", max_replacements=1) if table.decimal == "," else text
 
 
-def _texts(table: CsvFile) -> Iterator[Any]:
+def texts(table: CsvFile) -> Iterator[Any]:
     """All columns as text."""
+    records = scan(table.path, table.dialect, [])
+    if table.dialect.blank or any(_alone(part.text) for part in records):  # pyarrow would part fields there
+        read = _texts_of_records
+    else:
+        read = _texts_of_pyarrow
+    try:
+        yield from read(table)
+    except (UnicodeDecodeError, pa.ArrowInvalid):  # whose message may show a record
+        _check_encoding(table)
+        raise ArgumentError(
+            f"{table.path} must hold records of at most {CHUNK >> 20} MB to become a file of another format"
+        ) from None
+
+
+def _alone(text: bytes) -> bool:
+    """Whether carriage returns stand elsewhere than before line feeds."""
+    return text.count(b"\r") > text.count(b"\r\n")
+
+
+def _texts_of_pyarrow(table: CsvFile) -> Iterator[Any]:
+    dialect, places = table.dialect, list(map(str, range(len(table.names))))  # names need not differ
+    encoding = working(dialect.encoding)
+    with open_utf8(table.path, dialect.encoding) as file:
+        read_bytes(table.path, file, len(dialect.header))
+        reader = csv.open_csv(
+            pa.PythonFile(file, mode="r"),
+            csv.ReadOptions(use_threads=False, block_size=CHUNK, column_names=places, encoding=encoding),
+            csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
+            csv.ConvertOptions(column_types=dict.fromkeys(places, pa.string())),
+        )
+        for batch in reader:
+            yield batch.rename_columns(table.names)
+
+
+def _texts_of_records(table: CsvFile) -> Iterator[Any]:
     for part in table.records():
-        columns = [_text(table, part, k) for k in range(len(table.names))]
+        fields = (as_bytes(texts_of(part.fields(k))) for k in range(len(table.names)))
+        columns = [pa.array(list(map(table.dialect.decode, column)), pa.string()) for column in fields]
         yield pa.RecordBatch.from_arrays(columns, names=table.names)
 
 
-def _text(table: CsvFile, part: Records, k: int) -> Any:
-    """A column of a run of records, its bytes taken together."""
-    starts, lengths = part.starts[:, k], part.stops[:, k] - part.starts[:, k]
-    ends = np.concatenate(([0], np.cumsum(lengths)))
-    content = part.fields(k).buffer[np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1])]
-    text = pa.Array.from_buffers(
-        pa.string(), len(starts), [None, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(content)]
-    )
-    if (content > ASCII).any() and not (table.dialect.encoding == "utf-8" and _sound(text)):
-        return pa.array(_decoded(table, part, k), pa.string())
-    return pc.replace_substring(text, '""', '"') if b'""' in part.text else text
-
-
-def _sound(text: Any) -> bool:
-    try:
-        text.validate(full=True)
-    except pa.ArrowInvalid:
-        return False
-    return True
-
-
-def _decoded(table: CsvFile, part: Records, k: int) -> list[str]:
-    """The fields of a column one by one, in the encoding of the file."""
-    texts: list[str] = []
-    try:
-        for field in part.fields(k).at(np.arange(len(part.starts))):
-            texts.append(table.dialect.decode(field))
-    except UnicodeDecodeError:
-        line = line_at(table.path, table.dialect, part.offset + int(part.starts[len(texts), k]))
-        raise not_encoded(table.path, table.dialect.encoding, line) from None
-    return texts
+def _check_encoding(table: CsvFile) -> None:
+    """Refuse bytes that are no text, by their line."""
+    for part in table.records():
+        try:
+            table.dialect.decode(part.text)
+        except UnicodeDecodeError as error:
+            line = line_at(table.path, table.dialect, part.offset + error.start)
+            raise not_encoded(table.path, table.dialect.encoding, line) from None

@@ -12,15 +12,24 @@ import numpy as np
 from condmask._blocks import Workers, in_stretches, ordered_map
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files import csv_numbers, quoting
+from condmask.files.arrow_types import values_of
 from condmask.files.atomic import Fingerprint, Output, fingerprint
 from condmask.files.csv_format import CsvFormat, Dialect, not_encoded
-from condmask.files.csv_numbers import NumberError, Words
+from condmask.files.csv_numbers import (
+    CLEAR_COMMA,
+    CLEAR_DOT,
+    COMMA,
+    DOT,
+    SHORTEST,
+    NumberError,
+    Words,
+    first_mark,
+)
 from condmask.files.csv_scan import Fields, Records, Stretch, Stretches, find, line_at, scan
+from condmask.files.csv_texts import as_bytes, texts_of
 from condmask.files.formats import Part, Rows, Sample
 from condmask.files.metadata import read_beside, sidecar
 from condmask.files.recoding import compressed_writer
-from condmask.kernels.csv_labels import number_labels
-from condmask.kernels.csv_numbers import CLEAR_COMMA, CLEAR_DOT, COMMA, DOT, SHORTEST
 from condmask.kernels.csv_scan import AFTER_QUOTE, splice
 
 FIRST = 1_000  # records that tell the decimal mark of a column of whole numbers
@@ -199,14 +208,15 @@ class CsvFile:
             keep = np.isnan(values)
             for k in nulls:  # words that mean a missing value stay, codes go
                 keep[:, k] &= np.isnan(self._numbers(part, k, names[k], self._decimal)[0])
-            fields, ends = csv_numbers.write(values, places, decimal)
-            added = int(ends[-1]) if ends.size else 0
-            out = np.empty(len(part.text) + added + 2 * ends.size * quoted, dtype=np.uint8)
+            texts, begins, ends = csv_numbers.write(values, places, decimal)
+            out = np.empty(len(part.text) + len(texts) + 2 * ends.size * quoted, dtype=np.uint8)
             for k in mixed:
                 part.starts[:, k], part.stops[:, k] = quoting.outer_bounds(part.fields(k), blank=blank)
             starts, stops = part.starts.ravel(), part.stops.ravel()
-            buffer = np.frombuffer(part.text, dtype=np.uint8)
-            length = splice(buffer, starts, stops, keep.ravel(), quoted, fields, ends, out)
+            text, fields = (np.frombuffer(one, dtype=np.uint8) for one in (part.text, texts))
+            length = splice(
+                text, starts, stops, keep.ravel(), quoted, fields, begins.ravel(), ends.ravel(), out
+            )
             return out[:length].data
 
         written = compressed_writer(target, target.final, self.dialect.encoding)
@@ -239,14 +249,7 @@ class CsvFile:
         """Name the first number that has another mark than the first of all."""
         decimal: str | None = None
         for part in self._records(names):
-            for row in range(len(part.starts)) if decimal is None else ():
-                one = part._replace(starts=part.starts[row : row + 1], stops=part.stops[row : row + 1])
-                for k, name in enumerate(names):
-                    marks = self._numbers(one, k, name, decimal)[1]
-                    if decimal is None and marks:
-                        decimal = "," if marks & COMMA else "."
-                if decimal is not None:
-                    break
+            decimal = decimal or first_mark([part.fields(k) for k in range(len(names))], self._words)
             for k, name in enumerate(names):
                 self._numbers(part, k, name, decimal)
 
@@ -279,19 +282,17 @@ class CsvFile:
 
     def _labels(self, part: Records, k: int) -> tuple[np.ndarray, list[str]]:
         """Fields as codes and the distinct texts that they stand for."""
-        fields = part.fields(k)
-        starts, stops = np.ascontiguousarray(fields.starts), np.ascontiguousarray(fields.stops)
-        code, first = np.empty((2, starts.size), dtype=np.int64)
-        table = np.full(2 << max(1, starts.size).bit_length(), -1, dtype=np.int64)
-        count = number_labels(fields.buffer, starts, stops, table, code, first)
+        coded = texts_of(part.fields(k)).dictionary_encode()
+        code = values_of(coded.indices, np.int32)
         distinct: list[str] = []
         try:
-            for field in fields.at(first[:count]):
+            for field in as_bytes(coded.dictionary):
                 distinct.append(self.dialect.decode(field))
         except UnicodeDecodeError:
-            line = line_at(part.path, self.dialect, part.offset + int(starts[first[len(distinct)]]))
+            row = int(np.argmax(code == len(distinct)))
+            line = line_at(part.path, self.dialect, part.offset + int(part.starts[row, k]))
             raise not_encoded(part.path, self.dialect.encoding, line) from None
-        return code, distinct
+        return code.astype(np.int64), distinct
 
     def _records(self, names: Sequence[str], *, tail: bool = False) -> Iterator[Records]:
         """Runs of whole records with the fields of these columns; stretches of them are kept."""

@@ -1,17 +1,32 @@
-"""Numbers between the text of a CSV file and arrays: exactly as Python reads and writes them."""
+"""Numbers between the text of a CSV file and arrays: exactly as Python reads and writes them.
 
-import math
+Arrow reads and writes them, each rounded once. Left to Python is what Arrow does otherwise: words that may
+mean a number (inf, nan), and texts that would get an exponent, which not every reader knows.
+"""
+
 import re
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from condmask import _checks
+from condmask._grid import INEXACT, LARGEST_UNITS
+from condmask.files.arrow_types import WIDEST, values_of, with_decimals
 from condmask.files.csv_scan import Fields
-from condmask.kernels import csv_numbers as kernels
+from condmask.files.csv_texts import as_bytes, as_texts, content_of, some, texts_of, where
 
 BUILT_IN = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
-MANY = 1_000  # fields; so many numbers of many digits pay for importing pyarrow
-POINT, COMMA = b".", b","
+DOT, COMMA, CLEAR_DOT, CLEAR_COMMA = 1, 2, 4, 8  # marks seen, and seen where no thousands could stand
+SHORTEST = -1  # places: as many as it needs
+HEAD = 1_000  # texts that tell a column of words at once, since an error of Arrow takes its time for each
+POINT, COMMA_BYTE = b".", b","
+NUMBER = r"^-?([0-9]+{0}?[0-9]*|{0}[0-9]+)([eE][+-]?[0-9]+)?$"
+MARKS = {".": r"\.", ",": ",", None: "[.,]"}
+THOUSANDS = r"^[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}$"  # or decimals
 PLAIN = re.compile(rb"[+-]?\d*\.?\d+")
 # by points, commas, apostrophes and blanks, those that do not break among them
 GROUPED = re.compile(rb"[+-]?\d{1,3}((\.|,|'| |\xa0|\xc2\xa0|\xe2\x80\xaf|\xe2\x80\x99)\d{3})+([.,]\d+)?")
@@ -30,116 +45,157 @@ class Words:
 
     def __init__(self, words: list[bytes]) -> None:
         self._words = {word.encode() for word in BUILT_IN} | set(words)
+        self.texts = as_texts(sorted(self._words))
 
     def __contains__(self, field: bytes) -> bool:
         return field.strip() in self._words
 
 
-def read(fields: Fields, decimal: str | None, words: Words) -> tuple[np.ndarray, int]:
-    """The numbers of fields, NaN where one is missing, and their decimal marks (of `kernels.csv_numbers`).
+class _Present(NamedTuple):
+    """Texts that are not missing, without blanks around them, and their places among all fields."""
 
-    Without ``decimal`` either mark is read, where there is no other in the field.
+    texts: pa.LargeStringArray
+    at: np.ndarray
+
+
+def read(fields: Fields, decimal: str | None, words: Words) -> tuple[np.ndarray, int]:
+    """The numbers of fields, NaN where one is missing, and the decimal marks that they have.
+
+    Without ``decimal`` either mark is read, where there is no other in the field, and marks are told.
     """
-    values = np.empty(fields.starts.size)
-    state = np.empty(fields.starts.size, dtype=np.uint8)
-    mark = 0 if decimal is None else ord(decimal)
-    starts, stops = np.ascontiguousarray(fields.starts), np.ascontiguousarray(fields.stops)
-    marks = kernels.parse_numbers(fields.buffer, starts, stops, mark, values, state)
-    long = np.flatnonzero(state == kernels.EXACTLY)
-    if long.size:
-        values[long] = exactly(fields.buffer, starts[long], stops[long], mark)
-    words_at = np.flatnonzero(state == kernels.WORD)
-    value_of: dict[bytes, float] = {}
-    for start in range(0, words_at.size, MANY):  # a column of text is refused at its first field
-        some = words_at[start : start + MANY]
-        for at, field in zip(some.tolist(), fields.at(some), strict=True):
-            if field not in value_of:
-                value_of[field] = _word(field, decimal, words, at)
-            values[at] = value_of[field]
-    size = np.abs(values)
-    large = np.flatnonzero((size >= _checks.LARGEST_EXACT_INTEGER) & np.isfinite(size))
-    for at, field in zip(large.tolist(), fields.at(large), strict=True):
-        bare = field.strip().lstrip(b"+-")
+    texts, at = _present(fields, words)
+    found = parse(texts, decimal)
+    _fill_in(found, texts, at, decimal)
+    large = np.flatnonzero((np.abs(found) >= _checks.LARGEST_EXACT_INTEGER) & np.isfinite(found))
+    for place, text in zip(at[large].tolist(), as_bytes(some(texts, large)), strict=True):
+        bare = text.lstrip(b"+-")
         if bare.isdigit() and int(bare) > _checks.LARGEST_EXACT_INTEGER:
-            raise NumberError("must hold integers of at most 2^53, got a larger one", at)
+            raise NumberError("must hold integers of at most 2^53, got a larger one", place)
+    marks = _marks(texts) if decimal is None else 0
+    if at.size == fields.starts.size:
+        return found, marks
+    values = np.full(fields.starts.size, np.nan)
+    values[at] = found
     return values, marks
 
 
-def exactly(buffer: np.ndarray, starts: np.ndarray, stops: np.ndarray, mark: int) -> np.ndarray:
-    """Numbers of many digits, rounded once."""
-    ends = np.empty(starts.size, dtype=np.int64)
-    out = np.empty(int((stops - starts).sum()), dtype=np.uint8)
-    kernels.gather(buffer, starts, stops, mark, out, ends)
-    if starts.size >= MANY:
-        try:
-            import pyarrow as pa
-
-            offsets = np.concatenate(([0], ends)).astype(np.int32)
-            texts = pa.Array.from_buffers(
-                pa.string(), starts.size, [None, pa.py_buffer(offsets), pa.py_buffer(out)]
-            )
-            # Arrow's to_numpy would import pandas
-            return np.frombuffer(texts.cast(pa.float64()).buffers()[1], np.float64)[: starts.size]
-        except ImportError:
-            pass
-    text, begin = out.tobytes(), 0
-    values = np.empty(starts.size)
-    for i, end in enumerate(ends.tolist()):
-        values[i] = float(text[begin:end])
-        begin = end
-    return values
+def parse(texts: pa.LargeStringArray, decimal: str | None) -> np.ndarray:
+    """Texts without blanks around them as numbers; NaN where one is none, not finite, or Python's alone."""
+    points = texts if decimal == "." else pc.replace_substring(texts, ",", ".")
+    values = None
+    if decimal != "," or not pc.any(pc.match_substring(texts, ".")).as_py():
+        with suppress(pa.ArrowInvalid):
+            points[:HEAD].cast(pa.float64())
+            values = values_of(points.cast(pa.float64()), np.float64)
+    if values is None:
+        pattern = NUMBER.format(MARKS[decimal])
+        numbers = where(pc.match_substring_regex(texts.view(pa.large_binary()), pattern))
+        values = np.full(len(texts), np.nan)
+        values[numbers] = values_of(some(points, np.flatnonzero(numbers)).cast(pa.float64()), np.float64)
+    return np.where(np.isfinite(values), values, np.nan)
 
 
-def _word(field: bytes, decimal: str | None, words: Words, at: int) -> float:
-    """NaN where a value is missing, what only Python calls a number, or a refusal."""
-    if field in words:
-        return math.nan
+def first_mark(columns: Sequence[Fields], words: Words) -> str | None:
+    """The decimal mark of the first number, record by record, that has one."""
+    found = []
+    for k, fields in enumerate(columns):
+        texts, at = _present(fields, words)
+        marked = np.flatnonzero(where(pc.match_substring_regex(texts.view(pa.large_binary()), "[.,]")))
+        for text in as_bytes(some(texts, marked[:1])):
+            found.append((at[marked[0]], k, "," if COMMA_BYTE in text else "."))
+    return min(found)[2] if found else None
+
+
+def _present(fields: Fields, words: Words) -> _Present:
+    texts = pc.ascii_trim_whitespace(texts_of(fields))
+    at = np.flatnonzero(~where(pc.is_in(texts, value_set=words.texts)))
+    return _Present(texts if at.size == len(texts) else some(texts, at), at)
+
+
+def _fill_in(values: np.ndarray, texts: pa.LargeStringArray, at: np.ndarray, decimal: str | None) -> None:
+    """What Python alone calls a number, and a refusal of what nobody does."""
+    unread = np.flatnonzero(np.isnan(values))
+    coded = some(texts, unread).dictionary_encode()
+    code = values_of(coded.indices, np.int32)
+    numbers: list[float] = []
+    for word in as_bytes(coded.dictionary):
+        number = _number(word, decimal)
+        if number is None:
+            raise NumberError(_why(word, decimal), int(at[unread[np.argmax(code == len(numbers))]]))
+        numbers.append(number)
+    values[unread] = np.array(numbers, dtype=np.float64)[code]
+
+
+def _number(word: bytes, decimal: str | None) -> float | None:
+    """What Python reads; None where that is no number of a table."""
+    if b"_" in word or (decimal == "," and POINT in word):
+        return None
     try:
-        if b"_" not in field and not (decimal == "," and POINT in field):
-            return float(field.replace(COMMA, POINT) if decimal == "," else field)
+        return float(word if decimal == "." else word.replace(COMMA_BYTE, POINT))
     except ValueError:
-        pass
-    raise NumberError(_why(field.strip(), decimal), at)
+        return None
 
 
 def _why(field: bytes, decimal: str | None) -> str:
     """What is wrong with a field; of the field itself nothing, since it may be an original."""
-    one = field.count(COMMA) + field.count(POINT) == 1 and field.translate(None, b"+-.,").isdigit()
+    one = field.count(COMMA_BYTE) + field.count(POINT) == 1 and field.translate(None, b"+-.,").isdigit()
     if GROUPED.fullmatch(field) and not one:
         return "must be numeric without thousands separators, got some"
-    if decimal == "." and PLAIN.fullmatch(field.replace(COMMA, POINT, 1)):
+    if decimal == "." and PLAIN.fullmatch(field.replace(COMMA_BYTE, POINT, 1)):
         return 'must be numeric with decimal points, got a comma (decimal=",", --decimal ,)'
     if decimal == "," and PLAIN.fullmatch(field):
         return 'must be numeric with decimal commas, got a point (decimal=".", --decimal .)'
     return "must be numeric, got text"
 
 
-def write(values: np.ndarray, places: np.ndarray, decimal: str) -> tuple[np.ndarray, np.ndarray]:
-    """The text of rows of numbers, one after the other, and their ends; NaN has none.
+def _marks(texts: pa.LargeStringArray) -> int:
+    """The decimal marks of numbers, and whether each is one beyond doubt."""
+    seen = 0
+    for mark, told, clear in ((".", DOT, CLEAR_DOT), (",", COMMA, CLEAR_COMMA)):
+        marked = texts.filter(pc.match_substring(texts, mark))
+        if len(marked):
+            doubtful = pc.all(pc.match_substring_regex(marked, THOUSANDS)).as_py()
+            seen |= told | (0 if doubtful else clear)
+    return seen
 
-    ``places`` are fixed decimals by column, `kernels.SHORTEST` for the fewest digits that read back the same.
+
+def write(values: np.ndarray, places: np.ndarray, decimal: str) -> tuple[bytes, np.ndarray, np.ndarray]:
+    """The texts of rows of numbers, and where in them that of each number begins and ends; NaN has none.
+
+    ``places`` are fixed decimals by column, `SHORTEST` for the fewest digits that read back the same.
     """
-    out = np.empty(values.size * kernels.WIDEST, dtype=np.uint8)
-    ends = np.empty(values.size, dtype=np.int64)
-    left = kernels.format_numbers(values, places, ord(decimal), out, ends)
-    if not left:
-        return out, ends
-    flat = values.ravel()
-    wanting = (np.diff(ends, prepend=0) == 0) & ~np.isnan(flat)
-    which = np.flatnonzero(wanting)
-    texts = [
-        _text(value, place)
-        for value, place in zip(flat[which].tolist(), places[which % places.size].tolist(), strict=True)
-    ]
-    more = np.frombuffer("".join(texts).replace(".", decimal).encode(), dtype=np.uint8)
-    more_ends = np.cumsum([len(text) for text in texts])
-    filled = np.empty((int(ends[-1]) if ends.size else 0) + more.size, dtype=np.uint8)
-    filled_ends = np.empty_like(ends)
-    kernels.fill_in(out, ends, wanting, more, more_ends, filled, filled_ends)
-    return filled, filled_ends
+    contents, size, gaps = [], 0, np.isnan(values)
+    plain = np.where(gaps, 0.0, values)
+    begins, ends = np.empty((2, *values.shape), dtype=np.int64)
+    for k, place in enumerate(places.tolist()):
+        content, bounds = content_of(formatted(plain[:, k], place))
+        begins[:, k], ends[:, k] = bounds[:-1] + size, bounds[1:] + size
+        contents.append(content)
+        size += len(content)
+    text = b"".join(contents)
+    return text if decimal == "." else text.replace(b".", b","), begins, np.where(gaps, begins, ends)
 
 
-def _text(value: float, places: int) -> str:
-    if places == kernels.SHORTEST:
-        return repr(value)
-    return f"{value:.{places}f}" if places > 0 else str(int(value))
+def formatted(values: np.ndarray, places: int) -> pa.LargeStringArray:
+    """Finite numbers as text, without exponents, in the fewest digits that read back or with these places."""
+    if places == SHORTEST:
+        values = values + 0.0  # zero has no sign
+        texts = pa.Array.from_buffers(pa.float64(), values.size, [None, pa.py_buffer(values)])
+        left = np.zeros(values.size, dtype=bool)
+    else:
+        left = np.abs(values) * 10.0**places >= INEXACT
+        texts = with_decimals(np.where(left, 0.0, values), pa.decimal128(WIDEST[0], places), places, "")
+    texts = texts.cast(pa.large_string())
+    if np.frombuffer(content_of(texts)[0], np.uint8).max(initial=0) > ord("9"):
+        left |= where(pc.match_substring(texts, "e", ignore_case=True))
+    if not left.any():
+        return texts
+    words = as_texts(_positional(value, places).encode() for value in values[left].tolist())
+    which = pa.py_buffer(np.packbits(left, bitorder="little"))
+    return pc.replace_with_mask(texts, pa.Array.from_buffers(pa.bool_(), left.size, [None, which]), words)
+
+
+def _positional(value: float, places: int) -> str:
+    if abs(value) > LARGEST_UNITS:  # none of the whole numbers that are refused when they are read
+        return f"{value:.{max(places, 1)}f}"
+    return np.format_float_positional(value, trim="-") if places == SHORTEST else f"{value:.{places}f}"

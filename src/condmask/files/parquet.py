@@ -7,6 +7,7 @@ of pages and Bloom filters, which readers do without, and what nobody refers to.
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -22,7 +23,14 @@ from condmask.files.arrow_types import released_columns, released_type
 from condmask.files.atomic import Output
 from condmask.files.formats import Rows
 from condmask.files.parquet_footer import Chunk, Footer
-from condmask.files.parquet_readback import check_written
+from condmask.files.parquet_readback import (
+    check_copied,
+    check_written,
+    first_rows,
+    head_of,
+    is_compared,
+    opened,
+)
 from condmask.files.thrift import Struct
 
 MOST_ROWS = 1 << 20  # that are encoded at once
@@ -77,11 +85,14 @@ class ParquetFile(ArrowFile):
         """Copy the file with the masked rows in their columns."""
         names = sorted(rows.columns, key=self.names.index)
         types = {name: released_type(self.schema.field(name).type, *rows.columns[name]) for name in names}
+        begun = rows.done
         with self.path.open("rb") as source:
             footer = footers.read_footer(source, self.path)
             leaves = [footer.leaf(self.names.index(name)) for name in names]
             writer = _Writer(self.path, source, target, footer, [leaf for leaf, _ in leaves])
-            encoded = ordered_map(_encode, self._parts(rows, types, footer, leaves), rows.workers, ahead=2)
+            masked: dict[int, Any] = {}  # the first rows of row groups
+            parts = self._parts(rows, types, footer, leaves, masked)
+            encoded = ordered_map(_encode, parts, rows.workers, ahead=2)
             elements: list[Struct] = []
             for part in encoded:
                 writer.add(part)
@@ -94,13 +105,32 @@ class ParquetFile(ArrowFile):
             replaced = {at: element for (_, at), element in zip(leaves, elements, strict=True)}
             released = footers.released_footer(footer, writer.groups, replaced, entries)
             target.write(footers.footer_bytes(released))
-        with target.read_back() as written:
-            check_written(written, target.final, released, self.path, set(writer.leaves))
+        check_copied(target, released, self.path, set(writer.leaves))
+        schema = released_schema(self.schema, types, metadata, nulls=rows.nulls, keep=self.kept)
+        check_written(target, schema, rows.done - begun, self._heads(masked))
+
+    def _heads(self, masked: dict[int, Any]) -> dict[int, Any]:
+        """The first rows of row groups of the source, with these masked ones in their columns."""
+        heads = dict(masked)
+        with opened(self.path) as file, suppress(pa.ArrowException, OSError):  # columns that nobody decodes
+            for group, batch in masked.items():
+                clear = first_rows(file, group)
+                columns = [
+                    batch.column(name) if name in batch.schema.names else column
+                    for name, column in zip(clear.schema.names, clear.columns, strict=True)
+                ]
+                heads[group] = pa.RecordBatch.from_arrays(columns, names=clear.schema.names)
+        return heads
 
     def _parts(
-        self, rows: Rows, types: dict[str, Any], footer: Footer, leaves: list[tuple[int, int]]
+        self,
+        rows: Rows,
+        types: dict[str, Any],
+        footer: Footer,
+        leaves: list[tuple[int, int]],
+        heads: dict[int, Any],
     ) -> Iterator[_Part]:
-        """The masked rows, row group by row group."""
+        """The masked rows, row group by row group; of some of these the first ones are put down."""
         schema = self._masked_schema(rows, types)
         with pq.ParquetFile(self.path, pre_buffer=False) as file:
             for number, group in enumerate(footer.groups):
@@ -114,6 +144,8 @@ class ParquetFile(ArrowFile):
                         held = []
                     arrays = released_columns(batch, rows, types)
                     held.append(pa.RecordBatch.from_arrays(arrays, schema=schema))
+                    if is_compared(number) and number not in heads:
+                        heads[number] = head_of(held[-1])
                 yield _Part(pa.Table.from_batches(held, schema), options, True)
 
     def _masked_schema(self, rows: Rows, types: dict[str, Any]) -> Any:

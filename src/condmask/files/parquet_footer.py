@@ -164,15 +164,18 @@ def released_footer(
     """The footer of a file with these row groups and entries; `elements` of the schema are replaced."""
     of, schema = footer.fields[SCHEMA][1]
     schema = [elements.get(position, element) for position, element in enumerate(schema)]
-    known = {key: value for key, value in footer.fields.items() if key in OF_FILES}
-    if WRITER in known and released_writer(known[WRITER][1]) is None:
-        del known[WRITER]
     return {
-        **known,
+        **{key: value for key, value in footer.fields.items() if key in OF_FILES},
+        **written_by(footer),
         SCHEMA: (LIST, (of, schema)),
         GROUPS: (LIST, (STRUCT, groups)),
         ENTRIES: (LIST, (STRUCT, entries)),
     }
+
+
+def written_by(footer: Footer) -> Struct:
+    """The field that says who wrote a file, and that condmask did."""
+    return {WRITER: (BINARY, released_writer(footer.fields.get(WRITER, (BINARY, b""))[1]))}
 
 
 def footer_bytes(fields: Struct) -> bytes:

@@ -1,35 +1,112 @@
 """A written Parquet file is read back before it gets its name.
 
-Its footer is put together here and most of its chunks are copied as bytes, so no library vouches for them:
-what is written has to be parsed as it was meant, and pyarrow has to find the rows of the source, in chunks
-that fill the file without a gap.
+However it came about, pyarrow has to find its rows, its schema with all that is published in it, and the
+values at the beginning of some row groups, as they were meant. Where most chunks are copied as bytes, and the
+footer is put together here, that is parsed as well: its chunks have to be those of the source, and to fill
+the file without a gap.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from condmask.files.atomic import FileError
+from condmask.files.atomic import FileError, Output
 from condmask.files.parquet_footer import MAGIC, read_footer
 from condmask.files.thrift import Struct
 
+HEAD = 100  # rows at the beginning of a row group that are compared
+BUFFERED = 1 << 16  # bytes that are read at once
 COPIED = (
     "physical_type", "num_values", "compression", "encodings",
     "total_compressed_size", "total_uncompressed_size",
 )  # fmt: skip
+UNREADABLE = (ValueError, LookupError, OSError, pa.ArrowException)  # no footer, or one that lacks a chunk
 
 
-def check_written(written: IO[bytes], name: Path, meant: Struct, source: Path, masked: set[int]) -> None:
-    """Refuse a file that is not read as it was meant; ``masked`` are the leaves that were written anew."""
+def is_compared(group: int) -> bool:
+    """Whether the beginning of this row group is: those of the first ones, and of ever fewer later ones."""
+    return group & (group - 1) == 0
+
+
+def head_of(batch: Any) -> Any:
+    """The first rows of a record batch, in memory of their own."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch.slice(0, HEAD))
+    return pa.ipc.open_stream(sink.getvalue()).read_next_batch()
+
+
+def as_parquet(schema: Any) -> Any:
+    """The schema that is read from a file to which pyarrow writes this one."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(schema.empty_table(), sink)
+    return pq.read_schema(pa.BufferReader(sink.getvalue()))
+
+
+def check_written(target: Output, schema: Any, rows: int, heads: Mapping[int, Any]) -> None:
+    """Refuse a file that is not read as it was meant.
+
+    ``heads`` are the first rows of row groups, by the numbers of these; columns that they have not are not
+    compared.
+    """
     try:
-        footer = read_footer(written, name)
-        same = footer.fields == meant and _holds_source(
-            pq.read_metadata(written), pq.read_metadata(source), footer.stop, masked
-        )
-    except (ValueError, LookupError, OSError, pa.ArrowException):  # no footer, or one that lacks a chunk
+        with target.read_back() as written, opened(written) as file:
+            same = file.metadata.num_rows == rows and _alike(file.schema_arrow, schema)
+            same = same and all(_begins_with(file, group, head) for group, head in heads.items())
+    except UNREADABLE:
         same = False
+    _refuse_unless(same, target.final)
+
+
+def check_copied(target: Output, meant: Struct, source: Path, masked: set[int]) -> None:
+    """Refuse a copy whose footer is not as it was meant; ``masked`` are the leaves that were written anew."""
+    try:
+        with target.read_back() as written:
+            footer = read_footer(written, target.final)
+            same = footer.fields == meant and _holds_source(
+                pq.read_metadata(written), pq.read_metadata(source), footer.stop, masked
+            )
+    except UNREADABLE:
+        same = False
+    _refuse_unless(same, target.final)
+
+
+def opened(file: Any) -> Any:
+    """A Parquet file of which little is read."""
+    return pq.ParquetFile(file, pre_buffer=False, buffer_size=BUFFERED)
+
+
+def first_rows(file: Any, group: int, names: list[str] | None = None) -> Any:
+    """The first rows of a row group that has some."""
+    return next(file.iter_batches(HEAD, row_groups=[group], columns=names, use_threads=False))
+
+
+def _alike(found: Any, meant: Any) -> bool:
+    """Whether two schemas are equal, with the notes on the file and its columns."""
+    notes = [[part.metadata or {} for part in (schema, *schema)] for schema in (found, meant)]
+    return bool(found.equals(meant)) and notes[0] == notes[1]
+
+
+def _begins_with(file: Any, group: int, head: Any) -> bool:
+    """Whether a row group begins with these rows."""
+    if not head.num_rows:
+        return bool(file.metadata.row_group(group).num_rows == 0)
+    names = head.schema.names
+    some = names if names != file.schema_arrow.names else None  # of several columns of one name all are
+    found = first_rows(file, group, some)
+    found = found if some is None else found.select(names)
+    return found.num_rows == head.num_rows and all(map(_equal, found.columns, head.columns))
+
+
+def _equal(found: Any, meant: Any) -> bool:
+    """Whether two columns hold the same, in types that Parquet may have changed: NaN is NaN here."""
+    return found.equals(meant) or str(found.to_pylist()) == str(meant.to_pylist())
+
+
+def _refuse_unless(same: bool, name: Path) -> None:
     if not same:
         raise FileError(f"{name} is not read back as it was written; nothing was published")
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,6 @@ from condmask._blocks import Workers
 from condmask._log import logger
 from condmask._scratch import joined
 from condmask.errors import ArgumentError, MissingPackageError
-from condmask.files.csv import CsvFile
-from condmask.files.csv_folder import CsvFiles
 from condmask.files.csv_format import CsvFormat
 from condmask.files.folder import FolderTable
 from condmask.files.formats import (
@@ -101,14 +100,15 @@ def open_table(path: Path, csv: CsvFormat | None = None, workers: Workers = 1) -
         return _open_folder(path, csv, workers)
     if suffix_of(path) not in FORMATS and path not in OPENED:
         path.stat()  # a folder, most likely: that it is not there says more than what its suffix should be
-    if format_of(path) not in ROOMY:
-        return CsvFile(path, csv, workers)
-    if csv is not None:
+    is_text = format_of(path) not in ROOMY
+    if csv is not None and not is_text:
         raise ArgumentError(f"csv must be left out for {path.name}, which is no text, got {csv!r}")
-    try:
-        return _open_with_arrow(path)
-    except ImportError as error:
-        raise MissingPackageError(f"{path.name} needs pyarrow: pip install 'condmask[cli]'") from error
+    with _with_pyarrow(path.name):
+        if not is_text:
+            return _open_with_arrow(path)
+        from condmask.files.csv import CsvFile
+
+        return CsvFile(path, csv, workers)
 
 
 def _open_with_arrow(path: Path) -> "ArrowFile":
@@ -122,27 +122,35 @@ def _open_with_arrow(path: Path) -> "ArrowFile":
 
 def _open_folder(path: Path, csv: CsvFormat | None, workers: Workers) -> Table:
     files = part_files(path)
-    if format_of(files.paths[0]) not in ROOMY:
-        published = (read_list(files.base) or {}).get("csv", {})
-        return FolderTable(
-            path, files, CsvFiles(path, files, (csv or CsvFormat()).or_else(published), workers)
-        )
-    if csv is not None:
+    is_text = format_of(files.paths[0]) not in ROOMY
+    if csv is not None and not is_text:
         raise ArgumentError(f"csv must be left out for {path}, which holds no text, got {csv!r}")
-    try:
-        from condmask.files.arrow_folder import ArrowFiles
-    except ImportError as error:
-        raise MissingPackageError(f"{path} needs pyarrow: pip install 'condmask[cli]'") from error
-    return FolderTable(path, files, ArrowFiles(path, files, _open_with_arrow))
+    with _with_pyarrow(str(path)):
+        if not is_text:
+            from condmask.files.arrow_folder import ArrowFiles
+
+            return FolderTable(path, files, ArrowFiles(path, files, _open_with_arrow))
+        from condmask.files.csv_folder import CsvFiles
+
+        published = (read_list(files.base) or {}).get("csv", {})
+        form = (csv or CsvFormat()).or_else(published)
+        return FolderTable(path, files, CsvFiles(path, files, form, workers))
 
 
 def converted(table: Table) -> Table:
     """A table on its way into a file of another format."""
-    try:
-        from condmask.files.convert import Converted
-    except ImportError as error:
-        raise MissingPackageError("another format needs pyarrow: pip install 'condmask[cli]'") from error
+    from condmask.files.convert import Converted
+
     return Converted(table)
+
+
+@contextmanager
+def _with_pyarrow(name: str) -> Iterator[None]:
+    """Files are read by pyarrow, which is not there where nobody asked for files."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingPackageError(f"{name} needs pyarrow: pip install 'condmask[cli]'") from error
 
 
 def labels_of_column(table: Table, name: str) -> np.ndarray:

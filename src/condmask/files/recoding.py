@@ -66,6 +66,8 @@ def working(encoding: str) -> str:
 class _AsUtf8:
     """Text of another encoding as bytes of UTF-8, whatever it holds."""
 
+    closed = False  # readers of other libraries ask
+
     def __init__(self, file: IO[bytes], encoding: str) -> None:
         self._text = io.TextIOWrapper(file, encoding=encoding, errors="surrogatepass", newline="")
         self._rest = b""

@@ -13,6 +13,7 @@ Notes on a masked column go but for its number, named or not.
 import json
 import re
 from collections.abc import Collection, Iterator
+from importlib import import_module
 from typing import Any
 
 import pyarrow as pa
@@ -34,7 +35,8 @@ OF_TYPES = {
     b"_PL_CATEGORICAL", b"_PL_CATEGORICAL2", b"_PL_ENUM_VALUES", b"_PL_ENUM_VALUES2",
 }  # fmt: skip
 WRITER = re.compile(
-    r"[A-Za-z][\w.-]{0,40}( \(\w{1,20}\))?( version [\w.+-]{1,40})?( \(build [\w.-]{0,60}\))?"
+    r"(?P<program>[A-Za-z][\w.-]{0,40}( \(\w{1,20}\))?( version [\w.+-]{1,40})?)"
+    r"( \(build (?P<build>[\w.-]{0,60}?)(; )?(condmask [\w.+-]{1,40})?\))?"
 )
 
 OF_FRAMES = ("index_columns", "column_indexes", "columns", "partition_columns", "pandas_version")
@@ -95,9 +97,18 @@ def notes_of(schema: Any) -> list[str]:
     return list(dict.fromkeys(_text(key) for key in keys if key not in always))
 
 
-def released_writer(text: bytes) -> bytes | None:
-    """Who wrote a file, which readers ask about known faults; None where it says something else."""
-    return text if WRITER.fullmatch(_text(text)) else None
+def released_writer(text: bytes) -> bytes:
+    """Who wrote a file, and that condmask rewrote it.
+
+    Readers ask about known faults of the program that comes first. Much of the file is still what that one
+    wrote, so it stays first, unless the text says something else.
+    """
+    version = import_module("condmask").__version__
+    known = WRITER.fullmatch(_text(text))
+    if known is None or known["program"].startswith("condmask version"):
+        return f"condmask version {version}".encode()
+    build = "; ".join(filter(None, (known["build"], f"condmask {version}")))
+    return f"{known['program']} (build {build})".encode()
 
 
 def _text(key: bytes) -> str:

@@ -79,31 +79,29 @@ def find_fields(text, delimiter, blank, width, wanted, starts, stops):
 
 
 @kernel
-def splice(text, starts, stops, keep, quoted, fields, ends, out):
-    """out: the text with fields[ends[i-1] : ends[i]] for its i-th piece, unless keep[i]; its length.
+def splice(text, starts, stops, keep, quoted, fields, begins, ends, out):
+    """out: the text with fields[begins[i] : ends[i]] for its i-th piece, unless keep[i]; its length.
 
     With ``quoted`` pieces stand in quotes, also those that had none.
     """
     length = 0
     copied = 0
-    begin = 0
     for i in range(starts.size):
         if not keep[i]:
             for position in range(copied, starts[i]):
                 out[length] = text[position]
                 length += 1
-            unquoted = quoted and begin < ends[i] and not (starts[i] > 0 and text[starts[i] - 1] == QUOTE)
+            unquoted = quoted and begins[i] < ends[i] and not (starts[i] > 0 and text[starts[i] - 1] == QUOTE)
             if unquoted:
                 out[length] = QUOTE
                 length += 1
-            for position in range(begin, ends[i]):
+            for position in range(begins[i], ends[i]):
                 out[length] = fields[position]
                 length += 1
             if unquoted:
                 out[length] = QUOTE
                 length += 1
             copied = stops[i]
-        begin = ends[i]
     for position in range(copied, text.size):
         out[length] = text[position]
         length += 1

@@ -16,7 +16,6 @@ from condmask.disclosure.audit_result import Audit
 from condmask.disclosure.boosting import check_available
 from condmask.errors import ArgumentError
 from condmask.files.atomic import spool
-from condmask.files.csv import CsvFile
 from condmask.files.csv_format import CsvFormat
 from condmask.files.formats import (
     PACKED,
@@ -166,6 +165,8 @@ def _same_format(table: Table, target: Path) -> bool:
     if target in OPENED:
         return before not in ROOMY
     if table.path in OPENED and after == "TSV":
+        from condmask.files.csv import CsvFile  # with pyarrow, which frames do without
+
         return isinstance(table, CsvFile) and table.dialect.delimiter == "\t"
     return before == after
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from condmask._blocks import blocks, evenly_spaced
-from condmask.files.csv import CsvFile
 from condmask.files.csv_scan import Fields
 from condmask.files.formats import Table
 from condmask.kernels.value_words import ABSENT
@@ -17,6 +16,7 @@ from condmask.releases.value_hash import as_words, hashable, number_words, text_
 
 if TYPE_CHECKING:
     from condmask.files.arrow import ArrowFile
+    from condmask.files.csv import CsvFile
 
 REPEATED = 4  # times a dictionary's values at least, where it is cheaper to hash them than the rows
 
@@ -103,6 +103,8 @@ def _joined(clear: Iterable[tuple[int, Words]], masked: Callable[[slice], Words]
 
 def table_words(table: Table, names: Sequence[str]) -> Iterator[tuple[int, Words]]:
     """Numbers of rows and the words of columns of a file; those of lists or structures are left out."""
+    from condmask.files.csv import CsvFile  # with pyarrow, which frames do without
+
     table = getattr(table, "original", table)
     if isinstance(table, CsvFile):
         yield from _csv_words(table, names)
@@ -120,7 +122,7 @@ def batch_words(batches: Iterable[Any], names: Sequence[str]) -> Iterator[tuple[
         yield batch.num_rows, {name: column for name, column in words.items() if column is not None}
 
 
-def _csv_words(table: CsvFile, names: Sequence[str]) -> Iterator[tuple[int, Words]]:
+def _csv_words(table: "CsvFile", names: Sequence[str]) -> Iterator[tuple[int, Words]]:
     missing = frozenset(word.encode(table.dialect.encoding).lower() for word in table.words)
     for part in table.records():
         words = {

@@ -7,11 +7,8 @@ text, a sum of random words by place (Carter and Wegman, 1979) are; what is kept
 
 import numpy as np
 
-from condmask.files import csv_numbers
 from condmask.files.csv_scan import Fields
 from condmask.kernels import value_words
-from condmask.kernels.csv_labels import number_labels
-from condmask.kernels.csv_numbers import DONE, EXACTLY, MISSING, parse_numbers
 from condmask.kernels.value_words import ABSENT
 
 DIGITS = 7  # that float32 holds: so many of 0.1 in either precision are the same
@@ -62,23 +59,23 @@ def _seven_digits(values: np.ndarray) -> np.ndarray:
 
 def text_words(fields: Fields, decimal: str = ".", missing: frozenset[bytes] = frozenset()) -> np.ndarray:
     """The words of fields of text; those that are numbers have the words of these."""
-    buffer = fields.buffer
-    starts, stops = np.ascontiguousarray(fields.starts), np.ascontiguousarray(fields.stops)
-    values, state = np.empty(starts.size), np.empty(starts.size, dtype=np.uint8)
-    parse_numbers(buffer, starts, stops, ord(decimal), values, state)
-    long = np.flatnonzero(state == EXACTLY)
-    if long.size:
-        values[long] = csv_numbers.exactly(buffer, starts[long], stops[long], ord(decimal))
+    import pyarrow.compute as pc
+
+    from condmask.files.arrow_types import values_of
+    from condmask.files.csv_numbers import parse
+    from condmask.files.csv_texts import content_of, some, texts_of
+
+    texts = texts_of(fields)
+    bare = pc.ascii_trim_whitespace(texts)
+    values = parse(bare, decimal)
     words = number_words(values)
-    text = np.flatnonzero((state != DONE) & (state != EXACTLY) & (state != MISSING))
+    text = np.flatnonzero(np.isnan(values) & (np.diff(content_of(bare)[1]) > 0))
     if text.size:
-        starts, stops = starts[text], stops[text]
-        code, first = np.empty((2, text.size), dtype=np.int64)
-        table = np.full(2 << text.size.bit_length(), -1, dtype=np.int64)
-        first = first[: number_labels(buffer, starts, stops, table, code, first)]
-        hashed = _bytes_words(buffer, starts[first], stops[first])
+        coded = some(texts, text).dictionary_encode()
+        content, bounds = content_of(coded.dictionary)
+        hashed = _bytes_words(np.frombuffer(content, dtype=np.uint8), bounds[:-1], bounds[1:])
         hashed[np.isin(hashed, _words_of(missing))] = ABSENT
-        words[text] = hashed[code]
+        words[text] = hashed[values_of(coded.indices, np.int32)]
     return words
 
 
