@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask._jit import kernel
+from condmask.kernels.lattice import count_up_to
 
 FLAT = 1e-9  # of T: pieces that rise by less have one value
 FAR = 4  # nodes that a piece may be long where no record is near
@@ -177,14 +178,7 @@ def quantile_ends(row, lattice, question, value, low, high):
 @kernel
 def _up_to(z, x):
     """How many records lie at x or to the left."""
-    low, high = 0, z.size
-    while low < high:
-        middle = (low + high) // 2
-        if z[middle] <= x:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    return count_up_to(z, x, 0, z.size)
 
 
 @kernel
