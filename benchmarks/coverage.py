@@ -392,7 +392,7 @@ WHY = {
 }
 
 
-def why(cell, group, shares):
+def why(cell, group, shares, replications=4_000):
     """What explains that shares at 95%, of the population and of the file, are not between the limits."""
     _, data, _, donors, p, n = cell
     below = any(share < INSIDE[0] for share in shares)
@@ -400,7 +400,7 @@ def why(cell, group, shares):
         return ""
     if donors == "reverse" and group != "correlation":
         known = shares[1] > INSIDE[1]
-        rest = why((*cell[:3], "", *cell[4:]), group, (shares[0], 0.95))
+        rest = why((*cell[:3], "", *cell[4:]), group, (shares[0], 0.95), replications)
         return "a" * known + rest
     if group.startswith("quantiles") and not below:
         if data in HEAPED:
@@ -417,7 +417,7 @@ def why(cell, group, shares):
         return "e"
     if group == "distribution function, ends" and n == 200:
         return "f"
-    error = 2.0 * math.sqrt(0.0475 / 4_000)
+    error = 2.0 * math.sqrt(0.0475 / replications)
     near = all(INSIDE[0] - error <= share <= INSIDE[1] + error for share in shares)
     return "x" if near else "?"
 
@@ -440,7 +440,7 @@ def table(results):
                 for kind in ("masked", "unmasked")
             )
             length = _text(here / there if there else math.nan, 2)
-            reason = why(by_name[result["cell"]], group, (values[0], values[2]))
+            reason = why(by_name[result["cell"]], group, (values[0], values[2]), result["replications"])
             letters |= set(reason)
             texts = (_text(value, 3) for value in values)
             rows.append(f"   {_csv((*shown, group, *texts, length, reason))}")
