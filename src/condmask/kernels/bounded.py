@@ -2,18 +2,14 @@
 
 What an interval is, `inference.bounded` says: a parameter is in it if estimates that it explains better than
 this one, by the likelihood ratio, have less chance than the level. An end is looked for from the bound
-inwards: on a mesh, finer near the estimate, and then by halving.
+inwards, on a mesh and then by halving.
 """
 
 import math
 
 from condmask._jit import kernel
 
-MESH, NEAR, STEPS = (
-    64,
-    48,
-    8,
-)  # parameters over the whole range, and about the estimate by 1/8 standard errors
+MESH = 64  # parameters between the estimate and the bound
 HALVINGS = 40  # of the last step of an end
 
 
@@ -31,28 +27,15 @@ def ends(estimate, square, quantile, level, low, high):
 @kernel
 def _end(estimate, square, quantile, level, side):
     nearest = min(max(estimate, -1.0), 1.0)
-    unit = _error(square, nearest)
-    beyond, accepted = side, side
-    mesh, near = MESH, NEAR
     if _accepted(estimate, side, square, quantile, level):
         return side
-    while True:  # the next point of either mesh towards the estimate
-        far = nearest + side * 2.0 * mesh / MESH
-        close = nearest + side * unit * near / STEPS
-        if mesh == 0 and near == 0:
-            accepted = nearest
+    beyond, accepted = side, nearest
+    for step in range(MESH - 1, 0, -1):
+        parameter = nearest + (side - nearest) * step / MESH
+        if _accepted(estimate, parameter, square, quantile, level):
+            accepted = parameter
             break
-        if near == 0 or (mesh > 0 and side * far >= side * close):
-            mesh -= 1
-            accepted = far
-        else:
-            near -= 1
-            accepted = close
-        if abs(accepted) >= 1.0:
-            continue
-        if _accepted(estimate, accepted, square, quantile, level):
-            break
-        beyond = accepted
+        beyond = parameter
     for _ in range(HALVINGS):
         middle = 0.5 * (accepted + beyond)
         if _accepted(estimate, middle, square, quantile, level):
