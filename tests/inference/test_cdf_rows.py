@@ -70,7 +70,8 @@ def test_ends_are_where_the_test_begins_to_exclude(case, monkeypatch):
     monkeypatch.setattr(cdf_rows.rearranged_variance, "crossing_of", lambda p, n: "first")
     p, n, options = case
     scheme, z, rows = samples(p, n, rows=3, **options)
-    found = rows.ends(Q, np.empty(0), LEVELS, tuple(TARGETS))
+    everywhere = np.concatenate(([0.01], Q, [0.98]))  # where T leaves [0, 1], too, and T* does not
+    found = rows.ends(everywhere, np.empty(0), LEVELS, tuple(TARGETS))
     assert found.served.all()
 
     apart = []
@@ -78,10 +79,10 @@ def test_ends_are_where_the_test_begins_to_exclude(case, monkeypatch):
         for i, level in enumerate(LEVELS):
             for j, target in enumerate(TARGETS):
                 c = multiplier(level)[1] ** 2 / n
-                for k, q in enumerate(Q.tolist()):
+                for k, q in enumerate(everywhere.tolist()):
                     low, high = found.quantiles[:, i, j, k, row]
-                    if target == "population" and q <= c:
-                        assert low == -np.inf
+                    if target == "population" and min(q, 1.0 - q) <= c:
+                        assert (low if q <= c else high) == (-np.inf if q <= c else np.inf)
                         continue
                     assert np.isfinite([low, high]).all()
                     steps = scheme.law.grid.units(np.array([low, high]))
