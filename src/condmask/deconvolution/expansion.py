@@ -164,7 +164,7 @@ def local_polynomials(moments: np.ndarray, lattice: Cells, density: bool, limit:
 
 
 def _convolved(moments: np.ndarray, lattice: Cells, density: bool, limit: float) -> np.ndarray:
-    """The same by one FFT for each power, times factorials and not yet transposed."""
+    """Local polynomials by one FFT for each power, times factorials and not yet transposed."""
     sources, reach = len(moments), lattice.reach
     targets = sources + 2 * reach
     size = fast_length(targets + sources)

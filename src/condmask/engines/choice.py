@@ -37,11 +37,8 @@ TRANSFORM, POINT, WAVE = 65.0, 0.017, 0.055  # to T_1; a point of the grid, a fr
 SMOOTHED_TRANSFORM, SMOOTHED_POINT, SMOOTHED_WAVE = 300.0, 0.007, 0.26  # to T_b
 AT_CURVE, AT_GRID = 0.03, 0.02  # a value of T where it is known
 FIRST, REARRANGED, SMOOTHED = 1.5, 2.0, 15.0  # a search for a crossing: of T_1, the second over p; of T_b
-RUNNING, BELOW, ASCENDING = (
-    0.0035,
-    0.0016,
-    0.045,
-)  # a point of the grid: all first crossings; rearranged one, all
+# a point of the grid: for all first crossings; for a rearranged one, and for all of them
+RUNNING, BELOW, ASCENDING = 0.0035, 0.0016, 0.045
 BISECTED = 1.5  # a crossing of T_b on a grid
 USUAL = 12.0  # sigma over which data lie, where that is not known
 

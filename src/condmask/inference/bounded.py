@@ -13,6 +13,7 @@ Phys. Rev. D 57 (1998) 3873-3889.
 
 import numpy as np
 
+from condmask.inference.intervals import multiplier
 from condmask.kernels import bounded as kernels
 
 
@@ -26,10 +27,8 @@ def interval(estimate: np.ndarray, square: np.ndarray, level: float) -> tuple[np
         The factors of 1, r and r^2 in the squared standard error if r is the parameter.
     level : float
     """
-    from scipy.special import ndtri  # takes .1 s to import
-
     low, high = np.empty((2, estimate.size))
-    kernels.ends(estimate, square, float(ndtri(0.5 + 0.5 * level)), level, low, high)
+    kernels.ends(estimate, square, multiplier(level)[1], level, low, high)
     return low, high
 
 
@@ -37,9 +36,7 @@ def placed(
     value: np.ndarray, error: np.ndarray, low: float, high: np.ndarray | float, level: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """The ends for parameters between `low` and `high`, of known standard errors."""
-    from scipy.special import ndtri  # takes .1 s to import
-
-    reach = float(ndtri(0.5 + 0.5 * level)) * error
+    reach = multiplier(level)[1] * error
     ends = np.array([value - reach, value + reach])
     high = np.broadcast_to(high, value.shape)
     # further in than that no bound matters

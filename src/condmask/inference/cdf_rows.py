@@ -21,7 +21,7 @@ from condmask.deconvolution import weight
 from condmask.deconvolution.expansion import fast_length
 from condmask.deconvolution.weight import Masking
 from condmask.inference import cdf_score, cdf_variance, rearranged_variance
-from condmask.inference.cdf_variance import Sums
+from condmask.inference.cdf_variance import Positions, Sums
 from condmask.inference.intervals import multiplier
 from condmask.inference.theorem import AsymptoticVariance
 from condmask.kernels import quantile_ends as kernels
@@ -68,16 +68,15 @@ class CdfRows:
         assert law.grid is not None
         self.law, self.grid, self.n = law, law.grid, z.shape[1]
         self._steps = np.sort(law.grid.units(z), axis=1)
-        whole = masking(law, None)
-        width, noise = cdf_variance.lattice(whole)
-        self._shape = Shape(whole, noise, width)
-        near = cdf_variance.kernels(noise, width * whole.delta)
-        self.lattice = Lattice(width, width > MOST_STEPS, law.p, near.limits, near.jumps, shared_donors)
+        self._masking = masking(law, None)
+        self._at = Positions(self._masking)
+        width, (_, _, limits, jumps) = self._at.width, self._at.kernels
+        self.lattice = Lattice(width, width > MOST_STEPS, law.p, limits, jumps, shared_donors)
 
     def rows(self) -> Iterator[Row | None]:
         """Row by row; None of one that is spread too widely."""
-        width, shape = self.lattice.width, self._shape
-        margin = ceil(min(MARGIN / (width * shape.masking.delta), reach_of(shape))) + 4
+        width, reach = self._at.width, self._at.kernels.reach
+        margin = ceil(min(MARGIN / self._at.in_sigma, reach)) + 4
         first = np.floor(self._steps[:, 0] / width) - margin
         nodes = np.floor(self._steps[:, -1] / width) - first + 1 + margin
         served = nodes <= MOST_NODES
@@ -85,13 +84,13 @@ class CdfRows:
             yield from [None] * len(self._steps)
             return
         many = int(nodes[served].max())
-        size = fast_length(many + max(reach_of(shape) - margin, 0))
+        size = fast_length(many + max(reach - margin, 0))
         steps, first = self._steps[served], first[served]
         sums = np.empty((5, len(steps), many))
         counts = np.zeros((len(steps), size))
         kernels.count(steps, first, width, counts)
         spectrum = np.fft.rfft(counts)
-        for k, transform in enumerate(transforms(shape, size)):
+        for k, transform in enumerate(cdf_variance.transforms(self._at.noise, self._at.in_sigma, size)):
             sums[k] = np.fft.irfft(spectrum * transform, size)[:, :many]
         below = np.cumsum(counts[:, :many], axis=1)
         if self.lattice.fine:
@@ -111,20 +110,22 @@ class CdfRows:
         """T without its steps at the records, at so many nodes from the first of each row on."""
         weights = np.zeros((len(steps), size))
         kernels.spread(steps, first, self.lattice.width, weights)
-        near = np.fft.irfft(np.fft.rfft(weights) * smooth_transform(self._shape, size), size)[:, :nodes]
+        transform = smooth_transform(self._masking, self._at.in_sigma, self._at.kernels.reach, size)
+        near = np.fft.irfft(np.fft.rfft(weights) * transform, size)[:, :nodes]
         weights = weights[:, :nodes]
         before = 2.0 * np.cumsum(weights, axis=1) - weights
         return np.asarray((near + smooth_limit(self.law.p) * before) / self.n)
 
     def _on_the_grid(self, steps: np.ndarray, first: np.ndarray, points: int) -> np.ndarray:
         """T at so many points of the grid, from the first of each row on."""
-        whole = self._shape._replace(noise=self._shape.masking, width=1.0)
-        size = fast_length(points + reach_of(whole))
+        whole, step = self._masking, self._masking.delta
+        reach, _, limits, _ = cdf_variance.kernels(whole, step)
+        size = fast_length(points + reach)
         counts = np.zeros((len(steps), size))
         kernels.count(steps, first, 1.0, counts)
-        t = np.fft.irfft(np.fft.rfft(counts) * transforms(whole, size)[0], size)[:, :points]
-        limit = cdf_variance.kernels(whole.noise, whole.in_sigma).limits[0]
-        return np.asarray((t + limit * np.cumsum(counts[:, :points], axis=1)) / self.n)
+        transform = cdf_variance.transforms(whole, step, size)[0]
+        t = np.fft.irfft(np.fft.rfft(counts) * transform, size)[:, :points]
+        return np.asarray((t + limits[0] * np.cumsum(counts[:, :points], axis=1)) / self.n)
 
     def ends(self, q: np.ndarray, x: np.ndarray, levels: Sequence[float], targets: Sequence[str]) -> Ends:
         """Intervals of quantiles q and of the distribution function at points x, in the units of the data."""
@@ -150,61 +151,17 @@ class CdfRows:
         return found
 
 
-class Shape(NamedTuple):
-    """What the kernels of a lattice depend on.
-
-    Attributes
-    ----------
-    masking : Masking
-        With the grid of the data.
-    noise : Masking
-        With noise rounded to the cells.
-    width : float
-        Of a cell, in steps of the grid.
-    """
-
-    masking: Masking
-    noise: Masking
-    width: float
-
-    @property
-    def in_sigma(self) -> float:
-        """The width of a cell in units of sigma."""
-        return self.width * self.masking.delta
-
-
-def reach_of(shape: Shape) -> int:
-    """The number of cells beyond which a record counts as constant."""
-    return cdf_variance.kernels(shape.noise, shape.in_sigma).reach
-
-
 def smooth_limit(p: float) -> float:
     """Half of what a record far to the left adds to n times the smooth part of T."""
     return 0.5 - 0.5 / p
 
 
 @lru_cache(maxsize=16)
-def transforms(shape: Shape, size: int) -> np.ndarray:
-    """The transforms of what records add to the sums of the variance, less what they add from afar."""
-    reach, values, limits, _ = cdf_variance.kernels(shape.noise, shape.in_sigma)
-    around = values - limits[:, None] * (np.arange(2 * reach + 1) >= reach)
-    return _transformed(around, reach, size)
-
-
-@lru_cache(maxsize=16)
-def smooth_transform(shape: Shape, size: int) -> np.ndarray:
-    """The transform of the smooth part of K, less what records add from afar."""
-    reach = reach_of(shape)
-    right = weight.smooth_weight(shape.masking, shape.in_sigma * np.arange(1.0, reach + 1.0))
-    right = right - smooth_limit(shape.masking.p)
-    return np.asarray(_transformed(np.concatenate((-right[::-1], [0.0], right))[None], reach, size)[0])
-
-
-def _transformed(around: np.ndarray, reach: int, size: int) -> np.ndarray:
-    """Of functions known from -reach to reach."""
-    periodic = np.zeros((len(around), size))
-    periodic[:, np.arange(-reach, reach + 1) % size] = around
-    return np.asarray(np.fft.rfft(periodic))
+def smooth_transform(masking: Masking, width: float, reach: int, size: int) -> np.ndarray:
+    """The transform of the smooth part of K at cells of `width` sigma, less what records add from afar."""
+    right = weight.smooth_weight(masking, width * np.arange(1.0, reach + 1.0)) - smooth_limit(masking.p)
+    both = np.concatenate((-right[::-1], [0.0], right))
+    return np.asarray(cdf_variance.on_a_circle(both[None], size)[0])
 
 
 def _no_ends(rows: int, quantiles: int, points: int, levels: Sequence[float], targets: Sequence[str]) -> Ends:

@@ -327,12 +327,19 @@ def _nodes(cell: np.ndarray, held: np.ndarray, at: Positions, first: float, leng
     size = 1 << (length + 2 * reach - 1).bit_length()
     dense = np.zeros(size)
     dense[(cell[start:stop] - first + reach).astype(np.int64)] = held[start:stop]
-    spectrum = np.fft.rfft(dense) * _transforms(at.noise, at.in_sigma, size)
-    return np.asarray(np.fft.irfft(spectrum, size)[:, 2 * reach : 2 * reach + length])
+    spectrum = np.fft.rfft(dense) * transforms(at.noise, at.in_sigma, size)
+    return np.asarray(np.fft.irfft(spectrum, size)[:, reach : reach + length])
 
 
 @lru_cache(maxsize=16)
-def _transforms(noise: Masking, width: float, size: int) -> np.ndarray:
-    """The transforms of the kernels without their limits, which begin at -reach."""
+def transforms(noise: Masking, width: float, size: int) -> np.ndarray:
+    """The transforms of the kernels without their limits, on a circle of so many cells."""
     reach, values, limits, _ = kernels(noise, width)
-    return np.asarray(np.fft.rfft(values - limits[:, None] * (np.arange(2 * reach + 1) >= reach), size))
+    return on_a_circle(values - limits[:, None] * (np.arange(2 * reach + 1) >= reach), size)
+
+
+def on_a_circle(values: np.ndarray, size: int) -> np.ndarray:
+    """The transforms of functions that are known from -reach to reach and 0 beyond."""
+    reach, periodic = values.shape[1] // 2, np.zeros((len(values), size))
+    periodic[:, np.arange(-reach, reach + 1) % size] = values
+    return np.asarray(np.fft.rfft(periodic))

@@ -8,6 +8,7 @@ inwards, on a mesh and then by halving.
 import math
 
 from condmask._jit import kernel
+from condmask.kernels.normal import share_below
 
 MESH = 64  # parameters between the estimate and the bound
 HALVINGS = 40  # of the last step of an end
@@ -62,7 +63,7 @@ def _accepted(estimate, r, square, quantile, level):
         return False
     if min(above, below) >= quantile:
         return True
-    return _normal(_reach(ratio, above)) - _normal(-_reach(ratio, below)) <= level
+    return share_below(_reach(ratio, above)) - share_below(-_reach(ratio, below)) <= level
 
 
 @kernel
@@ -75,8 +76,3 @@ def _reach(c, d):
     """At how many standard errors this likelihood ratio is on the side of a bound that is d of them away."""
     root = math.sqrt(c)
     return root if root <= d else 0.5 * (d + c / d)
-
-
-@kernel
-def _normal(x):
-    return 0.5 * math.erfc(-x / math.sqrt(2.0))

@@ -16,10 +16,16 @@ def within(u, shares):
 
 
 @kernel
+def share_below(x):
+    """P(Y < x) of standard normal noise."""
+    return 0.5 * erfc(-x / sqrt(2.0))
+
+
+@kernel
 def below(x, shares):
     """shares[k] = P(Y < x[k]) of standard normal noise."""
     for k in range(x.size):
-        shares[k] = 0.5 * erfc(-x[k] / sqrt(2.0))
+        shares[k] = share_below(x[k])
 
 
 @kernel
@@ -35,6 +41,6 @@ def quantiles(p, x):
             1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308))
         )
         for _ in range(2):
-            error = (0.5 * erfc(y / sqrt(2.0)) - tail) * sqrt(2.0 * pi) * exp(0.5 * y * y)
+            error = (share_below(-y) - tail) * sqrt(2.0 * pi) * exp(0.5 * y * y)
             y += error / (1.0 - 0.5 * y * error)
         x[k] = -y if p[k] < 0.5 else y

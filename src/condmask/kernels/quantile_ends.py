@@ -111,11 +111,20 @@ def spread(rows, first, width, weights):
         for z in rows[row]:
             place = z / width - first[row]
             i = np.int64(np.floor(place))
-            u = place - i
-            weights[row, i - 1] -= u * (u - 1.0) * (u - 2.0) / 6.0
-            weights[row, i] += (u + 1.0) * (u - 1.0) * (u - 2.0) / 2.0
-            weights[row, i + 1] -= (u + 1.0) * u * (u - 2.0) / 2.0
-            weights[row, i + 2] += (u + 1.0) * u * (u - 1.0) / 6.0
+            shares = _cubic(place - i)
+            for k in range(4):
+                weights[row, i - 1 + k] += shares[k]
+
+
+@kernel(inline="always")
+def _cubic(u):
+    """What the values at -1, 0, 1 and 2 weigh in that of the cubic through them at u."""
+    return (
+        -u * (u - 1.0) * (u - 2.0) / 6.0,
+        (u + 1.0) * (u - 1.0) * (u - 2.0) / 2.0,
+        -(u + 1.0) * u * (u - 2.0) / 2.0,
+        (u + 1.0) * u * (u - 1.0) / 6.0,
+    )
 
 
 @kernel
@@ -188,13 +197,9 @@ def _smooth(x, row, lattice):
     last = row.smooth.size - 1
     i = min(max(np.int64(np.floor(place)), 1), last - 2)
     u = min(max(place - i, -1.0), 2.0)
-    a, b, c, d = row.smooth[i - 1], row.smooth[i], row.smooth[i + 1], row.smooth[i + 2]
-    return (
-        -u * (u - 1.0) * (u - 2.0) * a / 6.0
-        + (u + 1.0) * (u - 1.0) * (u - 2.0) * b / 2.0
-        - (u + 1.0) * u * (u - 2.0) * c / 2.0
-        + (u + 1.0) * u * (u - 1.0) * d / 6.0
-    )
+    a, b, c, d = _cubic(u)
+    near = a * row.smooth[i - 1] + b * row.smooth[i]
+    return near + c * row.smooth[i + 1] + d * row.smooth[i + 2]
 
 
 @kernel
