@@ -26,7 +26,7 @@ def test_ends_are_those_of_single_samples(options, target):
     if law is not EXACT:
         x = law.from_units(law.to_units(x))
     z = scheme.mask_rows(x, np.random.default_rng(2), ())
-    rows = MomentRows(z, law, shared_donors=scheme.shared_donors, highest=3)
+    rows = MomentRows(z, law, shared_donors=scheme.shared_donors, highest=6)
     estimate = scheme.estimate(z)
 
     for k, level in enumerate(LEVELS):

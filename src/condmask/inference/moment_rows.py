@@ -25,22 +25,21 @@ class MomentRows:
     shared_donors : bool
         Whether several records may share a donor.
     highest : int
-        Of the orders that are asked for.
+        Of the powers that are summed: the order of a moment, twice that for its interval.
     """
 
     def __init__(self, z: np.ndarray, law: Law, *, shared_donors: bool, highest: int) -> None:
         self.n, self._law, self._shared = z.shape[1], law, shared_donors
         self._center = z.mean(axis=1)
         deviation = z - self._center[:, None]
-        self._scale = float(np.abs(deviation).max()) or 1.0
-        orders = 2 * max(highest, 2)
-        sums = np.zeros((len(z), orders + 1))
+        self._scale = max(float(deviation.max()), -float(deviation.min()), law.sigma) or 1.0
+        sums = np.zeros((len(z), highest + 1))
         for row, own in zip(deviation, sums, strict=True):
             kernels.add_powers(row, 0.0, self._scale, 0, self.n, own)
         self._masked = sums.T / self.n
-        self._noise = np.eye(1, orders + 1)[0]
+        self._noise = np.eye(1, highest + 1)[0]
         if law.p < 1.0:
-            self._noise = law.noise_moments(orders, self._scale)
+            self._noise = law.noise_moments(highest, self._scale)
         self._original = theorem_2_1(self._masked, law.p, self._noise)
 
     def moments(self, order: int) -> np.ndarray:

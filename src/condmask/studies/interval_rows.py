@@ -38,7 +38,7 @@ def ends(
     else:
         rows = CdfRows(z, law, shared_donors=scheme.shared_donors)
         found = rows.ends(design.quantiles, design.points, levels, targets)
-    highest = max((2, *design.moments))
+    highest = 2 * max((2, *design.moments))
     moments = MomentRows(z, law, shared_donors=scheme.shared_donors, highest=highest)
     of_moments = [
         [

@@ -10,13 +10,12 @@ from condmask._randomness import Key, seeded_key
 from condmask.deconvolution import stencil
 from condmask.errors import ArgumentError
 from condmask.inference.intervals import EstimateWarning, UndefinedError
+from condmask.inference.moment_rows import MomentRows
 from condmask.inference.pseudo_values import covariance_factor
-from condmask.kernels import moments as powers
 from condmask.kernels import pairs, replicate
 from condmask.law import Law
 from condmask.planning.predicted_relations import differences
 from condmask.samples.bandwidth import FEWEST_STEPS, quartile_places, rule
-from condmask.samples.moments import shift, theorem_2_1
 from condmask.scheme import Scheme
 from condmask.studies import coverage
 
@@ -107,7 +106,11 @@ def _estimates(
         return [_sample_statistics(ordered, _pairs_of_rearranged(scheme, z, others), design)]
     mean, deviation, variance = _deviations(z)
     widths = _bandwidths(ordered, variance)
-    moments = _moments(mean, deviation, variance, others, design.moments, law)
+    raw: list[np.ndarray] = []
+    if design.moments:
+        rows = MomentRows(z, law, shared_donors=scheme.shared_donors, highest=max(design.moments))
+        raw = [rows.moments(order) for order in design.moments]
+    moments = _moments(mean, deviation, variance, others, raw, law)
     difference = _differences(z, others) / _kept(law, z.shape[1])
     fused, served = _fused_quantiles(ordered, widths, design.quantiles, law)
     results = []
@@ -184,9 +187,9 @@ def _deviations(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _moments(
     mean: np.ndarray, deviation: np.ndarray, variance: np.ndarray, others: tuple[np.ndarray, ...],
-    orders: tuple[int, ...], law: Law,
+    raw: list[np.ndarray], law: Law,
 ) -> np.ndarray:  # fmt: skip
-    """Mean, s.d., raw moments and correlation of the original."""
+    """Mean, s.d., these raw moments and correlation of the original."""
     n = deviation.shape[1]
     original = variance - (1.0 - law.p) * law.variance
     columns = [mean, np.sqrt(np.where(original >= 0.0, original, np.nan))]
@@ -194,22 +197,8 @@ def _moments(
         _, other, spread = _deviations(others[0])
         product = np.einsum("ij,ij->i", deviation, other) / (n - 1)
         correlation = product / _kept(law, n) / (columns[1] * np.sqrt(spread))
-    columns += _raw_moments(mean, deviation, orders, law) if orders else []
+    columns += raw
     return np.stack([*columns, correlation] if others else columns, axis=1)
-
-
-def _raw_moments(
-    center: np.ndarray, deviation: np.ndarray, orders: tuple[int, ...], law: Law
-) -> list[np.ndarray]:
-    """Raw moments of the original, Theorem 2.1, of every row."""
-    highest, n = max(orders), deviation.shape[1]
-    scale = max(float(deviation.max()), -float(deviation.min()), law.sigma)
-    sums = np.zeros((len(deviation), highest + 1))
-    for row, row_sums in zip(deviation, sums, strict=True):
-        powers.add_powers(row, 0.0, scale, 0, n, row_sums)
-    moments = theorem_2_1(sums.T / n, law.p, law.noise_moments(highest, scale))
-    raw = shift(moments, center / scale)
-    return [raw[order] * scale**order for order in orders]
 
 
 def _kept(law: Law, n: int) -> float:
