@@ -218,7 +218,9 @@ def test_texts_are_those_of_the_csv_module(tmp_path_factory, rows, ending, delim
             writer.writerow(row)
     path.write_bytes(file.getvalue().encode(encoding))
 
-    batches = list(convert.texts(CsvFile(path, cm.CsvFormat(delimiter=delimiter[0], encoding=encoding))))
+    batches = list(
+        convert.text_reader(CsvFile(path, cm.CsvFormat(delimiter=delimiter[0], encoding=encoding)))()
+    )
 
     assert {tuple(batch.schema.names) for batch in batches} == {("a", "b", "a")}
     found = [row for batch in batches for row in zip(*(column.to_pylist() for column in batch), strict=True)]
@@ -231,7 +233,7 @@ def test_a_line_break_within_quotes_may_stand_anywhere(tmp_path, monkeypatch):
     with (tmp_path / "a.csv").open("w", newline="") as file:
         csv.writer(file).writerows([("x", "t"), *rows])
 
-    batches = list(convert.texts(CsvFile(tmp_path / "a.csv")))
+    batches = list(convert.text_reader(CsvFile(tmp_path / "a.csv"))())
 
     assert len(batches) > 9
     found = [row for batch in batches for row in zip(*(column.to_pylist() for column in batch), strict=True)]

@@ -123,7 +123,7 @@ class ArrowFile:
         with self.errors():
             batch = file.get_batch(number)
             for column in batch.columns:
-                as_bytes(column).validate(full=True)
+                _without_letters(column).validate(full=True)
         return batch
 
     def _sizes(self, name: str) -> np.ndarray:
@@ -146,10 +146,10 @@ class ArrowFile:
             yield file
 
 
-def as_bytes(column: Any) -> Any:
+def _without_letters(column: Any) -> Any:
     """A column without its letters, which need not be UTF-8, but the places of its texts."""
     if pa.types.is_dictionary(column.type):
-        return pa.DictionaryArray.from_arrays(column.indices, as_bytes(column.dictionary), safe=False)
+        return pa.DictionaryArray.from_arrays(column.indices, _without_letters(column.dictionary), safe=False)
     if pa.types.is_string(column.type):
         return column.view(pa.binary())
     return column.view(pa.large_binary()) if pa.types.is_large_string(column.type) else column

@@ -1,6 +1,7 @@
 """A file of one format on its way into one of another."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,14 +78,15 @@ class Converted:
             schema, batches, keep = self.original.schema, self.original.batches(), self.original.kept
         else:
             assert isinstance(self.original, CsvFile)
-            masked = set(rows.columns)
+            masked, texts = set(rows.columns), text_reader(self.original)
             strata = [scheme.get("strata") for scheme in metadata["columns"].values()]
             if format_of(target.final) in ROOMY or self.original.decimal == ",":
-                schema = typed(self.original, masked, {name for names in strata for name in names_of(names)})
+                labels = {name for names in strata for name in names_of(names)}
+                schema = typed(self.original, texts(), masked, labels)
             else:  # text stays text, digit by digit
                 types = [pa.float64() if name in masked else pa.string() for name in self.names]
                 schema = pa.schema(list(zip(self.names, types, strict=True)))
-            batches = (_typed(batch, schema, self.original, masked) for batch in texts(self.original))
+            batches = (_typed(batch, schema, self.original, masked) for batch in texts())
         try:
             write_batches(schema, batches, target, rows, metadata, keep)
         except pa.ArrowException as error:  # a type that the target has not
@@ -93,15 +95,15 @@ class Converted:
             ) from error
 
 
-def typed(table: CsvFile, masked: set[str], strata: Collection[str]) -> Any:
-    """The types of the columns of a file of text, by all of their fields: text unless all are numbers.
+def typed(table: CsvFile, texts: Iterable[Any], masked: set[str], strata: Collection[str]) -> Any:
+    """The types of the columns of a file of text, by all of its `texts`: text unless all are numbers.
 
     Labels of strata stay text where two of them, 1 and 1.0, or NA and nothing, would become one.
     """
     if len(set(table.names)) < len(table.names):
         raise ArgumentError(f"{table.path} must name each column once, so that it can get types")
     types = {name: pa.float64() if name in masked else pa.int64() for name in table.names}
-    for batch in texts(table):
+    for batch in texts:
         for name, column in zip(table.names, batch.columns, strict=True):
             if name in masked:
                 continue
@@ -140,13 +142,15 @@ def _with_points(column: Any, table: CsvFile) -> Any:
     return pc.replace_substring(text, ",", ".", max_replacements=1) if table.decimal == "," else text
 
 
-def texts(table: CsvFile) -> Iterator[Any]:
-    """All columns as text."""
+def text_reader(table: CsvFile) -> Callable[[], Iterator[Any]]:
+    """What reads all columns as text, as often as it is asked: how, one look at the file tells."""
     records = scan(table.path, table.dialect, [])
     if table.dialect.blank or any(_alone(part.text) for part in records):  # pyarrow would part fields there
-        read = _texts_of_records
-    else:
-        read = _texts_of_pyarrow
+        return partial(_refusing, table, _texts_of_records)
+    return partial(_refusing, table, _texts_of_pyarrow)
+
+
+def _refusing(table: CsvFile, read: Callable[[CsvFile], Iterator[Any]]) -> Iterator[Any]:
     try:
         yield from read(table)
     except (UnicodeDecodeError, pa.ArrowInvalid):  # whose message may show a record
