@@ -6,7 +6,7 @@ from typing import Any
 from condmask.cli.arguments import add_running, command, usage
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, add_scheme, commands_of, csv_of, schemes_of
-from condmask.cli.streams import IN, add_files
+from condmask.cli.streams import add_source
 
 
 def add(commands: Any) -> None:
@@ -17,7 +17,7 @@ def add(commands: Any) -> None:
         "Tell for how many records an attacker would guess whether they were swapped, why, and what helps.",
         "condmask audit people.csv -c income --p 0.6 --sigma 500 --decimals 0",
     )
-    add_files(new).add_argument("file", metavar="IN", help=IN)
+    add_source(new)
     add_scheme(new)
     new.add_argument_group("the audit").add_argument(
         "--thorough",

@@ -7,7 +7,7 @@ from typing import Any
 from condmask.cli.arguments import UsageError, add_running, command, typed, usage, workers
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, add_scheme, csv_of, schemes_of
-from condmask.cli.streams import IN, add_files
+from condmask.cli.streams import add_source
 from condmask.cli.terms import in_terms_of_column
 from condmask.schemes.parameters import number, whole
 
@@ -20,7 +20,7 @@ def add(commands: Any) -> None:
         "Compare conditional masking with other methods that leave the same risk: what does each cost?",
         "condmask compare people.csv -c income --p 0.6 --sigma 500 --within 250 --replications 20",
     )
-    add_files(new).add_argument("file", metavar="IN", help=IN)
+    add_source(new)
     add_scheme(new, several=False)
     study = new.add_argument_group("the comparison")
     study.add_argument(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from condmask.cli.arguments import add_again, add_ledger, add_running, command, usage, workers
 from condmask.cli.output import entries, listing, progress, to_json
 from condmask.cli.schemes import add_csv, add_scheme, commands_of, csv_of, schemes_of
-from condmask.cli.streams import IN, add_files, add_target, write_out
+from condmask.cli.streams import add_source, add_target, write_out
 
 if TYPE_CHECKING:
     from condmask.releases.release import Release
@@ -20,9 +20,7 @@ def add(commands: Any) -> None:
         commands, "mask", run, "Mask columns of a file; the scheme is stored with the masked data.",
         "condmask mask people.csv masked.csv -c income --p 0.6 --sigma 500 --decimals 0",
     )  # fmt: skip
-    files = add_files(new)
-    files.add_argument("source", metavar="IN", help=IN)
-    add_target(new, files)
+    add_target(new, add_source(new, "source"))
     add_scheme(new)
     release = new.add_argument_group("the release")
     release.add_argument("--omit-missing", action="store_true", help="leave missing values missing")

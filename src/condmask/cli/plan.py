@@ -6,7 +6,7 @@ from typing import Any
 from condmask.cli.arguments import add_estimand, add_running, command, typed, usage
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, add_parameter, csv_of, mask_command
-from condmask.cli.streams import IN, add_files
+from condmask.cli.streams import add_source
 from condmask.cli.terms import in_terms_of_column
 from condmask.errors import ArgumentError
 from condmask.schemes.parameters import choices_of, number, number_or_fraction, whole
@@ -19,7 +19,7 @@ def add(commands: Any) -> None:
         commands, "plan", run, "Tell what each p and sigma would cost and protect, and suggest some.",
         "condmask plan people.csv -c income --max-risk 250=.45",
     )  # fmt: skip
-    add_files(new).add_argument("file", metavar="IN", help=IN)
+    add_source(new)
     data = new.add_argument_group("the column")
     data.add_argument("-c", "--column", required=True, help="column to mask")
     for name in COMMON:

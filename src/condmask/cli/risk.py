@@ -7,7 +7,7 @@ from typing import Any
 from condmask.cli.arguments import UsageError, add_running, command, typed, usage
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, add_scheme, csv_of, given_parameters, schemes_of
-from condmask.cli.streams import IN, add_files, add_release
+from condmask.cli.streams import add_release, add_source
 from condmask.cli.terms import in_terms_of_column
 from condmask.schemes.parameters import PARAMETERS, number, option_of, whole
 
@@ -17,9 +17,8 @@ def add(commands: Any) -> None:
         commands, "risk", run, "Tell how near attackers come to the originals, before masking or after it.",
         "condmask risk people.csv -c income --p 0.6 --sigma 500 --within 250",
     )  # fmt: skip
-    files = add_files(new)
-    files.add_argument("file", metavar="IN", help=IN)
-    add_release(new, files, "--release", "the release of IN, whose scheme is taken: its risk stands beside")
+    text = "the release of IN, whose scheme is taken: its risk stands beside"
+    add_release(new, add_source(new), "--release", text)
     add_scheme(
         new,
         required=False,

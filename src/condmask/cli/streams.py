@@ -29,6 +29,13 @@ def add_files(parser: argparse.ArgumentParser) -> Any:
     return parser.add_argument_group("files")
 
 
+def add_source(parser: argparse.ArgumentParser, name: str = "file") -> Any:
+    """IN, data that are not masked: the first of the files, whose group is given back."""
+    files = add_files(parser)
+    files.add_argument(name, metavar="IN", help=IN)
+    return files
+
+
 def add_scheme_file(group: Any, text: str) -> None:
     """``--scheme``, the file of what is published with the data."""
     group.add_argument("--scheme", dest="scheme_file", metavar="FILE", help=text)
