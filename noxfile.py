@@ -1,0 +1,132 @@
+"""Everything a change must pass, by sessions: ``nox -l`` lists them, ``nox`` runs the usual ones.
+
+Each session has its own environment; ``nox --no-venv --no-install`` takes the one that is active.
+"""
+
+import os
+import re
+import tempfile
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.2.9"
+nox.options.sessions = ["lint", "tests", "docs"]
+nox.options.reuse_existing_virtualenvs = True
+
+HERE = Path(__file__).parent
+# examples draw fixed keys, as tests do; threads for small products wait for one another beside other tests
+SETTINGS = {"PYTHONPATH": str(HERE / "tests" / "fixed_keys"), "OPENBLAS_NUM_THREADS": "1"}
+# searches and fused replicates take minutes without numba
+PLAIN_KERNELS = "not test_quantile.py or first_crossings and (two or ties)"
+# what the lowest versions are tried on, without what is counted over many releases
+STOREYS = ["kernels", "deconvolution", "samples", "inference", "estimates", "schemes"]
+LOWEST = [*STOREYS, "dask", "disclosure", "files", "plot", "releases", "test_frames.py", "test_sklearn.py"]
+NO_COUNTING = "not cover and not unbiased and not insider and not joint_attack"
+
+
+@nox.session
+def lint(session):
+    """Ruff's rules and format, types, and whether asv can read the benchmarks."""
+    session.install("-e", ".[test]")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("mypy")
+    session.run("asv", "check", "--python", "same")
+
+
+@nox.session(python=["3.11", "3.12", "3.13", "3.14"] if os.environ.get("CONDMASK_PYTHONS") == "all" else None)
+def tests(session):
+    """Every claim once; arguments go to pytest (``nox -s tests -- tests/files``)."""
+    session.install("-e", ".[test]")
+    session.run("python", "-m", "pytest", "-n", "auto", *session.posargs, env=SETTINGS)
+
+
+@nox.session
+def slow(session):
+    """More cases and replications of what the tests show."""
+    session.install("-e", ".[test]")
+    session.run("python", "-m", "pytest", "-n", "auto", "-m", "slow", *session.posargs, env=SETTINGS)
+
+
+@nox.session
+def docs(session):
+    """The site, whether it asks the network, and the examples of pages and docstrings."""
+    session.install("-e", ".[test]")
+    build = HERE / "build"
+    site, trees = str(build / "html"), str(build / "html" / ".doctrees")
+    session.run("sphinx-build", "-q", "-W", "--keep-going", "-b", "html", "docs", site, env=SETTINGS)
+    session.run("python", "docs/extensions/offline.py", site, env=SETTINGS)
+    # trees are those of the site, so that no page is read twice
+    pages = [str(page) for page in sorted(Path("docs").glob("**/*.rst")) if has_examples(page)]
+    doctest = ["-q", "-W", "-b", "doctest", "-d", trees, "docs", str(build / "doctest")]
+    session.run("sphinx-build", *doctest, *pages, env=SETTINGS)
+    session.run("python", "-m", "pytest", "--doctest-modules", "src/condmask", env=SETTINGS)
+
+
+@nox.session
+def nojit(session):
+    """Kernels are valid plain Python, and give the same answers as such."""
+    session.install("-e", ".[test]")
+    chosen = ["tests/kernels", "--ignore", "tests/kernels/test_replicate.py", "-k", PLAIN_KERNELS]
+    session.run("python", "-m", "pytest", "-n", "auto", *chosen, env=SETTINGS | {"NUMBA_DISABLE_JIT": "1"})
+
+
+@nox.session
+def lowest(session):
+    """The lowest versions of the dependencies, on what does not count over many releases."""
+    tools = ["hypothesis", "mpmath", "pytest", "pytest-benchmark", "pytest-xdist"]
+    session.install("-c", ".ci/lowest.txt", "polars", *tools, "-e", ".[cli,dask,plot,sklearn,thorough]")
+    folders = [f"tests/{name}" for name in LOWEST]
+    session.run("python", "-m", "pytest", "-n", "auto", *folders, "-k", NO_COUNTING, env=SETTINGS)
+
+
+@nox.session
+def bench(session):
+    """The answers of the comparisons with others; ``nox -s bench -- --benchmark-enable`` times them."""
+    session.install("-e", ".[test,peers]")
+    session.run("python", "-m", "pytest", "benchmarks/versus", *session.posargs, env=SETTINGS)
+
+
+@nox.session
+def history(session):
+    """Time the commits of ``benchmarks/milestones.txt`` and HEAD, and make pages in ``.asv/html``.
+
+    What was timed before is not timed again. Arguments go to ``asv run``: ``nox -s history -- --bench Mask``.
+    """
+    session.install("asv>=0.6.4", "virtualenv>=20")
+    commits = [*milestones(), head(session)]
+    with tempfile.TemporaryDirectory() as folder:
+        listed = Path(folder, "commits")
+        listed.write_text("\n".join(commits))
+        run = ["run", "--skip-existing-successful", *session.posargs, f"HASHFILE:{listed}"]
+        session.run("asv", "machine", "--yes", silent=True)
+        session.run("asv", *run, success_codes=[0, 2])  # 2: a milestone lacks what a benchmark times
+    session.run("asv", "publish")
+    session.log("open .asv/html/index.html by way of: asv preview")
+
+
+@nox.session
+def gate(session):
+    """Name what became 1.5 times slower than main, or a commit: ``nox -s gate -- HEAD~5 --bench Mask``."""
+    session.install("asv>=0.6.4", "virtualenv>=20")
+    base, *rest = session.posargs or ["main"]
+    session.run("asv", "machine", "--yes", silent=True)
+    options = ["--factor", "1.5", "--only-changed", "--interleave-rounds"]
+    session.run("asv", "continuous", *options, *rest, base, "HEAD")
+
+
+def has_examples(page):
+    """Whether a page has examples that the doctest builder runs."""
+    return re.search(r"^ *(>>> |\.\. (testcode|doctest)::)", page.read_text(), re.MULTILINE) is not None
+
+
+def milestones():
+    """The commits that ended a larger change."""
+    lines = (HERE / "benchmarks" / "milestones.txt").read_text().splitlines()
+    return [line.split()[0] for line in lines if line.strip() and not line.startswith("#")]
+
+
+def head(session):
+    """The commit that is checked out."""
+    return session.run("git", "rev-parse", "HEAD", external=True, silent=True).strip()
