@@ -1,0 +1,155 @@
+"""Where pictures are drawn, and what stands on their axes."""
+
+import re
+import sys
+
+import numpy as np
+import pytest
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from pictures import PICTURES, SCHEME, comparison, originals, plan, study
+
+import condmask as cm
+from condmask.plot.panels import plain_numbers, text
+
+
+def release(**options):
+    x = originals(200)
+    masked = cm.mask_table({"income": x}, {"income": SCHEME}, rng=2, accept_visible_coins=True)
+    return cm.plot_release(x, masked, rng=3, **options)
+
+
+def cdf(path=None, **options):
+    return SCHEME.estimate(SCHEME.mask(originals(200), rng=2)).plot_cdf(path, rng=3, **options)
+
+
+PLOTS = {  # by name: the function, and its number of panels
+    "plan": (lambda **options: plan().plot(**options), 2),
+    "study": (lambda **options: study().plot(**options), 2),
+    "comparison": (lambda **options: comparison().plot(**options), 3),
+    "cdf": (cdf, 1),
+    "release": (release, 2),
+}
+each_plot = pytest.mark.parametrize(("draw", "count"), PLOTS.values(), ids=PLOTS)
+
+
+@each_plot
+def test_a_new_figure_is_shown_by_pyplot_and_its_axes_come_back(draw, count):
+    axes = draw()
+
+    assert np.shape(axes) == (() if count == 1 else (count,))
+    assert all(isinstance(each, Axes) for each in np.ravel(axes))
+    assert [pyplot.figure(number) for number in pyplot.get_fignums()] == [np.ravel(axes)[0].figure]
+
+
+@each_plot
+def test_a_picture_that_is_written_opens_no_window(draw, count, tmp_path):
+    draw(path=tmp_path / "a.png")
+
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert pyplot.get_fignums() == []
+
+
+@each_plot
+def test_axes_that_are_given_are_drawn_into_and_keep_their_labels(draw, count):
+    given = Figure().subplots(1, count, squeeze=False)[0]
+    given[0].set_xlabel("mine")
+
+    found = draw(ax=given if count > 1 else given[0])
+
+    assert list(np.ravel(found)) == list(given)
+    assert all(each.has_data() for each in given)
+    assert given[0].get_xlabel() == "mine"
+    assert given[0].get_ylabel() != ""
+    assert pyplot.get_fignums() == []
+
+
+@each_plot
+def test_axes_must_be_axes_and_as_many_as_panels(draw, count):
+    with pytest.raises(TypeError, match=r"^ax must be matplotlib Axes, got str$"):
+        draw(ax="here")
+    with pytest.raises(ValueError, match=rf"^ax must be as many Axes as there are panels, {count}, got 4$"):
+        draw(ax=Figure().subplots(2, 2))
+
+
+@each_plot
+def test_a_file_name_tells_a_format(draw, count, tmp_path):
+    with pytest.raises(ValueError, match=r"^path must end in one of .*png.*, got .*a\.doc$"):
+        draw(path=tmp_path / "a.doc")
+    with pytest.raises(ValueError, match=r"^path must be a file in a folder that can be written"):
+        draw(path=tmp_path / "nowhere" / "a.png")
+
+
+@each_plot
+def test_without_matplotlib_one_sentence_says_so(draw, count, monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("condmask.plot")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+
+    message = r"^a figure needs matplotlib, which is not installed: pip install 'condmask\[plot\]'$"
+    with pytest.raises(ModuleNotFoundError, match=message) as info:
+        draw()
+    assert info.value.name == "matplotlib"
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_ticks_are_plain_numbers_and_no_picture_has_a_title(name):
+    axes = np.ravel(PICTURES[name]())
+    axes[0].figure.canvas.draw()
+
+    for panel in axes:
+        for axis in (panel.xaxis, panel.yaxis):
+            ticks = [label.get_text() for label in axis.get_ticklabels() if label.get_visible()]
+            shown = [tick for tick in ticks if not re.fullmatch(r"[a-z][\w ,]*", tick)]  # methods have names
+            assert all(re.fullmatch("\N{MINUS SIGN}?[\\d,]+(\\.\\d+)?", tick) for tick in shown), shown
+            assert axis.get_offset_text().get_text() == ""
+        assert panel.get_title() == ""
+    assert axes[0].figure.get_suptitle() == ""
+
+
+@pytest.mark.parametrize(
+    ("limits", "log", "ticks"),
+    [
+        ((0.0, 1.0), False, ["0", "0.2", "0.4", "0.6", "0.8", "1"]),
+        ((-2e6, 2e6), False, ["0", "500,000", "1,000,000", "1,500,000", "2,000,000"]),
+        ((0.0, 4e-6), False, ["0", "0.000001", "0.000002", "0.000003", "0.000004"]),
+        ((1_000_000.0, 1_000_000.5), False, ["1,000,000", "1,000,000.1", "1,000,000.2"]),
+        ((1.0, 6.0), True, ["1", "1.5", "2", "3", "4", "5"]),
+        ((1.0, 60.0), True, ["1", "2", "5", "10", "20", "50"]),
+        ((0.002, 2_000.0), True, ["0.01", "0.1", "1", "10", "100", "1,000"]),
+        ((1e-9, 1e9), True, ["0.000000001", "0.000001", "0.001", "1", "1,000", "1,000,000", "1,000,000,000"]),
+    ],
+)
+def test_numbers_are_written_out(limits, log, ticks):
+    ax = Figure().subplots()
+    ax.set(xlim=limits, xscale="log" if log else "linear")
+    plain_numbers(ax.xaxis)
+
+    shown = [ax.xaxis.get_major_formatter()(at) for at in ax.xaxis.get_major_locator()()]
+
+    # a linear axis may have more ticks, between these and beyond the ends
+    assert (shown == ticks) if log else set(ticks) <= set(shown)
+
+
+def test_a_negative_number_has_a_minus_and_no_hyphen():
+    ax = Figure().subplots()
+    ax.set_xlim(-200.0, 200.0)
+    plain_numbers(ax.xaxis)
+
+    assert ax.xaxis.get_major_formatter()(-100.0) == "\N{MINUS SIGN}100"
+    assert ax.xaxis.get_major_formatter()(-1e-14) == "0"
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("income", "income"), ("$ or $ \\alpha", "$ or $ \\alpha"), ("n" * 99, "n" * 29 + "…")],
+)
+def test_a_name_is_shown_as_it_is(name, shown):
+    figure = Figure()
+    label = figure.text(0.5, 0.5, text(name))
+    figure.canvas.draw()
+
+    # what matplotlib draws: no formula, and dollar signs without what kept them from being one
+    drawn, formula = label._preprocess_math(label.get_text())
+    assert (drawn, formula) == (shown, False)

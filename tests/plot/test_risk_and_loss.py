@@ -1,0 +1,100 @@
+"""The picture of a plan, read back from its axes. Oracle: the plan."""
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from pictures import plan
+
+
+def lines(panel):
+    return {line.get_label(): line for line in panel.lines}
+
+
+def points(line):
+    return sorted(zip(*line.get_data(), strict=True))
+
+
+def test_each_group_of_schemes_is_where_the_plan_has_it_and_has_a_look_of_its_own():
+    made = plan()
+    risks = np.array([candidate.risk for candidate in made.candidates])
+    loss = np.array([candidate.loss for candidate in made.candidates])
+    groups = {
+        "refused by the audit": made.refused,
+        "keeps the caps": made.allowed & ~made.refused,
+        "beyond the caps": ~made.allowed & ~made.refused,
+    }
+
+    for k, panel in enumerate(made.plot()):
+        found = lines(panel)
+        for label, rows in groups.items():
+            assert rows.any()
+            assert points(found[label]) == sorted(zip(risks[rows, k], loss[rows], strict=True))
+        looks = {(found[label].get_marker(), found[label].get_fillstyle()) for label in groups}
+        assert len(looks) == 3
+
+
+def test_the_frontier_is_a_line_from_the_cheapest_scheme_to_the_dearest():
+    made = plan()
+
+    for k, panel in enumerate(made.plot()):
+        line = lines(panel)["frontier"]
+        risk, loss = line.get_data()
+        assert line.get_linestyle() == "-"
+        assert (np.diff(loss) > 0).all()
+        assert (np.diff(risk) < 0).all()
+        on = [c for c, is_on in zip(made.candidates, made.on_frontier, strict=True) if is_on]
+        assert points(line) == sorted((c.risk[k], c.loss) for c in on)
+
+
+def test_suggestions_have_their_names_beside_them():
+    made = plan()
+
+    for k, panel in enumerate(made.plot()):
+        named = {text.get_text(): text.xy for text in panel.texts}
+        assert named == {s.name: (s.expected.risk[k], s.expected.loss) for s in made.suggestions}
+        assert len({lines(panel)[name].get_marker() for name in named}) == 3
+
+
+def test_caps_and_the_constant_guess_are_lines_of_different_styles():
+    near, far = (lines(panel) for panel in plan().plot())
+
+    assert near["cap"].get_xdata()[0] == 0.25
+    assert "cap" not in far
+    assert [found["a constant guess"].get_xdata()[0] for found in (near, far)] == [0.1, 0.3]
+    assert near["cap"].get_linestyle() != near["a constant guess"].get_linestyle()
+
+
+def test_the_legend_says_what_is_there_and_nothing_else():
+    legend = [text.get_text() for text in plan().plot()[0].get_legend().get_texts()]
+
+    assert legend == [
+        "frontier", "beyond the caps", "keeps the caps", "refused by the audit", "most useful", "balanced",
+        "safest", "a constant guess", "cap",
+    ]  # fmt: skip
+    uncapped = plan(caps={}, allowed=np.ones(12, dtype=bool), suggestions=[])
+    free = [text.get_text() for text in uncapped.plot()[0].get_legend().get_texts()]
+    assert free == ["frontier", "scheme", "refused by the audit", "a constant guess"]
+
+
+def test_axes_say_of_which_column_and_at_which_distance():
+    near, far = plan().plot()
+
+    assert near.get_xlabel() == (
+        "risk: share of records whose income is\nguessed to within 25 by the best attacker"
+    )
+    assert "within 100" in far.get_xlabel()
+    assert near.get_ylabel() == "length of intervals (1 = without masking)"
+    unnamed = plan()
+    unnamed._column.name = ""
+    assert "share of records\nguessed" in unnamed.plot()[0].get_xlabel()
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_names_have_room_left_of_the_frontier_unless_axes_are_given(columns):
+    panel, *_ = plan().plot()
+    given = Figure().subplots(1, 2)
+    given[0].set_xlim(0.0, 1.0)
+    plan().plot(ax=given)
+
+    assert panel.get_xlim()[0] < 0.05
+    assert given[0].get_xlim() == (0.0, 1.0)

@@ -1,0 +1,36 @@
+"""Series differ for colour-blind readers and in black and white."""
+
+from itertools import combinations
+
+import numpy as np
+from matplotlib.colors import to_rgb
+
+from condmask.plot.style import COLOURS, series
+
+# Viénot, Brettel and Mollon (1999): what is left of linear red, green, blue without one kind of cone
+SEEN = {
+    "without long ones": [[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1.0]],
+    "without middle ones": [[0.29275, 0.70725, 0.0], [0.29275, 0.70725, 0.0], [-0.02234, 0.02234, 1.0]],
+}
+
+
+def test_five_series_differ_in_colour_marker_and_line():
+    for one, other in combinations([series(k) for k in range(5)], 2):
+        assert all(one[what] != other[what] for what in ("color", "marker", "linestyle"))
+
+
+def test_no_two_of_many_series_look_alike():
+    looks = [tuple(series(k).values()) for k in range(280)]
+
+    assert len(set(looks)) == 280
+    # in black and white too
+    assert len({look[1:] for look in looks[:40]}) == 40
+
+
+def test_colours_differ_for_colour_blind_readers():
+    linear = np.array([to_rgb(colour) for colour in COLOURS]) ** 2.2
+
+    for matrix in SEEN.values():
+        left = np.clip(linear @ np.transpose(matrix), 0.0, 1.0) ** (1 / 2.2)
+        # of the default colours of matplotlib two are .04 apart
+        assert min(np.linalg.norm(a - b) for a, b in combinations(left, 2)) > 0.12
