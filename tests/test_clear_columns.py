@@ -15,6 +15,7 @@ from condmask.clear_columns import (
     ROWS,
     clear_of_frame,
     columns_in_clear,
+    may_identify,
     numbers_and_labels,
     units_alike,
     whole_units,
@@ -75,6 +76,39 @@ def test_everything_else_is_a_label(values, codes):
 
     assert clear == {}
     assert labels["a"].tolist() == codes
+
+
+DISTINCT = np.random.default_rng(3).permutation(10_000)[:200]
+
+
+@pytest.mark.parametrize(
+    ("values", "answer"),
+    [
+        (DISTINCT, True),
+        (np.where(DISTINCT < 500, np.nan, DISTINCT), True),  # whole numbers with gaps
+        (objects(*(f"P-{k}" for k in DISTINCT)), True),
+        (objects(*(f"{k:04d}" for k in DISTINCT[:-1]), pd.NA), True),
+        (objects(*(f"Ms {chr(65 + k % 26)} {chr(65 + k // 26)}" for k in range(200))), True),
+        (DISTINCT // 2 * 2, False),
+        (DISTINCT[:100], False),
+        (DISTINCT + 0.5, False),
+        (DISTINCT.astype("M8[D]"), False),
+        (objects(*DISTINCT.astype("M8[D]").astype(str)), False),
+        (objects(*(f"{k}.5 kg" for k in DISTINCT)), False),
+        (objects(*(f"P-{k // 2}" for k in DISTINCT)), False),
+    ],
+)
+def test_a_column_of_distinct_texts_or_whole_numbers_may_identify(values, answer):
+    assert may_identify(values, np.arange(values.size)) is answer
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_numbers_of_rows_identify_nobody(first):
+    rows = np.arange(500).reshape(50, 10)[::2].ravel()
+
+    assert not may_identify(rows + first, rows)
+    assert may_identify(rows + 2, rows)
+    assert may_identify(rows[::-1] + first, rows)
 
 
 def test_texts_of_which_a_part_are_numbers_are_both():

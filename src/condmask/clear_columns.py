@@ -1,8 +1,8 @@
-"""Columns in clear, as whoever audits a release looks at them: as numbers, as labels, and as units.
+"""Columns in clear as an audit examines them: as numbers, as labels, and as units.
 
-All columns are looked at, in the same rows whether they stand in a frame or in a file. What a few records
-have in common (the number of a firm, of a household) is looked at in all rows of some of these units, since
-a mean over part of a unit says less than one over all of it.
+All columns are examined, in the same rows whether they are in a frame or in a file. Columns that name units
+(the number of a firm or of a household) are examined in all rows of some units, since a mean over part of a
+unit says less than one over all of it.
 """
 
 import re
@@ -19,30 +19,32 @@ from condmask._checks import LARGEST_EXACT_INTEGER as EXACT
 from condmask.audit_input import Unit
 from condmask.correlations import intraclass, ranks
 
-ROWS = 1 << 15  # of a table, in which columns in clear are looked at
-HELD = 1 << 22  # rows of units that are held to choose among these; of more they are read again
-LARGEST_UNIT = 1_000  # records; larger ones tell no more than a column of categories
+ROWS = 1 << 15  # of a table, in which columns in clear are examined
+HELD = 1 << 22  # rows of units held in memory to choose among units; if there are more, they are read again
+LARGEST_UNIT = 1_000  # records; larger ones show no more than a column of categories
 ALIKE, CERTAINTY = 0.1, 1.5  # of the variance between units, at least, and times its standard error
-IN_NUMBERS, SOME_NUMBERS = 0.9, 0.1  # of the texts of a column that holds numbers alone, or beside labels
+IN_NUMBERS, SOME_NUMBERS = 0.9, 0.1  # of the texts of a column that holds only numbers, or also labels
 NUMBER = re.compile(r"[-+\u2212]?\d[\d.,'\u2019\u00a0\u202f]*(?:[eE][-+]?\d+)?")
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?(?=Z|[-+]\d{2}:?\d{2}|$)")
 MICROSECONDS = 86_400e6  # of a day
+FEW = 100  # values up to which a column may have each once by chance
 
 Columns = dict[str, np.ndarray]
 Coded = Iterable[tuple[np.ndarray, list[Any]]]  # parts of a column: codes, and the labels they stand for
 
 
 class Clear(NamedTuple):
-    """Columns in clear, by the names of the fields of `AuditInput`."""
+    """Columns in clear; the fields are named as those of `AuditInput`."""
 
     rows: np.ndarray
     clear: Columns
     labels: Columns
     units: dict[str, Unit]
+    identifiers: tuple[str, ...] = ()
 
 
 def columns_in_clear(names: Sequence[str], left: Collection[str]) -> list[str]:
-    """The columns of a table but for some, without those whose name others share."""
+    """The columns of a table except some, and except those that share a name."""
     count = Counter(names)
     return [name for name in names if name not in left and count[name] == 1]
 
@@ -61,9 +63,9 @@ def clear_columns(
     masked : sequence of ndarray of shape (n,)
         Originals of the columns to be masked.
     sample : callable
-        Takes rows; returns these, or about as many from all over the table, and the columns in them.
+        Takes rows; returns these, or about as many from all over the table, with the columns in them.
     coded : callable
-        Takes the name of a column; returns it whole, part by part.
+        Takes the name of a column; returns the whole column, part by part.
     """
     rows, columns = sample(in_stretches(n, ROWS))
     clear, labels = numbers_and_labels(columns)
@@ -72,7 +74,8 @@ def clear_columns(
     for name, values in {**whole, **labels}.items():
         if units_alike(_codes(values), some, n):
             units[name] = whole_units(lambda name=name: coded(name), rows)  # type: ignore[misc]
-    return Clear(rows, clear, labels, units)
+    identifiers = tuple(name for name, values in columns.items() if may_identify(values, rows))
+    return Clear(rows, clear, labels, units, identifiers)
 
 
 def clear_of_frame(frame: Any, names: Sequence[str], masked: Sequence[np.ndarray]) -> Clear:
@@ -87,9 +90,9 @@ def clear_of_frame(frame: Any, names: Sequence[str], masked: Sequence[np.ndarray
 
 
 def numbers_and_labels(columns: Columns) -> tuple[Columns, Columns]:
-    """Columns as numbers, times in days since 1970, where they hold these, in text too; others as labels.
+    """Columns that hold numbers (also as text) as numbers, times as days since 1970, others as labels.
 
-    Infinite numbers tell what missing ones tell. Texts of which a part are numbers are both.
+    Infinite numbers count as missing. A column of texts some of which are numbers is returned as both.
     """
     numbers, labels = {}, {}
     for name, values in columns.items():
@@ -104,7 +107,7 @@ def numbers_and_labels(columns: Columns) -> tuple[Columns, Columns]:
         else:
             try:
                 code, distinct = frames.groups(values, name, values.size)
-            except (TypeError, ValueError):  # lists, arrays, and what else is no label
+            except (TypeError, ValueError):  # lists, arrays and other values that are not labels
                 continue
             in_numbers = _in_numbers(distinct)
             share = _share(in_numbers, np.bincount(code[code >= 0], minlength=len(distinct)))
@@ -116,14 +119,32 @@ def numbers_and_labels(columns: Columns) -> tuple[Columns, Columns]:
     return finite, labels
 
 
+def may_identify(values: np.ndarray, rows: np.ndarray) -> bool:
+    """Whether a column has another text, or another whole number, in each of these rows of a table.
+
+    Numbers of the rows themselves identify nobody. Dates and fractional numbers are measured, not assigned.
+    """
+    if values.dtype.kind in "fiu":
+        present = np.isfinite(values)
+        x = values[present]
+        if x.size <= FEW or (x != np.rint(x)).any() or np.unique(x).size < x.size:
+            return False
+        return not any(np.array_equal(x, rows[present] + first) for first in (0, 1))
+    texts = [value for value in values.tolist() if isinstance(value, str)]
+    if len(texts) <= FEW or len(set(texts)) < len(texts) or all(map(DATE.match, texts)):
+        return False
+    numbers = _numbers(texts)
+    return bool(np.isnan(numbers).any() or (numbers == np.rint(numbers)).all())
+
+
 def units_alike(codes: np.ndarray, masked: Sequence[np.ndarray], n: int) -> bool:
-    """Whether records with one label, of a table of n rows, are few, and alike in one of the masked columns.
+    """Whether few records of a table of n rows share a label, and these are alike in a masked column.
 
     Measured by the intraclass correlation of ranks.
     """
     sizes = np.bincount(codes[codes >= 0])
     units = np.count_nonzero(sizes)
-    most = 16 + LARGEST_UNIT * codes.size / max(n, 1)  # in the rows that are looked at
+    most = 16 + LARGEST_UNIT * codes.size / max(n, 1)  # in the rows examined
     if units < 2 or sizes.sum() == units or sizes.sum() > most * units:
         return False
     for x in masked:
@@ -136,8 +157,8 @@ def units_alike(codes: np.ndarray, masked: Sequence[np.ndarray], n: int) -> bool
 
 
 def whole_units(coded: Callable[[], Coded], rows: np.ndarray, most: int = ROWS) -> Unit:
-    """All rows of units that some rows belong to: of all of them, or of evenly spaced ones where these have
-    more than `most` rows. The column is read twice, or three times."""
+    """All rows of the units that some rows belong to; only evenly spaced units if all have more than `most`
+    rows. The column is read twice, or three times."""
     chosen: dict[Any, int] = {}
     for first, code, labels in _parts(coded()):
         here = rows[(rows >= first) & (rows < first + code.size)] - first
@@ -159,7 +180,7 @@ def whole_units(coded: Callable[[], Coded], rows: np.ndarray, most: int = ROWS) 
 
 
 def _rows_of(coded: Coded, units: dict[Any, int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The numbers of units, part by part, and the rows that belong to these."""
+    """The numbers of units, part by part, and the rows that belong to them."""
     for first, code, labels in _parts(coded):
         number = np.array([-1 if _missing(label) else units.get(label, -1) for label in labels])[code]
         here = np.flatnonzero(number >= 0)
@@ -174,7 +195,7 @@ def _parts(coded: Coded) -> Iterator[tuple[int, np.ndarray, list[Any]]]:
 
 
 def _codes(values: np.ndarray) -> np.ndarray:
-    """Labels, or equal numbers, as numbers from 0 on; -1 where one is missing."""
+    """Labels, or equal numbers, as numbers from 0; -1 for missing ones."""
     if values.dtype.kind == "i":
         return values
     code = np.full(values.size, -1)
@@ -188,7 +209,7 @@ def _missing(label: Any) -> bool:
 
 
 def _in_numbers(distinct: list[Any]) -> np.ndarray:
-    """Labels as dates if most are, else as numbers; NaN where one holds none, or several."""
+    """Labels as dates if most are, else as numbers; NaN if a label holds no number, or several."""
     if all(isinstance(label, int | float | Decimal) for label in distinct):
         return np.array([float(label) for label in distinct])
     texts = [str(label).strip() for label in distinct]
@@ -197,12 +218,12 @@ def _in_numbers(distinct: list[Any]) -> np.ndarray:
 
 
 def _share(in_numbers: np.ndarray, counts: np.ndarray) -> float:
-    """Of the records with a label, of which so many have each: those whose label is a number."""
+    """The share of the records with a label whose label is a number; `counts` is by label."""
     return float(counts[~np.isnan(in_numbers)].sum() / counts.sum()) if counts.sum() else 1.0
 
 
 def _dates(texts: list[str]) -> np.ndarray:
-    """Days since 1970 of dates as ISO 8601 writes them; NaN of other texts."""
+    """Days since 1970 for dates in ISO 8601 format; NaN for other texts."""
     days = np.full(len(texts), np.nan)
     for k, text in enumerate(texts):
         if date := DATE.match(text):
@@ -214,10 +235,10 @@ def _dates(texts: list[str]) -> np.ndarray:
 
 
 def _numbers(texts: list[str]) -> np.ndarray:
-    """The number in each text, whatever stands before and behind it; NaN where there is none, or several.
+    """The number in each text, whatever precedes or follows it; NaN if there is none, or several.
 
-    A mark that stands once, before another number of digits than three, parts decimals, and so does the last
-    of several kinds; where that leaves it open, the point does.
+    A mark that occurs once, and not before exactly three digits, is the decimal mark, and so is the last of
+    several kinds. If this leaves it open, the point is the decimal mark.
     """
     matches = [NUMBER.findall(text) for text in texts]
     alone = [match[0].rstrip(".,'") if len(match) == 1 else "" for match in matches]

@@ -48,7 +48,9 @@ def test_each_pool_has_ends_of_its_own():
 def test_released_ends_are_means_and_the_mean_of_all_stays():
     x = np.round(1_000.0 * np.exp(NORMAL))
     scheme = scheme_of(0.6, 0.5, scale="log", aggregate_ends=4)
-    with pytest.warns(cm.ReleaseWarning, match="aggregate_ends=4 takes the s.d. of x from 2257 to"):
+    with pytest.warns(
+        cm.ReleaseWarning, match="aggregate_ends=4 changes the standard deviation of x from 2,257 to"
+    ):
         z = scheme.mask(x.astype(int), rng=2)
 
     ordered = np.sort(x)

@@ -75,7 +75,7 @@ def test_what_is_visible_is_refused_with_the_remedy_and_the_rest_is_said(name):
     assert cause_of(found, name).text in said
     if found.visible:
         assert "x must not show which records were swapped" in found.refusal
-        assert found.refusal.endswith(found.remedy) or "no scheme that was tried" in found.refusal
+        assert found.refusal.endswith(found.remedy) or "none of the schemes tried" in found.refusal
 
 
 @pytest.mark.filterwarnings("ignore:aggregate_ends:condmask.ReleaseWarning")
@@ -132,7 +132,9 @@ def test_few_records_are_not_judged():
 
     assert found.guessed > 0.9
     assert not found.visible
-    assert found.warnings == ["99 records are too few to tell how well one can guess which were swapped"]
+    assert found.warnings == [
+        "99 records are too few to judge how well an attacker can guess which were swapped"
+    ]
 
 
 @pytest.mark.parametrize("p", [0.6, 0.95])
@@ -142,7 +144,7 @@ def test_an_audit_prints_both_sides_and_goes_to_json(p):
 
     first, second = found.proposals
     guessed = f"{found.guessed:>12.1%}{found.blind:>12.1%}{second.audit.guessed:>12.1%}"
-    assert f"{'guessed right':26}{guessed}" in text
+    assert f"{'swap status guessed right':32}{guessed}" in text
     for each in (found.scheme, first.scheme, second.scheme, *(cause.text for cause in found.causes)):
         assert str(each) in text
     assert first.remedy in text
@@ -279,7 +281,8 @@ def test_a_monotone_function_in_clear_is_refused_with_typos_too(function, n):
 
     assert cause_of(audit, "computed").remedy == "leave 'clear' out"
     assert audit.visible
-    assert audit.refusal.endswith("can be computed; leave 'clear' out")
+    assert "can be computed" in audit.refusal
+    assert audit.refusal.endswith("; leave 'clear' out")
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6])

@@ -36,12 +36,14 @@ def audit(n=1_000, guessed=0.6, certain=0.0, unchanged=0.0, **options):
 def test_coins_are_visible_where_12_in_100_more_are_guessed_or_a_tenth_is_certain(found, visible):
     assert found.visible is visible
     assert found.to_dict()["visible"] is visible
-    assert f"{'visible':26}{'yes' if visible else 'no':>12}" in str(found)
+    word = "refused" if visible else "too few" if found.n < 100 else "passes"
+    assert f"{'verdict':32}{word:>12}" in str(found)
+    assert str(found).splitlines()[1].startswith(f"Verdict: {word.upper()}")
 
 
 @pytest.mark.parametrize("n", [99, 100])
 def test_fewer_than_a_hundred_records_are_said_to_be_too_few(n):
-    said = f"{n} records are too few to tell how well one can guess which were swapped"
+    said = f"{n} records are too few to judge how well an attacker can guess which were swapped"
 
     assert audit(n=n).warnings == ([said] if n < 100 else [])
     assert (said in str(audit(n=n))) == (n < 100)
@@ -52,9 +54,34 @@ def test_figures_say_what_they_are_of():
 
     assert (alone.worst, table.worst, audit(guessed=0.9, worst=0.7).worst) == (0.7, 0.6, 0.9)
     assert alone.to_dict()["worst"] == 0.7
-    assert f"{'  in the worst tenth':26}{'70.0%':>12}" in str(alone)
-    assert "for one column and records that are independent" in str(alone)
-    assert "for 3 columns and records that are independent" in str(table)
+    assert f"{'  in the worst tenth':32}{'70.0%':>12}" in str(alone)
+    assert "for one column and independent records" in str(alone)
+    assert "for 3 columns and independent records" in str(table)
+
+
+def test_only_what_is_refused_or_warned_of_has_a_remedy():
+    grid = Cause("grid", 0.05, "pass step=10", "the data are multiples of 10")
+    own = Cause("unchanged", 0.3, "pass a larger sigma", "30% are released with their own value")
+    passes, refused = str(audit(causes=(grid,))), str(audit(guessed=0.9, causes=(grid,)))
+    warned, both = str(audit(causes=(own, grid))), str(audit(guessed=0.9, causes=(own, grid)))
+
+    assert "Verdict: PASSES. No action is needed." in passes
+    assert "Below the limits, no action is needed:\n  grid: the data are multiples of 10" in passes
+    assert "pass step=10" not in passes + warned
+    assert "Refused, because:\n  grid: the data are multiples of 10\n      remedy: pass step=10" in refused
+    assert "Verdict: PASSES, with a warning" in warned
+    assert "own value\n      to avoid it: pass a larger sigma" in warned
+    assert both.index("remedy: pass step=10") < both.index("to avoid it: pass a larger sigma")
+
+
+def test_figures_stand_beside_their_limits():
+    lines = {line[:32].strip(): line[32:].split() for line in str(audit()).splitlines() if "%" in line}
+
+    assert lines["swap status guessed right"] == ["60.0%", "72.0%"]
+    assert lines["swap status known for certain"] == ["0.0%", "10.0%"]
+    assert lines["blindly"] == ["60.0%"]
+    assert "by a trained attacker" not in lines
+    assert f"{'  by a trained attacker':32}{'65.0%':>12}" in str(audit(trained=0.65))
 
 
 @pytest.mark.parametrize(
@@ -74,4 +101,4 @@ def test_a_proposal_is_the_remedy_where_it_hides_coins_and_changes_records(propo
 
     assert tried.hides is serves
     assert shown.refusal.endswith("tens; do this") is serves
-    assert ("no scheme that was tried hides them, the best (do this)" in shown.refusal) is not serves
+    assert ("none of the schemes tried hides it; the best (do this)" in shown.refusal) is not serves

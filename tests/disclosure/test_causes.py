@@ -54,8 +54,8 @@ HILL = np.append(np.arange(0.0, 64.0, 2.0), np.arange(64.0, 0.0, -2.0) + 1.0)  #
         (exchanged(UP, 34), None),
         (exchanged(DOWN, 33), "the order of their values"),
         (exchanged(DOWN, 34), None),
-        (HILL, "rows beside each other are alike"),
-        (exchanged(HILL, 10), "rows beside each other are alike"),
+        (HILL, "neighbouring rows are alike"),
+        (exchanged(HILL, 10), "neighbouring rows are alike"),
         (exchanged(HILL, 11), None),
     ],
 )
@@ -133,7 +133,7 @@ def test_noise_that_rounds_to_nothing_in_a_quarter_is_warned_of_before_masking(s
 
     assert found.unchanged == pytest.approx(exact, rel=1e-9)
     assert ("unchanged" in named(found.causes)) is is_named
-    assert any("released as they are" in warning for warning in found.warnings) is is_named
+    assert any("released with their own value" in warning for warning in found.warnings) is is_named
 
 
 def test_a_range_is_named_where_two_records_in_a_hundred_are_outside():

@@ -96,7 +96,7 @@ def test_what_an_identity_says_is_not_said_again():
     assert said(a_b=0.8, a_total=0.8) == said()
     (first, pair) = said(a_c=0.8)  # the inequality says no more than that the two go together
     assert str(total) in first
-    assert "hang together" in pair
+    assert "more closely related" in pair
 
 
 def test_ties_are_those_of_all_records(monkeypatch):

@@ -40,9 +40,9 @@ def review(x, scheme, strata=None, **more):
         (50, 0.5, None, True),
         (199, 0.5, None, True),
         (200, 0.5, None, False),
-        (60, 0.7, "18.0 that are kept, on average, fewer than 20; pass a smaller p", False),
+        (60, 0.7, "on average 18.0 that are kept, fewer than 20; pass a smaller p", False),
         (60, 0.66, None, True),
-        (60, 0.16, "9.6 that are swapped, on average, fewer than 10; pass a larger p", False),
+        (60, 0.16, "on average 9.6 that are swapped, fewer than 10; pass a larger p", False),
         (60, 0.17, None, True),
     ],
 )
@@ -72,7 +72,7 @@ def test_a_lonely_value_is_refused_and_a_common_one_is_not(scale, sigma):
 
     # it keeps its value whenever it is kept
     assert refusal.startswith(
-        "1 record of x with a rare value gets that value back with a chance above 0.3 (at "
+        "1 record of x with a rare value gets that value back with a chance above 0.3 (up "
     )
     assert refusal.endswith("; pass aggregate_ends=3")
     assert review(np.append(body, np.full(11, 1e6)), scheme)[0] is None  # 1% of the records
@@ -98,7 +98,7 @@ def test_means_at_the_ends_are_nobodys_values():
     refusal, told = review(x, scheme_of(aggregate_ends=3))
     assert refusal is None
     middle = np.where(x >= 1e3, 7e3 / 3.0, x)
-    assert f"takes the s.d. of x from {x.std():.4g} to {middle.std():.4g}" in told[0]
+    assert f"changes the standard deviation of x from {x.std():.4g} to {middle.std():.4g}" in told[0]
 
 
 def test_a_remedy_is_one_that_was_tried():
@@ -107,7 +107,9 @@ def test_a_remedy_is_one_that_was_tried():
     assert review(lonely, scheme_of())[0].endswith("; pass aggregate_ends=5")
     # a gap in the middle is no end, and wider noise helps
     gap = np.concatenate([NORMAL, [10.0], 20.0 + NORMAL])
-    assert review(gap, scheme_of())[0].endswith("; pass sigma=3, aggregate_ends=3")
+    assert review(gap, scheme_of(0.4))[0].endswith("; pass sigma=3, aggregate_ends=3")
+    # of .6 it is no long way to .7, which costs relations with other columns less than so wide a noise
+    assert review(gap, scheme_of(0.6))[0].endswith("; pass p=0.7")
     # half the mean, in the exponent
     skewed = np.exp(2.0 * NORMAL)
     said = review(skewed, scheme_of(sigma=0.5 * skewed.mean()))[0]
@@ -202,10 +204,10 @@ def test_a_column_that_those_in_clear_add_up_to_is_refused(name, tmp_path):
         lambda: cm.mask_table(frame, {name: scheme}, rng=9),
         lambda: cm.mask_table(frame, {name: scheme}, rng=9).write(tmp_path / "t.parquet"),
     ):
-        with pytest.raises(cm.ReleaseError, match="in 100% of the records, and all but"):
+        with pytest.raises(cm.ReleaseError, match="in 100% of the records, and only"):
             release()
     two = {"part": scheme, "other": scheme}
-    with pytest.raises(cm.ReleaseError, match="in swapped records, not in kept ones"):
+    with pytest.raises(cm.ReleaseError, match="in swapped records but not in kept ones"):
         cm.mask_table(frame, two, rng=9).write(tmp_path / "t.parquet")
     cm.mask_table(frame.drop(columns="other"), {name: scheme}, rng=9)
 
@@ -233,10 +235,13 @@ def test_columns_masked_together_may_not_show_their_coins():
     noise = np.random.default_rng(4).normal(0.0, 1.0, (2, NORMAL.size))
     wide = scheme_of(sigma=3.0)
 
-    close = "'x' and 'y' hang together too closely (0.99"
+    close = "'x' and 'y' are so closely related (0.99"
     assert close in review(NORMAL, wide, y=NORMAL + 0.1 * noise[0])[0]
-    assert "'x' = 'y' in" in review(NORMAL, wide, y=np.where(noise[0] > -1.0, NORMAL, noise[1]))[0]
-    assert " in swapped records, not in kept ones" in review(NORMAL, wide, y=noise[0], t=NORMAL + noise[0])[0]
+    assert "'x' = 'y' holds in" in review(NORMAL, wide, y=np.where(noise[0] > -1.0, NORMAL, noise[1]))[0]
+    assert (
+        " holds in swapped records but not in kept ones"
+        in review(NORMAL, wide, y=noise[0], t=NORMAL + noise[0])[0]
+    )
     assert review(NORMAL, wide, y=NORMAL + noise[0])[0] is None
 
 
@@ -246,7 +251,7 @@ def test_columns_masked_together_may_not_show_their_coins():
 def test_a_refusal_is_an_error_with_a_way_to_go_on():
     x = np.append(NORMAL, 1e6)
 
-    with pytest.raises(cm.ReleaseError, match=r"accept_visible_coins=True\) goes on$"):
+    with pytest.raises(cm.ReleaseError, match=r"accept_visible_coins=True\) releases it anyway$"):
         scheme_of().mask(x, rng=5)
     assert scheme_of().mask(x, rng=5, accept_visible_coins=True).max() == 1e6
 

@@ -154,7 +154,7 @@ def test_it_is_a_table():
     found = cm.insider_risk(NORMAL[:60], scheme_of(), d=[0.1, 0.5])
 
     text = str(found).splitlines()
-    assert "a pool of 60 but so many" in text[0]
+    assert "all others of a pool of 60;" in text[0]
     assert text[1].split() == ["unknown", "exactly", "within", "0.1", "within", "0.5"]
     assert len(text) == 2 + len(found.unknown) == 2 + len(found.to_frame())
     assert repr(found) == "InsiderRisk(n=60, d=(0.1, 0.5), unknown=(1, 2, 5, 6, 20, 30))"

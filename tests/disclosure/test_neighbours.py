@@ -51,7 +51,7 @@ def test_who_knows_a_group_by_some_of_its_records_does_about_as_well_as_bayes_ru
     members = members[np.argsort(X[members], kind="stable")]
     near = np.tile(members[:: members.size // 250], (LINE.size, 1))
 
-    points, mass = neighbours._points(file, LINE.astype(float), near, shares(X))
+    points, mass = neighbours._points(file, LINE.astype(float), near, shares(X), np.full(LINE.size, p))
     order = np.argsort(points, axis=1)
     first, wide = np.empty((LINE.size, D.size)), np.ceil(2.0 * D)
     best_of_points(*(np.take_along_axis(each, order, axis=1) for each in (points, mass)), wide, first)
@@ -76,7 +76,7 @@ def test_weights_are_those_of_a_swap_and_of_noise_about_a_local_law(p):
     z = file.law.to_units(at)
     density, step = np.array([0.01, 0.002, 0.03]), scheme.law.step
 
-    points, mass = neighbours._points(file, z, near, density)
+    points, mass = neighbours._points(file, z, near, density, np.full(z.size, scheme.p))
 
     for i in range(3):
         own = x[near[i]]
@@ -176,3 +176,21 @@ def test_columns_that_say_nothing_hide_none_that_does():
     # two that tell only together
     half = np.floor(firm / 11.0)
     assert share({"half": half, "rest": firm % 11.0} | noise) > alone - 0.1
+
+
+def test_what_keeps_equal_records_apart_changes_nothing_among_others(monkeypatch):
+    """A column of ranks, none of which two records share: the least difference is 1 / s.d., some 1e-3."""
+    random = np.random.default_rng(6)
+    x = X[:3_000]
+    w = np.argsort(np.argsort(x + 3.0 * random.normal(size=x.size))).astype(float)
+    scheme = cm.ConditionalMasking(0.6, SIGMA, decimals=0)
+    z = scheme.mask(x, rng=1, accept_visible_coins=True)
+
+    def hits():
+        return cm.release_risk(x, z, scheme, d=D, others={"w": w}, audit=False).attackers
+
+    found = hits()
+    monkeypatch.setattr(neighbours, "TIES", 0.0)
+    np.testing.assert_array_equal(hits()["best with other columns"], found["best with other columns"])
+    monkeypatch.setattr(neighbours, "TIES", 1.0)
+    assert (hits()["best with other columns"] != found["best with other columns"]).any()

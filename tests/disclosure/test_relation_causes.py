@@ -19,7 +19,8 @@ def test_an_identity_with_one_masked_column_gives_it_away():
     cause = relation_causes.of_lone_identity(Total(), 0.9, {"tax"})
 
     assert (cause.name, cause.share, cause.column) == ("computed", 0.9, "tax")
-    text = "gross = tax + net in 90% of the records, and all but 'tax' is left in clear: it can be computed"
+    holds, computed = "gross = tax + net in 90% of the records", "it can be computed from the others"
+    text = f"{holds}, and only 'tax' is masked: {computed}"
     assert (cause.text, cause.remedy) == (text, "leave 'gross' out")
     total = relation_causes.of_lone_identity(Total(), 0.9, {"gross"})
     assert total.remedy == "leave 'gross' out and mask 'tax' and 'net' instead: analysts add the masked parts"
@@ -40,7 +41,7 @@ def test_an_inequality_shows_coins_and_cannot_be_computed_from_others():
     net = Inequality(("net",), "gross")
 
     whole = relation_causes.of_identity(net, 0.8, 0.6, set(net.names))
-    assert whole.text.startswith("'net' <= 'gross' in swapped records, not in kept ones")
+    assert whole.text.startswith("'net' <= 'gross' holds in swapped records but not in kept ones")
     assert whole.remedy == "pass smaller sigmas, or drop one of them"
     assert relation_causes.of_identity(net, 0.8, 0.6, {"net"}).remedy == "drop 'gross'"
 
@@ -58,4 +59,4 @@ def test_a_copy_is_masked_with_the_column_or_dropped():
     cause = relation_causes.of_copy(Copy("pay", "pay2", "has the ranks", 0.99))
 
     assert (cause.name, cause.share, cause.column) == ("copy", 0.99, "pay")
-    assert cause.remedy == "mask 'pay2' together with it, or drop it"
+    assert cause.remedy == "mask 'pay2' together with 'pay', or drop 'pay2'"

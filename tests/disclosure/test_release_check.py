@@ -181,7 +181,7 @@ def test_a_table_is_refused_for_one_bad_column_of_two():
         (
             np.random.default_rng(1).permutation(2_000) * 1.0,
             cm.ConditionalMasking(0.6, 0.1, step=1),
-            "released as they are",
+            "released with their own value",
         ),
         (np.random.default_rng(1).normal(size=2_000), cm.ConditionalMasking(0.99, 0.5), "p"),
     ],
@@ -202,11 +202,13 @@ def test_a_column_in_clear_that_goes_closely_with_a_masked_one_is_refused_and_so
     with pytest.raises(cm.ReleaseError, match="'net' is left in clear"):
         cm.mask_table(table, {"income": scheme})
     for copy in (0.7 * x + 1.0, np.where(np.arange(2_000) % 20 < 9, x, noise)):
-        with pytest.raises(cm.ReleaseError, match=r"it can be computed; leave 'net' out; --accept"):
+        with pytest.raises(
+            cm.ReleaseError, match=r"can be computed from the others; leave 'net' out; --accept"
+        ):
             cm.mask_table(table.assign(net=copy), {"income": scheme})
 
 
-FEW = "records are too few to tell how well one can guess which were swapped"
+FEW = "records are too few to judge how well an attacker can guess which were swapped"
 
 
 @pytest.mark.parametrize(("n", "gaps"), [(99, 0), (100, 0), (120, 21), (120, 20)])
@@ -287,12 +289,14 @@ def test_a_column_that_those_in_clear_make_up_is_refused(kind, scheme):
     if name == "weight":
         scheme = replace(scheme, sigma=8.0, step=None if scheme.reverse_mapping else 0.1)
 
-    with pytest.raises(cm.ReleaseError, match=r"it can be computed; |the order of 'x' can be read") as caught:
+    with pytest.raises(
+        cm.ReleaseError, match=r"can be computed from the others; |the order of 'x' can be read"
+    ) as caught:
         cm.mask_table(pd.DataFrame(table), {name: scheme})
 
     if "can be computed" in str(caught.value):
         assert str(caught.value).endswith(f"{remedy}{GO_ON}")
-        assert f"all but {name!r} is left in clear" in str(caught.value)
+        assert f"only {name!r} is masked" in str(caught.value)
 
 
 def test_a_copy_in_a_tenth_of_the_rows_by_chance_is_not_refused():
@@ -363,3 +367,26 @@ def test_an_index_is_looked_at_as_columns_in_clear_are(level):
     assert cm.mask_table(in_order[["income"]], schemes).data.index.equals(in_order.index)
     assert cm.audit(in_order, schemes).columns == 2
     assert cm.audit(table.set_index("age", append=True), schemes).columns == 3
+
+
+def test_columns_that_may_name_persons_are_a_warning(tmp_path):
+    random = np.random.default_rng(4)
+    x, number = random.lognormal(8.0, 0.5, 2_000).round(2), random.permutation(10**6)[:2_000]
+    table = pd.DataFrame({"income": x, "number": number, "row": np.arange(2_000), "sex": number % 2})
+    named = table.assign(name=[f"P. {k}" for k in number])
+    for scheme in (
+        cm.ConditionalMasking(0.6, 900.0, decimals=2),
+        cm.ConditionalMasking(0.6, 900.0, reverse_mapping=True, aggregate_ends=3),
+    ):
+        with pytest.warns(
+            cm.ReleaseWarning, match="^number has a different value .*; drop it if it identifies"
+        ):
+            cm.mask_table(table, {"income": scheme})
+        with pytest.warns(cm.ReleaseWarning, match="^number, name have .*; drop those that identify persons"):
+            cm.mask_table(named, {"income": scheme})
+        cm.mask_table(table.drop(columns="number"), {"income": scheme})
+    for suffix in ("csv", "parquet"):
+        source = tmp_path / f"in.{suffix}"
+        getattr(named, f"to_{suffix}")(source, index=False)
+        with pytest.warns(cm.ReleaseWarning, match="^number, name have "):
+            cm.mask_file(source, tmp_path / f"out.{suffix}", {"income": scheme}, ledger=False)

@@ -131,7 +131,7 @@ def test_a_column_in_clear_tells_what_its_correlation_tells(r, monotone):
     assert found.guessed == pytest.approx(best, abs=ERROR)
     assert found.guessed > BLIND + 0.015
     (cause,) = [cause for cause in found.causes if cause.name == "relation"]
-    assert "'u' is left in clear and goes with 'x'" in cause.text
+    assert "'u' is left in clear and is related to 'x'" in cause.text
 
 
 def test_columns_that_have_nothing_to_do_with_each_other_tell_nothing():
@@ -258,7 +258,7 @@ def test_what_masking_warns_of_is_told():
         cm.mask_table(pd.DataFrame({"x": A[:150], "u": u}), {"x": scheme(3.0)}, rng=1)
     assert {str(each.message) for each in caught} <= set(found.warnings)
     assert len(caught) == 2
-    assert not any("too few to tell" in text for text in cm.audit(A[:70], scheme(3.0, p=0.5)).warnings)
+    assert not any("too few to judge" in text for text in cm.audit(A[:70], scheme(3.0, p=0.5)).warnings)
 
 
 def test_noise_too_small_to_move_anybody_is_told_and_common_values_are_not():
@@ -276,9 +276,9 @@ def test_noise_too_small_to_move_anybody_is_told_and_common_values_are_not():
 def test_what_is_printed_says_why_a_column_alone_tells_nothing():
     text = str(cm.audit(HEAPED, scheme(500.0)))
 
-    assert "By reverse mapping a column alone shows nothing of who was swapped" in text
-    assert f"{'guessed right':26}{'60.0%':>12}" in text
-    assert "By reverse mapping" not in str(cm.audit(A, cm.ConditionalMasking(P, 1.0)))
+    assert "With reverse mapping, one column alone does not show who was swapped" in text
+    assert f"{'swap status guessed right':32}{'60.0%':>12}" in text
+    assert "With reverse mapping" not in str(cm.audit(A, cm.ConditionalMasking(P, 1.0)))
 
 
 def test_files_and_the_command_line_tell_the_same(tmp_path, capsys):
@@ -297,7 +297,7 @@ def test_files_and_the_command_line_tell_the_same(tmp_path, capsys):
     target = str(tmp_path / "b.parquet")
     assert cli.main(["mask", str(tmp_path / "a.parquet"), target, *options, "--dry-run"]) == 0
     out = capsys.readouterr().out
-    assert "By reverse mapping a column alone shows nothing" in out
+    assert "With reverse mapping, one column alone does not show" in out
     assert out.endswith("nothing was written\n")
 
 
@@ -314,8 +314,23 @@ def test_an_audit_says_as_masking_does_how_to_leave_out_the_names_of_files(tmp_p
     with pytest.raises(cm.ReleaseError) as caught:
         cm.mask_file(tmp_path / "in", tmp_path / "out", scheme, ledger=False)
 
-    remedy = "; names of files and folders tell {}, and are released: to leave that out, mask one file of all"
+    remedy = "; names of files and folders reveal {}, and are released: to avoid that, mask one file of all"
     assert remedy.format(repr(told)) in str(caught.value)
     for cause in audit.causes:
         assert (remedy.format(repr(told)) in cause.remedy) == (repr(told) in cause.text + cause.remedy)
     assert remedy.format(repr(told)) in audit.refusal
+
+
+def test_zeros_that_stay_zeros_are_sent_to_the_linear_scale():
+    """The remedy works: on the linear scale zeros get other values."""
+    rng = np.random.default_rng(1)
+    bonus = np.where(rng.random(3_000) < 0.6, 0.0, rng.lognormal(7.0, 1.0, 3_000).round())
+    log, linear = (
+        cm.audit(
+            bonus, cm.ConditionalMasking(0.6, sigma, reverse_mapping=True, scale=scale, aggregate_ends=5)
+        )
+        for scale, sigma in (("log", 0.5), ("linear", 3_000.0))
+    )
+    (found,) = (cause for cause in log.causes if cause.name == "unchanged")
+    assert found.remedy.startswith('pass scale="linear"')
+    assert not any(cause.name == "unchanged" for cause in linear.causes)

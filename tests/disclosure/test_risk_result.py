@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import laplace, norm
 
 import condmask as cm
-from condmask.disclosure.risk_result import BEST, CONSTANT
+from condmask.disclosure.risk_result import BEST, CONSTANT, WHO
 
 D = np.array([250.0, 500.0, 1000.0, 1500.0, 2000.0])
 # The file of Table 3 without its sampling error: the quantiles of Laplace(10, 1000), in shuffled order.
@@ -34,6 +34,22 @@ def test_intervals_are_those_of_wilson_and_lifts_those_over_the_constant(found):
     assert list(frame.columns) == ["attacker", "d", "risk", "lift", "low", "high", "records"]
     assert len(frame) == 4 * 5
     json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_print_says_who_each_attacker_is_and_shows_the_shares(found):
+    text = str(found)
+
+    for name, share in found.attackers.items():
+        shares = [f"{value:.1%}" for value in share]
+        assert text.count(f"\n{name}  ") == 2
+        assert any(
+            line.startswith(name) and line.removeprefix(name).split() == shares for line in text.splitlines()
+        )
+        assert WHO[name] in text
+    assert "REFUSE" not in text
+    assert "masking would REFUSE" in str(
+        cm.risk(np.round(X, -2), cm.ConditionalMasking(0.6, 1000.0, step=1), d=100)
+    )
 
 
 def proportion_confint(share, n):

@@ -1,8 +1,8 @@
 """The rows in which all columns are attacked together.
 
 Columns in clear are aligned with the masked ones in stretches of the file, and in whole units of each column
-that repeats. A file that is small enough is looked at whole; of a larger one first some stretches, then units
-of each column by itself, where values of one unit are alike.
+that repeats. A small file is used whole. From a larger one come first some stretches, then units of each
+column by itself, if values of one unit are alike.
 """
 
 from typing import NamedTuple
@@ -32,7 +32,7 @@ class AttackedRows(NamedTuple):
 
 
 def attacked_rows(data: AuditInput, most: int, folded: FoldedRows) -> list[AttackedRows]:
-    """Samples of at most so many rows, or whole units of them; `folded` are the rows of single columns."""
+    """Samples of at most a number of rows, or whole units; `folded` are the rows of single columns."""
     whole = data.rows is None or data.rows.size == data.n
     if whole and data.n <= most:
         rows = np.arange(data.n)
@@ -64,7 +64,7 @@ def _of_rows(
 
 
 def _stretches(n: int, most: int) -> np.ndarray:
-    """Places of evenly spaced stretches, at most so many."""
+    """Places of evenly spaced stretches, at most a given number."""
     if n <= most:
         return np.arange(n)
     first = STRETCH * evenly_spaced(n // STRETCH, max(1, most // STRETCH))
@@ -79,7 +79,7 @@ def _spread(n: int, rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 
 def _whole(codes: np.ndarray, most: int) -> np.ndarray:
-    """The places of evenly spaced units with all their records, about so many at most."""
+    """The places of evenly spaced units with all their records, up to about a given number."""
     inside, number = np.unique(codes, return_inverse=True)
     if codes.size <= most:
         return np.arange(codes.size)
@@ -89,7 +89,7 @@ def _whole(codes: np.ndarray, most: int) -> np.ndarray:
 
 
 def _telling(data: AuditInput, rows: dict[str, np.ndarray] | np.ndarray, units: Table) -> Table:
-    """The columns within whose units some masked column is most alike."""
+    """The columns whose units are most alike in some masked column."""
     shares = {}
     for name, codes in units.items():
         some = rows[name] if isinstance(rows, dict) else rows

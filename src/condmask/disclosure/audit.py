@@ -37,19 +37,20 @@ def audit(data: Any, scheme: Any, *, strata: Any = None, thorough: bool = False)
     data : array_like or series of shape (n,), data frame, or dict of columns
         A column with one scheme, or a table. Missing values are left out.
     scheme : ConditionalMasking, or dict of str to ConditionalMasking
-        The scheme of the column; or those of the columns of the table that are masked together, whose other
-        columns are left in clear.
+        The scheme of the column; for a table, the schemes of the columns that are masked together. The other
+        columns of the table are left in clear.
     strata : array_like of shape (n,), or sequence of several, optional
         The columns that the scheme names as strata; those of a table are found there.
     thorough : bool
-        Whether an attacker is trained, too, on releases that are drawn of half of the file, and tried on the
-        other half. It needs scikit-learn (``pip install 'condmask[thorough]'``).
+        Whether to train an attacker as well, on releases drawn from half of the file, and try it on the other
+        half. This needs scikit-learn (``pip install 'condmask[thorough]'``).
 
     Returns
     -------
     Audit
-        Shares of records guessed right and known for certain, the causes, and where swapped records are
-        visible schemes that hide them: reverse mapping, and a coarser step. ``print`` shows all side by side.
+        The shares of records whose swap status (swapped or kept) is guessed right or known for certain, and
+        the causes. If swapped records are visible, also schemes that hide them: reverse mapping, and a
+        coarser step. ``print`` gives the verdict and shows all side by side.
 
     Raises
     ------
@@ -66,24 +67,24 @@ def audit(data: Any, scheme: Any, *, strata: Any = None, thorough: bool = False)
 
     Notes
     -----
-    A Bayes attacker who knows p, the noise and the grid, and learned the law F of the data from other
-    records, guesses "swapped" where p F(z) >= (1 - p) (F * noise)(z); with ``donors="sample"`` the number of
-    records that show z counts as well (docs/coins.rst). The file is split into folds; the values of each are
-    attacked with the law of the rest. Nothing is drawn, so the answer is always the same.
-    Data are audited as they are rounded to the grid. Columns of a table are attacked together, in up to
-    32,768 rows from all over it, the same as when it is masked: masked ones, those left in clear beside them,
-    rows beside each other, and records that have a firm or household in common. What is said is the most that
-    any of these attacks reaches, on rows other than those it was learned from and chosen by.
+    A Bayes attacker who knows p, the noise and the grid, and has learned the law F of the data from other
+    records, guesses "swapped" if p F(z) >= (1 - p) (F * noise)(z). With ``donors="sample"`` the number of
+    records that show z counts as well (docs/coins.rst). The file is split into folds, and the values of each
+    are attacked with the law of the rest. Nothing is drawn, so the answer is always the same.
+    Data are audited as they are rounded to the grid. The columns of a table are attacked together, in up to
+    32,768 rows from all over it, the same as when it is masked. The attacks use masked columns, columns left
+    in clear, neighbouring rows, and records with the same firm or household. The figures are those of the
+    best of these attacks, on rows other than those it was learned from and chosen by.
 
-    By reverse mapping a column alone tells nothing, and is guessed blindly. The guard rails of masking are
-    asked, and a release that they refuse is visible.
+    With reverse mapping, a column alone shows nothing and is guessed blindly. The guard rails of masking are
+    checked, and a release that they refuse counts as visible.
 
-    Who is trained sees all columns of a release at once: masked values and their digits, columns in clear,
-    relations, the other records of a unit, the order of the rows (docs/coins.rst). The figures are the
-    greater ones of both attackers.
+    The trained attacker sees all columns of a release at once: masked values and their digits, columns in
+    clear, relations, the other records of a unit, the order of the rows (docs/coins.rst). Each figure is the
+    greater one of both attackers.
 
-    Beyond 131,072 rows so many evenly spaced ones are looked at. Cost: O(n log n), some .1 s a column,
-    several times that where a scheme is proposed; where an attacker is trained some seconds more.
+    Of more than 131,072 rows so many evenly spaced ones are examined. Cost: O(n log n), about .1 s a column,
+    several times that if a scheme is proposed, and some seconds more if an attacker is trained.
 
     Examples
     --------
@@ -103,31 +104,31 @@ def audit(data: Any, scheme: Any, *, strata: Any = None, thorough: bool = False)
 
 
 def check(data: AuditInput, schemes: dict[str, Any]) -> Audit | None:
-    """The audit of columns to be masked; None where a brief look shows nothing, or records are few."""
+    """The audit of columns to be masked; None if a brief look shows nothing, or if records are few."""
     if data.n < FEWEST or nothing_visible(data, schemes):
         return None
     return audit_table(data, schemes)
 
 
 def posterior(x: Any, z: Any, scheme: Any, *, strata: Any = None) -> np.ndarray:
-    """The chance that each record was swapped, as an attacker sees it who knows the file but for its fold.
+    """The chance that each record was swapped, to an attacker who knows the file except the record's fold.
 
-    By reverse mapping the chance is p for every record, whatever its value (docs/reverse_mapping.rst): who
-    knows other columns may know more.
+    With reverse mapping the chance is p for every record, whatever its value (docs/reverse_mapping.rst); an
+    attacker who knows other columns may know more.
 
     Parameters
     ----------
     x, z : array_like of shape (n,)
         Original and released values.
     scheme : ConditionalMasking
-        Of the release.
+        The scheme of the release.
     strata : array_like of shape (n,), optional
         Strata within which donors were drawn.
 
     Returns
     -------
     ndarray of shape (n,)
-        NaN where a value is missing.
+        NaN for missing values.
     """
     table = _data(x, scheme, strata)
     ((name, values),) = table.values.items()
@@ -151,7 +152,7 @@ def posterior(x: Any, z: Any, scheme: Any, *, strata: Any = None) -> np.ndarray:
 
 
 def audit_table(data: AuditInput, schemes: dict[str, Any], *, thorough: bool = False) -> Audit:
-    """The audit of columns to be masked, with proposals where swapped records are visible."""
+    """The audit of columns to be masked, with proposals if swapped records are visible."""
     LOG.info("auditing %d records, columns to mask: %d, in clear: %d", data.n, len(schemes), len(data.clear))
     audit = audit_columns(data, schemes, FULL)
     file = trained_file(data) if thorough and audit.n >= FEWEST else None
@@ -165,7 +166,7 @@ def audit_table(data: AuditInput, schemes: dict[str, Any], *, thorough: bool = F
 
 
 def _attacked_proposals(audit: Audit, file: TrainedFile) -> Audit:
-    """The audit with those proposals that hold against a trained attacker, or all if none does."""
+    """The audit with the proposals that hold against a trained attacker, or all if none does."""
     attacked = tuple(
         proposal._replace(audit=with_trained(proposal.audit, file, proposal.scheme))
         for proposal in audit.proposals
@@ -209,7 +210,7 @@ def _data(data: Any, scheme: Any, strata: Any) -> AuditInput:
 
 
 def column_beside(x: Any, scheme: Any, strata: Any, others: Any) -> AuditInput:
-    """A column and those that are known beside it, from their containers, checked."""
+    """A column and the other columns known, from their containers, checked."""
     data = _data(x, scheme, strata)
     if others is None:
         return data
@@ -218,7 +219,7 @@ def column_beside(x: Any, scheme: Any, strata: Any, others: Any) -> AuditInput:
 
 
 def check_schemes(schemes: dict[str, Any]) -> None:
-    """Refuse schemes that swap no records, or that columns of one table cannot have."""
+    """Refuse schemes that swap no records, or that cannot be combined in one table."""
     for method in schemes.values():
         law = method.law if isinstance(method, Scheme) else None
         if not (isinstance(method, Scheme) and method.reverse_mapping) and (law is None or law.p == 0.0):
@@ -235,7 +236,7 @@ def table_of(
     labels: Sequence[Labels],
     clear: Clear | None,
 ) -> AuditInput:
-    """Columns to be masked as an audit looks at them, whatever they miss."""
+    """Columns to be masked as an audit sees them, whether values are missing or not."""
     values, _ = drop_codes(schemes, columns, kinds, "omit")
     present, patterns = present_values(list(values.values()))
     code = donor_pools(next(iter(schemes.values())), labels, patterns, present)

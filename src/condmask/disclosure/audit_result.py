@@ -6,26 +6,26 @@ from typing import Any, NamedTuple
 from condmask._digits import line
 from condmask.disclosure.causes import COMPUTED, UNCHANGED, Cause
 
-GUESSED, CERTAIN = 0.12, 0.10  # records beyond the blind guess, and certain ones: more is visible
-FEWEST = 100  # records that tell anything
+GUESSED, CERTAIN = 0.12, 0.10  # limits: records guessed beyond the blind guess, and certain ones
+FEWEST = 100  # records: fewer are too few to judge
 RAIL, RAIL_WARNING = "guard rail", "warning"  # of reverse mapping
 WARNED = ("unchanged", "p", "row order", "copy", RAIL_WARNING)  # causes for which nothing is refused
 DIGITS = ("grid", "mixed grid", "heaps", "last digits")
 OF_SEVERAL = ("identity", "relation", "units", "row order", "copy", "trained")  # columns, or of neighbours
-ASIDE = (*WARNED, "joint")  # and those that say nothing of why a release is refused
+ASIDE = (*WARNED, "joint")  # and those that do not explain why a release is refused
 
 
 class Proposal(NamedTuple):
-    """A scheme that hides which records were swapped, or the best that was tried.
+    """A scheme that hides which records were swapped, or the best one tried.
 
     Attributes
     ----------
     scheme : scheme or dict of str to scheme
-        As in the audit.
+        Like `Audit.scheme`.
     remedy : str
-        How to come by it.
+        Which arguments to pass for it.
     audit : Audit
-        What the attacker can tell then.
+        The audit under this scheme.
     round : bool
         Whether the data have to be rounded for it (``round=True``).
     """
@@ -37,9 +37,9 @@ class Proposal(NamedTuple):
 
     @property
     def hides(self) -> bool:
-        """Whether it hides which records were swapped, and changes what is kept.
+        """Whether it hides which records were swapped, and changes the values of kept records.
 
-        Under reverse mapping a kept record may show its own value as that of another: where many share it.
+        Under reverse mapping a kept record may show its own value, as that of another: many may share it.
         """
         first = next(iter(self.scheme.values())) if isinstance(self.scheme, dict) else self.scheme
         stays = not first.reverse_mapping and self.audit.unchanged > UNCHANGED
@@ -55,32 +55,32 @@ class Audit:
     n : int
         Number of records.
     blind : float
-        The share of records of which a blind guess is right, max(p, 1 - p).
+        The share of records whose swap status (swapped or kept) a blind guess gets right, max(p, 1 - p).
     guessed : float
-        The share of records of which an attacker guesses right whether they were swapped, who knows the
-        scheme and, from other records of their kind, how the data are distributed; at least `blind`.
+        The share of records whose swap status an attacker guesses right who knows the scheme and, from other
+        records of this kind, how the data are distributed; at least `blind`.
     certain : float
-        The share of records of which he is certain, to 1 in 20.
+        The share of records whose swap status the attacker knows for certain, to 1 in 20.
     unchanged : float
-        The share of kept records that are released with their own value; by reverse mapping beyond that of
-        swapped ones, which get theirs by chance where many records share a value.
+        The share of kept records that are released with their own value. With reverse mapping: beyond the
+        share among swapped records, which get their own value back by chance if many records share it.
     causes : tuple of Cause
         Why swapped records show, the greatest first.
     scheme : scheme or dict of str to scheme
-        What was audited.
+        The scheme or schemes audited.
     proposals : tuple of Proposal
-        Where swapped records are visible: reverse mapping, if its guard rails hold, and a coarser step, if
-        one hides them; or else the best coarser step that was tried.
+        If swapped records are visible: reverse mapping, if its guard rails hold, and a coarser step, if one
+        hides them; otherwise the best coarser step tried.
     name : str
-        Of the column or columns.
+        Name of the column or columns.
     trained : float or None
-        The share of records of which an attacker guesses right who is trained on releases of half of the
-        file; None where none was.
+        The share of records whose swap status is guessed right by an attacker trained on releases of half of
+        the file; None if none was trained.
     worst : float
-        The share of records of which he guesses right in the tenth of which he is surest, by the value that
-        one column shows; at least `guessed`.
+        The share guessed right among the tenth of the records of which the attacker is surest, by the value
+        that one column shows; at least `guessed`.
     columns : int
-        Number of columns that were looked at, masked or in clear. What is said holds for these and for
+        Number of columns examined, masked or in clear. The figures hold for these and for
         records that are independent.
 
     See Also
@@ -106,22 +106,24 @@ class Audit:
 
     @property
     def visible(self) -> bool:
-        """Whether guesses exceed the blind ones by .12, or more than a tenth of the records is certain.
+        """Whether masking refuses the release, since it shows too often which records were swapped.
 
-        Of fewer than 100 records nothing is said. By reverse mapping also whether a guard rail refuses, and
-        always whether columns in clear make up a masked one.
+        This is so if `guessed` exceeds `blind` by more than .12, or if `certain` exceeds .10. Fewer than 100
+        records are too few to judge, and count as not visible. With reverse mapping it is also so if a guard
+        rail refuses, and always if a masked column can be computed from columns in clear.
         """
         visible = self.guessed > self.blind + GUESSED or self.certain > CERTAIN
         return self._refused is not None or (self.n >= FEWEST and visible)
 
     @property
     def computed(self) -> bool:
-        """Whether columns in clear make up a masked one, beyond chance in a tenth of the records."""
+        """Whether a masked column can be computed from columns in clear, in a tenth of the records or more
+        beyond chance."""
         return any(cause.name == COMPUTED for cause in self.causes)
 
     @property
     def remedy(self) -> str:
-        """How to come by the proposals."""
+        """Which arguments to pass for the proposals."""
         return "; or ".join(proposal.remedy for proposal in self.proposals)
 
     @property
@@ -131,26 +133,27 @@ class Audit:
             return f"{self._refused.text}; {self._refused.remedy}"
         why = [cause for cause in self.causes if cause.name not in ASIDE]
         why = why or [cause for cause in self.causes if cause.name in ("row order", "copy")]
-        if why and why[0].name == "point masses":  # which rounding makes, too
+        if why and why[0].name == "point masses":  # rounding makes these, too
             why.sort(key=lambda cause: cause.name not in DIGITS)
         because = f": {why[0].text}" if why else ""
-        first = why[0].remedy if why else "mend the columns that show most"
+        first = why[0].remedy if why else "change the columns that show most"
         mends, best = self.remedy or first, self.proposals[0].audit if self.proposals else None
         if best is not None and not self.proposals[0].hides:
             by_columns = why and why[0].name in OF_SEVERAL
             mends = (
-                f"{first + '; ' if by_columns else ''}no scheme that was tried hides them, the best "
-                f"({self.remedy}) leaves {best.guessed:.0%} guessed right, {best.certain:.0%} certain and "
-                f"{best.unchanged:.0%} of the kept records unchanged"
+                f"{first + '; ' if by_columns else ''}none of the schemes tried hides it; the best "
+                f"({self.remedy}) leaves {best.guessed:.0%} guessed right, {best.certain:.0%} known for "
+                f"certain and {best.unchanged:.0%} of the kept records unchanged"
             )
         return (
             f"{self.name} must not show which records were swapped, got {self.guessed:.0%} of the records "
-            f"guessed right ({self.blind:.0%} blindly) and {self.certain:.0%} certain{because}; {mends}"
+            f"guessed right ({self.blind:.0%} blindly) and {self.certain:.0%} known for certain{because}; "
+            f"{mends}"
         )
 
     @property
     def _refused(self) -> Cause | None:
-        """A cause for which a release is refused, whatever share of coins it tells."""
+        """A cause for which a release is refused, whatever share of coins it gives away."""
         return next((cause for cause in self.causes if cause.name in (RAIL, COMPUTED)), None)
 
     @property
@@ -164,7 +167,7 @@ class Audit:
 
     @property
     def warnings(self) -> list[str]:
-        """Sentences on what the release shows besides, each with its remedy."""
+        """Sentences on what else the release shows, each with its remedy. Nothing is refused for these."""
         causes = [cause for cause in self.causes if cause.name in WARNED]
         sentences = ["; ".join(filter(None, (cause.text, cause.remedy))) for cause in causes]
         if self._few:
@@ -173,12 +176,12 @@ class Audit:
 
     @property
     def basis(self) -> tuple[str, str]:
-        """For what the figures hold, in two lines."""
+        """What the figures hold for, in two lines."""
         columns = "one column" if self.columns == 1 else f"{self.columns} columns"
-        others = "other columns, and " if self.columns == 1 else ""
+        others = "other columns, or " if self.columns == 1 else ""
         return (
-            f"These figures are for {columns} and records that are independent:",
-            f"{others}several records of one person, household or firm, may tell more.",
+            f"These figures are for {columns} and independent records:",
+            f"{others}several records of one person, household or firm, may show more.",
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -208,15 +211,20 @@ class Audit:
     def __str__(self) -> str:
         numbers = range(1, len(self.proposals) + 1)
         columns = ["scheme", *(f"proposal {k}" for k in numbers)]
-        lines = [f"Which of {self.n:,} records were swapped, {self.name}", "", line("", columns, head=HEAD)]
         sides = [self, *(proposal.audit for proposal in self.proposals)]
-        lines += [
-            line(label, (f"{getattr(side, name):.1%}" for side in sides), head=HEAD) for label, name in LABELS
+        most = self.blind + GUESSED
+        limits = {"guessed": f"{most:.1%}" if most < 1.0 else "none", "certain": f"{CERTAIN:.1%}"}
+        lines = [
+            f"Audit of {self.name}: can an attacker tell which of {self.n:,} records were swapped?",
+            self._verdict,
+            "",
+            line("share of records", [*columns, "limit"], head=HEAD),
         ]
-        if self.trained is not None:
-            shares = ("" if side.trained is None else f"{side.trained:.1%}" for side in sides)
-            lines.insert(-2, line("  by a trained attacker", shares, head=HEAD))
-        lines.append(line("visible", ("yes" if side.visible else "no" for side in sides), head=HEAD))
+        for label, name in LABELS:
+            shares = ["" if getattr(side, name) is None else f"{getattr(side, name):.1%}" for side in sides]
+            if any(shares):
+                lines.append(line(label, [*shares, limits.get(name, "")], head=HEAD).rstrip())
+        lines.append(line("verdict", (side._word for side in sides), head=HEAD))
         if any(side._mapped for side in sides):
             lines += ["", *ALONE]
         if not self._mapped:
@@ -224,38 +232,84 @@ class Audit:
         lines += ["", f"scheme      {_shown(self.scheme)}"]
         for k, proposal in zip(numbers, self.proposals, strict=True):
             lines += [f"proposal {k}  {_shown(proposal.scheme)}", f"            {proposal.remedy}"]
-        for title, side in zip(("shown by", *(f"with {name}" for name in columns[1:])), sides, strict=True):
-            if not side.causes:
-                continue
-            lines += ["", f"{title}:"]
-            for cause in side.causes:
-                column = f" ({cause.column})" if cause.column else ""
-                lines += [f"  {cause.name}{column}, {cause.share:.2f}: {cause.text}", f"      {cause.remedy}"]
+        for what, side in zip(("", *(f" with {name}" for name in columns[1:])), sides, strict=True):
+            lines += side._explained(what)
         if self._few:
             lines += ["", self.warnings[-1]]
         return "\n".join(lines)
 
+    @property
+    def _word(self) -> str:
+        """The verdict in a word."""
+        if self.visible:
+            return "refused"
+        return "too few" if self._few else "passes"
 
-HEAD = 26  # characters of a label
+    @property
+    def _verdict(self) -> str:
+        """Whether the release passes, and whether anything has to be done."""
+        if self.visible:
+            hiding = [k for k, proposal in enumerate(self.proposals, start=1) if proposal.hides]
+            which = f"{'Proposals' if len(hiding) > 1 else 'Proposal'} {' and '.join(map(str, hiding))}"
+            why = (
+                "for the reason given below"
+                if self._refused is not None
+                else "the swap status shows too often"
+            )
+            return f"Verdict: REFUSED, {why}.{f' {which} would pass.' if hiding else ''}"
+        if self._few:
+            return "Verdict: TOO FEW records to judge. Masking warns, and writes no file of them."
+        if self.warnings:
+            return "Verdict: PASSES, with a warning: decide whether you accept what is said below."
+        return "Verdict: PASSES. No action is needed."
+
+    def _explained(self, where: str) -> list[str]:
+        """The causes, each with its remedy if the release is refused or warned of for it."""
+        warned = [cause for cause in self.causes if cause.name in WARNED]
+        others = [cause for cause in self.causes if cause.name not in WARNED]
+        if self.visible and not others:
+            warned, others = [], warned
+        title = (
+            f"Refused{where}, because:" if self.visible else f"Below the limits{where}, no action is needed:"
+        )
+        lines = ["", title] if others else []
+        for cause in others:
+            lines += _of_cause(cause, "remedy" if self.visible else None)
+        if warned:
+            lines += ["", f"Accepted{where} with a warning; what would avoid it is up to you:"]
+        for cause in warned:
+            lines += _of_cause(cause, "to avoid it")
+        return lines
+
+
+def _of_cause(cause: Cause, remedy: str | None) -> list[str]:
+    """A cause in a line, and what to do about it in another one."""
+    column = f" ({cause.column})" if cause.column else ""
+    lines = [f"  {cause.name}{column}: {cause.text}"]
+    return [*lines, f"      {remedy}: {cause.remedy}"] if remedy and cause.remedy else lines
+
+
+HEAD = 32  # characters of a label
 FIGURES = ("n", "columns", "blind", "guessed", "worst", "certain", "unchanged")
 LABELS = (
-    ("guessed right", "guessed"),
+    ("swap status guessed right", "guessed"),
     ("  in the worst tenth", "worst"),
     ("  blindly", "blind"),
-    ("records known for certain", "certain"),
-    ("kept records unchanged", "unchanged"),
+    ("  by a trained attacker", "trained"),
+    ("swap status known for certain", "certain"),
+    ("unchanged, of kept records only", "unchanged"),
 )
 
 
 ALONE = (
-    "By reverse mapping a column alone shows nothing of who was swapped: it is released in",
-    "a random order whoever was. What is guessed beyond is shown by several columns.",
+    "With reverse mapping, one column alone does not show who was swapped: its values come in a",
+    "random order either way. Anything beyond a blind guess comes from several columns together.",
 )
 
 
 def too_few(n: int) -> str:
-    """What is said of so few records."""
-    return f"{n} records are too few to tell how well one can guess which were swapped"
+    """The sentence on so few records."""
+    return f"{n} records are too few to judge how well an attacker can guess which were swapped"
 
 
 def _shown(scheme: Any) -> str:

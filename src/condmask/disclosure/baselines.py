@@ -1,4 +1,4 @@
-r"""Attackers who need no law of the data: the masked value itself, the mean of all, and one constant.
+r"""Attackers who need no law of the data: they guess the masked value itself, the mean of all, or a constant.
 
 P(|tau - X_i| < d), averaged over the records of a file and over the masking of it:
 
@@ -20,7 +20,7 @@ NODES = 64  # equally likely values of the mean
 
 
 def by_released(file: Original, d: np.ndarray) -> np.ndarray:
-    """The risk of who takes the masked value for the original."""
+    """The risk of taking the masked value for the original."""
     return np.asarray(np.diff(file.counted[1]) @ released_near(file, d) / file.n)
 
 
@@ -47,12 +47,12 @@ class FullestWindows(NamedTuple):
 
 
 def by_constant(file: Original, d: np.ndarray) -> FullestWindows:
-    """The risk of who knows the file but not who is who; and where the intervals begin that he names."""
+    """The risk by an attacker who knows the file but not who is who; where the guessed intervals begin."""
     return fullest_windows(*file.counted, file.wide(d))
 
 
 def fullest_windows(places: np.ndarray, below: np.ndarray, wide: np.ndarray) -> FullestWindows:
-    """The fullest windows; `below` counts the records before each of the ascending places, and all."""
+    """The fullest windows; `below` counts the records before each of the ascending places, and last all."""
     share, first = np.zeros(wide.size), np.zeros(wide.size)
     for k, width in enumerate(wide):
         held = below[np.searchsorted(places, places + width)] - below[:-1]
@@ -62,7 +62,7 @@ def fullest_windows(places: np.ndarray, below: np.ndarray, wide: np.ndarray) -> 
 
 
 def by_mean(file: Original, d: np.ndarray, *, shared_donors: bool) -> np.ndarray:
-    """The risk of who takes the mean of all masked values for every original."""
+    """The risk of taking the mean of all masked values for every original."""
     from scipy.special import ndtri  # takes .1 s to import
 
     mean, error = mean_of_masked(file, shared_donors=shared_donors)

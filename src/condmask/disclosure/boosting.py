@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from condmask._optional import optional
 from condmask.disclosure.coin_classes import logistic
-from condmask.errors import MissingPackageError
 
 OPTIONS: dict[str, Any] = {
     "learning_rate": 0.1, "max_leaf_nodes": 15, "min_samples_leaf": 30, "l2_regularization": 1.0,
@@ -89,10 +89,6 @@ def _alone() -> Iterator[Any]:
 
 
 def _ensemble() -> Any:
-    try:
+    with optional("thorough", "thorough"):
         from sklearn import ensemble  # takes a second to import
-    except ModuleNotFoundError:
-        raise MissingPackageError(
-            "thorough needs scikit-learn, which is not installed: pip install 'condmask[thorough]'"
-        ) from None
     return ensemble

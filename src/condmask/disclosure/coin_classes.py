@@ -1,4 +1,4 @@
-"""What features of records tell of their coins: counted in one part of the rows, chosen by another, measured
+"""What features of records show of their coins: counted in one part of the rows, chosen by another, measured
 on the rest.
 
 Every row is looked at twice, as if it were swapped and as if it were kept. A feature's values are put into
@@ -114,7 +114,7 @@ class CoinClasses(NamedTuple):
         )
 
     def alone(self, feature: np.ndarray) -> float:
-        """The share of coins that a feature tells by itself, in all rows but those learned from."""
+        """The share of coins that a feature gives away by itself, in all rows but those learned from."""
         return self.figures(self._ratio_of(feature), ~self.learned)[0]
 
     def _ratio_of(self, feature: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What columns tell together: which can be computed, how many coins all of them tell, and why."""
+"""What columns show together: which can be computed, how many coins all of them give away, and why."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -34,7 +34,7 @@ def figures(
     data: AuditInput, schemes: dict[str, Any], columns: dict[str, ColumnAttack], rows: FoldedRows,
     related: list[Any], effort: Effort,
 ) -> Iterator[Joint]:  # fmt: skip
-    """What all columns tell together, in each sample of rows."""
+    """What all columns show together, in each sample of rows."""
     steps = relations.steps_of(schemes)
     shared = any(scheme.shared_donors for scheme in schemes.values())
     for sample in attacked_rows(data, effort.together, rows):
@@ -44,7 +44,7 @@ def figures(
 
 
 def relations_of(data: AuditInput, schemes: dict[str, Any]) -> tuple[list[Cause], list[Any]]:
-    """Columns that can be computed from those in clear, or repeat one; and all relations of columns."""
+    """Columns that can be computed from those in clear or repeat one, and all relations of columns."""
     if len(data.values) + len(data.clear) == 1:
         return [], []
     some, masked, steps = data.aligned(), set(schemes), relations.steps_of(schemes)
@@ -63,9 +63,9 @@ def relations_of(data: AuditInput, schemes: dict[str, Any]) -> tuple[list[Cause]
 
 
 def causes_of(joints: list[Joint], schemes: dict[str, Any], alone: float, *, in_order: bool) -> list[Cause]:
-    """Why columns tell more together than the worst one, which tells of a share `alone`.
+    """Why columns show more together than the worst one, which gives away a share `alone` of the coins.
 
-    `in_order` says that a cause names the order of the rows already.
+    `in_order` says that a cause already names the order of the rows.
     """
     p = next(iter(schemes.values())).p
     blind, masked, why = max(p, 1.0 - p), set(schemes), []
@@ -79,7 +79,7 @@ def causes_of(joints: list[Joint], schemes: dict[str, Any], alone: float, *, in_
     identities = [set(one.names) for one in by_relation if not isinstance(one, Inequality)]
     for relation, share in by_relation.items():
         least = blind
-        if isinstance(relation, Inequality):  # which may be all that is left of what says more
+        if isinstance(relation, Inequality):  # it may be a mere remnant of a closer relation
             names = set(relation.names)
             least = max([blind, *(of_pair for pair, of_pair in by_pair.items() if names >= set(pair))])
             if any(names <= identity for identity in identities):
@@ -94,15 +94,15 @@ def causes_of(joints: list[Joint], schemes: dict[str, Any], alone: float, *, in_
             why.append(relation_causes.of_unit(column, name, share, blind))
     if most > alone + NAMED and len(schemes) > 1:
         text = (
-            f"columns are swapped together: all of them tell of {most:.0%} of the records whether "
-            f"they were swapped, the worst alone of {alone:.0%}"
+            f"columns are swapped together: all of them give away the swap status of {most:.0%} of the "
+            f"records, the worst alone of {alone:.0%}"
         )
-        why.append(Cause("joint", most - alone, "mend the columns that show most", text))
+        why.append(Cause("joint", most - alone, "change the columns that show most", text))
     return why
 
 
 def _greatest(shares: list[dict[Any, float]]) -> dict[Any, float]:
-    """Of each key the greatest share in any sample of rows."""
+    """For each key the greatest share in any sample of rows."""
     greatest: dict[Any, float] = {}
     for some in shares:
         greatest |= {key: max(share, greatest.get(key, 0.0)) for key, share in some.items()}

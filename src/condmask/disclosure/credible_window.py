@@ -1,14 +1,14 @@
-r"""What who sees a masked value makes of it: the posterior of its original, and the best interval for it.
+r"""What an attacker concludes from a masked value: the posterior of its original, and the best interval.
 
-Who knows p, the noise, the grid and the law F of the data holds, given Z = z,
+An attacker who knows p, the noise, the grid and the law F of the data believes, given Z = z, that
 
-    the record swapped, and its original anywhere, F,   with weight      p f(z)
-    it kept, and its original x, F(x) phi(z - x),       with weight      (1 - p) (f * phi)(z)
+    the record was swapped, its original anywhere, F,    with weight      p f(z)
+    it was kept, its original being x, F(x) phi(z - x),  with weight      (1 - p) (f * phi)(z)
 
 and guesses the middle of the interval of width 2 d with the greatest posterior mass. The weights are those of
-the attack on coins (swap_posterior.py): f is learned from other records, with all that digits tell, so
-nothing is known of a value because it is the record's own. So are the originals near z. How many
-records an interval holds in all is known from the file, as to the attacker who always says the same.
+the attack on coins (swap_posterior.py): f is learned from other records, with all that digits show, so that
+no value is known because it is the record's own. The same holds for the originals near z. How many records an
+interval holds in all is known from the file, as it is to the attacker who always guesses the same.
 
 `CredibleWindows` are for intervals of widths that suit cells of one size.
 """
@@ -87,7 +87,7 @@ class CredibleWindows:
         self.edges, self.starts = edges, first
 
     def attacker(self, fold: int) -> swap_posterior.Attacker | None:
-        """Who has seen all folds but one; None where there are no others."""
+        """The attacker who has seen all folds but one; None if there are no others."""
         others = self.folded.counts - self.folded.table[fold]
         if not others.any():
             return None

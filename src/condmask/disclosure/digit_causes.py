@@ -1,4 +1,4 @@
-"""What digits show which records were swapped: a grid of the data's own, round numbers, last digits."""
+"""How digits show which records were swapped: a grid of the data's own, round numbers, last digits."""
 
 import numpy as np
 
@@ -7,8 +7,8 @@ from condmask.disclosure import digit_classes, swap_attack
 from condmask.disclosure.swap_attack import ColumnAttack
 from condmask.grids import COARSEST
 
-MOST_OF = 0.98  # of the values lie on a grid: the others are an exception
-EXCESS = 0.05  # of values that are multiples, beyond those that are by chance
+MOST_OF = 0.98  # of the values lie on a grid: the others are exceptions
+EXCESS = 0.05  # of values that are multiples, beyond the share expected by chance
 LISTED = 4  # multiples
 
 
@@ -41,7 +41,7 @@ def _coarse(sigma: float) -> float:
 
 
 def _multiples(values: np.ndarray, kind: str, column: ColumnAttack) -> list[tuple[float, float]]:
-    """What more values are multiples of than by chance, and how many are: the chain that says most."""
+    """What more values are multiples of than by chance, and how many are: the chain that shows most."""
     most, best = EXCESS, np.empty((0, 2))
     for folded, *_ in column.attacks:
         assert folded.law.grid is not None

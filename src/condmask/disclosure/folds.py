@@ -1,7 +1,7 @@
 """Which rows an attack looks at, the folds they are in, and values counted by fold.
 
-Nobody is attacked with what he told himself: a file is split into folds by row, and the values of a fold are
-attacked by who has seen the others.
+No record is attacked with its own value: a file is split into folds by row, and the values of a fold are
+attacked with those of the others.
 """
 
 from math import ceil
@@ -24,7 +24,7 @@ def kronecker(n: int) -> np.ndarray:
 
 
 def systematic_sample(cumulated: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """So many places evenly spread over what was cumulated: the entry of each, and how far into it."""
+    """A number of places evenly spread over cumulated weights: the entry of each, and how far into it."""
     goal = (np.arange(most) + kronecker(most)) / most * cumulated[-1]
     index = np.minimum(np.searchsorted(cumulated, goal, side="right"), cumulated.size - 1)
     size = np.diff(cumulated, prepend=0.0)[index]
@@ -40,20 +40,20 @@ class FoldedRows(NamedTuple):
     folds: int
 
     def folds_of(self, rows: np.ndarray) -> np.ndarray:
-        """The fold of each of some rows; who attacks one that is not among these may have seen all folds."""
+        """The fold of each of some rows; a row that is not among these may be attacked with all folds."""
         place = np.minimum(np.searchsorted(self.rows, rows), self.rows.size - 1)
         return np.where(self.rows[place] == rows, self.fold[place], 0)
 
 
 def folded_rows(n: int, most: int, folds: int = 0) -> FoldedRows:
-    """Evenly spaced ones of n rows in so many folds; by their number where that is 0."""
+    """Evenly spaced rows of n in the given number of folds; if that is 0, it follows from the rows."""
     rows = evenly_spaced(n, most)
     folds = folds or folds_for(rows.size)
     return FoldedRows(rows, fold_of(rows.size, folds), folds)
 
 
 def fold_of(n: int, folds: int) -> np.ndarray:
-    """The fold of each row: whatever its place in a file has to do with its value, folds are alike."""
+    """The fold of each row, such that folds are alike even if rows are ordered by their values."""
     return np.asarray((kronecker(n) * folds).astype(np.int64))
 
 

@@ -1,9 +1,9 @@
 """Guard rails of reverse mapping: where its promise does not hold, or does not help.
 
-Coins and release are independent whatever the column (docs/reverse_mapping.rst), so no digit, heap or edge
-is looked at. What is left: pools so small that who knows most of one reads off the rest; rare values that
-come back to their own records; the order of the rows; columns in clear that are in the order of a masked
-one; and columns that hang together so closely that their pairs show who was kept.
+Coins and release are independent whatever the column (docs/reverse_mapping.rst), so digits, heaps and edges
+do not matter. What remains: pools so small that anyone who knows most of one can work out the rest; rare
+values that come back to their own records; the order of the rows; columns in clear that are in the order of a
+masked one; and columns so closely related that their pairs show who was kept.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -14,6 +14,7 @@ import numpy as np
 
 from condmask import _scratch
 from condmask._blocks import blocks
+from condmask._digits import number
 from condmask.audit_input import AuditInput
 from condmask.disclosure import causes, relation_causes, relations
 from condmask.disclosure.aggregated_ends import aggregate
@@ -24,14 +25,16 @@ from condmask.strata import values_by_pool
 
 FEWEST, FEWEST_KEPT, FEWEST_SWAPPED, SMALL = 50, 20, 10, 200  # records of a pool
 OWN = 0.3  # the chance that a record keeps its value
-ENDS, WIDER = (3, 5), (1.5, 2.0, 3.0, 5.0)  # remedies: values at either end, and times sigma
-CHANGED = 0.001  # of a standard deviation: what is worth a word
+ENDS = (3, 5)  # remedies: values at either end that become means
+WIDER, WIDEST = (1.5, 2.0), (3.0, 5.0)  # and times sigma
+CLOSE = 0.5  # a p from which .7 costs relations with other columns less than three times sigma
+CHANGED = 0.001  # of a standard deviation: the least change worth mentioning
 
 
 class Finding(NamedTuple):
-    """Something that a guard rail stops, or warns of, and the sentence that says so; None has nothing to say.
+    """Something that a guard rail stops or warns of, and the sentence that says so, or None.
 
-    The sentence is made on request: a remedy is looked for that helps.
+    The sentence is made only on request, since a remedy that helps has to be searched for.
     """
 
     refused: bool
@@ -39,7 +42,7 @@ class Finding(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Why columns must not be released, None where they may, and what to warn of."""
+    """Why columns must not be released (None if they may), and what to warn of."""
 
     refusal: str | None
     warnings: list[str]
@@ -115,8 +118,8 @@ def _of_pools(data: AuditInput, p: float) -> Iterator[Finding]:
     merge = "" if data.strata is None else "merge strata, or leave them out"
     if least < FEWEST:
         yield _refusal(
-            f"a donor pool has {least} records, fewer than {FEWEST}: who knows most of them knows the rest; "
-            f"{merge or 'publish no values of so few records'}"
+            f"a donor pool has {least} records, fewer than {FEWEST}: anyone who knows most of them can work "
+            f"out the rest; {merge or 'publish no values of so few records'}"
         )
     for expected, most, what, other in (
         (least * (1.0 - p), FEWEST_KEPT, "kept", "smaller"),
@@ -124,13 +127,13 @@ def _of_pools(data: AuditInput, p: float) -> Iterator[Finding]:
     ):
         if expected < most:
             yield _refusal(
-                f"a donor pool of {least} records has {expected:.1f} that are {what}, on average, fewer than "
+                f"a donor pool of {least} records has on average {expected:.1f} that are {what}, fewer than "
                 f"{most}; pass a {other} p{f', {merge}' if merge else ''}"
             )
     if least < SMALL:
         yield _warning(
-            f"a donor pool has {least} records: who knows most of them learns much of the rest; with {SMALL} "
-            "and more that takes a large part of the file"
+            f"a donor pool has {least} records: anyone who knows most of them learns much about the rest; "
+            f"{SMALL} records or more are safer"
         )
 
 
@@ -148,7 +151,7 @@ def _monotone(x: np.ndarray, y: np.ndarray) -> bool:
 
 
 def _of_identities(values: dict[str, np.ndarray], clear: dict[str, np.ndarray]) -> Iterator[Finding]:
-    """Identities that the kept records break, with a column in clear where there are some."""
+    """Identities that the kept records break, with a column in clear if there are any."""
     table, masked = {**values, **clear}, set(values)
     for identity in relations.identities(table, masked):
         if clear and masked >= set(identity.names):
@@ -156,8 +159,8 @@ def _of_identities(values: dict[str, np.ndarray], clear: dict[str, np.ndarray]) 
         share = share_holding(identity, table, {})
         lone = relation_causes.of_lone_identity(identity, share, masked)
         yield _refusal(
-            f"{identity} in swapped records, not in kept ones: that shows which records were swapped; "
-            "drop one of them"
+            f"{identity} holds in swapped records but not in kept ones: this shows which records were "
+            "swapped; drop one of these columns"
             if lone is None
             else f"{lone.text}; {lone.remedy}"
         )
@@ -173,8 +176,8 @@ def _of_pairs(data: AuditInput) -> Iterator[Finding]:
         others = {other: data.values[other] for other in names[k + 1 :]}
         for copy in relations.copies({name: data.values[name]}, others):
             yield _refusal(
-                f"{name!r} and {copy.clear!r} hang together too closely ({copy.share:.3f}) in swapped "
-                "records, not in kept ones: that shows which records were swapped; drop one of them"
+                f"{name!r} and {copy.clear!r} are so closely related ({copy.share:.3f}) in swapped records, "
+                "but not in kept ones, that this shows which records were swapped; drop one of them"
             )
 
 
@@ -182,7 +185,7 @@ def _of_pairs(data: AuditInput) -> Iterator[Finding]:
 
 
 def _of_ends(data: AuditInput, name: str, scheme: Any) -> Iterator[Finding]:
-    """What means at the ends do to the standard deviation."""
+    """How means at the ends change the standard deviation."""
     if not scheme.aggregate_ends:
         return
 
@@ -194,9 +197,10 @@ def _of_ends(data: AuditInput, name: str, scheme: Any) -> Iterator[Finding]:
         after = _deviation(x)
         if abs(after - before) <= CHANGED * before:
             return None
+        shown, changed = (number(value, before / 100.0) for value in (before, after))
         return (
-            f"aggregate_ends={scheme.aggregate_ends} takes the s.d. of {name} from {before:.4g} to "
-            f"{after:.4g} ({100.0 * (after / before - 1.0):+.1f}%), which analysts cannot undo"
+            f"aggregate_ends={scheme.aggregate_ends} changes the standard deviation of {name} from {shown} "
+            f"to {changed} ({100.0 * (after / before - 1.0):+.1f}%), which analysts cannot undo"
         )
 
     yield Finding(False, sentence)
@@ -214,7 +218,7 @@ def _deviation(x: np.ndarray) -> float:
 
 
 def _of_rare(data: AuditInput, name: str, scheme: Any) -> Iterator[Finding]:
-    """Records of a rare value that keep it too often, and the first remedy, of those tried, that mends it."""
+    """Records that too often keep a rare value, and the first of the remedies tried that helps."""
     pools = _too_often(data, name, scheme)
     first = next((chances for chances in pools if chances.size), None)
     if first is None:
@@ -223,18 +227,18 @@ def _of_rare(data: AuditInput, name: str, scheme: Any) -> Iterator[Finding]:
     def sentence() -> str:
         chances = np.concatenate([first, *pools])
         few = ("", "s") if chances.size == 1 else ("s", "")
-        # simulated, the chance of a record that stands alone may exceed that to be kept
+        # the simulated chance of a record that stands alone may exceed the chance of being kept
         most = min(float(chances.max()), 1.0 - scheme.p + scheme.p / data.n)
         return (
             f"{chances.size} record{few[0]} of {name} with a rare value get{few[1]} that value back with a "
-            f"chance above {OWN:g} (at most {most:.2f}); {_remedy(data, name, scheme)}"
+            f"chance above {OWN:g} (up to {most:.2f}); {_remedy(data, name, scheme)}"
         )
 
     yield Finding(True, sentence)
 
 
 def _too_often(data: AuditInput, name: str, scheme: Any) -> Iterator[np.ndarray]:
-    """By pool, the chances above `OWN` of records of a rare value to get it back."""
+    """By pool, the chances above `OWN` that records with a rare value get it back."""
     if scheme.p >= 1.0 - OWN:
         return
     x = data.values[name]
@@ -258,15 +262,23 @@ def _shown(name: str, value: Any) -> str:
 
 
 def _other_options(x: np.ndarray, scheme: Any) -> Iterator[dict[str, Any]]:
-    """Other parameters against rare values that come back, those first that take least from analysts."""
+    """Other parameters against rare values that come back, starting with those that cost analysts least."""
     yield from ({"aggregate_ends": count} for count in ENDS if count > scheme.aggregate_ends)
     sizes = _scratch.selected(x, (x < 0.0) | (x > 0.0))
     size = float(np.abs(sizes, out=sizes).mean())
     other, unit = ("log", 1.0 / size) if scheme.scale == "linear" else ("linear", size)
     ends = {"aggregate_ends": max(scheme.aggregate_ends, ENDS[0])}
-    for scale, sigma, factors in (
-        (scheme.scale, scheme.sigma, WIDER),
-        (other, unit * scheme.sigma, (1.0, *WIDER)),
-    ):
-        yield from ({"scale": scale, "sigma": float(f"{times * sigma:.2g}"), **ends} for times in factors)
-    yield {"p": 1.0 - OWN}  # then a record is kept too seldom
+
+    def wider(own: tuple[float, ...], others: tuple[float, ...]) -> Iterator[dict[str, Any]]:
+        for scale, sigma, factors in (
+            (scheme.scale, scheme.sigma, own),
+            (other, unit * scheme.sigma, others),
+        ):
+            yield from ({"scale": scale, "sigma": float(f"{times * sigma:.2g}"), **ends} for times in factors)
+
+    yield from wider(WIDER, (1.0, *WIDER))
+    seldom = {"p": 1.0 - OWN}  # then a record is seldom kept
+    if scheme.p >= CLOSE:
+        yield seldom
+    yield from wider(WIDEST, WIDEST)
+    yield seldom

@@ -1,4 +1,4 @@
-"""Insiders: who knows all originals of a donor pool but a few, and strikes them out of the release."""
+"""Insiders: they know all originals of a donor pool but a few, and strike these out of the release."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,33 +19,33 @@ from condmask.scheme import Scheme
 
 UNKNOWN = (1, 2, 5, 20)  # records of the pool; and a tenth and half of it
 SIMULATED = 1_000  # records that stand for a larger pool
-HITS, LEAST, MOST = 2_000, 4, 200  # records that are read in all, and releases that are drawn for it
+HITS, LEAST, MOST = 2_000, 4, 200  # records read in all, and releases drawn for it
 ROUNDS = 30  # until rows and columns of chances sum to one
-SEED = 2019  # of the releases that are drawn
+SEED = 2019  # of the releases drawn
 LEAST_CHANCE = 1e-9  # of what was seen
 FAR, FARTHEST = 40.0, 1e6  # logarithms of ratios of chances
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class InsiderRisk:
-    """What is read by whoever knows all originals of a donor pool but a few.
+    """What an insider learns who knows all originals of a donor pool but a few.
 
     Made by `insider_risk`; ``print`` shows it as a table.
 
     Attributes
     ----------
     n : int
-        Records of the pool, the smallest one.
+        Number of records of the smallest pool.
     d : tuple of float
         Distances, in the units of the data.
     unknown : tuple of int
-        How many originals he does not know.
+        How many originals the insider does not know.
     exact : ndarray of shape (unknown,)
-        The share of these that he names exactly.
+        The share of these that the insider guesses exactly.
     within : ndarray of shape (unknown, distances)
-        The share that he comes nearer than d.
+        The share that the insider guesses to within d.
     additive_exact, additive_within : ndarray
-        The same where the kept records show their values with noise.
+        The same if kept records showed their values with noise instead.
     """
 
     n: int
@@ -86,8 +86,8 @@ class InsiderRisk:
 
     def __str__(self) -> str:
         lines = [
-            f"Shares of values read by who knows all of a pool of {self.n:,} but so many; in brackets, where "
-            "kept records show noise",
+            f"Share of the unknown values that an insider finds out who knows all others of a pool of "
+            f"{self.n:,}; in brackets, with additive noise",
             line(f"{'unknown':>10}", ("exactly", *(f"within {d:g}" for d in self.d)), head=10, width=16),
         ]
         for i, k in enumerate(self.unknown):
@@ -101,10 +101,10 @@ class InsiderRisk:
 
 
 def insider_risk(x: Any, scheme: Any, *, d: Any, strata: Any = None) -> InsiderRisk:
-    """What is read by whoever knows all originals of a donor pool but a few.
+    """What an insider learns who knows all originals of a donor pool but a few.
 
-    Every original is in a release by reverse mapping, once. So whoever knows all of a pool but k strikes
-    these out, and has the other k values; what he does not know is whose they are.
+    A release by reverse mapping contains every original once. So anyone who knows all originals of a pool but
+    k can strike them out and has the other k values, without knowing whose they are.
 
     Parameters
     ----------
@@ -113,16 +113,16 @@ def insider_risk(x: Any, scheme: Any, *, d: Any, strata: Any = None) -> InsiderR
     scheme : ConditionalMasking
         With ``reverse_mapping=True``.
     d : float or array_like of shape (distances,)
-        How near a guess must come, in the units of the data.
+        How near a guess must come to count, in the units of the data.
     strata : array_like of shape (n,), or sequence of several, optional
         The columns that the scheme names as strata.
 
     Returns
     -------
     InsiderRisk
-        For k = 1, 2, 5, 20, a tenth and half of the smallest pool: the share of the k values that he names
-        exactly, and within d; and the same where kept records show their values with noise, of the same p,
-        noise and sigma, and the swapped ones take their values from one another.
+        For k = 1, 2, 5, 20, a tenth and half of the smallest pool: the share of the k values that the insider
+        guesses exactly, and to within d; and the same for additive noise with the same p, noise and sigma,
+        where kept records show their values with noise and swapped ones take their values from one another.
 
     Raises
     ------
@@ -133,27 +133,28 @@ def insider_risk(x: Any, scheme: Any, *, d: Any, strata: Any = None) -> InsiderR
 
     See Also
     --------
-    risk : who knows no original.
+    risk : attackers who know no original.
 
     Notes
     -----
-    By simulation, with the same draws in every run: of 2,000 unknown records, or 200 releases; standard
-    errors are at most .03. The attacker weighs each unknown record and each of the k values by the chance
-    that the one is shown for the other, p / n + (1 - p) M, and brings that to rows and columns that sum to
-    one, as each value is somebody's. He also goes from a record to the owner of what it shows, from this one
-    to the owner of what that shows, and so on: they were all kept or all swapped, since the values of either
-    stay among them, and of those whose originals he knows he sees how far their values moved. The better one
-    of both counts. Where several records have one value he cannot go on, and takes any of them.
+    The figures are simulated, with the same draws in every run: 2,000 unknown records, or 200 releases.
+    Standard errors are at most .03. The insider weighs each pair of an unknown record and one of the k values
+    by the chance that the one is shown for the other, p / n + (1 - p) M, and scales these weights until rows
+    and columns sum to one, since each value belongs to somebody. The insider also follows chains: from a
+    record to the owner of the value it shows, on to the owner of the value shown there, and so on. The
+    records of a chain were all kept or all swapped, since the values of either group stay within it; where
+    the insider knows originals, the distances their values moved show which. The better of both methods
+    counts. Where several records share a value, the insider continues with any of them.
 
-    Under additive noise he knows of each original whether it is in the release, so that of records that show
-    an original which he knows he knows that they were swapped; their own values are among those in the
-    release that he does not know. He reads the others as the best attacker of `risk` does.
+    With additive noise, the insider knows which originals are in the release. So records that show a known
+    original were swapped, and their own values are among the unknown ones in the release. The other records
+    are attacked as the best attacker of `risk` does.
 
-    Of pools of more than 1,000 records so many evenly spaced ones are taken, and of k a tenth and half of
-    these; the share read exactly is smaller in the whole pool then. `aggregate_ends` is left out: who knows
-    all but one of the values behind a mean has that one.
+    Pools of more than 1,000 records are represented by 1,000 evenly spaced ones, and k by a tenth and half of
+    these; the share guessed exactly is then smaller in the whole pool. `aggregate_ends` is ignored: anyone
+    who knows all but one of the values behind a mean knows that one, too.
 
-    Cost: O(1) but for sorting, .5 s.
+    Cost: O(1) except for sorting, .5 s.
 
     Examples
     --------
@@ -191,7 +192,7 @@ def insider_risk(x: Any, scheme: Any, *, d: Any, strata: Any = None) -> InsiderR
 
 
 def _shares(pool: ReverseMapped, k: int, d: np.ndarray, stream: np.random.Generator) -> np.ndarray:
-    """Read exactly, and within each distance, of k unknown originals: by reverse mapping, and additive."""
+    """The shares of k unknown originals guessed exactly and to within each distance, both ways of masking."""
     releases = int(np.clip(HITS // k, LEAST, MOST))
     total = np.zeros((3, 1 + d.size))
     for _ in range(releases):
@@ -204,9 +205,9 @@ def _shares(pool: ReverseMapped, k: int, d: np.ndarray, stream: np.random.Genera
 def _reverse(
     pool: ReverseMapped, hidden: np.ndarray, d: np.ndarray, stream: np.random.Generator
 ) -> np.ndarray:
-    """How many hidden originals are read, exactly and within each distance, in one release.
+    """How many hidden originals are guessed exactly and to within each distance, in one release.
 
-    Without and with what the records tell whose originals he knows: two rows.
+    Two rows: without and with what the records show whose originals are known.
     """
     source = simulated_maps.release(pool.units, pool.scheme, stream)
     rank, n, p = pool.rank, pool.n, pool.law.p
@@ -218,7 +219,7 @@ def _reverse(
         np.tile(pool.keys.at[rank[hidden]], k), np.repeat(low[hidden], k), np.repeat(high[hidden], k)
     )
     of_hidden = (1.0 - p) * of_hidden.reshape(k, k) / shown[hidden, None]
-    owner = np.empty(n, dtype=np.int64)  # of the value that a record shows, any one where several have it
+    owner = np.empty(n, dtype=np.int64)  # of the value that a record shows; any one if several have it
     owner[np.lexsort((stream.random(n), rank[source]))] = np.arange(n)
     end, log_odds = followed(owner, hidden, np.log(np.maximum(kept, LEAST_CHANCE) / p))
     kept_chance = 1.0 / (1.0 + np.exp(-np.clip(log_odds, -FAR, FAR)))  # kept, as far as others tell
@@ -235,10 +236,10 @@ def _reverse(
 
 
 def followed(owner: np.ndarray, hidden: np.ndarray, log_odds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """From each hidden record on to the owner of what it shows, and so on, up to a hidden one again.
+    """Follow each hidden record to the owner of the value it shows, and so on, up to the next hidden record.
 
-    Returns these ones, and the sums of the log odds of the records in between: along a cycle all records were
-    kept or all were swapped, since the values of either stay among them.
+    Returns these last records, and the sums of the log odds of the records in between: along a cycle all
+    records were kept or all were swapped, since the values of either group stay within it.
     """
     onward, total = owner.copy(), log_odds.copy()
     onward[hidden], total[hidden] = hidden, 0.0
@@ -249,7 +250,7 @@ def followed(owner: np.ndarray, hidden: np.ndarray, log_odds: np.ndarray) -> tup
 
 
 def _named(pool: ReverseMapped, hidden: np.ndarray, chance: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """How many are named exactly and within each distance by who weighs records (rows) and values so."""
+    """How many are guessed exactly and to within each distance, by weights of records (rows) and values."""
     values = pool.units[hidden]
     balance(chance, ROUNDS)
     first = np.flatnonzero(np.diff(values, prepend=np.nan) != 0.0)
@@ -262,7 +263,7 @@ def _named(pool: ReverseMapped, hidden: np.ndarray, chance: np.ndarray, d: np.nd
 def _additive(
     pool: ReverseMapped, hidden: np.ndarray, d: np.ndarray, stream: np.random.Generator
 ) -> np.ndarray:
-    """How many hidden originals are read where kept records show noise, and donors are along one cycle."""
+    """How many hidden originals are guessed where kept records show noise and donors form one cycle."""
     n, p, k = pool.n, pool.law.p, hidden.size
     is_swapped, source, is_known = stream.random(n) < p, np.arange(n), np.ones(n, dtype=bool)
     swapped = stream.permutation(np.flatnonzero(is_swapped))
@@ -270,9 +271,9 @@ def _additive(
     line = pool.keys.at[pool.rank]
     z = np.where(is_swapped, line[source], line + pool.law._replace(sigma=1.0).draw(stream, n))[hidden]
     within, exact = np.zeros(d.size), 0.0
-    # hidden originals, shown by records he knows
+    # hidden originals, shown by known records
     shown = np.sort(source[is_swapped & is_known & ~is_known[source]])
-    sure = is_swapped[hidden] & is_known[source[hidden]]  # they show originals that he knows
+    sure = is_swapped[hidden] & is_known[source[hidden]]  # they show known originals
     end, _ = followed(source, hidden, np.zeros(n))
     for row, last in zip(hidden[sure], end[sure], strict=True):
         some = shown[shown != last] if shown.size > 1 else shown  # a cycle does not close at once
@@ -293,7 +294,7 @@ def _additive(
 def _near(
     pool: ReverseMapped, points: np.ndarray, weights: np.ndarray, d: np.ndarray, values: np.ndarray
 ) -> np.ndarray:
-    """How many of some originals lie in the windows of most weight; points ascend in each row."""
+    """How many of some originals lie in the windows with the greatest weight; points ascend in each row."""
     wide, first = pool.wide(d), np.empty((points.shape[0], d.size))
     best_of_points(points, weights, wide, first)
     return np.asarray(np.sum((first <= values[:, None]) & (values[:, None] < first + wide), axis=0))

@@ -1,6 +1,6 @@
-"""What all columns tell of coins: those masked together share them, those in clear show whose they are.
+"""What all columns show of coins: columns masked together share them, columns in clear show whose they are.
 
-Each column's own likelihood ratio is known where it is attacked by itself. To these come features of several
+Each column's own likelihood ratio is known from the attack on it alone. Features of several columns are added
 (coin_classes.py says how they are counted and chosen):
 
     relations     what is left of an identity or an inequality, and whether it holds
@@ -30,7 +30,7 @@ from condmask.kernels import normal
 
 FEWEST = 64  # rows that teach anything
 FEW_VALUES = 24  # of a column in clear: each is a class
-MOST_PAIRS = 32  # that are looked at
+MOST_PAIRS = 32  # pairs examined
 CLOSE, APART = 0.02, 16  # of the variance, between so many classes of another column
 FINE = 64  # classes of what units tell
 CHANCE = 3.0  # standard errors of what is alike by chance, at most
@@ -38,7 +38,7 @@ BESIDE = 8  # rows that stand together
 
 
 class Joint(NamedTuple):
-    """The share of coins guessed, that of records known for certain, and what each feature tells alone.
+    """The shares of coins guessed and of records known for certain, and what each feature shows alone.
 
     Units are by masked column and the column that names them, "" for the rows beside each other.
     """
@@ -55,10 +55,10 @@ def joint(
     rows: AttackedRows, schemes: dict[str, Any], columns: dict[str, ColumnAttack], relations: list[Any],
     steps: dict[str, float], *, tied: int = 0,
 ) -> Joint:  # fmt: skip
-    """What columns tell together in some rows.
+    """What columns show together in some rows.
 
-    `columns` are the attacks on masked columns by themselves, none under reverse mapping; `tied` is the
-    number of all records where several may take one record's values, else 0.
+    `columns` are the attacks on single masked columns, none under reverse mapping; `tied` is the number of
+    all records if several may take one record's values, else 0.
     """
     n, stream, p = rows.rows.size, np.random.default_rng(0), next(iter(schemes.values())).p
     attack = CoinClasses.of(p, n)

@@ -1,4 +1,4 @@
-"""The law F of the data, as somebody learned it from other records than those he attacks.
+"""The law F of the data, as learned from other records than those attacked.
 
 Optional Polya trees, one for each class of digits (kernels/learned_density.py): nothing is known of a value
 but by its digits, its neighbours and its repetitions.
@@ -18,7 +18,7 @@ MARGIN = 64.0  # sigma around the data that anybody thinks possible
 
 
 class LearnedDensity(NamedTuple):
-    """The law F of the data, as somebody learned it from records, and the log evidence for its classes.
+    """The law F of the data, as learned from records, and the log evidence for its classes.
 
     `shares` holds that of each class, and that of all classes before it.
     """

@@ -1,8 +1,8 @@
-"""Record linkage by distance: who has the originals looks for each masked record among them.
+"""Record linkage by distance: an attacker who has the originals looks for each masked record among them.
 
-An attacker with a file of originals, names and all, takes each record of the release for the nearest of them,
-or for one of the k nearest. Columns count in units of their standard deviation. Where several originals are
-equally near he takes one of them at random, which counts as its chance.
+The attacker has a file of originals with names, and takes each record of the release for the nearest of them,
+or for one of the k nearest. Columns count in units of their standard deviation. If several originals are
+equally near, the attacker picks one at random, and its chance is counted.
 """
 
 from dataclasses import dataclass
@@ -26,11 +26,11 @@ class Linkage:
     Attributes
     ----------
     n : int
-        Records with all values.
+        Number of records without missing values.
     tried : int
-        Masked records that were looked for.
+        Number of masked records looked for.
     columns : tuple of str
-        By which.
+        The columns compared.
     k : tuple of int
         Numbers of nearest originals.
     linked : tuple of float
@@ -47,7 +47,7 @@ class Linkage:
     blind: tuple[float, ...]
 
     def interval(self) -> tuple[np.ndarray, np.ndarray]:
-        """Wilson's 95% intervals of the shares, for the records that were tried being a sample of all."""
+        """Wilson's 95% intervals of the shares, since the records tried are a sample of all."""
         return wilson(np.array(self.linked), self.tried)
 
     def to_dict(self) -> dict[str, Any]:
@@ -62,8 +62,9 @@ class Linkage:
     def __str__(self) -> str:
         low, high = self.interval()
         lines = [
-            f"Records linked by {', '.join(self.columns)}: {self.tried:,} looked for among {self.n:,}",
-            f"{'k nearest':>12}{'linked':>12}{'95% interval':>20}{'blindly':>12}",
+            f"Share of {self.tried:,} released records whose original is among the k nearest of {self.n:,} "
+            f"by {', '.join(self.columns)}",
+            f"{'k':>12}{'found':>12}{'95% interval':>20}{'by chance':>12}",
         ]
         for k, share, a, b, blind in zip(self.k, self.linked, low, high, self.blind, strict=True):
             lines.append(f"{k:>12}{share:>12.4f}{f'{a:.4f} - {b:.4f}':>20}{blind:>12.4f}")
@@ -71,21 +72,21 @@ class Linkage:
 
 
 def record_linkage(x: Any, z: Any, *, others: Any = None, k: Any = (1, 5, 10)) -> Linkage:
-    """How many records of a release are found again among the originals, by distance.
+    """How many records of a release can be matched with their originals, by distance.
 
     Parameters
     ----------
     x, z : array_like of shape (n,) or (n, columns), data frame or dict of columns
-        Originals, and what was released of them: the same columns in the same order.
+        Originals and released values: the same columns in the same order.
     others : array_like, data frame or dict of columns, optional
         Numeric columns that were released as they are.
     k : int or sequence of int
-        Numbers of nearest originals among which the right one may be.
+        Numbers of nearest originals: a record counts as linked if its own is among them.
 
     Returns
     -------
     Linkage
-        Shares of records linked, and those of who guesses blindly; ``print`` shows them.
+        Shares of records linked, beside those of blind guesses; ``print`` shows them.
 
     Raises
     ------
@@ -94,13 +95,13 @@ def record_linkage(x: Any, z: Any, *, others: Any = None, k: Any = (1, 5, 10)) -
 
     See Also
     --------
-    release_risk : what is learned of values, not of who is who.
+    release_risk : how well values can be guessed, not who is who.
 
     Notes
     -----
-    Up to 8,192 evenly spaced masked records are looked for, among all originals, with SciPy's k-d tree. With
-    `others` that tell records apart, all records are linked whatever is done to `x`: what is learned of `x`
-    by that is then the question, which `release_risk` answers.
+    Up to 8,192 evenly spaced masked records are looked for among all originals, with SciPy's k-d tree. If
+    `others` identify records, all records are linked whatever is done to `x`; the question is then how well
+    `x` can be guessed, which `release_risk` answers.
 
     Examples
     --------

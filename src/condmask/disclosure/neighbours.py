@@ -1,16 +1,16 @@
 r"""The attacker who also knows columns of the record that are not masked: the realistic one.
 
-Records that are near each other in those columns are alike in what is masked, too. He takes the nearest ones
-(in columns standardised to unit variance) for a local law of X, and then, as who knows no columns,
+Records that are near each other in those columns are also alike in what is masked. The attacker takes the
+nearest ones (in columns standardised to unit variance) for a local law of X, and then, as without columns,
 
     the record swapped, X anywhere in the local law,     with weight    p f(z)
     kept, X in the local law and z = X + Y,              with weight    (1 - p) (f_local * phi)(z)
 
-The local law is made of k records, spread by a normal kernel where noise is to be told from spread. How many
-neighbours serve is tried on one half of the records, and counted on the other; and so is in which columns
-they are near: in all, in each by itself, and in the best ones of these together, one after the other, so
-that a column which says nothing hides none that does. Whatever he approximates makes him weaker; that he is
-right is counted, not computed.
+The local law is made of k records, spread by a normal kernel to tell noise from spread. The number of
+neighbours is chosen on one half of the records, and its success counted on the other. The same holds for the
+columns in which they are near: all, each by itself, and the best ones together, added one after the other, so
+that a useless column does not hide a useful one. Approximations make the attacker weaker; right guesses are
+counted, not computed.
 """
 
 import numpy as np
@@ -23,6 +23,9 @@ NUMBERS = (8, 16, 64, 256)  # of neighbours that are tried
 MOST_COLUMNS = 16  # that are tried one by one
 NODES, WEIGHTS = np.array([-1.7320508, 0.0, 1.7320508]), np.array([1.0, 4.0, 1.0]) / 6.0  # of a normal law
 CHUNK = 1 << 20  # points at a time
+# Equal records, those of one label say, would share a leaf of the tree and be searched one by one: 10 s for
+# two labels in a million records. So they are kept apart, by far less than unequal values are.
+TIES, GOLDEN = 1e-6, 0.6180339887498949
 
 
 def standardised(columns: list[np.ndarray]) -> np.ndarray:
@@ -42,21 +45,25 @@ def standardised(columns: list[np.ndarray]) -> np.ndarray:
 
 def by_neighbours(
     file: Original, z: np.ndarray, rows: np.ndarray, others: list[np.ndarray], posteriors: RecordPosteriors,
-    d: np.ndarray,
+    d: np.ndarray, swapped: np.ndarray | None = None,
 ) -> tuple[np.ndarray, int]:  # fmt: skip
-    """The share of the records at `rows` that he comes near, and of how many that is."""
+    """The share of the records at `rows` guessed to within each distance, and the number of records tried.
+
+    `swapped` is the chance of each that it was swapped, where more than p is known of it.
+    """
     half = np.arange(rows.size) % 2 == 0
+    chance = np.full(rows.size, file.law.p) if swapped is None else swapped
 
     def ways(columns: list[np.ndarray]) -> np.ndarray:
         """Hits by each number of neighbours in some columns."""
-        return _ways(file, z, rows, standardised(columns), posteriors, d)
+        return _ways(file, z, rows, standardised(columns), posteriors, d, chance)
 
     hits = [ways(others)]
     if len(others) > 1:
         alone = [ways([column]) for column in others[:MOST_COLUMNS]]
         hits += alone
         scores = [_chosen(hit, half) for hit in alone]
-        least = _chosen(posteriors.hit[None], half)  # who looks at no column
+        least = _chosen(posteriors.hit[None], half)  # without any column
         order = sorted((k for k, score in enumerate(scores) if score > least), key=lambda k: -scores[k])
         together, best = [others[k] for k in order[:1]], max(scores)
         for k in order[1:]:
@@ -78,15 +85,16 @@ def _chosen(hits: np.ndarray, half: np.ndarray) -> float:
 
 def _ways(
     file: Original, z: np.ndarray, rows: np.ndarray, table: np.ndarray, posteriors: RecordPosteriors,
-    d: np.ndarray,
+    d: np.ndarray, swapped: np.ndarray,
 ) -> np.ndarray:  # fmt: skip
     from scipy.spatial import cKDTree  # takes .1 s to import
 
     most = min(NUMBERS[-1], file.n - 1)
-    tree = cKDTree(table, balanced_tree=False)  # many records are equal
-    near = _others(tree.query(table[rows], k=most + 1)[1], rows, most)
+    apart = np.column_stack((table, TIES * (np.arange(file.n) * GOLDEN % 1.0)))
+    tree = cKDTree(apart, balanced_tree=False)
+    near = _others(tree.query(apart[rows], k=most + 1)[1], rows, most)
     numbers = sorted({min(k, most) for k in NUMBERS})
-    return np.array([_hits(file, z, rows, near[:, :k], posteriors, d) for k in numbers])
+    return np.array([_hits(file, z, rows, near[:, :k], posteriors, d, swapped) for k in numbers])
 
 
 def _others(nearest: np.ndarray, rows: np.ndarray, most: int) -> np.ndarray:
@@ -98,13 +106,13 @@ def _others(nearest: np.ndarray, rows: np.ndarray, most: int) -> np.ndarray:
 
 def _hits(
     file: Original, z: np.ndarray, rows: np.ndarray, near: np.ndarray, posteriors: RecordPosteriors,
-    d: np.ndarray,
+    d: np.ndarray, swapped: np.ndarray,
 ) -> np.ndarray:  # fmt: skip
     hits, lot = np.empty((rows.size, d.size), dtype=bool), max(1, CHUNK // (4 * near.shape[1]))
     wide = file.wide(d)
     for start in range(0, rows.size, lot):
         some = slice(start, start + lot)
-        points, weights = _points(file, z[some], near[some], posteriors.density[some])
+        points, weights = _points(file, z[some], near[some], posteriors.density[some], swapped[some])
         order = np.argsort(points, axis=1)
         points, weights = (np.take_along_axis(x, order, axis=1) for x in (points, weights))
         first = np.empty((points.shape[0], d.size))
@@ -115,16 +123,16 @@ def _hits(
 
 
 def _points(
-    file: Original, z: np.ndarray, near: np.ndarray, density: np.ndarray
+    file: Original, z: np.ndarray, near: np.ndarray, density: np.ndarray, p: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Units where the original may be, and their weights: a row for each masked value."""
-    law, k = file.law, near.shape[1]
-    swapped = np.repeat((law.p * density / k)[:, None], k, axis=1)
+    k = near.shape[1]
+    swapped = np.repeat((p * density / k)[:, None], k, axis=1)
     at, steps, sigma = file.released_positions(z), file.positions(near), file.noise_width
     spread = 0.9 * steps.std(axis=1) * k**-0.2
     scale = (sigma**2 + spread**2)[:, None]
     apart = at[:, None] - steps
-    kept = np.exp(-0.5 * apart**2 / scale) / np.sqrt(2.0 * np.pi * scale) * ((1.0 - law.p) / k)
+    kept = np.exp(-0.5 * apart**2 / scale) / np.sqrt(2.0 * np.pi * scale) * ((1.0 - p) / k)[:, None]
     middle = steps + apart * (spread[:, None] ** 2 / scale)
     across = np.sqrt(sigma**2 * spread**2 / scale[:, 0])[:, None, None] * NODES
     guesses = file.units_at((middle[:, :, None] + across).reshape(z.size, -1))

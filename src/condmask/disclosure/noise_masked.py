@@ -1,6 +1,6 @@
-"""What attackers make of a donor pool whose kept records show their values with noise.
+"""How attackers do on a donor pool whose kept records show their values with noise.
 
-It answers the questions that `reverse_mapped.ReverseMapped` answers, each by a method of the same name.
+The methods have the same names as those of `reverse_mapped.ReverseMapped`, and answer the same questions.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from condmask.law import Law
 
 
 class NoiseMasked(Original):
-    """The values of one donor pool, none missing, that are released with noise or as those of others.
+    """The values of one donor pool, none missing, released with noise or as another record's value.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class NoiseMasked(Original):
         return released, chances.max(axis=0), value_attack.by_posterior(self, d, constant, effort)
 
     def most_exposed(self, d: np.ndarray) -> None:
-        """None: which record is most exposed is not looked at."""
+        """None: with noise, the most exposed record is not computed."""
 
     def posteriors(
         self, z: np.ndarray, rows: np.ndarray, d: np.ndarray, constant: FullestWindows

@@ -1,4 +1,4 @@
-"""The donor pools of a column, each with what attackers make of it under its scheme."""
+"""The donor pools of a column, each with how attackers do on it under its scheme."""
 
 from typing import Any, NamedTuple
 
@@ -34,7 +34,7 @@ class ColumnPools(NamedTuple):
 
 
 def pools_of(x: Any, scheme: Any, strata: Any, call: str) -> ColumnPools:
-    """The donor pools of a column as its scheme has them; strata are asked for in the name of the call."""
+    """The donor pools of a column under its scheme; errors about strata name the call."""
     units, present, kind, law = units_of(x, scheme)
     labels = labels_of(strata, scheme.strata, present.size, "x", call)
     code = donor_pools(scheme, labels, [], present)

@@ -1,4 +1,4 @@
-"""What the best attacker makes of the masked values of a release, record by record."""
+"""What the best attacker concludes from the masked values of a release, record by record."""
 
 from typing import NamedTuple
 
@@ -22,13 +22,13 @@ class RecordPosteriors(NamedTuple):
     first : ndarray of shape (records, widths)
         Where the guessed intervals begin, in units.
     chance : ndarray of shape (records, widths)
-        Their posterior mass: how sure he is.
+        Their posterior mass: how sure the attacker is.
     hit : ndarray of bool
         Whether they hold the original.
     swapped : ndarray of shape (records,)
-        The chance that the record was swapped, as he has it.
+        The chance that the record was swapped, in the attacker's eyes.
     density : ndarray of shape (records,)
-        The share of originals that he expects at the masked value, by the step.
+        The share of originals that the attacker expects at the masked value, by the step.
     """
 
     first: np.ndarray

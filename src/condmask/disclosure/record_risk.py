@@ -1,4 +1,4 @@
-"""Records one by one: what an attacker who sees a release makes of each."""
+"""Records one by one: what an attacker who sees a release guesses for each."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,24 +16,24 @@ from condmask.scheme import Scheme
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecordRisk:
-    """What the best attacker makes of each record of a release.
+    """The best attacker's guess for each record of a release.
 
-    Made by `record_risk`. It holds what only the publisher may know.
+    Made by `record_risk`. Only the publisher may know what it holds.
 
     Attributes
     ----------
     d : float
-        How near a guess must come, in the units of the data.
+        How near a guess must come to count, in the units of the data.
     rows : ndarray of shape (records,)
-        Positions of the records in the file, those without an original or a masked value left out.
+        Positions of the records in the file; records without an original or a masked value are left out.
     guess : ndarray of shape (records,)
-        The middle of the interval of width 2 d that he names.
+        The guess: the middle of the attacker's interval of width 2 d.
     posterior : ndarray of shape (records,)
-        How sure he is that the original lies within d of it.
+        How sure the attacker is that the original lies within d of the guess.
     hit : ndarray of bool
         Whether it does.
     swap_posterior : ndarray of shape (records,)
-        How sure he is that the record was swapped.
+        How sure the attacker is that the record was swapped.
     """
 
     d: float
@@ -44,7 +44,7 @@ class RecordRisk:
     swap_posterior: np.ndarray
 
     def exposed(self, k: int = 10) -> np.ndarray:
-        """The records that he is right about, and surest of.
+        """The records that the attacker guesses rightly, and is surest of.
 
         Parameters
         ----------
@@ -67,13 +67,13 @@ class RecordRisk:
         return frames.data_frame({"record": self.rows.tolist(), **columns})
 
     def to_dict(self) -> dict[str, Any]:
-        """Figures over all records, in terms of JSON: nothing of any record by itself.
+        """Figures over all records, in terms of JSON; nothing about any single record.
 
         Returns
         -------
         dict
-            "n", "d", "hit", the share of records, "posterior", the mean, and "surest", the share of records
-            of which he is sure to nine in ten.
+            "n", "d", "hit" (the share of records guessed rightly), "posterior" (its mean), and "surest" (the
+            share of records of which the attacker is more than 90% sure).
         """
         return {
             "n": int(self.rows.size), "d": self.d, "hit": float(self.hit.mean()),
@@ -85,23 +85,23 @@ class RecordRisk:
 
 
 def record_risk(x: Any, z: Any, scheme: Any, *, d: float, strata: Any = None) -> RecordRisk:
-    """What the best attacker makes of each record of a release.
+    """How well the best attacker guesses each record of a release.
 
     Parameters
     ----------
     x, z : array_like or series of shape (n,)
         Original and released values; records without both are left out.
     scheme : ConditionalMasking or AdditiveNoise
-        Of the release.
+        The scheme of the release.
     d : float
-        How near a guess must come, in the units of the data.
+        How near a guess must come to count, in the units of the data.
     strata : array_like of shape (n,), or sequence of several, optional
         The columns that the scheme names as strata.
 
     Returns
     -------
     RecordRisk
-        His guesses, how sure he is of each, and whether he is right.
+        The attacker's guesses, how sure they are of each, and whether it is right.
 
     Raises
     ------
@@ -114,9 +114,9 @@ def record_risk(x: Any, z: Any, scheme: Any, *, d: float, strata: Any = None) ->
 
     Notes
     -----
-    The attacker is the best one of `risk`: he knows p, sigma, the noise and the law of the data, learned from
-    other records than the one he looks at. That he is right in `posterior` of the records of which he says so
-    is a matter of his law being right; docs/risk.rst shows how nearly. Cost: some .1 s for 10,000 records.
+    The attacker is the best one of `risk`, who knows p, sigma, the noise and the law of the data, learned
+    from other records than the one attacked. If that law is right, a share `posterior` of the guesses is
+    right; docs/risk.rst shows how nearly this holds. Cost: about .1 s for 10,000 records.
 
     Examples
     --------

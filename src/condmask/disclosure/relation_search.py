@@ -12,7 +12,7 @@ from condmask.disclosure.relation_refit import Rows, refit
 
 FITTED = 512  # records of a fit
 FEWEST = 16
-COMMON = 0.05  # of the records have one value: the others are looked at
+COMMON = 0.05  # of the records have one value: only the others are examined
 POSITIVE = 0.5  # of the values: then a column has a logarithm
 INDICATOR = 2  # different values: a factor is then a value of another column
 
@@ -45,7 +45,7 @@ def suggested(table: Table, grids: Steps, masked: set[str]) -> Iterator[Identity
 
 
 class _Columns(NamedTuple):
-    """Columns, half the steps to which they are rounded, their medians, and the rows that tell of each."""
+    """Columns, half the steps to which they are rounded, their medians, and the informative rows of each."""
 
     x: np.ndarray
     halves: np.ndarray
@@ -72,7 +72,7 @@ class _Columns(NamedTuple):
 
 
 def uncommon(x: np.ndarray) -> np.ndarray:
-    """Records with a value, but for the most common one if it is so common that it may be met by chance."""
+    """Records with a value, except the most common one if it is common enough to be met by chance."""
     present = ~np.isnan(x)
     values, counts = np.unique(x[present], return_counts=True)
     if not values.size or counts.max() <= COMMON * counts.sum():

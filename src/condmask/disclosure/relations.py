@@ -56,7 +56,7 @@ def steps_of(schemes: dict[str, Any]) -> Steps:
 
 
 def identities_of(data: AuditInput) -> list[Identity]:
-    """The relations of a table, in the rows in which its columns in clear are looked at."""
+    """The relations of a table, in the rows in which its columns in clear are examined."""
     some = data.aligned()
     return identities({**some.values, **some.clear}, set(data.values))
 
@@ -203,15 +203,16 @@ def copies(masked: dict[str, np.ndarray], clear: dict[str, np.ndarray]) -> list[
             if max(straight, rank) > NEAR:
                 kind = "rank correlation" if rank > straight else "correlation"
                 share = max(straight, rank)
-                pairs.append(Copy(name, other, f"follows it ({kind} {share:.3f})", share, _ordered(a, b)))
+                how = f"follows {name!r} ({kind} {share:.3f})"
+                pairs.append(Copy(name, other, how, share, _ordered(a, b)))
     return pairs
 
 
 def _ordered(x: np.ndarray, y: np.ndarray) -> bool:
-    """Whether the records next to each other by y stand in the order of x, mostly, as by a monotone function.
+    """Whether neighbours by y are mostly in the order of x, as for a monotone function.
 
-    Of records that merely go together neighbours stand in either order, whatever their correlation. Those of
-    one x say nothing, and those of one y, as in groups of x, stand in either.
+    If the columns are merely related, neighbours are in either order, whatever the correlation. Records with
+    equal x show nothing, and records with equal y, as for groups of x, are in either order.
     """
     some = np.linspace(0, x.size - 1, min(x.size, BRIEFLY)).astype(np.int64)
     x, y = x[some], y[some]

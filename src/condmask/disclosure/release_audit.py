@@ -11,15 +11,15 @@ from condmask.disclosure.reverse_mapped_audit import audit_reverse_mapped
 from condmask.disclosure.swap_attack import BRIEF, ColumnAttack, Effort, Figures
 from condmask.grids import check_fits
 
-CLEARLY = 0.6  # of what is visible: up to here a brief look decides
+CLEARLY = 0.6  # of the limits: up to here a brief look decides
 NO_GRID = Cause(
     "no grid", 1.0, "leave step out",
-    "without a grid the last digits and bits of swapped values are those of the data",
+    "without a grid, swapped values have the last digits and bits of the data, kept ones do not",
 )  # fmt: skip
 
 
 def nothing_visible(data: AuditInput, schemes: dict[str, Any]) -> bool:
-    """Whether a brief look shows that nothing is visible, and nothing to be warned of."""
+    """Whether a brief look shows that nothing is visible, and that there is nothing to warn of."""
     rows, columns, more = folded_rows(data.n, BRIEF.rows, BRIEF.folds), {}, 0.0
     some = data.masked_alone().take(rows.rows)
     for name, scheme in schemes.items():
@@ -54,7 +54,7 @@ def nothing_visible(data: AuditInput, schemes: dict[str, Any]) -> bool:
 
 
 def audit_columns(data: AuditInput, schemes: dict[str, Any], effort: Effort) -> Audit:
-    """The audit of a release, without a proposal."""
+    """The audit of a release, without proposals."""
     if next(iter(schemes.values())).reverse_mapping:
         return audit_reverse_mapped(data, schemes)
     rows = folded_rows(data.n, effort.rows, effort.folds)

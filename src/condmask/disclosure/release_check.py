@@ -1,5 +1,6 @@
-"""Before anything is released: does it hide which records were swapped? Else it is refused."""
+"""The check before anything is released: a release that shows which records were swapped is refused."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from condmask._warn import warn
@@ -13,7 +14,7 @@ from condmask.disclosure.remedies import reverse_mapping
 from condmask.errors import CondmaskError
 from condmask.grids import shown_digits
 
-GO_ON = "; --accept-visible-coins (accept_visible_coins=True) goes on"
+GO_ON = "; --accept-visible-coins (accept_visible_coins=True) releases it anyway"
 
 
 class ReleaseWarning(UserWarning):
@@ -27,14 +28,15 @@ class ReleaseError(CondmaskError, ValueError):
 def check_release(data: AuditInput, schemes: dict[str, Any], *, to_file: bool = False) -> None:
     """Refuse a release that shows which records were swapped, and warn of what else it shows.
 
-    Digits that no noise has are looked at in all rows, everything else where a brief look leaves a doubt. So
-    few records that nothing can be told are a warning, and go into no file.
+    Digits that noise cannot produce are looked for in all rows, everything else only if a brief look leaves a
+    doubt. If there are too few records to judge, there is a warning, and no file is written.
     """
     if next(iter(schemes.values())).reverse_mapping:
         _apply_verdicts(guard_rails.review_clear(data), guard_rails.review(data, schemes))
         audit = check(data, schemes)
         if audit is not None and audit.visible:
             raise ReleaseError(audit.refusal + GO_ON)
+        _warn_of_identifiers(data.identifiers)
         return
     for name, scheme in schemes.items():
         shown = shown_digits(scheme, data.values[name], name, data.kinds[name])
@@ -44,7 +46,7 @@ def check_release(data: AuditInput, schemes: dict[str, Any], *, to_file: bool = 
             raise ReleaseError(f"{shown[0]}; {'; or '.join(remedies)}{GO_ON}")
     n = max(map(count_present, data.values.values()))
     if n < FEWEST:
-        for name, scheme in schemes.items():  # what is wrong with the data is said first
+        for name, scheme in schemes.items():  # errors in the data come first
             scheme.canonical(data.values[name], name, data.kinds[name])
         if to_file:
             refuse_few(n)
@@ -53,27 +55,41 @@ def check_release(data: AuditInput, schemes: dict[str, Any], *, to_file: bool = 
     audit = check(data, schemes)
     if audit is not None:
         apply_audit(audit)
+    _warn_of_identifiers(data.identifiers)
 
 
 def refuse_few(n: int) -> None:
     """Refuse to write a file of so few records."""
     if n < FEWEST:
         raise ReleaseError(
-            f"{too_few(n)}, and a file must have at least {FEWEST}; reverse_mapping=True has guard rails of "
-            f"its own, for groups of 50 and more{GO_ON}"
+            f"{too_few(n)}, and a file must have at least {FEWEST}; reverse_mapping=True needs only groups "
+            f"of 50 or more, and has guard rails of its own{GO_ON}"
         )
 
 
 def apply_audit(audit: Audit) -> None:
-    """Refuse a release, or warn of it, as an audit has it."""
+    """Refuse a release, or warn of it, as the audit says."""
     if audit.visible:
         raise ReleaseError(audit.refusal + GO_ON)
     for sentence in audit.warnings:
         warn(sentence, ReleaseWarning)
 
 
+def _warn_of_identifiers(names: Sequence[str]) -> None:
+    """Warn of columns in clear that may be names, or numbers, of persons."""
+    if names:
+        verbs, which = (
+            ("has", "is released unmasked; drop it if it identifies persons") if len(names) == 1 else
+            ("have", "are released unmasked; drop those that identify persons")
+        )  # fmt: skip
+        warn(
+            f"{', '.join(names)} {verbs} a different value in every record examined and {which}",
+            ReleaseWarning,
+        )
+
+
 def _apply_verdicts(*verdicts: Verdict) -> None:
-    """Refuse a release by reverse mapping, or warn of it, as the guard rails have it."""
+    """Refuse a release by reverse mapping, or warn of it, as the guard rails say."""
     for verdict in verdicts:
         if verdict.refusal is not None:
             raise ReleaseError(verdict.refusal + GO_ON)

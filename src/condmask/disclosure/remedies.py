@@ -22,9 +22,9 @@ TRIED = 4  # coarser steps
 
 
 def with_proposals(audit: Audit, data: AuditInput, schemes: dict[str, Any]) -> Audit:
-    """The audit with the schemes that hide who was swapped, or else the best coarser step of those tried.
+    """The audit with the schemes that hide who was swapped, or else the best coarser step tried.
 
-    Where equal values tell, donors from a permutation alone if these do, else with coarser steps.
+    If equal values give it away, donors from a permutation alone if that suffices, else with coarser steps.
     """
     more = ""
     if any(cause.name == "ties" for cause in audit.causes):
@@ -39,12 +39,12 @@ def with_proposals(audit: Audit, data: AuditInput, schemes: dict[str, Any]) -> A
 
 
 def reverse_mapping(data: AuditInput, schemes: dict[str, Any]) -> Proposal | None:
-    """Reverse mapping with the same p, noise and strata; None where that hides nothing.
+    """Reverse mapping with the same p, noise and strata; None if that hides nothing.
 
-    On the linear scale first; on the log scale for skewed amounts, of which none is negative and the upper
-    decile of the positive ones lies more than twice as far from their median as the lower one, and for others
-    if need be. There sigma is such that the noise at the median is as large as before, but .1 to 1. The ends
-    are aggregated where rare values there come back to their records.
+    The linear scale is tried first, then the log scale. It is the other way round for skewed amounts: none is
+    negative, and the upper decile of the positive ones lies more than twice as far from their median as the
+    lower one. On the log scale sigma gives as much noise at the median as before, within .1 to 1. The ends
+    are aggregated if rare values there come back to their records.
     """
     p = next(iter(schemes.values())).p
     if guard_rails.review_clear(data).refusal is not None or not guard_rails.pools_hold(data, p):
@@ -66,7 +66,7 @@ def reverse_mapping(data: AuditInput, schemes: dict[str, Any]) -> Proposal | Non
 
 
 def _scale(data: AuditInput, name: str, scheme: Any, ends: int) -> dict[str, Any] | None:
-    """The scale on which the guard rails hold for one column, and sigma where it is the log scale."""
+    """The scale on which the guard rails hold for one column, and sigma if it is the log scale."""
     values = data.values[name]
     sizes = _scratch.selected(values, values > 0.0)
     scales: list[dict[str, Any]] = [{}]
@@ -98,7 +98,7 @@ def _how_to_reverse(scales: dict[str, dict[str, Any]], ends: int) -> str:
 
 
 class _Step(NamedTuple):
-    """A coarser scheme, how to come by it, and whether the data have to be rounded for it."""
+    """A coarser scheme, how to get it, and whether the data have to be rounded for it."""
 
     scheme: Any
     remedy: str
@@ -106,7 +106,7 @@ class _Step(NamedTuple):
 
 
 def _coarser(data: AuditInput, schemes: dict[str, Any], more: str) -> Proposal | None:
-    """With the first steps that hide the coins of each visible column, or the best of those tried."""
+    """The first steps that hide the coins of each visible column, or the best of those tried."""
     better, remedies, rounds = dict(schemes), [], False
     for name, scheme in schemes.items():
         column = data.only(name)
@@ -133,7 +133,7 @@ def _coarser(data: AuditInput, schemes: dict[str, Any], more: str) -> Proposal |
 
 
 def _steps(values: np.ndarray, kind: str, scheme: Any) -> Iterator[_Step]:
-    """A grid that suits the data, and coarser ones, the finest first; all at most half of sigma."""
+    """A grid that suits the data and coarser ones, the finest first; none above half of sigma."""
     if not np.fmax.reduce(values) > 0.0 and not np.fmin.reduce(values) < 0.0:
         return
     now, most = scheme.step or default_step(scheme.sigma), COARSEST * scheme.sigma

@@ -295,7 +295,7 @@ class Windows:
         return np.where(choice == reverse_mapping.CONSTANT, self.constant, self.begin[choice]), chance
 
     def around(self, rare: RareChances, kept: np.ndarray) -> np.ndarray:
-        """The posterior mass around rare values, for who takes what is released for the original."""
+        """The posterior mass around rare values, if what is released is taken for the original."""
         places, below = self.file.counted
         first = np.searchsorted(places, places[rare.at] - self.near, side="right")
         last = np.searchsorted(places, places[rare.at] + self.near)

@@ -1,4 +1,4 @@
-"""The risk of a scheme on a file before it is masked, and of a release after it."""
+"""The risk of a scheme for a file before it is masked, and of a release afterwards."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -23,9 +23,9 @@ from condmask.missing_codes import without_codes
 from condmask.scheme import Scheme
 from condmask.strata import names_of
 
-TRIED = 1 << 13  # records on which attackers are tried that look at masked values one by one
-TRIED_WITH_OTHERS = 1 << 12  # and those that look for neighbours, on half of these
-SEED = 2019  # of the release that is drawn to try them
+TRIED = 1 << 13  # records on which attackers who look at masked values one by one are tried
+TRIED_WITH_OTHERS = 1 << 12  # the same for attackers who look for neighbours, on half of these
+SEED = 2019  # of the release drawn to try them
 
 
 def risk(
@@ -38,41 +38,41 @@ def risk(
     audit: bool = True,
     thorough: bool = False,
 ) -> Risk:
-    """What attackers would learn from a release of a file, before it is masked.
+    """How well attackers could guess original values from a release, computed before masking.
 
     Parameters
     ----------
     x : array_like or series of shape (n,)
         Original values; missing ones are left out.
     scheme : ConditionalMasking or AdditiveNoise
-        Of the release.
+        The scheme of the release.
     d : float or array_like of shape (distances,)
-        How near a guess must come, in the units of the data.
+        How near a guess must come to count, in the units of the data.
     others : array_like of shape (n, columns), data frame or dict of columns, optional
-        Numeric columns of the same records that are not masked, and known to an attacker.
+        Numeric columns of the same records that are not masked and that an attacker knows.
     strata : array_like of shape (n,), or sequence of several, optional
         The columns that the scheme names as strata. Attackers know them, too.
     audit : bool
-        Whether to tell how well one can guess which records were swapped, as `audit` does; of a scheme that
-        swaps, without reverse mapping.
+        Whether to add how well one can guess which records were swapped, as `audit` does. Applies to schemes
+        that swap, without reverse mapping.
     thorough : bool
-        Whether an attacker is trained, too; of a scheme that swaps. It needs scikit-learn
+        Whether to train an attacker as well, for a scheme that swaps. This needs scikit-learn
         (``pip install 'condmask[thorough]'``).
 
     Returns
     -------
     Risk
-        For each attacker and distance the share of records that he comes nearer than d:
+        For each attacker and distance the share of records guessed to within d:
 
-        - "masked value": who takes Z_i for the original, in closed form;
-        - "mean of masked values": who takes that for every original;
-        - "best constant": who knows the file but not who is who, and always says the same; in closed form;
-        - "best attacker": who sees Z_i, knows p, sigma, the noise, and the law of the data, which he learned
-          from other records, and names the interval with the greatest posterior mass;
-        - "best with other columns": who knows also `others`, and takes the records nearest in these for a
-          law of his own;
-        - "trained attacker": who learned from releases of half of the file which of several guesses is near:
-          Z_i, what `others` predict or make up, what the other records of a unit show.
+        - "masked value" takes Z_i for the original (in closed form);
+        - "mean of masked values" guesses this mean for every record;
+        - "best constant" knows the file but not who is who, and always guesses the same (in closed form);
+        - "best attacker" sees Z_i, knows p, sigma, the noise, and the law of the data, learned from other
+          records, and names the interval with the greatest posterior mass;
+        - "best with other columns" also knows `others`, and learns the law from the records that are nearest
+          in these;
+        - "trained attacker" learned from releases of half of the file which of several guesses is near: Z_i,
+          what `others` predict or determine, what the other records of a unit show.
 
         ``print`` shows all side by side.
 
@@ -81,32 +81,32 @@ def risk(
     ValueError
         If the scheme cannot take the data, a distance is negative, or there are fewer than two records.
     TypeError
-        If nothing is known of the noise of the scheme: see `release_risk`.
+        If the distribution of the scheme's noise is unknown: see `release_risk`.
     ModuleNotFoundError
         If `thorough` is True and scikit-learn is not installed.
 
     See Also
     --------
-    release_risk : of a release that is there.
-    insider_risk : who knows most originals, under reverse mapping.
-    plan : schemes for which it is small enough.
+    release_risk : the risk of a release that exists.
+    insider_risk : an attacker who knows most originals, under reverse mapping.
+    plan : find schemes whose risk is small enough.
 
     Notes
     -----
-    Figures are expectations given the file, over coins, donors and noise, and nothing is drawn but for
-    `others`. The best attacker may say what the others say, so he is never worse than these. Of files of more
-    than 131,072 records he is tried on so many. docs/risk.rst derives all of them.
+    Figures are expectations given the file, over swap statuses, donors and noise; nothing is drawn except for
+    `others`. The best attacker may use the guesses of the simpler ones, and so is never worse than these. For
+    files of more than 131,072 records, that many are tried. docs/risk.rst derives all figures.
 
-    Under reverse mapping the figures are those of the joint law of originals and released values among many
-    records, and of simulated maps for rare values; `most_exposed` of the result is of single records.
+    With reverse mapping, the figures follow from the joint law of originals and released values among many
+    records, and from simulated maps for rare values; `most_exposed` of the result is about single records.
 
-    Cost: O(n log n), .2 s for a million records; with `others` a search for neighbours. Under reverse mapping
-    some .3 s a distance for 100,000 distinct values.
+    Cost: O(n log n), .2 s for a million records; with `others` also a search for neighbours. With reverse
+    mapping about .3 s a distance for 100,000 distinct values.
 
     Examples
     --------
-    The setting of the paper's Table 3: from the masked value alone nobody is better off than who always says
-    the same.
+    In the setting of the paper's Table 3, taking the masked value for the original is worse than always
+    guessing the same value.
 
     >>> import numpy as np
     >>> import condmask as cm
@@ -133,7 +133,7 @@ def risk(
 
 
 def with_trained(risk: Risk, data: AuditInput, name: str | None = None, schemes: Any = None) -> Risk:
-    """The risk of a column with what the trained attacker reaches, who may say what the best one says."""
+    """The risk of a column with the trained attacker added, who may use the best attacker's guesses."""
     name = next(iter(data.values)) if name is None else name
     share, records = by_training(data, schemes or {name: risk.scheme}, name, np.array(risk.d))
     attackers = {**risk.attackers, TRAINED: np.fmax(share, risk.attackers[BEST])}
@@ -143,20 +143,20 @@ def with_trained(risk: Risk, data: AuditInput, name: str | None = None, schemes:
 def release_risk(
     x: Any, z: Any, scheme: Any, *, d: Any, others: Any = None, strata: Any = None, audit: bool = True
 ) -> Risk:
-    """What attackers learn from a release.
+    """How well attackers guess original values from a given release.
 
     Parameters
     ----------
     x, z : array_like or series of shape (n,)
         Original and released values; records without both are left out.
     scheme, d, others, strata, audit
-        As for `risk`. Of a scheme that has no law of its noise, the best attacker is unknown and left out.
+        As for `risk`. If the distribution of the scheme's noise is unknown, the best attacker is left out.
 
     Returns
     -------
     Risk
-        The shares of records that attackers come nearer than d in this release. Those that look at masked
-        values one by one are tried on 8,192 evenly spaced records.
+        The shares of records guessed to within d in this release. Attackers who look at masked values one by
+        one are tried on 8,192 evenly spaced records.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def release_risk(
 
     See Also
     --------
-    risk : what is to be expected of any release under a scheme.
+    risk : what to expect of any release under a scheme.
     record_risk : the same, record by record.
 
     Examples
@@ -199,8 +199,8 @@ def release_risk(
 class PoolRisk(NamedTuple):
     """The risk of one donor pool.
 
-    How many records, what each attacker reaches and on how many records that was tried, what is released
-    verbatim, and the greatest chance of a record to be shown nearer than d to its original.
+    The number of records, the share of each attacker and the number of records it was tried on, what is
+    released verbatim, and the greatest chance that a record is shown nearer than d to its original.
     """
 
     n: int
@@ -250,18 +250,18 @@ def _add_linked(
     risks: dict[str, np.ndarray], records: dict[str, int], file: Original, z: np.ndarray, rows: np.ndarray,
     others: list[np.ndarray], posteriors: RecordPosteriors, d: np.ndarray,
 ) -> None:  # fmt: skip
-    """Add the attacker who knows other columns; he may forget these."""
+    """Add the attacker who knows other columns, and who may ignore them."""
     risk, records[LINKED] = neighbours.by_neighbours(file, z, rows, others, posteriors, d)
     risks[LINKED] = np.fmax(risk, risks[BEST])
 
 
 def _raise_best(risks: dict[str, np.ndarray]) -> None:
-    """The best attacker may say what the others say."""
+    """The best attacker may use the guesses of the others."""
     risks[BEST] = np.fmax.reduce([risks[name] for name in (BEST, CONSTANT, RELEASED, MEAN)])
 
 
 def _without_law(x: np.ndarray, z: np.ndarray, scheme: Any, d: np.ndarray) -> Risk:
-    """The risk of a release of whose noise nothing is known."""
+    """The risk of a release whose noise is unknown."""
     away = np.abs(z - x)
     risks = {
         RELEASED: np.array([np.mean(away < distance) for distance in d]),
@@ -298,7 +298,7 @@ def _of_all(of: str, parts: list[PoolRisk], d: np.ndarray, coins: Any, scheme: A
 
 
 def both(x: Any, z: Any, strata: Any, others: Any, scheme: Any) -> tuple[np.ndarray, Any, Any, Any]:
-    """Where records have an original and a masked value, and these with whatever goes with them."""
+    """Where records have an original and a masked value, and these with their strata and other columns."""
     pair = frames.column(x, "x"), frames.column(z, "z")
     _checks.same_length(pair[1].array, "z", pair[0].array.size, "x")
     codes = getattr(scheme, "codes", ())
@@ -324,7 +324,7 @@ def _known(scheme: Any) -> Any:
         raise ArgumentTypeError(f"scheme must be a masking scheme, got {scheme!r}")
     if scheme.law is None and not scheme.reverse_mapping:
         raise ArgumentTypeError(
-            f"{scheme!r} has no closed form of its risk; mask the file and ask release_risk"
+            f"{scheme!r} has no closed form of its risk; mask the file and use release_risk"
         )
     return scheme
 
@@ -344,7 +344,7 @@ def _others(others: Any, present: np.ndarray) -> list[np.ndarray]:
 
 
 def _audited(x: Any, scheme: Any, strata: Any) -> Any:
-    """The audit of a scheme that swaps; by reverse mapping no column shows who was swapped."""
+    """The audit of a scheme that swaps; with reverse mapping no column shows who was swapped."""
     if scheme.reverse_mapping or scheme.law.p == 0.0:
         return None
     return audit_of(x, scheme, strata=strata)

@@ -1,4 +1,4 @@
-"""What attackers achieve, side by side: one attacker a row, one distance a column."""
+"""How well attackers do, side by side: one attacker a row, one distance a column."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +9,7 @@ from condmask import frames
 from condmask._digits import finite, line
 
 LEVEL = 0.95
+WIDTH = 14  # of a column of the table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -20,24 +21,24 @@ class Risk:
     Attributes
     ----------
     of : {"scheme", "release"}
-        Whether it is what is expected of a release of the file, or what was found in one.
+        Whether the figures are expectations for any release of the file, or were found in one release.
     n : int
-        Records.
+        Number of records.
     d : tuple of float
         Distances, in the units of the data.
     attackers : dict of str to ndarray of shape (distances,)
-        P(abs(guess - X_i) < d) by attacker: the share of records that he comes so near.
+        P(abs(guess - X_i) < d) by attacker: the share of records guessed to within d.
     records : dict of str to int
-        How many records each share is of: all, or those that an attacker was tried on.
+        The number of records behind each share: all, or those on which the attacker was tried.
     audit : Audit or None
         How well an attacker can tell which records were swapped.
     verbatim : Verbatim or None
-        What of the originals stands in the release as it is.
+        Which original values the release shows unchanged.
     scheme : scheme
-        Of the release.
+        The scheme of the release.
     most_exposed : ndarray of shape (distances,), optional
-        Of a scheme with reverse mapping: the greatest chance of a record that what is released for it is
-        nearer than d to its original.
+        For a scheme with reverse mapping: the greatest chance that any record's released value is nearer
+        than d to its original.
 
     See Also
     --------
@@ -56,7 +57,7 @@ class Risk:
 
     @property
     def lift(self) -> dict[str, np.ndarray]:
-        """How many times as many records as the best constant each attacker comes near."""
+        """The share of each attacker, divided by that of the best constant."""
         base = self.attackers[CONSTANT]
         with np.errstate(divide="ignore", invalid="ignore"):
             return {name: risk / base for name, risk in self.attackers.items()}
@@ -72,7 +73,7 @@ class Risk:
         return {name: self.interval(name)[1] for name in self.attackers}
 
     def interval(self, attacker: str) -> tuple[np.ndarray, np.ndarray]:
-        """Between which shares lies that of another file of the same kind, of so many records, once released.
+        """A 95% interval for the share in another file of this kind and size.
 
         Parameters
         ----------
@@ -82,8 +83,8 @@ class Risk:
         Returns
         -------
         low, high : ndarray of shape (distances,)
-            Wilson's interval, of 95%. It takes the records that are hit to be independent, which is about
-            right: of one file kept fixed, hits vary less.
+            Wilson's interval. It treats the records that are guessed rightly as independent, which is about
+            right; for one file kept fixed, hits vary less.
         """
         return wilson(self.attackers[attacker], self.records[attacker])
 
@@ -130,30 +131,54 @@ class Risk:
     def __str__(self) -> str:
         head = max(map(len, self.attackers)) + 2
         what = "a release" if self.of == "scheme" else "this release"
-        lines = [f"Share of {self.n:,} records that an attacker comes nearer than d, in {what}", ""]
-        lines.append(line("d", (f"{d:g}" for d in self.d), head=head))
+        lines = [
+            f"Share of {self.n:,} records whose value an attacker guesses to within d, in {what}",
+            "(below each share its 95% interval)",
+            "",
+            line("attacker", (f"d = {d:g}" for d in self.d), head=head, width=WIDTH),
+        ]
         for name, risk in self.attackers.items():
             ends = zip(*self.interval(name), strict=True)
-            lines.append(line(name, (f"{share:.3f}" for share in risk), head=head))
-            lines.append(line("", (f"{low:.3f}-{high:.3f}" for low, high in ends), head=head))
-        lines.append("over the best constant")
+            lines.append(line(name, (f"{share:.1%}" for share in risk), head=head, width=WIDTH))
+            ranges = (f"{100.0 * low:.1f}-{high:.1%}" for low, high in ends)
+            lines.append(line("", ranges, head=head, width=WIDTH))
+        lines.append(f"times as many as by the {CONSTANT}")
         for name, lift in self.lift.items():
             if name != CONSTANT:
-                lines.append(line(f"  {name}", (f"{times:.2f}x" for times in lift), head=head))
+                lines.append(line(f"  {name}", (f"{times:.2f}" for times in lift), head=head, width=WIDTH))
+        lines += ["", *(f"{name:{head}}{WHO[name]}" for name in self.attackers)]
         if self.most_exposed is not None:
-            exposed = (f"{chance:.3f}" for chance in self.most_exposed)
-            lines.append(line("the most exposed record", exposed, head=head))
+            exposed = ", ".join(
+                f"{chance:.1%} for d = {d:g}" for d, chance in zip(self.d, self.most_exposed, strict=True)
+            )
+            lines += [
+                "",
+                "the most exposed record: the chance that its released value is within d of its own is "
+                f"{exposed}",
+            ]
         if self.verbatim is not None:
             lines += ["", *self.verbatim.lines()]
         if self.audit is not None:
-            guessed, blind = f"{self.audit.guessed:.1%}", f"{self.audit.blind:.1%} blindly"
-            visible = ", VISIBLE" if self.audit.visible else ""
-            lines.append(f"swapped or not, guessed right {guessed} ({blind}){visible}")
+            refused = "; masking would REFUSE this release" if self.audit.visible else ""
+            lines.append(
+                f"swap status guessed right for {self.audit.guessed:.1%} of the records "
+                f"({self.audit.blind:.1%} blindly){refused}"
+            )
         return "\n".join([*lines, f"scheme {self.scheme!r}"])
 
 
 RELEASED, MEAN, CONSTANT = "masked value", "mean of masked values", "best constant"
 BEST, LINKED, TRAINED = "best attacker", "best with other columns", "trained attacker"
+ALL = "best with all other columns"
+WHO = {
+    RELEASED: "takes the masked value for the original",
+    MEAN: "guesses the mean of all masked values for every record",
+    CONSTANT: "guesses the same value for every record, and needs no release",
+    BEST: "knows the scheme and how the data are distributed, makes the most of the masked value",
+    LINKED: "the same, and also knows other columns of the record",
+    ALL: "the same, and also knows all other columns of the record",
+    TRAINED: "learned from releases of half of the file which guesses are near",
+}
 
 
 def wilson(share: np.ndarray, n: int, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:

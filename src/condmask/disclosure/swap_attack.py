@@ -79,9 +79,9 @@ class ColumnAttack(NamedTuple):
     def log_ratios(
         self, units: np.ndarray, strata: np.ndarray | None, fold: np.ndarray, *, shared: bool = False
     ) -> np.ndarray:
-        """log F - log (F * noise) of released values, as who has not seen their fold has them.
+        """log F - log (F * noise) of released values, to an attacker who has not seen their fold.
 
-        With `shared` donors he counts equal values as well: those of all records, then, are given.
+        With `shared` donors the attacker counts equal values as well, which needs the values of all records.
         """
         ratios = np.zeros(units.size)
         if not self.attacks:
@@ -153,7 +153,7 @@ def _attack(
     folded: FoldCounts, units: np.ndarray, values: np.ndarray, kind: str, effort: Effort, compared: bool,
     sizes: np.ndarray,
 ) -> tuple[StrataAttack | None, float]:  # fmt: skip
-    """The attack by the best classes, and their evidence; none where nobody knows of anybody else."""
+    """The attack by the best classes, and their evidence; none without other records to learn from."""
     law, tried = folded.law, []
     if units.size >= FEW:
         assert law.grid is not None

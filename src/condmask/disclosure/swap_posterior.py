@@ -1,19 +1,18 @@
 r"""How many coins an attacker guesses where noise of one law is added to whole numbers.
 
-A released value z is another record's with probability p, else the record's own plus noise. Who knows p, the
-noise and the law F of the data guesses "swapped" where p F(z) >= (1 - p) (F * noise)(z), and is right in
+A released value z is another record's with probability p, else the record's own plus noise. An attacker who
+knows p, the noise and the law F of the data guesses "swapped" if p F(z) >= (1 - p) (F * noise)(z), and gets
 
     sum over z of  p f(z) [the guess is swapped] + (1 - p) (f * noise)(z) [the guess is kept]
 
-of all coins, f being the values attacked. F is learned from *other* records: the file is split into folds by
-row, and the values of a fold are attacked with the law of the rest. So nothing is known of a value but by its
-digits, its neighbours and its repetitions (learned_density.py), and where nothing is known F and F * noise
-are equal. No coin is drawn: f and f * noise are counted.
+of all coins right, f being the values attacked. F is learned from *other* records: the file is split into
+folds by row, and the values of a fold are attacked with the law of the rest. So a value is known only by its
+digits, its neighbours and its repetitions (learned_density.py); where nothing is known, F and F * noise are
+equal. No coin is drawn: f and f * noise are counted.
 
-Where the cells of F * noise (convolution.py) are more than MOST_CELLS, only so many records as fit are
-attacked, evenly chosen by rank. Of kept records all points that may be released are looked at, or `most`
-evenly drawn ones where there are more; of swapped ones likewise. Either choice of m adds an error of at most
-1 / (2 sqrt(m)).
+If F * noise (convolution.py) has more than MOST_CELLS cells, only as many records as fit are attacked, evenly
+chosen by rank. For kept records all points that may be released are examined, or `most` evenly drawn ones if
+there are more; for swapped ones likewise. Either choice of m points adds an error of at most 1 / (2 sqrt(m)).
 
 Cost: O(n log n).
 """
@@ -41,7 +40,7 @@ def posterior(p: float, law: np.ndarray, noised: np.ndarray) -> np.ndarray:
 
 
 def guessed(swapped: np.ndarray, kept: np.ndarray, chance: np.ndarray) -> float:
-    """The share of coins guessed by who says "swapped" where he gives that a chance of 1/2 or more."""
+    """The share of coins guessed by saying "swapped" if that has a chance of 1/2 or more."""
     guess = chance >= 0.5
     return float(swapped[guess].sum() + kept[~guess].sum())
 
@@ -55,7 +54,7 @@ def certain(swapped: np.ndarray, kept: np.ndarray, chance: np.ndarray, p: float)
 def guessed_surest(swapped: np.ndarray, kept: np.ndarray, chance: np.ndarray, share: float) -> float:
     """The share of coins guessed in that share of the records of which the attacker is surest.
 
-    Of records that show the same he is equally sure, and they come in part, swapped and kept alike.
+    Records that show the same are equally sure, and are taken in part, swapped and kept alike.
     """
     sure = np.maximum(chance, 1.0 - chance)
     order = np.argsort(-sure, kind="stable")
@@ -69,7 +68,7 @@ def guessed_surest(swapped: np.ndarray, kept: np.ndarray, chance: np.ndarray, sh
 
 
 def doubt(p: float) -> float:
-    """The chance of an error below which he is certain: 1 in 20, and half of that of a blind guess.
+    """The chance of an error below which an attacker is certain: 1 in 20, and half that of a blind guess.
 
     The second counts where p is below .1 or above .9, and nearly all is certain without a look.
     """
@@ -103,7 +102,7 @@ def concatenate(parts: list[Outcomes]) -> Outcomes:
 
 
 class Attacker(NamedTuple):
-    """Who knows the law F, by point and by cell, and what noise makes of it."""
+    """The attacker who knows the law F, by point and by cell, and its convolution with the noise."""
 
     learned: LearnedDensity
     cells: Cells
@@ -134,7 +133,7 @@ def attacker(learned: LearnedDensity, cells: Cells) -> Attacker:
 
 
 def attack(folded: FoldCounts, classes: DigitClasses, most: int, folds: int, *, closely: bool) -> Outcomes:
-    """What may be released of so many folds, against attackers who have seen the others."""
+    """What may be released of a number of folds, against attackers who have seen the others."""
     total, table, values = folded.counts, folded.table, folded.values
     pieces = pieces_around(values, folded)
     if pieces.size > MOST_CELLS:
@@ -154,7 +153,7 @@ def attack(folded: FoldCounts, classes: DigitClasses, most: int, folds: int, *, 
 
 
 def densities(folded: FoldCounts, classes: DigitClasses, points: np.ndarray, fold: np.ndarray) -> np.ndarray:
-    """F and F * noise at released values, in whole steps, as who has not seen their fold has them."""
+    """F and F * noise at released values, in whole steps, to an attacker who has not seen their fold."""
     law_and_noised, order = np.ones((2, points.size)), np.argsort(points, kind="stable")
     for k in np.unique(fold):
         held = folded.table[k]
@@ -171,7 +170,7 @@ def densities(folded: FoldCounts, classes: DigitClasses, points: np.ndarray, fol
 
 
 def outcomes(against: Attacker, folded: FoldCounts, counts: np.ndarray, most: int, closely: bool) -> Outcomes:
-    """What may be released of so many records at each value, against one attacker: `most` points each way."""
+    """What may be released of the records at each value, against one attacker: `most` points each way."""
     p, cells = folded.law.p, against.cells
     occupied = np.flatnonzero(counts)
     steps, share = folded.values[occupied], counts[occupied] / counts.sum()

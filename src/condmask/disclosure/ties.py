@@ -12,7 +12,7 @@ odds of a swap by
 
 R has the generating function :math:`G(s) = \exp\{m (e^{p(s-1)} - 1) + (1-p) k (s-1)\}`, R + N has
 :math:`e^{p(s-1)} G`, and :math:`G' = p m e^{p(s-1)} G + (1-p) k G` gives the chances of both, one t after the
-other (Panjer, ASTIN Bull. 12, 1981). Where m and k are small, L(1) = e^-p, and who shares his value was
+other (Panjer, ASTIN Bull. 12, 1981). If m and k are small, L(1) = e^-p, and records that share a value were
 swapped. A permutation gives each value to one record: N = 0 and L = 1.
 """
 
@@ -55,9 +55,9 @@ def log_ratios(p: float, donors: np.ndarray, moved: np.ndarray, times: np.ndarra
 def figures(
     p: float, part: Outcomes, donors: np.ndarray, moved: np.ndarray, records: np.ndarray, unseen: np.ndarray
 ) -> np.ndarray:
-    """The shares of coins guessed and of records certain, by who sees how many records show each value.
+    """The shares of coins guessed and of records certain, given how many records show each value.
 
-    The publisher knows that so many of his `records` have a value, and expects `unseen` more.
+    The publisher knows how many of the `records` have a value, and expects `unseen` more.
     """
     shares = np.zeros(2)
     for rows, most in _alike(p, donors, moved):

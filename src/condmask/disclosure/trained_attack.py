@@ -1,10 +1,10 @@
-"""The trained attacker: who learns by examples what the coins of a file look like, and knows no theory.
+"""The trained attacker, who learns from examples what the coins of a file look like, and knows no theory.
 
-The file is halved. Releases are drawn in which each half is masked by itself. Of one half their coins teach a
-classifier by all that a release shows of a record (`trained_features`): gradient boosting, which a quarter of
-the records stops and calibrates. It then guesses the coins of the other half.
+The file is halved. Releases are drawn in which each half is masked by itself. The coins of one half teach a
+classifier from all that a release shows of a record (`trained_features`): gradient boosting, stopped and
+calibrated by a quarter of the records. It then guesses the coins of the other half.
 
-At most 32,768 records are looked at, and whole units of as many for each column that tells some. Nothing
+At most 32,768 records are used, and whole units with as many for each column that names units. Nothing
 depends on the number of threads.
 """
 
@@ -32,23 +32,23 @@ from condmask.disclosure.trained_features import (
 
 FEW, RELEASES = 1 << 13, 16  # records: of fewer records several releases are drawn, up to so many
 CHECKED = 4  # one record in so many checks the others
-LOTS = 3  # one record in so many tells what shows most
+LOTS = 3  # one record in so many is used to find what shows most
 TEACH, CHECK, ATTACK, NONE = 0, 1, 2, 3
-WHY = {  # kinds of looks: what they are, and what helps
+WHY = {  # kinds of features: what they are, and what helps
     "column": ("the values of each column", COARSER),
-    "clear": ("the columns in clear", "mask within strata by those that go with it, or drop them"),
-    "columns": ("what goes together in all columns", "pass smaller sigmas, or drop one of the columns"),
-    "relation": ("relations of columns", "drop a column that others tell"),
+    "clear": ("the columns in clear", "mask within strata by those that are related to it, or drop them"),
+    "columns": ("how all columns are related", "pass smaller sigmas, or drop one of the columns"),
+    "relation": ("rules among columns", "drop a column that others give away"),
     "order": ("the order of the rows", "shuffle the rows before masking"),
     "unit": (
         "the other records with the same {!r}",
-        "release one record for each {!r}, or mask within strata by it where it has records enough",
+        "release one record per {!r}, or mask within strata by it if each has enough records",
     ),
 }
 
 
 class TrainedFile(NamedTuple):
-    """A file, its halves, and samples with what is known of them whatever the schemes."""
+    """A file, its halves, and samples with what is known of them under any scheme."""
 
     data: AuditInput
     half: np.ndarray
@@ -56,14 +56,14 @@ class TrainedFile(NamedTuple):
 
 
 class Trained(NamedTuple):
-    """The shares of coins guessed, and of records known for certain."""
+    """The shares of coins guessed and of records known for certain."""
 
     guessed: float
     certain: float
 
 
 class Examples(NamedTuple):
-    """Records of releases: features, coins, and what each is for: to teach, to check, to be attacked."""
+    """Records of releases: features, coins, and what each is for: to teach, to check or to be attacked."""
 
     looks: list[Feature]
     swapped: np.ndarray
@@ -77,7 +77,7 @@ def trained_file(data: AuditInput) -> TrainedFile:
 
 
 def with_trained(audit: Audit, file: TrainedFile, schemes: dict[str, Any]) -> Audit:
-    """The audit with what the trained attacker reaches, where that is more."""
+    """The audit with the figures of the trained attacker, where these are greater."""
     p, guessed, certain, why = next(iter(schemes.values())).p, 0.0, 0.0, None
     for shown in examples(file, schemes):
         trained = attack(shown, p)
@@ -94,28 +94,28 @@ def with_trained(audit: Audit, file: TrainedFile, schemes: dict[str, Any]) -> Au
 
 
 def _cause(shown: Examples, trained: Trained, audit: Audit, p: float) -> Cause:
-    """The cause that a trained attacker tells more; by what, as one kind of look after the other says."""
+    """The cause that a trained attacker guesses more; each kind of feature is tried to find from what."""
     few = np.arange(shown.part.size) % LOTS < 1
     shown = Examples(
         [look._replace(values=look.values[few]) for look in shown.looks], shown.swapped[few], shown.part[few]
     )
     alone = [look for look in shown.looks if look.kind == "column"]
     groups = {(look.kind, look.column if look.kind == "unit" else "") for look in shown.looks}
-    reached = {("column", ""): attack(shown, p, alone).guessed + NAMED}  # others have to tell more
+    reached = {("column", ""): attack(shown, p, alone).guessed + NAMED}  # others have to show more
     for group in sorted(groups - reached.keys()):
         some = [look for look in shown.looks if look.kind == group[0] and group[1] in ("", look.column)]
         reached[group] = attack(shown, p, alone + some).guessed
     kind, column = max(reached, key=lambda group: reached[group])
     what, remedy = WHY[kind]
     text = (
-        f"an attacker who is trained on releases of half of the file, most by {what.format(column)}: "
-        f"{tells(trained.guessed)}, {trained.certain:.0%} for certain"
+        f"an attacker is trained on releases of half of the file and learns most from {what.format(column)}: "
+        f"{tells(trained.guessed)}, for certain that of {trained.certain:.0%}"
     )
     return Cause("trained", max(trained.guessed - audit.blind, trained.certain), remedy.format(column), text)
 
 
 class Drawn(NamedTuple):
-    """A sample under some schemes, releases that are drawn of it, and what each record is for."""
+    """A sample under some schemes, releases drawn from it, and what each record serves for."""
 
     known: Context
     releases: list[DrawnRelease]
@@ -123,7 +123,7 @@ class Drawn(NamedTuple):
 
 
 def drawn(file: TrainedFile, schemes: dict[str, Any]) -> Iterator[Drawn]:
-    """Releases of a file, of one sample after the other."""
+    """Releases of a file, one sample after the other."""
     data, half, masked = file.data, file.half, is_masked(file.data)
     attacks, related = column_attacks(data, schemes, half), relations.identities_of(data)
     releases: list[DrawnRelease] = []
@@ -137,7 +137,7 @@ def drawn(file: TrainedFile, schemes: dict[str, Any]) -> Iterator[Drawn]:
 
 
 def examples(file: TrainedFile, schemes: dict[str, Any]) -> Iterator[Examples]:
-    """Records of releases drawn of a file, of one sample after the other."""
+    """Records of releases drawn from a file, one sample after the other."""
     for known, releases, part in drawn(file, schemes):
         looks = [features(known, release) for release in releases]
         joined = [
@@ -149,7 +149,7 @@ def examples(file: TrainedFile, schemes: dict[str, Any]) -> Iterator[Examples]:
 
 
 def attack(shown: Examples, p: float, looks: list[Feature] | None = None) -> Trained:
-    """What the trained attacker reaches, by all features or some."""
+    """How well the trained attacker does with all features, or with some."""
     table = np.column_stack([look.values for look in (shown.looks if looks is None else looks)])
     teach, check, attacked = (shown.part == part for part in (TEACH, CHECK, ATTACK))
     swapped = shown.swapped
@@ -158,7 +158,7 @@ def attack(shown: Examples, p: float, looks: list[Feature] | None = None) -> Tra
 
 
 def figures(chance: np.ndarray, swapped: np.ndarray, p: float) -> Trained:
-    """The share of coins guessed right, and that of records certain, of whom guesses are right as often."""
+    """The shares of coins guessed right and of records certain, for which guesses are right as often."""
     right = (chance >= 0.5) == swapped
     doubt, most = np.minimum(chance, 1.0 - chance), swap_posterior.doubt(p)
     order = np.argsort(doubt)

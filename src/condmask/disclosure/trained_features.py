@@ -1,4 +1,4 @@
-"""What a trained attacker looks at: numbers for each record of a release, of whatever may show its coin.
+"""What a trained attacker uses: numbers for each record of a release, about whatever may show its coin.
 
 Of each masked column: the value, its digits, how often it occurs, the log likelihood ratio of the attack on
 the column alone, and what the rows before and behind show. Of several columns: residuals of relations, those
@@ -23,7 +23,7 @@ from condmask.disclosure.identity import Identity, Table
 from condmask.disclosure.leave_one_out import others_of_unit
 from condmask.disclosure.swap_attack import HALF, ColumnAttack
 
-ROWS = 1 << 15  # that are looked at where nothing is in clear
+ROWS = 1 << 15  # examined if nothing is in clear
 UNITS = 3  # columns that tell units
 STRATA = "\0strata"
 NEAR = (1.0, 2.0, 4.0)  # times sigma
@@ -85,7 +85,7 @@ class Context(NamedTuple):
 
 
 def samples(data: AuditInput, half: np.ndarray) -> list[Sample]:
-    """The rows in which columns in clear are looked at; and, if that is not all, whole units of each column
+    """The rows in which columns in clear are examined; and, if these are not all, whole units of each column
     that tells some."""
     rows = evenly_spaced(data.n, ROWS)
     if data.clear or data.labels:
@@ -153,7 +153,7 @@ def _predicted(beside: np.ndarray, x: np.ndarray, half: np.ndarray) -> np.ndarra
 
 
 def features(known: Context, release: DrawnRelease) -> list[Feature]:
-    """The features of a release in the sample."""
+    """The features of a release of the sample."""
     rows, clear = known.sample.rows, known.sample.clear
     looks = [Feature("clear", name, x) for name, x in clear.items()]
     released = {name: z[rows] for name, z in release.values.items()}

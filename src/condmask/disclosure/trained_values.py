@@ -1,10 +1,10 @@
-"""The trained attacker on values: who learns by examples which guess of an original is near.
+"""The trained attacker on values, who learns from examples which guess of an original is near.
 
-He has several guesses of each original: the released value, what columns in clear predict, what a relation
-computes, what the other records of a unit show, the middle of the law, and what all of it together predicts.
-For each distance a classifier learns how likely each guess is to be near, and he says the likeliest one.
+There are several guesses of each original: the released value, what columns in clear predict, what a relation
+computes, what the other records of a unit show, the middle of the law, and what all of these predict.
+For each distance a classifier learns how likely each guess is to be near; the attacker takes the likeliest.
 
-He learns from one half of the file, in releases that are drawn of it, and is tried on the other
+The attacker learns from one half of the file, in releases drawn from it, and is tried on the other
 (`trained_attack`).
 """
 
@@ -26,7 +26,7 @@ TRIED = 1 << 13  # records that teach and check, and as many that are attacked
 def by_training(
     data: AuditInput, schemes: dict[str, Any], name: str, d: np.ndarray
 ) -> tuple[np.ndarray, int]:
-    """The share of originals of a column that are guessed nearer than each distance, and of how many."""
+    """The share of originals of a column that are guessed to within each distance, and their number."""
     best, records = np.zeros(d.size), 0
     for known, releases, part in drawn(trained_file(data), schemes):
         rows = known.sample.rows
@@ -57,7 +57,7 @@ def by_training(
 
 
 def _middle(x: np.ndarray, distance: float) -> float:
-    """Who says it always comes nearer than a distance to most of some originals."""
+    """The constant guess that is within a distance of most of some originals."""
     x = np.sort(x)
     inside = np.searchsorted(x, x + 2.0 * distance) - np.arange(x.size)
     return float(x[np.argmax(inside)]) + distance * (1.0 - 1e-9)

@@ -1,7 +1,7 @@
-"""Records that are the only ones with their values in several columns: what a joint release may name.
+"""Records that are unique in several columns, and may be recognised in a joint release.
 
-A swapped record carries all values of its donor, in all columns that were masked together. Where these values
-together are found once in a population, whoever knows them knows whose record it was.
+A swapped record carries all values of its donor, in all columns that were masked together. If this
+combination occurs only once in a population, anyone who knows it knows whose record it was.
 """
 
 from typing import Any, NamedTuple
@@ -18,14 +18,15 @@ class Uniques(NamedTuple):
     Attributes
     ----------
     n : int
-        Records with all values.
+        Number of records without missing values.
     unique : float
-        Those that no other record of the file equals in all columns.
+        The share of records that no other record of the file equals in all columns.
     verbatim : float
-        Those whose values are in the release together, as expected of one that swaps with chance p.
+        The share of records that are unique and whose values are expected to appear together in a release
+        that swaps with chance p.
     correct_match : float
-        The chance that a record that is unique in the file and matched is the right one in the population; 1
-        where the file is the population.
+        The chance that a match with a record that is unique in the file is right in the population; 1 if the
+        file is the population.
     """
 
     n: int
@@ -42,9 +43,9 @@ def uniques(data: Any, scheme: Any, *, fraction: float = 1.0) -> Uniques:
     data : data frame or dict of columns
         The columns that are masked together, and no others. Records with a missing value are left out.
     scheme : ConditionalMasking
-        Of any of the columns, which share p and donors.
+        The scheme of any of the columns, which share p and donors.
     fraction : float
-        The share of the population that the file is a simple random sample of.
+        The sampling fraction, if the file is a simple random sample of a population.
 
     Returns
     -------
@@ -57,14 +58,14 @@ def uniques(data: Any, scheme: Any, *, fraction: float = 1.0) -> Uniques:
 
     Notes
     -----
-    Each original is passed on by eq. (1) with the chance 1 - (1 - p/(n-1))^(n-1), about 1 - e^-p, and in a
-    permutation with the chance p. With n_1 values found once in the file and n_2 found twice, a match with
-    one found once is right with the chance f n_1 / (f n_1 + 2 (1 - f) n_2), f the fraction [1]_.
+    Each original is passed on with the chance 1 - (1 - p/(n-1))^(n-1), about 1 - e^-p, by eq. (1), and with
+    the chance p in a permutation. If n_1 values occur once in the file and n_2 occur twice, a match with a
+    unique one is right with the chance f n_1 / (f n_1 + 2 (1 - f) n_2), f being the fraction [1]_.
 
     References
     ----------
     .. [1] C. J. Skinner and M. J. Elliot, "A measure of disclosure risk for microdata", J. R. Statist. Soc. B
-           64 (2002).
+           64 (2002) 855-867, https://doi.org/10.1111/1467-9868.00365.
 
     Examples
     --------

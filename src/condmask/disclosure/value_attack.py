@@ -1,4 +1,4 @@
-"""The best attacker: who knows Z_i, p, sigma and the law of the data."""
+"""The best attacker, who knows Z_i, p, sigma and the law of the data."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ EVALUATIONS = 4e6  # of windows
 
 
 def attack_on(file: Original, rows: FoldedRows, effort: Effort) -> StrataAttack | None:
-    """The attack on a file all of whose records are looked at; None where nobody knows of anybody else."""
+    """The attack on a file with all its records; None if there are no other records to learn from."""
     attacks = swap_attack.prepare(file.values, file.kind, file.law, None, rows, effort).attacks
     return attacks[0] if attacks else None
 
@@ -32,7 +32,7 @@ def windows_by_cells(
 def by_posterior(
     file: Original, d: np.ndarray, constant: FullestWindows, effort: Effort = FULL
 ) -> np.ndarray:
-    """The risk of who guesses the best interval for each masked value."""
+    """The risk of guessing the best interval for each masked value."""
     rows = folded_rows(file.n, effort.rows)
     some = file if rows.rows.size == file.n else file.some(rows.rows)
     attack = attack_on(some, rows._replace(rows=np.arange(some.n)), effort)
@@ -47,7 +47,7 @@ def by_posterior(
 
 
 def _without_law(file: Original, d: np.ndarray, constant: FullestWindows) -> np.ndarray:
-    """The risk of a file of which nothing is known: who takes values as they are, or has one answer."""
+    """The risk of a file about which nothing is known: values are taken as they are, or guessed alike."""
     p, values = file.law.p, file.values
     lone = np.mean([around(file, guess, d) for guess in values[:: max(1, values.size // 256)]], axis=0)
     return np.asarray(np.maximum(p * lone + (1.0 - p) * file.law.noise_within(d), p * constant.share))

@@ -1,4 +1,4 @@
-r"""What of the originals a release prints as it is, and what equal values tell.
+r"""Which originals a release shows unchanged, and what equal values give away.
 
 At a point of the grid where c originals lie, and m masked values of kept records are expected, the values of
 swapped records are :math:`p c` in expectation, and their number is about a Poisson one (binomial for a
@@ -18,16 +18,17 @@ from condmask.disclosure.original import Original
 
 
 class Verbatim(NamedTuple):
-    """Shares, from 0 to 1; NaN where there are none of those of which it is the share.
+    """Shares, from 0 to 1; NaN for a share of nothing.
 
     Attributes
     ----------
     share : float
-        Of the originals, as rounded to the grid: those whose value stands somewhere in the release.
+        The share of the originals, as rounded to the grid, whose value occurs somewhere in the release.
     tied : float
-        Of the masked values: those that another record shows, too.
+        The share of the masked values that another record shows, too.
     swapped_if_tied, swapped_if_untied : float
-        Of those that do and of the others: the swapped ones. Without a look it is p of either.
+        The share of swapped records among those with such a value, and among the others. If ties show
+        nothing, both are p.
     """
 
     share: float
@@ -39,15 +40,15 @@ class Verbatim(NamedTuple):
         """The shares as lines of a text."""
         tied, untied = self.swapped_if_tied, self.swapped_if_untied
         return [
-            f"originals released verbatim {self.share:.1%}",
-            f"masked values that recur {self.tied:.1%}; swapped are "
-            f"{'none' if np.isnan(tied) else f'{tied:.1%}'} of these and "
-            f"{'none' if np.isnan(untied) else f'{untied:.1%}'} of the others",
+            f"{self.share:.1%} of the original values occur somewhere in the release",
+            f"{self.tied:.1%} of the released values occur more than once; of these "
+            f"{'none' if np.isnan(tied) else f'{tied:.1%}'} were swapped, of the others "
+            f"{'none' if np.isnan(untied) else f'{untied:.1%}'}",
         ]
 
 
 def expected(file: Original, *, shared_donors: bool) -> Verbatim:
-    """What is expected in a release of the file."""
+    """The shares expected in a release of the file."""
     p, n, (places, below) = file.law.p, file.n, file.counted
     counts = np.diff(below)
     folded = FoldCounts(places.astype(np.int64), counts[None], file.law)
@@ -60,7 +61,7 @@ def expected(file: Original, *, shared_donors: bool) -> Verbatim:
 
 
 def in_release(file: Original, z: np.ndarray, *, shared_donors: bool) -> Verbatim:
-    """What stands in a release, z in units of the law; which of its records were swapped is as expected."""
+    """The shares in a release, z in units of the law; which of its records were swapped is as expected."""
     _, place, counts = np.unique(z, return_inverse=True, return_counts=True)
     share, tied = float(np.isin(file.units, z).mean()), float((counts[place] > 1).mean())
     return expected(file, shared_donors=shared_donors)._replace(share=share, tied=tied)
