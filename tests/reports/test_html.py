@@ -1,5 +1,6 @@
 """HTML by parts. Oracle: html.escape, and an XML parser."""
 
+import re
 from html import escape
 
 from condmask.reports import html
@@ -28,3 +29,14 @@ def test_heads_are_repeated_as_plain_text_for_narrow_screens():
 def test_names_are_listed():
     assert html.names([]) == "none"
     assert html.names(["a", "b"]) == "<bdi><code>a</code></bdi>, <bdi><code>b</code></bdi>"
+
+
+def test_a_page_is_legible_in_the_dark_on_paper_and_on_a_telephone():
+    made = html.page(html.name("a<b"), "x")
+
+    assert "<title>a&lt;b</title>" in made
+    for rule in ("@media screen and (prefers-color-scheme: dark)", "@page { size: A4", "(max-width: 560px)"):
+        assert rule in made
+    assert "font-src data:" in made
+    colours = re.findall("#[0-9a-f]{3,6}", html.STYLE.partition("body {")[2])
+    assert colours == []  # all are variables, which the dark has, too

@@ -17,7 +17,11 @@ from condmask._digits import number
 def test_estimates_are_those_of_the_release(files, public):
     found = cm.read_release(files[0] / "released.parquet", "income").summary()
 
-    for name, shown in (("mean", "mean"), ("quantile 0.9", "quantile 0.9"), ("quantile 0.5", "median")):
+    for name, shown in (
+        ("mean", "mean"),
+        ("quantile 0.9", "90% lie at or below"),
+        ("quantile 0.5", "median"),
+    ):
         each = found[name]
         parts = (each.estimate, each.standard_error, each.low, each.high)
         assert cells(public, shown) == [[number(part, each.standard_error) for part in parts]]
@@ -80,3 +84,32 @@ def test_the_public_report_of_reverse_mapping_tells_nothing_of_records(files, ma
     assert shown & {str(row + 1) for row in rows} == set()
     assert "people.parquet" not in public
     assert leaks.Links(public).found == leaks.Links(internal).found == []
+
+
+def test_sections_stand_in_the_order_in_which_they_are_needed(public, mapped):
+    for page in (public, mapped[2]):
+        heads = re.findall("<h2>(.*?)</h2>", page)
+        order = ["What can be computed, and what cannot", "What this release does not promise", "The files"]
+
+        assert heads[0] == order[0]
+        assert [head for head in heads if head in order] == order
+        assert heads[-1] == "Parameters and equations"
+        opening = page.index("Individual values here are not real")
+        averages = page.index("Averages are reliable")
+        assert opening < averages < page.index("<h2>") < page.index("<table") < page.index("<math")
+        assert "<math" not in page[: page.index("Parameters and equations</h2>")]
+
+
+def test_the_opening_says_how_reliable_the_mean_is(files, public):
+    mean = cm.read_release(files[0] / "released.parquet", "income").mean_interval()
+    reach = number((mean.high - mean.low) / 2, mean.standard_error)
+
+    assert f" is {number(mean.estimate, mean.standard_error)}, to within \u00b1{reach} (95%" in public
+
+
+def test_rows_that_say_nothing_are_left_out(public, mapped):
+    for page in (public, mapped[2]):
+        assert "small_strata" not in page
+        assert "missing_as" not in page
+    assert "(<bdi><code>scale" not in public
+    assert "(<bdi><code>scale" in mapped[2]

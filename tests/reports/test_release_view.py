@@ -27,9 +27,13 @@ def test_each_column_of_a_release_is_read_once(suffix, tmp_path, monkeypatch):
 
     def counted(read):
         def parts(table, names, labels=()):
+            parts = read(table, names, labels)
+            first = next(parts, None)  # a column that holds no numbers is refused here
             if table.path == released:
                 reads.extend([*names, *labels])
-            yield from read(table, names, labels)
+            if first is not None:
+                yield first
+            yield from parts
 
         return parts
 

@@ -17,6 +17,8 @@ from report_pages import SCHEME, N, cells
 
 import condmask as cm
 from condmask._digits import number
+from condmask.disclosure.risk_result import BEST
+from condmask.reports.attacker_names import SHORT
 
 
 def test_the_same_files_give_the_same_report(files, internal, public):
@@ -191,7 +193,8 @@ def test_columns_masked_together_are_told_as_such(tmp_path):
 
     assert "The columns were masked together" in page
     assert "are the only ones with their values" in page
-    assert [len(each) for each in cells(page, "best attacker")] == [1, 1, 2, 2]  # shares and lifts
+    best = cells(page, SHORT[BEST])
+    assert [len(each) for each in best] == [1, 1, 2, 2]  # shares and lifts
     there = ~np.isnan(x + y)
     assert cells(page, "correlation with <bdi><code>y</code></bdi>")[0][0] == number(
         np.corrcoef(x[there], y[there])[0, 1],
@@ -217,6 +220,8 @@ def test_columns_masked_together_are_told_as_such(tmp_path):
         ({"d": -1.0}, ValueError, "d must"),
         ({"d": {"age": 1}}, ValueError, "d must be of the masked columns 'income', got 'age'"),
         ({"d": []}, ValueError, "d must hold at least one distance, got none"),
+        ({"units": {"age": "years"}}, ValueError, "units must be of the masked columns 'income', got 'age'"),
+        ({"units": "euros"}, TypeError, "units must be a dict of columns and their units"),
     ],
 )
 def test_refused(files, given, error, message):

@@ -1,28 +1,37 @@
 """Pictures of a report: SVG within the page, of the same bytes whenever they are drawn.
 
-No name of a column stands in a picture, since matplotlib reads mathematics into some.
+Names of columns and units stand in them as plain text: matplotlib would read mathematics into some.
 """
 
 import io
+import textwrap
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from condmask._digits import number
-from condmask.errors import MissingPackageError
-from condmask.reports.html import Html, text
+from condmask._optional import optional
+from condmask.disclosure.risk_result import CONSTANT
+from condmask.reports.html import UNFIT, Html, text
 
-SIZE = (5.4, 3.6)  # inches; letters can be read where this is shown 360 px wide
+WIDTH, HEIGHT = 5.4, 3.6  # inches; letters can be read where this is shown 360 px wide
+ROW, AROUND = 0.24, 0.75  # inches of an attacker's row, and above and below the rows of one distance
 POINTS = 1000
 SEED = 1  # of the band's simulations
 GREY, RED = "0.45", "C3"
+ROOM = 1.08  # beyond the largest share
+LETTERS = 60  # of a line below an axis
 
 
 def distributions(
-    estimate: Any, z: np.ndarray | None, x: np.ndarray | None = None, target: str = "population"
-) -> Html:
-    """The estimate of the original with its band, the masked column and the original where they are given."""
-    axes = _axes()
+    estimate: Any, z: np.ndarray | None, x: np.ndarray | None = None, target: str = "population",
+    axis: str = "value",
+) -> Html:  # fmt: skip
+    """The estimate of the original with its band, the masked column and the original where they are given.
+
+    `axis` names the column and its unit.
+    """
+    axes = _figure(HEIGHT).subplots()
     estimate.plot_cdf(ax=axes, rng=SEED, target=target)
     left, right = axes.get_xlim()
     at = np.linspace(left, right, POINTS)
@@ -31,26 +40,57 @@ def distributions(
         axes.plot(at, share_below(z, at), color=GREY, linestyle="--", linewidth=1, label=label)
     if x is not None:
         axes.plot(at, share_below(x, at), color=RED, linestyle=":", linewidth=1.6, label="original")
-    axes.set(xlim=(left, right), ylim=(-0.02, 1.02), xlabel="value", ylabel="share at or below")
+    axes.set(xlim=(left, right), ylim=(-0.02, 1.02), ylabel="share of records at or below")
+    axes.yaxis.set_major_formatter(lambda share, _: f"{100.0 * share:.0f}%")
+    axes.xaxis.set_major_formatter(lambda value, _: plain(value))
+    _label_x(axes, axis)
     axes.legend(fontsize="small", loc="lower right")
     shown = [*(["original"] if x is not None else []), *(["masked"] if z is not None else []), "estimated"]
-    return svg(axes.figure, f"Distribution functions: {' and '.join(', '.join(shown).rsplit(', ', 1))}.")
+    listed = " and ".join(", ".join(shown).rsplit(", ", 1))
+    return svg(axes.figure, f"Distribution functions of {axis}: {listed}.")
 
 
-def attackers(risk: Any) -> Html:
-    """How many records each attacker comes nearer than d."""
-    axes = _axes()
-    places = np.arange(len(risk.d))
-    width = 0.8 / len(risk.attackers)
-    for k, (name, share) in enumerate(risk.attackers.items()):
-        low, high = risk.interval(name)
-        ends = np.maximum([share - low, high - share], 0.0)
-        at = places + (k - 0.5 * (len(risk.attackers) - 1)) * width
-        axes.bar(at, share, 0.9 * width, yerr=ends, error_kw={"linewidth": 0.8}, label=name)
-    axes.set_xticks(places, [number(d) for d in risk.d])
-    axes.set(xlabel="nearer than", ylabel="share of records", ylim=(0.0, 1.0))
-    axes.figure.legend(fontsize="small", loc="outside upper center", ncols=2)  # beside the bars
-    return svg(axes.figure, "Share of records that each attacker comes near.")
+def attackers(risk: Any, labels: Mapping[str, str], distances: list[str], axis: str) -> Html:
+    """How many records each attacker comes nearer than d: a panel for each distance, on a scale of its own.
+
+    `labels` are the attackers from the weakest on, by the names of the API; `distances` have their unit.
+    """
+    names = list(labels)
+    figure = _figure(len(distances) * (AROUND + ROW * len(names)))
+    panels = figure.subplots(len(distances), 1, squeeze=False)[:, 0]
+    for k, (axes, distance) in enumerate(zip(panels, distances, strict=True)):
+        most = 0.0
+        for row, name in enumerate(names):
+            share = float(risk.attackers[name][k])
+            low, high = (float(ends[k]) for ends in risk.interval(name))
+            most = max(most, high)
+            without = name == CONSTANT
+            axes.errorbar(
+                share, row, xerr=[[max(share - low, 0.0)], [max(high - share, 0.0)]],
+                color=GREY if without else "C0", marker="D" if without else "o", markersize=4.5,
+                linewidth=1, capsize=2,
+            )  # fmt: skip
+        if CONSTANT in labels:
+            axes.axvline(
+                float(risk.attackers[CONSTANT][k]), color=GREY, linewidth=0.8, linestyle="--", zorder=0
+            )
+        axes.set_yticks(range(len(names)), [labels[name] for name in names], fontsize="small")
+        axes.set(xlim=(0.0, min(1.02, max(ROOM * most, 1e-6))), ylim=(len(names) - 0.5, -0.5))
+        axes.xaxis.set_major_formatter(lambda share, _: f"{100.0 * share:g}%")
+        axes.tick_params(axis="x", labelsize="small")
+        _label_x(axes, f"records whose {axis} is guessed to within {distance}")
+    return svg(figure, f"Share of records whose {axis} each attacker guesses to within a distance.")
+
+
+def plain(value: float) -> str:
+    """A number on an axis, with its thousands apart."""
+    return f"{value:,.10g}".replace("-", "\u2212")
+
+
+def _label_x(axes: Any, label: str) -> None:
+    """Label an axis up to its right end: a long label reaches to the left, and is broken."""
+    lines = textwrap.fill(UNFIT.sub("\ufffd", label), LETTERS)
+    axes.set_xlabel(lines, parse_math=False, fontsize="small", loc="right")
 
 
 def share_below(values: np.ndarray, at: np.ndarray) -> np.ndarray:
@@ -60,23 +100,18 @@ def share_below(values: np.ndarray, at: np.ndarray) -> np.ndarray:
 
 def ready() -> None:
     """Refuse to begin where pictures cannot be drawn."""
-    try:
+    with optional("a report", "plot"):
         import matplotlib.figure  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise MissingPackageError(
-            "matplotlib must be installed for a report (pip install condmask[plot]), got none",
-            name=error.name,
-        ) from None
 
 
-def _axes() -> Any:
+def _figure(height: float) -> Any:
     from matplotlib.figure import Figure
 
-    return Figure(figsize=SIZE, layout="constrained").subplots()
+    return Figure(figsize=(WIDTH, height), layout="constrained")
 
 
 def svg(figure: Any, label: str) -> Html:
-    """A figure as an element of a page; `label` is for those who do not see it."""
+    """A figure as an element of a page; `label` is for readers who cannot see it."""
     import matplotlib
 
     written = io.StringIO()

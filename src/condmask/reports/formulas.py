@@ -32,8 +32,13 @@ def _words(label: str) -> Html:
     return tag("mtext", label)
 
 
+def _fence(symbol: str, form: str) -> Html:
+    """A bracket or brace as high as what it holds."""
+    return tag("mo", symbol, form=form, fence="true", stretchy="true", symmetric="true")
+
+
 def _in_brackets(*parts: Any) -> Html:
-    return _row(_op("("), *parts, _op(")"))
+    return _row(_fence("(", "prefix"), *parts, _fence(")", "postfix"))
 
 
 def _function(symbol: Any, *parts: Any) -> Html:
@@ -56,7 +61,8 @@ def equation_1() -> Html:
         [_row(_sub("X", "i"), _op("+"), _sub("Y", "i")), _words("with probability\u00a0"), KEPT],
     ]
     rows = [tag("mtr", tag("mtd", first), tag("mtd", _row(*rest))) for first, *rest in cases]
-    return block(_sub("Z", "i"), _op("="), _op("{"), tag("mtable", *rows, columnalign="left left"))
+    braced = _row(_fence("{", "prefix"), tag("mtable", *rows, columnalign="left left"))
+    return block(_sub("Z", "i"), _op("="), braced)
 
 
 def keys(scale: str) -> Html:

@@ -1,8 +1,10 @@
 """HTML by parts: what is no HTML yet is escaped, so that no name or value of a file becomes markup."""
 
 import re
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from html import escape
+from importlib.resources import files
 from typing import Any
 
 # control characters stand for nothing in HTML; halves of pairs cannot be written
@@ -83,59 +85,96 @@ def figure(picture: Html, caption: Any) -> Html:
 
 
 def page(title: Any, *body: Any) -> str:
-    """The whole file. Its policy tells browsers to load nothing, whatever it says."""
+    """The whole file. Its policy tells browsers to load nothing, whatever it says; the font is within it."""
     policy = '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
     head = join([
         Html('<meta charset="utf-8">'),
-        Html(f"{policy}style-src 'unsafe-inline'; img-src data:\">"),
+        Html(f"{policy}style-src 'unsafe-inline'; font-src data:\">"),
         Html('<meta name="viewport" content="width=device-width, initial-scale=1">'),
-        tag("title", title),
-        tag("style", Html(STYLE)),
+        Html('<meta name="color-scheme" content="light dark">'),
+        tag("title", bare(title)),
+        tag("style", Html(_font() + STYLE)),
     ], "\n")  # fmt: skip
     main = tag("main", tag("h1", title), *body)
     return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head}\n</head>\n<body>\n{main}\n</body>\n</html>\n'
 
 
+def _font() -> str:
+    """The font of the formulas, which few machines have: docs/extensions/reportfont.py makes it."""
+    font = files("condmask.reports").joinpath("mathematics.woff").read_bytes()
+    source = f'url(data:font/woff;base64,{b64encode(font).decode()}) format("woff")'
+    return f'@font-face {{ font-family: "STIX Two Math"; src: local("STIX Two Math"), {source}; }}'
+
+
 STYLE = """
-:root { color: #1b1b1b; background: #fff; font: 16px/1.5 system-ui, sans-serif; }
+:root {
+  --text: #1b1b1b; --page: #fff; --soft: #555; --line: #c8c8c8; --box: #f3f4f5; --bad: #a40000;
+  --good: #1a6b2a; --doubt: #8a6100;
+  color-scheme: light; color: var(--text); background: var(--page);
+  font: 16px/1.5 -apple-system, BlinkMacSystemFont, "Segoe UI", "Helvetica Neue", Arial, sans-serif;
+}
+@media screen and (prefers-color-scheme: dark) {
+  :root {
+    --text: #e4e6e8; --page: #14181e; --soft: #a9b0b8; --line: #4a525c; --box: #222832; --bad: #ff8a80;
+    --good: #8fd49b; --doubt: #f0c36d; color-scheme: dark;
+  }
+  figure svg { filter: invert(.92) hue-rotate(180deg); }
+}
 body { margin: 0; }
 main { max-width: 54rem; margin: 0 auto; padding: 1rem; }
 h1 { font-size: 1.6rem; line-height: 1.25; overflow-wrap: anywhere; }
-h2 { font-size: 1.25rem; margin-top: 2.5rem; border-bottom: 1px solid #bbb; overflow-wrap: anywhere; }
+h2 { font-size: 1.25rem; margin-top: 2.5rem; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
 h3 { font-size: 1.05rem; margin-top: 1.75rem; }
 code { font-size: .9em; overflow-wrap: anywhere; }
 td code { overflow-wrap: break-word; }
-pre { background: #f4f4f4; padding: .75rem; white-space: pre-wrap; overflow-wrap: anywhere; }
-.internal { border: 2px solid #a40000; color: #a40000; padding: .5rem .75rem; font-weight: 600; }
-.note { border-left: 4px solid #b58900; padding-left: .75rem; }
+pre { background: var(--box); padding: .75rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+.internal { border: 2px solid var(--bad); color: var(--bad); padding: .5rem .75rem; font-weight: 600; }
+.verdict { border-left: 6px solid var(--doubt); padding: .75rem 1rem; font-size: 1.1rem; }
+.verdict { background: var(--box); }
+.verdict.yes { border-color: var(--good); }
+.verdict.no { border-color: var(--bad); }
+.note { border-left: 4px solid var(--doubt); padding-left: .75rem; overflow-wrap: anywhere; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1rem; }
 dt { font-weight: 600; }
 dd { margin: 0; overflow-wrap: anywhere; }
 table { border-collapse: collapse; width: 100%; margin: 1rem 0; font-size: .875rem; }
 caption { text-align: left; font-weight: 600; padding-bottom: .25rem; }
-th, td { padding: .25rem .5rem; border-bottom: 1px solid #ddd; text-align: right; vertical-align: top; }
+th, td { padding: .25rem .5rem; text-align: right; vertical-align: top; }
+th, td { border-bottom: 1px solid var(--line); }
 th:first-child { text-align: left; }
 td { font-variant-numeric: tabular-nums; }
-thead th { border-bottom: 1px solid #777; }
 figure { margin: 1rem 0; }
 figure svg { width: 100%; max-width: 42rem; height: auto; display: block; }
-figcaption { font-size: .875rem; color: #444; }
+figure svg text { font-family: -apple-system, BlinkMacSystemFont, "Segoe UI", "Helvetica Neue", Arial,
+  sans-serif !important; }
+figcaption { font-size: .875rem; color: var(--soft); }
+math { font-family: "STIX Two Math", math; font-size: 1.1em; }
 math[display="block"] { margin: .75rem 0; overflow: auto hidden; padding: .2rem 0; }
-.sign td, .sign th { height: 2.5rem; text-align: left; border: 1px solid #999; }
+math mtd { text-align: left; }
+.sign td, .sign th { height: 2.25rem; text-align: left; vertical-align: middle; }
+.sign td, .sign th { border: 1px solid var(--line); }
+.sign th { width: 8rem; }
 @media (max-width: 560px) {
   dl { display: block; }
   dd { margin-bottom: .5rem; }
   table, caption, tbody, tr, th[scope="row"], td { display: block; }
   thead { display: none; }
-  tr { padding: .4rem 0; border-bottom: 1px solid #999; }
+  tr { padding: .4rem 0; border-bottom: 1px solid var(--line); }
   th, td { border: 0; padding: .1rem 0; }
   td { display: flex; justify-content: space-between; gap: 1rem; }
-  td::before { content: attr(data-label); color: #555; text-align: left; }
+  td::before { content: attr(data-label); color: var(--soft); text-align: left; }
+  .sign tr { display: flex; border: 0; padding: 0; }
+  .sign td, .sign th { flex: 1; min-height: 2.25rem; }
+  .sign th { flex: 0 0 6rem; }
 }
+@page { size: A4; margin: 18mm 16mm; }
 @media print {
   :root { font-size: 10pt; }
   main { max-width: none; padding: 0; }
-  figure, table, .internal, pre { break-inside: avoid; }
-  h2, h3 { break-after: avoid; }
+  figure, tr, .internal, .verdict, .sign, pre, math { break-inside: avoid; }
+  thead { display: table-header-group; }
+  figure svg { max-width: 13cm; }
+  h2, h3, caption { break-after: avoid; }
+  .verdict, pre { print-color-adjust: exact; }
 }
 """

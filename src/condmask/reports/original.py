@@ -1,8 +1,10 @@
 """What only the publisher can tell: the original beside the release, what attackers learn, what shows."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,6 +12,7 @@ from condmask import frames
 from condmask._blocks import evenly_spaced
 from condmask.audit_input import AuditInput
 from condmask.correlations import pearson
+from condmask.disclosure.all_columns import by_all_columns, swap_evidence
 from condmask.disclosure.audit import audit_table, table_of
 from condmask.disclosure.audit_result import Audit
 from condmask.disclosure.insider_risk import InsiderRisk, insider_risk
@@ -17,16 +20,44 @@ from condmask.disclosure.linkage import Linkage, record_linkage
 from condmask.disclosure.original import units_of
 from condmask.disclosure.record_risk import RecordRisk, record_risk
 from condmask.disclosure.risk import release_risk, with_trained
-from condmask.disclosure.risk_result import Risk
+from condmask.disclosure.risk_result import ALL, BEST, LINKED, Risk
 from condmask.disclosure.uniques import Uniques, uniques
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.csv_format import CsvFormat
 from condmask.files.formats import columns_exist, reading
 from condmask.files.read import column_of, open_table
+from condmask.inference.intervals import Interval
 from condmask.missing_codes import without_codes
-from condmask.reports.release_view import ReleaseView, digest
+from condmask.reports.release_view import CORRELATION, ReleaseView, digest
+from condmask.strata import rows_of
 
 MOST_RECORDS = 1 << 16  # that are looked at one by one
+FAR = 5.0  # standard errors: by chance once in a million
+ROUNDED = 1e-9  # of a figure that is exact
+
+
+class Compared(NamedTuple):
+    """One statistic: of the original, of the masked values as if true, as estimated, and how far that is off.
+
+    `times` is the actual error over the predicted one; NaN where none is predicted and none is there.
+    """
+
+    statistic: str
+    actual: float
+    masked: float
+    estimate: float
+    predicted_error: float
+    error: float
+    times: float
+
+    @property
+    def exact(self) -> bool:
+        """Whether there is no error, and none was predicted."""
+        return self.predicted_error == 0.0 and self.error == 0.0
+
+    @property
+    def far(self) -> bool:
+        return abs(self.times) > FAR
 
 
 @dataclass(frozen=True)
@@ -107,20 +138,29 @@ class Original:
 
     def column(self, name: str, statistics: list[str], d: list[float]) -> OriginalColumn:
         """One column, its statistics, and what attackers learn of it."""
-        view, estimate = self._view, self._view.release[name]
+        view, pools = self._view, self._pools(name)
         x, z, rows = self._both(name)
-        pools = estimate._records_here("a comparison", "records").pools()
         others = {other: values[rows] for other, values in view.others.items()}
-        scheme = replace(
-            view.schemes[name], strata=None if pools is None else "pools", small_strata="refuse", missing=()
-        )
+        known = {other: values[rows] for other, values in view.known.items()}
+        scheme = _alone(view.schemes[name], pools)
         strata = None if pools is None else pools[rows]
         if scheme.grid is not None:  # in double precision, single ones are off their grid
             units, *_, law = units_of(x, scheme)
             x = law.from_units(units)
         some = evenly_spaced(x.size, x.size if view.reverse_mapping else MOST_RECORDS)
         middle = sorted(d)[len(d) // 2]
-        risk = release_risk(x, z, scheme, d=d, others=others or None, strata=strata, audit=False)
+        risk = release_risk(x, z, scheme, d=d, strata=strata, audit=False)
+        nothing, originals = np.zeros(x.size), self._partners(name, rows, masked=False)
+        attackers = {LINKED: ([*known.values()], nothing)} if known else {}
+        if originals:
+            attackers[ALL] = [*known.values(), *originals.values()], self._evidence_beside(name)[rows]
+        best = risk.attackers[BEST]
+        for attacker, (columns, evidence) in attackers.items():
+            share, tried = by_all_columns(x, z, scheme, np.array(risk.d), columns, evidence, strata)
+            best = np.fmax(share, best)  # one may forget what else one knows
+            risk = replace(
+                risk, attackers={**risk.attackers, attacker: best}, records={**risk.records, attacker: tried}
+            )
         if self._thorough:
             risk = with_trained(risk, self._table, name, dict(view.schemes))
         records = record_risk(
@@ -133,14 +173,69 @@ class Original:
         insiders = insider_risk(x, scheme, d=d, strata=strata) if view.reverse_mapping else None
         return OriginalColumn(x, actual, masked, risk, records, insiders)
 
+    def _evidence_beside(self, name: str) -> np.ndarray:
+        """What the columns that share the swap status of one tell of it, added up."""
+        group = self._view.release.group
+        others = [
+            other
+            for other in self._raw
+            if other != name and group[name] is not None and group[other] == group[name]
+        ]
+        together = [np.zeros(self._view.rows), *(self._evidence[other] for other in others)]
+        return np.asarray(np.sum(together, axis=0))
+
+    @cached_property
+    def _evidence(self) -> dict[str, np.ndarray]:
+        """What each column tells of who was swapped, its originals being known; 0 where one is missing."""
+        evidence = {}
+        for name in self._raw:
+            x, z, rows = self._both(name)
+            pools = self._pools(name)
+            scheme = _alone(self._view.schemes[name], pools)
+            evidence[name] = np.zeros(rows.size)
+            evidence[name][rows] = swap_evidence(x, z, scheme, None if pools is None else pools[rows])
+        return evidence
+
+    def told_by_originals(self) -> float | None:
+        """The share of records whose swap status is guessed by knowing one masked column, the worst.
+
+        Expected, by the scheme. None where no columns share their swap status.
+        """
+        group = self._view.release.group
+        if not any(group.values()):
+            return None
+        shares = []
+        for name, evidence in self._evidence.items():
+            p, present = self._view.schemes[name].p, evidence != 0.0
+            swapped = 1.0 / (1.0 + (1.0 - p) / p * np.exp(-evidence[present]))
+            shares.append(float(np.maximum(swapped, 1.0 - swapped).mean()))
+        return max(shares)
+
+    def present(self, name: str) -> np.ndarray:
+        """The originals of a column that are not missing."""
+        return self._both(name)[0]
+
+    def by_pool(self, name: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The originals of a column and their rows in the file, by donor pool."""
+        x, _, rows = self._both(name)
+        places, pools = np.flatnonzero(rows), self._pools(name)
+        for members in [slice(None)] if pools is None else rows_of(pools[rows]).values():
+            yield x[members], places[members]
+
+    def _pools(self, name: str) -> np.ndarray | None:
+        """The donor pool of each record; None where all are one."""
+        pools: np.ndarray | None = self._view.release[name]._records_here("a comparison", "records").pools()
+        return pools
+
     def linkage(self) -> dict[str, Linkage]:
         """Records found again by the masked columns alone, and together with those in clear."""
         view = self._view
         pairs = {name: self._columns(name) for name in view.schemes}
         x, z = ({name: pair[k] for name, pair in pairs.items()} for k in (0, 1))
-        linkage = {"by the masked columns": record_linkage(x, z)}
+        linkage = {"the masked columns": record_linkage(x, z)}
         if view.others:
-            linkage["by these and the columns in clear"] = record_linkage(x, z, others=view.others)
+            known = f"the masked columns and {', '.join(view.others)}"
+            linkage[known] = record_linkage(x, z, others=view.others)
         return linkage
 
     def uniques(self) -> Uniques | None:
@@ -168,6 +263,26 @@ class Original:
         """The other masked columns, or the originals of these."""
         others = [other for other in self._raw if other != name]
         return {other: self._columns(other)[int(masked)][rows] for other in others}
+
+
+def compared(estimates: dict[str, Interval], column: OriginalColumn, *, exact: bool) -> list[Compared]:
+    """Estimates beside the original; `exact` is whether those of one column alone must be so."""
+    rows = []
+    for statistic, interval in estimates.items():
+        actual, estimate = column.actual[statistic], float(interval.estimate)
+        predicted, error = float(interval.standard_error), estimate - actual
+        if abs(error) <= ROUNDED * max(abs(actual), abs(estimate)):
+            error = 0.0
+        times = error / predicted if predicted > 0.0 else float("nan")
+        if exact and error != 0.0 and not statistic.startswith(CORRELATION):
+            times = np.inf
+        rows.append(Compared(statistic, actual, column.masked[statistic], estimate, predicted, error, times))
+    return rows
+
+
+def _alone(scheme: Any, pools: np.ndarray | None) -> Any:
+    """The scheme of a column whose donor pools and missing values are known."""
+    return replace(scheme, strata=None if pools is None else "pools", small_strata="refuse", missing=())
 
 
 def statistics_of(values: np.ndarray, names: list[str], others: dict[str, np.ndarray]) -> dict[str, float]:

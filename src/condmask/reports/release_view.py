@@ -1,7 +1,7 @@
-"""What a release tells by itself; nothing here is given the original. A public report is made of this."""
+"""What a release says by itself; nothing here is given the original. A public report is made of this."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,8 @@ from condmask.releases.release import Release
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.strata import names_of
 
-MOST_OTHERS = 8  # columns in clear whose correlations are told, and that an attacker is taken to know
+MOST_OTHERS = 8  # columns in clear whose correlations are told
+CORRELATION = "correlation with "
 
 
 class ReleaseView:
@@ -39,10 +40,12 @@ class ReleaseView:
         Of its data.
     workers : int or map-like callable
         Results do not depend on it.
+    units : dict of str to str
+        What the values of columns are counted in.
     """
 
-    def __init__(self, path: Path, workers: Workers) -> None:
-        self.path = path
+    def __init__(self, path: Path, workers: Workers, units: Mapping[str, str] | None = None) -> None:
+        self.path, self._units = path, dict(units or {})
         published = published_with(path)
         self.rows, self.schemes = published.records, published.schemes
         with reading(path):
@@ -59,6 +62,7 @@ class ReleaseView:
         self.columns = FileColumns(path, published.records)
         self.release = Release(published, path=path, columns=self.columns, workers=workers)
         self._numbers: dict[str, np.ndarray | None] = {}
+        self._texts: set[str] = set()
         self.warnings: list[str] = []  # of estimates
 
     @property
@@ -77,11 +81,29 @@ class ReleaseView:
             table = open_table(self.path)
             for _ in table.parts([]):
                 pass  # text is sampled where it was read
-            return clear_of_table(table, self._clear, originals)
+            clear = clear_of_table(table, self._clear, originals)
+        self._texts = set(clear.labels) - set(clear.clear)
+        return clear
+
+    @cached_property
+    def known(self) -> dict[str, np.ndarray]:
+        """All columns in clear as an attacker knows them: numbers, or labels by number; NaN where missing."""
+        known: dict[str, np.ndarray] = {}
+        for name in self._clear:
+            values = self._clear_numbers(name)
+            if values is None:
+                try:
+                    code = self.columns.labels(name).code.astype(np.float64)
+                except (TypeError, ValueError):  # lists, and what else is no label
+                    continue
+                known[name] = np.where(code < 0.0, np.nan, code)
+            else:
+                known[name] = np.where(np.isfinite(values), values, np.nan)
+        return known
 
     @cached_property
     def others(self) -> dict[str, np.ndarray]:
-        """The first columns in clear that are complete and no constants: an attacker knows them."""
+        """The first columns in clear that are complete and vary: correlations with them are reported."""
         others: dict[str, np.ndarray] = {}
         for name in self._clear:
             values = self._clear_numbers(name) if len(others) < MOST_OTHERS else None
@@ -90,10 +112,24 @@ class ReleaseView:
         return others
 
     def _clear_numbers(self, name: str) -> np.ndarray | None:
+        if name in self._texts:  # it was seen to be
+            return None
         if name not in self._numbers:
             with reading(self.path):
                 self._numbers[name] = numeric(open_table(self.path), name)
         return self._numbers[name]
+
+    def unit(self, name: str) -> str:
+        """What a column is counted in; nothing where nobody said."""
+        return self._units.get(name, "")
+
+    def axis(self, name: str) -> str:
+        """A column and its unit, as an axis names them."""
+        return f"{name} ({self.unit(name)})" if self.unit(name) else name
+
+    def with_unit(self, name: str, figure: str) -> str:
+        """A figure of a column with its unit."""
+        return f"{figure}\u00a0{self.unit(name)}" if self.unit(name) else figure
 
     def masked(self, name: str) -> np.ndarray:
         """The masked values of a column, in single precision where they were; NaN where one is missing."""
@@ -113,17 +149,24 @@ class ReleaseView:
         estimate = self.release[name]
         estimates = dict(self._noted(name, estimate.summary, target=target) or {})
         for other, values in self._partners(name) if correlations else ():
+            if other in self.schemes and self.schemes[other].reverse_mapping:
+                pair = " and ".join(sorted((name, other)))
+                self._note(
+                    f"The correlation of {pair} can be estimated, but has no interval: none is known for two "
+                    "columns that were masked together by reverse mapping."
+                )
+                continue
             interval = self._noted(name, estimate.correlation_interval, values, target=target)
             if interval is not None:
-                estimates[f"correlation with {other}"] = interval
+                estimates[f"{CORRELATION}{other}"] = interval
         return estimates
 
     def picture(self, name: str, draw: Callable[[Any], Any]) -> Any:
-        """What `draw` makes of the estimate; None where it cannot be had."""
+        """What `draw` makes of the estimate; None where that is not available."""
         return self._noted(name, draw, self.release[name])
 
     def _partners(self, name: str) -> Iterator[tuple[str, Any]]:
-        """Columns whose correlation with a masked one can be had."""
+        """Columns whose correlation with a masked one is available."""
         yield from self.others.items()
         group = self.release.group
         for other in self.schemes:

@@ -9,13 +9,14 @@ from condmask import _checks
 from condmask._blocks import Workers
 from condmask._log import logger
 from condmask.disclosure.boosting import check_available
-from condmask.errors import ArgumentError
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.atomic import FileError, fingerprint, publishing
 from condmask.files.csv_format import CsvFormat
 from condmask.reports import charts, disclaimers, html, internal_sections, public_sections
 from condmask.reports.html import section
-from condmask.reports.original import Original
+from condmask.reports.original import Original, compared
 from condmask.reports.release_view import ReleaseView
+from condmask.reports.verdict import Finding, approval, verdict_section
 
 LOG = logger(__name__)
 
@@ -34,6 +35,7 @@ def report(
     overwrite: bool = False,
     workers: Workers = 1,
     thorough: bool = False,
+    units: Mapping[str, str] | None = None,
 ) -> None:
     """Write the report of a release: one HTML file that needs no network and runs no scripts.
 
@@ -59,6 +61,9 @@ def report(
         Results do not depend on it.
     thorough : bool
         Whether attackers are trained for an internal report, as for `audit` and `risk`.
+    units : dict of str to str, optional
+        What the values of masked columns are counted in, ``{"income": "euros a month"}``: it stands beside
+        figures and on the axes of pictures.
 
     Raises
     ------
@@ -114,12 +119,14 @@ def report(
     if thorough:
         check_available()
     charts.ready()
-    view = ReleaseView(Path(release), threads)
-    for name in distances or ():
-        if name is not None and name not in view.schemes:
-            raise ArgumentError(
-                f"d must be of the masked columns {_checks.listed(list(view.schemes))}, got {name!r}"
-            )
+    view = ReleaseView(Path(release), threads, _units(units))
+    for argument, by_column in (("d", distances), ("units", units)):
+        for name in by_column or ():
+            if name is not None and name not in view.schemes:
+                raise ArgumentError(
+                    f"{argument} must be of the masked columns {_checks.listed(list(view.schemes))}, got "
+                    f"{name!r}"
+                )
     if public:
         text = public_page(view)
     else:
@@ -132,45 +139,59 @@ def report(
 
 def public_page(view: ReleaseView) -> str:
     """What the release tells; the original is not even known here."""
-    title = f"Release {view.path.name}"
+    means = [public_sections.mean_sentence(view, name) for name in view.schemes]
+    first = next(iter(view.schemes.values()))
     columns = [
         section(html.name(name), public_sections.distribution_section(view, name)) for name in view.schemes
     ]
     return html.page(
-        title, disclaimers.public_notice(view.path.name), public_sections.facts(view),
-        public_sections.scheme_section(view),
-        *columns, public_sections.notes(view),
+        html.join(["About the data in ", html.name(view.path.name)]),
+        disclaimers.public_opening(
+            list(view.schemes), [mean for mean in means if mean is not None],
+            reverse_mapping=view.reverse_mapping, exact=not first.aggregate_ends,
+        ),
+        disclaimers.public_notice(view.path.name),
         disclaimers.what_can_be_computed(
             view.file, next(iter(view.schemes)), reverse_mapping=view.reverse_mapping
         ),
+        *columns, public_sections.notes(view),
         disclaimers.not_promised(reverse_mapping=view.reverse_mapping),
+        public_sections.facts_section(view),
+        public_sections.scheme_section(view),
+        public_sections.equations_section(view),
     )  # fmt: skip
 
 
 def internal_page(view: ReleaseView, original: Original, d: dict[str | None, list[float]] | None) -> str:
     """All of it, for those who may read the original."""
-    columns = []
-    for name in view.schemes:
+    audit, findings, columns = original.audit(), {}, []
+    for name, scheme in view.schemes.items():
         estimates = view.estimates(name, "file")
         column = original.column(name, list(estimates), _distances_of(view, name, d))
+        exact = view.reverse_mapping and not scheme.aggregate_ends
+        findings[name] = Finding(column, compared(estimates, column, exact=exact))
         columns.append(
             section(
                 html.name(name),
-                html.tag("h3", "What analysts will find"),
-                public_sections.estimate_table(view, name, correlations=False),
-                html.tag("h3", "Beside the original"),
-                internal_sections.utility(view, name, estimates, column),
                 html.tag("h3", "What attackers learn"),
-                internal_sections.risk_section(name, column, list(view.others)),
+                internal_sections.risk_section(view, name, column),
+                html.tag("h3", "What analysts learn of the file"),
+                internal_sections.utility(view, name, findings[name].compared, column),
+                html.tag("h3", "What analysts learn of the population"),
+                public_sections.estimate_table(view, name, correlations=False),
             )
-        )  # fmt: skip
+        )
     return html.page(
-        f"Release {view.path.name}: internal report", disclaimers.internal_notice(),
-        public_sections.facts(view, internal_sections.facts(original)), public_sections.scheme_section(view),
-        internal_sections.audit_section(original.audit(), reverse_mapping=view.reverse_mapping),
+        html.join(["Internal report on the release ", html.name(view.path.name)]),
+        disclaimers.internal_notice(),
+        verdict_section(view, audit, findings, original.told_by_originals()),
+        approval(),
+        public_sections.scheme_section(view),
+        internal_sections.audit_section(audit, view, original),
         *columns, internal_sections.linkage_section(original), public_sections.notes(view),
         disclaimers.not_promised(reverse_mapping=view.reverse_mapping),
-        internal_sections.approval(),
+        public_sections.facts_section(view, internal_sections.facts(original)),
+        public_sections.equations_section(view),
     )  # fmt: skip
 
 
@@ -192,6 +213,18 @@ def to_write(path: Any, others: list[Any], overwrite: bool) -> tuple[int, ...] |
     if previous is not None and not overwrite:
         raise FileError(f"{out} exists; it is replaced only with --force (overwrite=True)")
     return previous
+
+
+def _units(units: Any) -> dict[str, str]:
+    """Units by column."""
+    by_column = dict(units) if isinstance(units, Mapping) else units
+    if by_column is None:
+        return {}
+    if not isinstance(by_column, dict) or not all(isinstance(unit, str) for unit in by_column.values()):
+        raise ArgumentTypeError(
+            f'units must be a dict of columns and their units, {{"income": "euros"}}, got {units!r}'
+        )
+    return by_column
 
 
 def _distances(d: Any) -> dict[str | None, list[float]]:
