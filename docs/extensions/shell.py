@@ -2,7 +2,8 @@
 
 Every line of ``.. shell::`` is a command; one that ends with a backslash goes on in the next. All commands
 of one page run in one folder, which is empty at first but for the files of ``docs/examples``. A command that
-fails where ``:fails:`` does not say so is an error.
+fails where ``:fails:`` does not say so is an error. ``:offers: report.html`` links a file that
+they wrote below them.
 """
 
 import os
@@ -23,7 +24,7 @@ class Shell(Directive):
     """``.. shell::`` with a command a line."""
 
     has_content = True
-    option_spec = {"fails": directives.flag}  # noqa: RUF012 docutils wants it so
+    option_spec = {"fails": directives.flag, "offers": directives.unchanged}  # noqa: RUF012 docutils wants it so
 
     def run(self):
         app = self.state.document.settings.env.app
@@ -37,7 +38,18 @@ class Shell(Directive):
             shown.append("$ " + command.replace("\0", "\\\n"))
             shown += [folded(line) for line in printed.rstrip().splitlines()]
         text = "\n".join(shown)
-        return [nodes.literal_block(text, text, language="console")]
+        block = nodes.literal_block(text, text, language="console")
+        return [block, *(offered(app, name) for name in self.options.get("offers", "").split())]
+
+
+def offered(app, name):
+    """A paragraph that links to a file that the commands of this page wrote; it comes along with the page."""
+    page = app.env.docname
+    target = Path(app.outdir, f"{page}-{name}")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(Path(folder(app, page), name), target)
+    link = nodes.reference("", "", nodes.literal(name, name), refuri=target.name)
+    return nodes.paragraph("", "", link, nodes.Text(", as these commands wrote it."))
 
 
 def folded(line):
